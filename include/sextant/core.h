@@ -1,0 +1,11 @@
+// The ground floor: errors, element types, tensors and views, threads, random numbers, files.
+#pragma once
+
+#include "sextant/core/dtype.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/npy.h"
+#include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
+#include "sextant/core/random.h"
+#include "sextant/core/tensor.h"

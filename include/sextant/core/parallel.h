@@ -1,0 +1,46 @@
+// Threads: one parallel_for for the whole library; how many is the caller's choice per call, and a
+// caller may bring the threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sextant {
+
+// A body to run for each index; borrows the callable, allocates nothing.
+class TaskRef {
+ public:
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>) TaskRef(F&& body)
+  noexcept  // NOLINT(google-explicit-constructor): a lambda is meant to convert
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(body)))),
+        call_([](void* object, std::int64_t index) {
+          (*static_cast<std::remove_reference_t<F>*>(object))(index);
+        }) {}
+  void operator()(std::int64_t index) const { call_(object_, index); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, std::int64_t);
+};
+
+// Runs body(0) .. body(count - 1), each once, in any order, on up to `threads` threads, and returns
+// when all are done.
+using Executor = std::function<void(std::int64_t count, int threads, TaskRef body)>;
+
+// Replaces OpenMP by the caller's own pool for every later call; an empty function puts OpenMP
+// back. Not while calls run.
+void set_executor(Executor executor);
+
+// How many threads a call with `threads = 0` uses: OMP_NUM_THREADS or the cores this process may
+// run on.
+int default_threads() noexcept;
+
+// Runs body(i) for i in [0, count) on `threads` threads (0: default_threads(); 1: this thread, no
+// pool touched). The first exception thrown by a body is rethrown here after the others have
+// finished. Throws Error when threads < 0.
+void parallel_for(std::int64_t count, int threads, TaskRef body);
+
+}  // namespace sextant

@@ -1,0 +1,157 @@
+// Arrays: Tensor owns its elements, View borrows them with any strides. Both are row-major unless a
+// view says otherwise.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sextant/core/error.h"
+
+namespace sextant {
+
+inline constexpr int kMaxRank = 8;
+inline constexpr std::size_t kAlignment = 64;  // bytes: a cache line and a full AVX-512 vector
+
+// The lengths of the axes, outermost first; up to kMaxRank of them, no heap.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> sizes)
+      : Shape(std::span<const std::int64_t>(sizes.begin(), sizes.size())) {}
+  explicit Shape(std::span<const std::int64_t>
+                     sizes);  // throws Error: rank above 8, a negative size, a product above 2^62
+
+  int rank() const noexcept { return rank_; }
+  std::int64_t operator[](int axis) const noexcept {
+    return sizes_[static_cast<std::size_t>(axis)];
+  }
+  std::int64_t count() const noexcept;  // product of the sizes, 1 for rank 0
+  const std::int64_t* begin() const noexcept { return sizes_.data(); }
+  const std::int64_t* end() const noexcept { return sizes_.data() + rank_; }
+  std::string to_string() const;  // "[2, 8, 128, 64]"
+  friend bool operator==(const Shape& a, const Shape& b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  std::array<std::int64_t, kMaxRank> sizes_{};
+  int rank_ = 0;
+};
+
+// Elements that belong to somebody else. Copying a view copies no element. Strides count elements
+// and may be 0 or negative.
+template <class T>
+class View {
+ public:
+  View() = default;
+  // Contiguous, row-major.
+  View(T* data, const Shape& shape) noexcept : data_(data), shape_(shape) {
+    std::int64_t stride = 1;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      strides_[static_cast<std::size_t>(axis)] = stride;
+      stride *= shape[axis];
+    }
+  }
+  View(T* data, const Shape& shape, std::span<const std::int64_t> strides)
+      : data_(data), shape_(shape) {
+    if (static_cast<int>(strides.size()) != shape.rank())
+      throw Error("view.strides", "must have one entry per axis");
+    std::copy(strides.begin(), strides.end(), strides_.begin());
+  }
+  // A writable view reads too.
+  operator View<const T>() const noexcept requires(!std::is_const_v<T>) {
+    return View<const T>(data_, shape_,
+                         std::span(strides_.data(), static_cast<std::size_t>(shape_.rank())));
+  }
+
+  T* data() const noexcept { return data_; }
+  const Shape& shape() const noexcept { return shape_; }
+  int rank() const noexcept { return shape_.rank(); }
+  std::int64_t size(int axis) const noexcept { return shape_[axis]; }
+  std::int64_t stride(int axis) const noexcept { return strides_[static_cast<std::size_t>(axis)]; }
+  std::int64_t count() const noexcept { return shape_.count(); }
+  bool is_contiguous() const noexcept;
+
+  // The element at one index per axis.
+  template <class... Index>
+  T& operator()(Index... index) const noexcept;
+
+  // Views of a part, or of the same elements in another shape. Each throws Error for an axis or a
+  // range outside this view.
+  View select(int axis, std::int64_t index) const;  // drops the axis
+  View narrow(int axis, std::int64_t begin,
+              std::int64_t length) const;        // keeps the axis, [begin, begin + length)
+  View transpose(int axis_a, int axis_b) const;  // swaps two axes
+  View split(int axis, std::int64_t outer)
+      const;  // [.., n, ..] -> [.., outer, n / outer, ..], no copy; e.g. width -> heads x head_dim
+
+ private:
+  T* data_ = nullptr;
+  Shape shape_;
+  std::array<std::int64_t, kMaxRank> strides_{};
+};
+
+// Owns its elements: contiguous, row-major, 64-byte aligned, zero at first. Moves; copies on
+// request through clone().
+template <class T>
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(const Shape& shape);  // throws Error when there is not enough memory
+  // Elements of any value, for tables that are about to be filled anyway: the pages are first
+  // touched by whoever fills them.
+  static Tensor uninitialized(const Shape& shape);
+  Tensor(Tensor&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), shape_(std::exchange(other.shape_, Shape{0})) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(shape_, other.shape_);
+    return *this;
+  }
+  ~Tensor() { ::operator delete (data_, std::align_val_t{kAlignment}); }
+
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  const Shape& shape() const noexcept { return shape_; }
+  int rank() const noexcept { return shape_.rank(); }
+  std::int64_t size(int axis) const noexcept { return shape_[axis]; }
+  std::int64_t count() const noexcept { return data_ == nullptr ? 0 : shape_.count(); }
+  std::span<T> span() noexcept { return {data_, static_cast<std::size_t>(count())}; }
+  std::span<const T> span() const noexcept { return {data_, static_cast<std::size_t>(count())}; }
+
+  View<T> view() noexcept { return View<T>(data_, shape_); }
+  View<const T> view() const noexcept { return View<const T>(data_, shape_); }
+  operator View<T>() noexcept { return view(); }
+  operator View<const T>() const noexcept { return view(); }
+
+  template <class... Index>
+  T& operator()(Index... index) noexcept {
+    return view()(index...);
+  }
+  template <class... Index>
+  const T& operator()(Index... index) const noexcept {
+    return view()(index...);
+  }
+
+  Tensor clone() const;
+
+ private:
+  T* data_ = nullptr;
+  Shape shape_{0};
+};
+
+// A contiguous copy of any view.
+template <class T>
+Tensor<std::remove_const_t<T>> copy_of(View<T> view);
+
+}  // namespace sextant
+
+#include "sextant/core/tensor-inl.h"
