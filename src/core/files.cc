@@ -17,6 +17,8 @@
 namespace sextant {
 namespace {
 
+using Parts = std::span<const std::string_view>;
+
 [[noreturn]] void fail(const std::string& path, const char* what, int reason) {
   throw Error(path.empty() ? "path" : path,
               std::string(what) + ": " + std::generic_category().message(reason));
@@ -52,14 +54,16 @@ void check_path(const std::string& path) {
 }
 
 // 0, or the reason why not all bytes could be written.
-int write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    // Some systems refuse more than 2 GiB at a time.
-    const std::size_t part = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
-    const ssize_t written = ::write(descriptor, bytes.data(), part);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+int write_all(int descriptor, Parts parts) {
+  for (std::string_view bytes : parts) {
+    while (!bytes.empty()) {
+      // Some systems refuse more than 2 GiB at a time.
+      const std::size_t part = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
+      const ssize_t written = ::write(descriptor, bytes.data(), part);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return errno;
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
   }
   return 0;
 }
@@ -71,10 +75,10 @@ bool names_open_file(const std::string& path) {
 }
 
 // For what cannot or must not be replaced: devices, pipes, open files.
-void write_in_place(const std::string& path, std::string_view bytes) {
+void write_in_place(const std::string& path, Parts parts) {
   Descriptor file(path, O_WRONLY | O_APPEND);
   if (!file.is_open()) fail(path, "cannot be opened for writing", errno);
-  int problem = write_all(file.number(), bytes);
+  int problem = write_all(file.number(), parts);
   if (problem == 0) problem = file.close();
   if (problem != 0) fail(path, "cannot be written", problem);
 }
@@ -103,13 +107,12 @@ std::string temporary_beside(const std::string& target) {
 }
 
 // 0, or the reason why `temporary` does not hold the bytes, safe against a power cut.
-int fill(const std::string& temporary, std::string_view bytes, const struct stat* replaced,
-         bool& created) {
+int fill(const std::string& temporary, Parts parts, const struct stat* replaced, bool& created) {
   Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
   created = file.is_open();
   if (!created) return errno;
   if (replaced != nullptr && ::fchmod(file.number(), replaced->st_mode & 07777) != 0) return errno;
-  if (const int problem = write_all(file.number(), bytes)) return problem;
+  if (const int problem = write_all(file.number(), parts)) return problem;
   if (::fsync(file.number()) != 0) return errno;
   return file.close();
 }
@@ -152,12 +155,16 @@ std::string read_file(const std::string& path, std::uint64_t limit) {
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
+  write_file(path, Parts(&bytes, 1));
+}
+
+void write_file(const std::string& path, Parts parts) {
   check_path(path);
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) throw Error(path, "must be a file, got a folder");
   if ((exists && !S_ISREG(status.st_mode)) || names_open_file(path)) {
-    write_in_place(path, bytes);
+    write_in_place(path, parts);
     return;
   }
   // A folder that can be written would let us replace a file that cannot.
@@ -169,7 +176,7 @@ void write_file(const std::string& path, std::string_view bytes) {
   int problem = EEXIST;
   while (problem == EEXIST && !created) {
     temporary = temporary_beside(target);
-    problem = fill(temporary, bytes, exists ? &status : nullptr, created);
+    problem = fill(temporary, parts, exists ? &status : nullptr, created);
   }
   if (problem == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) problem = errno;
   if (problem == 0) return;

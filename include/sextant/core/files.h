@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,13 @@ namespace sextant {
 std::string read_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 40);
 
 // Writes to a temporary file beside `path`, flushes, then renames; on any failure the old file
-// stays and the temporary one is removed. Throws Error that names the path and the reason.
+// stays and the temporary one is removed. A symbolic link stays one and what it leads to is
+// replaced; an existing file keeps its permissions. What cannot be replaced, such as a pipe or
+// /dev/stdout, is written to directly. Throws Error that names the path and the reason.
 void write_file(const std::string& path, std::string_view bytes);
+
+// The same for one file in several parts, one after the other, so that a large one need not be put
+// together first.
+void write_file(const std::string& path, std::span<const std::string_view> parts);
 
 }  // namespace sextant

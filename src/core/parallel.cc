@@ -1,0 +1,96 @@
+// parallel_for over OpenMP or the caller's executor: who runs what, nesting, and exceptions.
+#include "sextant/core/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <string>
+#ifdef _OPENMP
+#include <omp.h>
+#else
+#include <thread>
+#endif
+
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+Executor& installed_executor() {
+  static Executor executor;
+  return executor;
+}
+
+// True on a thread while it runs a body of a call that uses several threads.
+thread_local bool inside_parallel_call = false;
+
+// What the threads of one call share. Exceptions must not leave an OpenMP region, nor a stranger's
+// pool.
+class GuardedBody {
+ public:
+  explicit GuardedBody(TaskRef body) : body_(body) {}
+
+  void operator()(std::int64_t index) noexcept {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    const bool was_inside = std::exchange(inside_parallel_call, true);
+    try {
+      body_(index);
+    } catch (...) {
+      if (!failed_.exchange(true)) problem_ = std::current_exception();
+    }
+    inside_parallel_call = was_inside;
+  }
+
+  // After all threads have finished.
+  void rethrow() {
+    if (problem_) std::rethrow_exception(std::move(problem_));
+  }
+
+ private:
+  TaskRef body_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr problem_;
+};
+
+}  // namespace
+
+void set_executor(Executor executor) { installed_executor() = std::move(executor); }
+
+int default_threads() noexcept {
+#ifdef _OPENMP
+  return std::clamp(omp_get_max_threads(), 1, kMostThreads);
+#else
+  if (!installed_executor()) return 1;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+#endif
+}
+
+void parallel_for(std::int64_t count, int threads, TaskRef body) {
+  if (count < 0) {
+    throw Error("parallel_for.count", "must not be negative, got " + std::to_string(count));
+  }
+  if (threads < 0 || threads > kMostThreads) {
+    throw Error("threads", "must be in 0 (as many as there are cores) .. " +
+                               std::to_string(kMostThreads) + ", got " + std::to_string(threads));
+  }
+  if (threads == 0 && !inside_parallel_call) threads = default_threads();
+  const int used = static_cast<int>(std::min<std::int64_t>(count, threads));
+  if (used <= 1 || inside_parallel_call) {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  GuardedBody guarded(body);
+  if (const Executor& executor = installed_executor()) {
+    executor(count, used, guarded);
+  } else {
+#ifdef _OPENMP
+    // Dynamic: the work per index differs (causal rows) and another process may hold a core.
+    // Callers make indices coarse.
+#pragma omp parallel for num_threads(used) schedule(dynamic)
+#endif
+    for (std::int64_t i = 0; i < count; ++i) guarded(i);
+  }
+  guarded.rethrow();
+}
+
+}  // namespace sextant
