@@ -1,0 +1,70 @@
+# A thin front door over the CMake presets. `make` alone says what there is.
+SENTENCE ?= The black cat sat on the couch and the brown dog slept on the rug.
+SEXTANT := build/release/bin/sextant
+FUZZ_SECONDS ?= 20
+
+help:            ## this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18
+
+demo:            ## install what is missing, build, and write out/report.html
+	@$(MAKE) --no-print-directory program
+	@mkdir -p out
+	$(SEXTANT) report "$(SENTENCE)" -o out/report.html
+	@printf '%s\n' '' 'The report is in out/report.html: open it in a browser, it needs no network.' 'Three commands to try next:' \
+	  '  $(SEXTANT) attend "the quick brown fox jumps over the lazy dog" --scheme rotary --causal -o out/attention.svg' \
+	  '  $(SEXTANT) compare "the zebra chased the lion ." "the lion chased the zebra ." --lab' \
+	  '  $(SEXTANT) plot heatmap --length 100 --width 512 -o out/positions.png'
+
+program:         # the command line alone: what the demo needs
+	@scripts/setup.sh build
+	cmake --preset release
+	cmake --build --preset release --target sextant_app
+
+build:           ## everything: command line, tests, examples, benchmarks
+	@scripts/setup.sh build
+	cmake --preset release
+	cmake --build --preset release
+
+test: build      ## build everything and run every test
+	ctest --preset release
+
+asan:            ## the tests under the address and undefined-behaviour sanitizers
+	@scripts/setup.sh asan
+	cmake --preset asan
+	cmake --build --preset asan
+	ctest --preset asan
+
+tsan:            ## the tests under the thread sanitizer
+	@scripts/setup.sh tsan
+	cmake --preset tsan
+	cmake --build --preset tsan
+	ctest --preset tsan
+
+fuzz:            ## every fuzz target for FUZZ_SECONDS each
+	@scripts/setup.sh fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	scripts/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
+
+bench: build     ## the benchmarks, as ratios to what the machine can do
+	@for program in build/release/bench/*; do [ -x "$$program" ] && [ -f "$$program" ] && "$$program"; done
+
+format:          ## format every source file
+	@scripts/setup.sh format
+	git ls-files '*.h' '*.cc' | xargs clang-format -i
+
+tidy:            ## clang-tidy over the library and the command line
+	@scripts/setup.sh tidy
+	cmake --preset clang
+	git ls-files 'src/*.cc' 'apps/*.cc' | xargs clang-tidy -p build/clang --quiet
+
+docs:            ## the C++ reference as HTML, in build/docs
+	@scripts/setup.sh docs
+	@mkdir -p build/docs
+	doxygen docs/Doxyfile
+
+clean:           ## remove build/ and out/
+	rm -rf build out
+
+.PHONY: help demo program build test asan tsan fuzz bench format tidy docs clean
+.DEFAULT_GOAL := help

@@ -1,0 +1,4 @@
+// Attention: the one operator.
+#pragma once
+
+#include "sextant/attention/attention.h"

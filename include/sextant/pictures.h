@@ -1,0 +1,7 @@
+// Pictures: charts as SVG, PNG, HTML and terminal colour blocks.
+#pragma once
+
+#include "sextant/pictures/canvas.h"
+#include "sextant/pictures/charts.h"
+#include "sextant/pictures/color.h"
+#include "sextant/pictures/page.h"

@@ -1,0 +1,10 @@
+// Positions: every scheme behind one small interface, and the tables they make.
+#pragma once
+
+#include "sextant/schemes/distance_bias.h"
+#include "sextant/schemes/identify.h"
+#include "sextant/schemes/learned.h"
+#include "sextant/schemes/position_table.h"
+#include "sextant/schemes/rotary.h"
+#include "sextant/schemes/scheme.h"
+#include "sextant/schemes/sinusoidal.h"

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
+#   scripts/setup.sh [build|asan|tsan|fuzz|format|tidy|docs]...        default: build
+set -euo pipefail
+
+declare -A packages=(
+  [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libfasttext-dev libcli11-dev
+           nlohmann-json3-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev"
+  [asan]=""
+  [tsan]="clang libomp-dev llvm"
+  [fuzz]="clang libomp-dev llvm"
+  [format]="clang-format git"
+  [tidy]="clang-tidy clang libomp-dev"
+  [docs]="doxygen"
+)
+
+wanted=()
+for job in build "$@"; do
+  [[ -v packages[$job] ]] || { echo "setup: unknown job '$job'; known: ${!packages[*]}" >&2; exit 2; }
+  read -r -d '' -a names <<<"${packages[$job]}" || true
+  wanted+=("${names[@]}")
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "setup: this system has no apt. Please install, by whatever means it has, what these Debian packages hold:" >&2
+  printf '  %s\n' "${wanted[@]}" >&2
+  exit 1
+fi
+
+missing=()
+for name in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true)
+  [[ $status == installed ]] || missing+=("$name")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  command -v sudo >/dev/null || { echo "setup: installing packages needs root or sudo; missing: ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+echo "setup: done"
