@@ -20,6 +20,7 @@ for job in build "$@"; do
   read -r -d '' -a names <<<"${packages[$job]}" || true
   wanted+=("${names[@]}")
 done
+mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "setup: this system has no apt. Please install, by whatever means it has, what these Debian packages hold:" >&2
