@@ -1,0 +1,24 @@
+// No positions at all: attention sees a set, unless a mask tells earlier from later (Haviv et al.
+// 2022).
+#include "schemes/descriptors.h"
+
+namespace sextant::descriptors {
+namespace {
+
+SchemeTable make(const SchemeRequest& request) {
+  Parameters(kNone, request);  // refuses parameters
+  return std::monostate{};
+}
+
+}  // namespace
+
+constinit const Scheme kNone = {
+    .name = "none",
+    .kind = SchemeKind::none,
+    .idea = "Adds nothing: without a mask, attention cannot tell in which order the tokens stand.",
+    .paper = "Haviv et al. 2022, 2203.16634; Kazemnejad et al. 2023, 2305.19466",
+    .parameters = {},
+    .make = make,
+};
+
+}  // namespace sextant::descriptors
