@@ -5,7 +5,7 @@ set -euo pipefail
 
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libfasttext-dev libcli11-dev
-           nlohmann-json3-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libmpfr-dev"
+           nlohmann-json3-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
   [asan]=""
   [tsan]="clang libomp-dev llvm"
   [fuzz]="clang libomp-dev llvm"
