@@ -113,7 +113,7 @@ class Literal {
         std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (problem == std::errc::invalid_argument) fail("expected an integer size");
     if (problem != std::errc{})
-      throw Error(where_, "has a shape that overflows: a size above 2^63 - 1");
+      throw Error(where_, "has a shape that overflows: a size that does not fit 64 bits");
     if (value < 0)
       throw Error(where_, "has a negative size in its shape: " + std::to_string(value));
     at_ = static_cast<std::size_t>(end - text_.data());

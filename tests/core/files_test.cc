@@ -1,0 +1,220 @@
+// Whole files: what comes back, what stays after a failure, and what the errors say.
+#include "sextant/core/files.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// An empty folder per test, removed afterwards.
+class Files : public ::testing::Test {
+ protected:
+  Files() {
+    std::string name = (fs::temp_directory_path() / "sextant-files-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    folder_ = name;
+  }
+  ~Files() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::ptrdiff_t entries() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(Files, ComeBackByteForByte) {
+  std::string bytes;
+  for (int i = 0; i < 100000; ++i) bytes += static_cast<char>(i % 251);
+  bytes += std::string_view("\0\r\n\xff", 4);
+  write_file(path("a"), bytes);
+  EXPECT_EQ(read_file(path("a")), bytes);
+  EXPECT_EQ(entries(), 1) << "no temporary file left";
+}
+
+TEST_F(Files, MayBeEmpty) {
+  write_file(path("a"), "");
+  EXPECT_EQ(read_file(path("a")), "");
+  EXPECT_EQ(fs::file_size(path("a")), 0U);
+}
+
+TEST_F(Files, CanBeWrittenInParts) {
+  const std::array<std::string_view, 4> parts = {"one ", "", "two ", "three"};
+  write_file(path("a"), parts);
+  EXPECT_EQ(read_file(path("a")), "one two three");
+}
+
+TEST_F(Files, AreReplacedAndKeepTheirPermissions) {
+  write_file(path("a"), "a long first text");
+  ::chmod(path("a").c_str(), 0640);
+  write_file(path("a"), "second");
+  EXPECT_EQ(read_file(path("a")), "second");
+  struct stat status {};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640U);
+}
+
+TEST_F(Files, NewOnesFollowTheUmask) {
+  const mode_t before = ::umask(0027);
+  write_file(path("a"), "x");
+  ::umask(before);
+  struct stat status {};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640U);
+}
+
+TEST_F(Files, WithTheLongestPossibleNameAreWritten) {
+  const std::string name(255, 'n');
+  write_file(path(name), "x");
+  EXPECT_EQ(read_file(path(name)), "x");
+  EXPECT_THROW(write_file(path(name + "n"), "x"), Error);
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(Files, BehindALinkAreReplacedAndTheLinkStays) {
+  fs::create_directory(path("folder"));
+  write_file(path("folder/a"), "old");
+  fs::create_symlink("folder/a", path("link"));
+  fs::create_symlink("link", path("link to link"));
+  write_file(path("link to link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_TRUE(fs::is_symlink(path("link to link")));
+  EXPECT_EQ(read_file(path("folder/a")), "new");
+}
+
+TEST_F(Files, BehindADanglingLinkAreCreated) {
+  fs::create_symlink(path("later"), path("link"));
+  write_file(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("later")), "new");
+}
+
+TEST_F(Files, BehindACircleOfLinksAreRefused) {
+  fs::create_symlink("b", path("a"));
+  fs::create_symlink("a", path("b"));
+  EXPECT_THAT([&] { write_file(path("a"), "x"); },
+              ThrowsMessage<Error>(HasSubstr("symbolic links")));
+  EXPECT_THAT([&] { read_file(path("a")); }, ThrowsMessage<Error>(HasSubstr("symbolic links")));
+}
+
+TEST_F(Files, ErrorsNameThePathAndTheReason) {
+  EXPECT_THAT([&] { read_file(path("missing")); },
+              ThrowsMessage<Error>("[" + path("missing") +
+                                   "] cannot be opened: No such file or directory"));
+  EXPECT_THAT([&] { write_file(path("missing/a"), "x"); },
+              ThrowsMessage<Error>("[" + path("missing/a") +
+                                   "] cannot be written: No such file or directory"));
+  fs::create_directory(path("folder"));
+  EXPECT_THAT([&] { read_file(path("folder")); },
+              ThrowsMessage<Error>("[" + path("folder") + "] must be a file, got a folder"));
+  EXPECT_THAT([&] { write_file(path("folder"), "x"); },
+              ThrowsMessage<Error>("[" + path("folder") + "] must be a file, got a folder"));
+  EXPECT_THAT([&] { write_file(path("new") + "/", "x"); },
+              ThrowsMessage<Error>(HasSubstr("cannot be written")));
+  EXPECT_THAT([] { read_file(""); }, ThrowsMessage<Error>("[path] must not be empty"));
+  EXPECT_THROW(write_file("", "x"), Error);
+  EXPECT_THROW(write_file(path(std::string("a\0b", 3)), "x"), Error);
+  EXPECT_EQ(entries(), 1) << "only the folder";
+}
+
+TEST_F(Files, LargerThanTheLimitAreRefused) {
+  write_file(path("a"), "12345");
+  EXPECT_EQ(read_file(path("a"), 5), "12345");
+  EXPECT_THAT([&] { read_file(path("a"), 4); },
+              ThrowsMessage<Error>("[" + path("a") + "] must be at most 4 bytes long"));
+  // A device says no size.
+  EXPECT_THAT([] { read_file("/dev/zero", 1000000); },
+              ThrowsMessage<Error>(HasSubstr("at most 1000000 bytes")));
+}
+
+TEST_F(Files, ThatMayNotBeWrittenAreKept) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write everything";
+  write_file(path("a"), "old");
+  ::chmod(path("a").c_str(), 0444);
+  EXPECT_THAT([&] { write_file(path("a"), "new"); },
+              ThrowsMessage<Error>("[" + path("a") + "] cannot be written: Permission denied"));
+  EXPECT_EQ(read_file(path("a")), "old");
+}
+
+TEST_F(Files, KeepTheOldBytesWhenWritingFails) {
+  write_file(path("a"), "old");
+  // A limit on file sizes stops the write half-way, as a full disk does.
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit small = before;
+  small.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THAT([&] { write_file(path("a"), std::string(100000, 'x')); },
+              ThrowsMessage<Error>("[" + path("a") + "] cannot be written: File too large"));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(read_file(path("a")), "old");
+  EXPECT_EQ(entries(), 1) << "no temporary file left";
+}
+
+TEST_F(Files, AFullDeviceIsAnError) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+  EXPECT_THAT([] { write_file("/dev/full", "x"); },
+              ThrowsMessage<Error>("[/dev/full] cannot be written: No space left on device"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(Files, APipeIsWrittenTo) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::string received;
+  std::thread reader([&] { received = read_file(path("pipe")); });
+  const std::string bytes(200000, 'p');
+  write_file(path("pipe"), bytes);
+  reader.join();
+  EXPECT_EQ(received, bytes);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+}
+
+TEST_F(Files, AnOpenFileIsAppendedToByItsNumber) {
+  const int file = ::open(path("a").c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(::write(file, "one ", 4), 4);
+  write_file("/dev/fd/" + std::to_string(file), "two ");
+  ASSERT_EQ(::write(file, "three", 5), 5);
+  ::close(file);
+  EXPECT_EQ(read_file(path("a")), "one two three");
+}
+
+TEST_F(Files, WrittenByManyThreadsAtOnceAreNeverMixed) {
+  std::vector<std::thread> writers;
+  for (int t = 0; t < 4; ++t) {
+    writers.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i)
+        write_file(path("a"), std::string(50000, static_cast<char>('a' + t)));
+    });
+  }
+  for (auto& writer : writers) writer.join();
+  const std::string bytes = read_file(path("a"));
+  EXPECT_EQ(bytes, std::string(50000, bytes[0]));
+  EXPECT_EQ(entries(), 1);
+}
+
+}  // namespace
+}  // namespace sextant
