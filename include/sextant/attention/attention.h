@@ -1,0 +1,131 @@
+// The attention operator, softmax(scale q k^T + biases and masks) v, one function for every scheme
+// (Vaswani et al. 2017, 1706.03762, eq. 1). docs/attention.md draws the conventions below.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+#include "sextant/schemes/distance_bias.h"
+
+namespace sextant {
+
+// Which keys a query may see when order matters, and which key is the query's own: distances of
+// biases and windows are counted from there.
+enum class Causal {
+  none,          // every key; query i's own key is i
+  top_left,      // key j <= i
+  bottom_right,  // key j <= i + k_len - q_len: the last query sees every key (decoding with a
+                 // cache)
+  at_offsets,    // key j <= i + query_offsets[b]
+};
+
+// How many keys beside its own a query sees to the left and right, its own not counted; -1 is open.
+struct Window {
+  std::int64_t left = -1;
+  std::int64_t right = -1;
+};
+
+// Masks broadcast to [batch, heads_q, q_len, k_len]: rank 1 to 4, aligned at the last axis, sizes
+// equal or 1, any strides.
+using BoolMask = View<const bool>;  // true takes part
+template <class T>
+using FloatMask = View<const T>;  // added to the scores; -infinity hides
+
+// What q, k, v and out are made of. More types may join.
+template <class T>
+concept AttentionElement = std::same_as<T, float> || std::same_as<T, double>;
+
+// Options of a call; every one is off at first, all may be combined. Set them by name: new ones
+// will be added, off as well. Views and pointers are borrowed for the call.
+template <class T>
+struct AttentionOptions {
+  // Unset: none, but with q_len != k_len a window or a distance bias then needs query_offsets or an
+  // alignment by name, because no guess would be right for all.
+  std::optional<Causal> causal{};
+  // [batch]: the own key of each sequence's query 0, in -2^60 .. 2^60; for caches, chunks and
+  // padding. Goes with causal unset, none or at_offsets. Empty: as causal says.
+  std::span<const std::int64_t> query_offsets{};
+  Window window{};
+  std::variant<std::monostate, BoolMask, FloatMask<T>> mask{};
+  std::span<const std::int64_t> key_lengths{};  // [batch]: keys from key_lengths[b] on are padding;
+                                                // does not move a diagonal. Empty: none
+  // heads 1 or heads_q; must hold every distance that causal, window and key_lengths leave.
+  const DistanceBias* bias = nullptr;
+  double softcap = 0;             // > 0: score -> softcap * tanh(score / softcap); 0: off
+  std::optional<double> scale{};  // any finite number; unset: 1 / sqrt(head_dim)
+  int threads = 0;                // 0: default_threads(); the result does not depend on it
+};
+
+// q: [batch, heads_q, q_len, head_dim]; k: [batch, heads_k, k_len, head_dim];
+// v: [batch, heads_k, k_len, v_dim]; out: [batch, heads_q, q_len, v_dim], not overlapping the rest.
+// heads_q is a multiple of heads_k: query head h reads key head h / (heads_q / heads_k). Any
+// strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may be
+// 0, heads and head_dim may not.
+// Order: scale, softcap, distance bias and masks (added up), softmax. Computed in float64; float32
+// results are rounded once.
+//
+// A row that sees no key, or only scores of -infinity, is zeros. What is hidden is not read: NaN
+// there does not leak. A visible NaN in a score makes its rows NaN, in v its channel. Scores of
+// +infinity share the weight of their row evenly. A key of weight 0 adds nothing, whatever v holds.
+// The bits of a row depend on its query, on what it sees and its options only: not on threads,
+// batch, padding or how a prompt was cut into chunks.
+// Throws Error when shapes, strides or options do not fit; out is untouched then.
+template <AttentionElement T>
+void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
+               std::type_identity_t<View<const T>> v, View<T> out,
+               const AttentionOptions<std::type_identity_t<T>>& options = {});
+
+// The same into a tensor.
+template <AttentionElement T>
+void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
+               std::type_identity_t<View<const T>> v, Tensor<T>& out,
+               const AttentionOptions<std::type_identity_t<T>>& options = {}) {
+  attention<T>(q, k, v, out.view(), options);
+}
+
+// What attention_weights() gives: ONNX Attention's qk_matmul_output_mode 0 to 3.
+enum class Stage {
+  scores,         // scale q k^T, of hidden pairs too
+  capped,         // after the softcap, of hidden pairs too
+  biased,         // after biases and masks; hidden pairs are -infinity
+  probabilities,  // after the softmax; hidden pairs are 0, and rows that see nothing
+};
+
+// "bottom_right" for Causal::bottom_right, and back; parsing throws Error(where, ...) that lists
+// the names.
+std::string_view name_of(Causal causal) noexcept;
+std::string_view name_of(Stage stage) noexcept;
+Causal parse_causal(std::string_view name, std::string_view where);
+Stage parse_stage(std::string_view name, std::string_view where);
+
+// Which weights to compute, in the order given, repetitions allowed.
+struct WeightsOptions {
+  std::vector<std::int64_t> heads{};  // which query heads; empty: all
+  std::vector<std::int64_t> rows{};   // which queries; empty: all
+  Stage stage = Stage::probabilities;
+};
+
+// The weights [batch, chosen heads, chosen rows, k_len] at one stage; memory is what was chosen and
+// one row per thread. Probabilities are those that attention() multiplies v by, rounded to T.
+// Shapes, options and errors as in attention().
+template <AttentionElement T>
+Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
+                            const AttentionOptions<std::type_identity_t<T>>& options = {},
+                            const WeightsOptions& chosen = {});
+
+// The same from a tensor.
+template <AttentionElement T>
+Tensor<T> attention_weights(const Tensor<T>& q, std::type_identity_t<View<const T>> k,
+                            const AttentionOptions<std::type_identity_t<T>>& options = {},
+                            const WeightsOptions& chosen = {}) {
+  return attention_weights<T>(q.view(), k, options, chosen);
+}
+
+}  // namespace sextant

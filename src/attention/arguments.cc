@@ -1,0 +1,284 @@
+// Checks what a caller gave to the operator; every Error of the floor but those of names comes from
+// here.
+#include "arguments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "sextant/core/numbers.h"
+
+namespace sextant::detail {
+namespace {
+
+// Beyond every distance, yet sums of three such numbers do not overflow.
+constexpr std::int64_t kFar = std::int64_t{1} << 61;
+constexpr std::int64_t kFarthestOffset = std::int64_t{1} << 60;
+
+[[noreturn]] void refuse(std::string_view function, std::string_view argument,
+                         const std::string& what) {
+  throw Error(std::string(function) + "." + std::string(argument), what);
+}
+
+template <class T>
+void check_array(std::string_view function, std::string_view argument, View<T> view,
+                 std::string_view axes) {
+  if (view.rank() != 4) {
+    refuse(function, argument,
+           "must be " + std::string(axes) + ", got " + view.shape().to_string());
+  }
+  if (view.count() > 0 && view.data() == nullptr) {
+    refuse(function, argument,
+           "must point to " + view.shape().to_string() + " elements, got a null pointer");
+  }
+}
+
+template <class T>
+void check_shape(std::string_view function, std::string_view argument, View<T> view,
+                 const Shape& wanted) {
+  if (!(view.shape() == wanted)) {
+    refuse(function, argument,
+           "must be " + wanted.to_string() + ", got " + view.shape().to_string());
+  }
+}
+
+template <class M>
+BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const Shape& scores) {
+  const int rank = mask.rank();
+  bool fits = rank >= 1 && rank <= 4;
+  BroadcastMask<M> result{mask.data(), {}};
+  for (int axis = 0; fits && axis < rank; ++axis) {
+    const int target = 4 - rank + axis;
+    fits = mask.size(axis) == 1 || mask.size(axis) == scores[target];
+    if (fits && mask.size(axis) != 1) {
+      result.strides[static_cast<std::size_t>(target)] = mask.stride(axis);
+    }
+  }
+  if (!fits) {
+    refuse(function, "mask",
+           "must broadcast to " + scores.to_string() + ", got " + mask.shape().to_string());
+  }
+  if (mask.count() > 0 && mask.data() == nullptr) {
+    refuse(function, "mask",
+           "must point to " + mask.shape().to_string() + " elements, got a null pointer");
+  }
+  return result;
+}
+
+void check_per_sequence(std::string_view function, std::string_view argument,
+                        std::span<const std::int64_t> values, std::int64_t batch,
+                        std::int64_t least, std::int64_t most) {
+  if (static_cast<std::int64_t>(values.size()) != batch) {
+    refuse(function, argument,
+           "must have one entry per sequence, " + std::to_string(batch) + ", got " +
+               std::to_string(values.size()));
+  }
+  for (const std::int64_t value : values) {
+    if (value < least || value > most) {
+      refuse(function, argument,
+             "must be in " + std::to_string(least) + " .. " + std::to_string(most) + ", got " +
+                 std::to_string(value));
+    }
+  }
+}
+
+// Where the diagonal is: fills causal, offset and offsets.
+template <class T>
+void align(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+  const Causal causal = options.causal.value_or(Causal::none);
+  const bool has_offsets = !options.query_offsets.empty();
+  a.causal = causal != Causal::none;
+  a.offset = causal == Causal::bottom_right ? a.k_len - a.q_len : 0;
+  if (has_offsets) {
+    check_per_sequence(function, "query_offsets", options.query_offsets, a.batch, -kFarthestOffset,
+                       kFarthestOffset);
+    a.offsets = options.query_offsets.data();
+    if (causal == Causal::top_left || causal == Causal::bottom_right) {
+      refuse(function, "query_offsets",
+             "must go with causal at_offsets or none, got causal " + std::string(name_of(causal)));
+    }
+  } else if (causal == Causal::at_offsets && a.batch > 0) {
+    refuse(function, "query_offsets", "must be given with causal at_offsets, got none");
+  }
+  const bool counts = options.window.left >= 0 || options.window.right >= 0 || options.bias;
+  if (!options.causal && !has_offsets && counts && a.q_len != a.k_len) {
+    refuse(function, "causal",
+           "must be named, or query_offsets given, for a window or distance bias with q_len " +
+               std::to_string(a.q_len) + " and k_len " + std::to_string(a.k_len));
+  }
+}
+
+void check_window_side(std::string_view function, std::string_view side, std::int64_t keys) {
+  if (keys < -1) {
+    refuse(function, side, "must be >= 0, or -1 for open, got " + std::to_string(keys));
+  }
+}
+
+// Refuses a bias that lacks a distance some row would read: a guess (0, the last one, hidden) would
+// be a silent mistake for one scheme or another.
+template <class T>
+void check_bias(std::string_view function, const Arguments<T>& a) {
+  const Tensor<float>& values = a.bias->values;
+  if (values.rank() != 2 || (values.size(0) != 1 && values.size(0) != a.heads_q)) {
+    refuse(function, "bias",
+           "must be [1 or " + std::to_string(a.heads_q) + ", distances], got " +
+               values.shape().to_string());
+  }
+  // The smallest and largest distance of any visible pair.
+  std::int64_t least = kFar, most = -kFar;
+  for (std::int64_t b = 0; b < a.batch; ++b) {
+    if (a.offsets == nullptr && a.key_lengths == nullptr && b > 0) break;
+    const std::int64_t keys = a.key_lengths != nullptr ? a.key_lengths[b] : a.k_len;
+    if (keys == 0 || a.q_len == 0) continue;
+    // Each row sees an interval of distances, one further left than the row before it, so that the
+    // union is an interval too.
+    const std::int64_t first = std::max(-a.own_key(b, a.q_len - 1), -a.left);
+    const std::int64_t last =
+        std::min({keys - 1 - a.own_key(b, 0), a.right, a.causal ? std::int64_t{0} : kFar});
+    if (first > last) continue;
+    least = std::min(least, first);
+    most = std::max(most, last);
+  }
+  if (least > most) return;
+  const std::int64_t origin = a.bias->origin, distances = values.size(1);
+  if (origin < -kFar || origin > kFar || least + origin < 0 || most + origin >= distances) {
+    refuse(function, "bias",
+           "must hold the distances " + std::to_string(least) + " .. " + std::to_string(most) +
+               ", got " + values.shape().to_string() + " with origin " + std::to_string(origin));
+  }
+}
+
+// Whether two views certainly share an element. Interleaved views of one allocation may intersect
+// without sharing any; those are taken on trust.
+template <class A, class B>
+bool surely_overlap(View<A> a, View<B> b) {
+  if (a.count() == 0 || b.count() == 0) return false;
+  if (a.data() == b.data()) return true;
+  if (!a.is_contiguous() || !b.is_contiguous()) return false;
+  const std::less<const void*> before;
+  return before(a.data(), b.data() + b.count()) && before(b.data(), a.data() + a.count());
+}
+
+}  // namespace
+
+template <class T>
+KeyRange Arguments<T>::visible(std::int64_t sequence, std::int64_t query) const noexcept {
+  const std::int64_t own = own_key(sequence, query);
+  const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
+  const std::int64_t keys = key_lengths != nullptr ? key_lengths[sequence] : k_len;
+  const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, keys);
+  return {first, std::max(first, std::min(keys, own + reach + 1))};
+}
+
+template <class T>
+BiasRow Arguments<T>::bias_row(std::int64_t sequence, std::int64_t head,
+                               std::int64_t query) const noexcept {
+  if (bias == nullptr) return {};
+  const std::int64_t row = bias->values.size(0) == 1 ? 0 : head;
+  return {bias->values.data() + row * bias->values.size(1),
+          bias->origin - own_key(sequence, query)};
+}
+
+template <class T>
+Arguments<T> check_scores(std::string_view function, View<const T> q, View<const T> k,
+                          const AttentionOptions<T>& options) {
+  check_array(function, "q", q, "[batch, heads_q, q_len, head_dim]");
+  check_array(function, "k", k, "[batch, heads_k, k_len, head_dim]");
+  Arguments<T> a{.q = q,
+                 .k = k,
+                 .batch = q.size(0),
+                 .heads_q = q.size(1),
+                 .heads_k = k.size(1),
+                 .q_len = q.size(2),
+                 .k_len = k.size(2),
+                 .head_dim = q.size(3)};
+  if (a.heads_q == 0 || a.head_dim == 0) {
+    refuse(function, "q",
+           "must have at least one head and one channel, got " + q.shape().to_string());
+  }
+  check_shape(function, "k", k, Shape{a.batch, a.heads_k, a.k_len, a.head_dim});
+  if (a.heads_k == 0 || a.heads_q % a.heads_k != 0) {
+    refuse(function, "k",
+           "must have a number of heads that divides " + std::to_string(a.heads_q) +
+               ", the heads of q, got " + k.shape().to_string());
+  }
+
+  align(function, options, a);
+  check_window_side(function, "window.left", options.window.left);
+  check_window_side(function, "window.right", options.window.right);
+  a.left = options.window.left < 0 ? kFar : std::min(options.window.left, kFar);
+  a.right = options.window.right < 0 ? kFar : std::min(options.window.right, kFar);
+  if (!options.key_lengths.empty()) {
+    check_per_sequence(function, "key_lengths", options.key_lengths, a.batch, 0, a.k_len);
+    a.key_lengths = options.key_lengths.data();
+  }
+
+  const Shape scores{a.batch, a.heads_q, a.q_len, a.k_len};
+  if (const auto* bool_mask = std::get_if<BoolMask>(&options.mask)) {
+    a.bool_mask = broadcast(function, *bool_mask, scores);
+  } else if (const auto* float_mask = std::get_if<FloatMask<T>>(&options.mask)) {
+    a.float_mask = broadcast(function, *float_mask, scores);
+  }
+  if (options.bias != nullptr) {
+    a.bias = options.bias;
+    check_bias(function, a);
+  }
+
+  if (!(options.softcap >= 0) || std::isinf(options.softcap)) {
+    refuse(function, "softcap", "must be finite and >= 0, got " + shortest(options.softcap));
+  }
+  a.softcap = options.softcap;
+  a.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(a.head_dim)));
+  if (!std::isfinite(a.scale)) {
+    refuse(function, "scale", "must be finite, got " + shortest(a.scale));
+  }
+  if (options.threads < 0) {
+    refuse(function, "threads", "must be >= 0, got " + std::to_string(options.threads));
+  }
+  return a;
+}
+
+template <class T>
+void check_values(const Arguments<T>& a, View<const T> v, View<T> out) {
+  check_array("attention", "v", v, "[batch, heads_k, k_len, v_dim]");
+  check_shape("attention", "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
+  check_array("attention", "out", out, "[batch, heads_q, q_len, v_dim]");
+  check_shape("attention", "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
+  for (int axis = 0; axis < 4; ++axis) {
+    if (out.count() > 0 && out.stride(axis) == 0 && out.size(axis) > 1) {
+      refuse("attention", "out",
+             "must have an element of its own for every result, got stride 0 at axis " +
+                 std::to_string(axis));
+    }
+  }
+  const auto check_apart = [&](const char* name, View<const T> input) {
+    if (surely_overlap(input, out)) {
+      refuse("attention", "out", std::string("must not overlap ") + name);
+    }
+  };
+  check_apart("q", a.q);
+  check_apart("k", a.k);
+  check_apart("v", v);
+}
+
+void check_indices(std::string_view where, std::span<const std::int64_t> indices,
+                   std::int64_t size) {
+  for (const std::int64_t index : indices) {
+    if (index < 0 || index >= size) {
+      throw Error(where,
+                  "must be in 0 .. " + std::to_string(size - 1) + ", got " + std::to_string(index));
+    }
+  }
+}
+
+template struct Arguments<float>;
+template struct Arguments<double>;
+template Arguments<float> check_scores(std::string_view, View<const float>, View<const float>,
+                                       const AttentionOptions<float>&);
+template Arguments<double> check_scores(std::string_view, View<const double>, View<const double>,
+                                        const AttentionOptions<double>&);
+template void check_values(const Arguments<float>&, View<const float>, View<float>);
+template void check_values(const Arguments<double>&, View<const double>, View<double>);
+
+}  // namespace sextant::detail
