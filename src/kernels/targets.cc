@@ -1,0 +1,53 @@
+// The choice of an instruction set, made once for the process.
+#include "kernels/targets.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <hwy/highway.h>
+
+namespace sextant {
+namespace {
+
+// Targets are single bits, a better one is a smaller number.
+template <class Use>
+void for_each_compiled_target(const Use& use) {
+  for (auto rest = static_cast<std::uint64_t>(HWY_TARGETS); rest != 0; rest &= rest - 1) {
+    use(static_cast<std::int64_t>(rest & (~rest + 1)));
+  }
+}
+
+}  // namespace
+
+void apply_requested_target() noexcept {
+  static const bool applied = [] {
+    const char* name = std::getenv("SEXTANT_TARGET");
+    if (name == nullptr) return false;
+    for_each_compiled_target([&](std::int64_t target) {
+      if (std::string_view(hwy::TargetName(target)) == name) hwy::DisableTargets(target - 1);
+    });
+    return true;
+  }();
+  static_cast<void>(applied);
+}
+
+std::string compiled_targets() {
+  std::string names;
+  for_each_compiled_target([&](std::int64_t target) {
+    names += (names.empty() ? "" : " ") + std::string(hwy::TargetName(target));
+  });
+  return names;
+}
+
+std::string chosen_target() {
+  apply_requested_target();
+  std::string name;
+  const std::int64_t supported = hwy::SupportedTargets();
+  for_each_compiled_target([&](std::int64_t target) {
+    if (name.empty() && (supported & target) != 0) name = hwy::TargetName(target);
+  });
+  return name;
+}
+
+}  // namespace sextant

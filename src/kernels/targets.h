@@ -1,0 +1,12 @@
+// The choice of an instruction set, made once for the process.
+#pragma once
+
+#include "sextant/kernels.h"
+
+namespace sextant {
+
+// Honours SEXTANT_TARGET; every kernel calls it before its first dispatch. Cheap after the first
+// call, from any thread.
+void apply_requested_target() noexcept;
+
+}  // namespace sextant
