@@ -1,0 +1,38 @@
+// What a scheme does to one attention call, whichever scheme it is: the only place of this floor
+// that looks at the kinds of tables.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sextant/core/tensor.h"
+#include "sextant/schemes/distance_bias.h"
+#include "sextant/schemes/rotary.h"
+
+namespace sextant {
+
+// At most one of the three is there.
+struct AppliedPositions {
+  std::optional<Tensor<double>> added;            // [length, width], onto the embeddings
+  std::optional<RotationTable<double>> rotation;  // of q and k
+  std::optional<DistanceBias> bias;               // onto the scores
+
+  void add_to(View<double> x) const;        // [length, width]
+  void rotate_heads(View<double> x) const;  // [batch, heads, length, head_dim]
+  const RotationTable<double>* rotation_or_null() const noexcept {
+    return rotation ? &*rotation : nullptr;
+  }
+  const DistanceBias* bias_or_null() const noexcept { return bias ? &*bias : nullptr; }
+};
+
+// The tables of positions 0 .. length - 1 by a scheme's name. Rotations turn channels in pairs: of
+// an odd head_dim the last channel stays as it is. Throws Error for an unknown scheme, a bad
+// parameter, or a table that does not fit.
+AppliedPositions make_positions(const std::string& scheme,
+                                const std::map<std::string, std::string>& parameters,
+                                std::int64_t length, std::int64_t width, std::int64_t heads,
+                                std::int64_t head_dim);
+
+}  // namespace sextant

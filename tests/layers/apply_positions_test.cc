@@ -1,0 +1,60 @@
+// Each kind of scheme lands where it belongs.
+#include "layers/apply_positions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sextant/core/error.h"
+#include "sextant/schemes/scheme.h"
+
+namespace sextant {
+namespace {
+
+TEST(MakePositions, MakesExactlyTheTableOfTheSchemesKind) {
+  for (const Scheme* scheme : schemes()) {
+    if (scheme->name == "learned") continue;  // asks for a file
+    const AppliedPositions applied = make_positions(std::string(scheme->name), {}, 5, 8, 2, 4);
+    EXPECT_EQ(applied.added.has_value(), scheme->kind == SchemeKind::added);
+    EXPECT_EQ(applied.rotation.has_value(), scheme->kind == SchemeKind::rotated);
+    EXPECT_EQ(applied.bias.has_value(), scheme->kind == SchemeKind::distance_bias);
+    EXPECT_EQ(applied.rotation_or_null() != nullptr, applied.rotation.has_value());
+    EXPECT_EQ(applied.bias_or_null() != nullptr, applied.bias.has_value());
+  }
+}
+
+TEST(MakePositions, AddsRowsOnlyForAddedSchemes) {
+  Tensor<double> x({3, 4});
+  make_positions("none", {}, 3, 4, 1, 4).add_to(x);
+  for (const double value : x.span()) EXPECT_EQ(value, 0);
+  make_positions("sinusoidal", {{"base", "100"}}, 3, 4, 1, 4).add_to(x);
+  EXPECT_EQ(x(0, 1), 1);
+  EXPECT_NEAR(x(2, 0), 0.9092974268256816, 0x1p-53);
+  EXPECT_NEAR(x(2, 2), 0.19866933079506124, 0x1p-53);
+}
+
+TEST(MakePositions, LeavesTheLastChannelOfAnOddHeadAlone) {
+  Tensor<double> x({1, 1, 2, 3});
+  for (double& value : x.span()) value = 1;
+  make_positions("rotary", {}, 2, 3, 1, 3).rotate_heads(x);
+  EXPECT_EQ(x(0, 0, 0, 0), 1);  // position 0 turns nothing
+  EXPECT_NEAR(x(0, 0, 1, 0), std::cos(1.0) - std::sin(1.0), 0x1p-51);
+  EXPECT_NEAR(x(0, 0, 1, 1), std::cos(1.0) + std::sin(1.0), 0x1p-51);
+  EXPECT_EQ(x(0, 0, 1, 2), 1);
+}
+
+TEST(MakePositions, NamesTheSchemesWhenOneIsUnknown) {
+  try {
+    make_positions("spiral", {}, 2, 4, 1, 4);
+    FAIL() << "spiral is no scheme";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("spiral"), testing::HasSubstr("rotary")));
+  }
+  EXPECT_THROW(make_positions("rotary", {}, 2, 1, 1, 1), Error);
+  EXPECT_THROW(make_positions("rotary", {{"colour", "red"}}, 2, 4, 1, 4), Error);
+}
+
+}  // namespace
+}  // namespace sextant
