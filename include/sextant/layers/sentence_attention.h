@@ -1,0 +1,66 @@
+// From words to attention maps: seeded embeddings, any scheme by name, many heads. What `sextant
+// attend` and `compare` run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+struct SentenceAttentionOptions {
+  std::int64_t width = 64;  // of the model, a multiple of heads
+  std::int64_t heads = 4;
+  std::string scheme = "none";                    // any name that schemes() lists
+  std::map<std::string, std::string> parameters;  // of the scheme
+  bool causal = false;
+  std::uint32_t seed = 7;
+};
+
+struct SentenceAttention {
+  std::vector<std::string> queries, keys;  // the tokens on the two axes
+  Tensor<double> weights;                  // [heads, queries, keys], rows sum to one
+  Tensor<double> output;                   // [queries, width]
+  double rounding = 0;  // bound on what rounding can have done to any entry of the output
+};
+
+// `second` empty: the sentence attends to itself; otherwise the first asks and the second answers,
+// both counted from position 0. Causal: a word asks the words at its own position and before. The
+// model: word vectors with normal(0, 1) entries that depend on the word's bytes and the seed only,
+// so the same word has the same vector in every sentence and at every place; then a seeded
+// MultiHead whose q and k weights are sqrt(6) times those of Linear::random, which gives scores of
+// deviation 2 and so maps that are neither flat nor one word each. A rotation leaves the last
+// channel of an odd head_dim as it is. Throws Error for an empty sentence or options that do not
+// fit together.
+SentenceAttention attend_sentences(const std::vector<std::string>& first,
+                                   const std::vector<std::string>& second,
+                                   const SentenceAttentionOptions& options);
+
+// Does order matter? The outputs of the last token of both sentences under causal attention
+// (whatever options.causal says), and whether they are the same: sums in another order differ in
+// their last bits, and no further than the rounding bounds.
+struct OrderVerdict {
+  SentenceAttention first, second;
+  bool same = false;              // largest_difference <= first.rounding + second.rounding
+  double largest_difference = 0;  // between the last tokens' outputs
+};
+OrderVerdict compare_order(const std::vector<std::string>& first,
+                           const std::vector<std::string>& second,
+                           const SentenceAttentionOptions& options);
+
+// E3: attention without learned weights. Rows of x [tokens, width] ask and answer themselves:
+// softmax(x x^T / sqrt(width)).
+Tensor<double> plain_self_attention(View<const double> x);
+
+// E1: users [users, attributes] x movies [movies, attributes] -> scores / sqrt(attributes), softmax
+// per user.
+struct Recommendation {
+  Tensor<double> scores;   // [users, movies]
+  Tensor<double> weights;  // [users, movies]
+};
+Recommendation recommend(View<const double> users, View<const double> movies);
+
+}  // namespace sextant
