@@ -1,0 +1,28 @@
+// A finished picture: an SVG text with its size, and ways to save it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+struct Picture {
+  std::string svg;   // one complete <svg> element, no external references
+  double width = 0;  // CSS pixels
+  double height = 0;
+  std::string title;  // plain text; what a screen reader says
+};
+
+// By the ending of the path: .svg, .png (through librsvg, `scale` pixels per CSS pixel) or .html
+// (one self-contained page). Temporary file, then rename. Throws Error for another ending.
+void save_picture(const std::string& path, const Picture& picture, double scale = 2);
+std::string render_png(const Picture& picture,
+                       double scale = 2);  // PNG bytes; throws Error when the picture is too large
+
+// Pictures under each other, under one title; `title` may be empty.
+Picture stack(std::string_view title, const std::vector<Picture>& pictures);
+
+}  // namespace sextant

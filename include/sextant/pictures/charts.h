@@ -1,0 +1,100 @@
+// Every picture the project draws, each from plain tables and labels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+#include "sextant/pictures/canvas.h"
+#include "sextant/pictures/color.h"
+
+namespace sextant {
+
+// Lines over a shared x axis.
+struct Series {
+  std::string name;
+  std::vector<double> x, y;
+};
+struct LineChart {
+  std::string title, x_label, y_label;
+  std::vector<Series> series;
+  bool points = false;  // draw markers instead of lines
+};
+Picture draw(const LineChart& chart);
+
+// A2: chosen columns of P, one panel each, small multiples with one legend; the words of a sentence
+// as labelled points.
+struct SinusoidPanels {
+  View<const double> table;           // [length, width]
+  std::vector<std::int64_t> columns;  // which ones
+  std::vector<std::string> words;     // words[k] marks position k; may be empty
+  std::vector<std::string>
+      titles;  // one per column; empty: "Sine i" / "Cosine i" of an interleaved table
+};
+Picture draw(const SinusoidPanels& panels);
+
+// A3: the vectors of chosen positions side by side, points over the dimension, shared axes.
+struct RowPanels {
+  View<const double> table;        // [length, width]
+  std::vector<std::int64_t> rows;  // which ones
+  std::int64_t first = 0;          // position of row 0, for the titles
+};
+Picture draw(const RowPanels& panels);
+
+// A4 and cosine-similarity matrices: a matrix as an image with axes and colour bar. Pixels are one
+// embedded PNG.
+struct Heatmap {
+  View<const double> values;  // [rows, columns]
+  std::string title, x_label, y_label, color_label;
+  std::optional<double> low,
+      high;  // of the colour scale; unset: from the values (symmetric when diverging)
+  ColorMap map = ColorMap::viridis;
+  double first_row = 0;  // what the first tick of the y axis counts from
+  double first_column = 0;
+};
+Picture draw(const Heatmap& heatmap);
+
+// A9: rows are queries top-down, columns are keys; words on both axes, colour bar from 0 to the
+// largest weight (or `high`).
+struct AttentionMap {
+  View<const double> weights;  // [queries, keys]
+  std::vector<std::string> queries, keys;
+  std::string title;
+  std::optional<std::int64_t> head;  // shown in the title
+  std::optional<double> high;
+};
+Picture draw(const AttentionMap& map);  // throws Error when the words do not fit the map's shape
+
+// All heads as small multiples with shared axes and one colour bar.
+struct AttentionMaps {
+  View<const double> weights;  // [heads, queries, keys]
+  std::vector<std::string> queries, keys;
+  std::string title;
+};
+Picture draw(const AttentionMaps& maps);
+
+// Lines between two columns of tokens, opacity = weight, one colour per head (BertViz's head view).
+struct AttentionLines {
+  View<const double> weights;  // [heads, queries, keys]
+  std::vector<std::string> queries, keys;
+  std::string title;
+  double threshold = 0.02;  // weights below it are not drawn
+};
+Picture draw(const AttentionLines& lines);
+
+// A terminal drawing of a small matrix: colour blocks (24-bit ANSI) with labels, or plain shades
+// without colour.
+struct TerminalMap {
+  View<const double> values;                           // [rows, columns]
+  std::vector<std::string> row_labels, column_labels;  // may be empty
+  ColorMap map = ColorMap::viridis;
+  std::optional<double> low, high;  // as in Heatmap
+  bool color = true;
+  std::int64_t width =
+      80;  // terminal cells; a wider table is refused with an Error that says what fits
+};
+std::string draw_terminal(const TerminalMap& map);
+
+}  // namespace sextant

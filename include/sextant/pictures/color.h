@@ -1,0 +1,19 @@
+// Colour scales: viridis for magnitudes, a diverging blue-white-red for signed values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sextant {
+
+struct Rgb {
+  std::uint8_t r, g, b;
+};
+
+enum class ColorMap { viridis, diverging };
+
+Rgb color(ColorMap map, double t);  // t in [0, 1], clamped; NaN is grey
+std::string hex(Rgb color);         // "#440154"
+bool is_dark(Rgb color);            // white text is readable on it
+
+}  // namespace sextant

@@ -1,0 +1,34 @@
+// One self-contained HTML page made of sections of text, tables and pictures; works offline, light
+// and dark.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/pictures/canvas.h"
+
+namespace sextant {
+
+std::string escape_html(std::string_view text);
+
+class Page {
+ public:
+  explicit Page(std::string title, std::string subtitle = "");
+  void section(std::string_view heading);
+  void paragraph(std::string_view text);  // plain text, escaped
+  void code(std::string_view text);
+  // `rows[0]` is the header. Cells are escaped; numbers are set in tabular figures.
+  void table(const std::vector<std::vector<std::string>>& rows);
+  void picture(const Picture& picture, std::string_view caption);
+  void verdict(bool good, std::string_view text);  // a highlighted line
+  void data(std::string_view name,
+            std::string_view json);  // a downloadable block of numbers inside the page
+  std::string html() const;
+
+ private:
+  std::string title_, subtitle_, body_;
+  std::vector<std::string> sections_;  // headings, for the table of contents
+};
+
+}  // namespace sextant

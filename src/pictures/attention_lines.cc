@@ -1,0 +1,107 @@
+// Lines between two columns of words, as strong as the weight, one colour per head: the head view
+// of BertViz (Vig 2019, arXiv:1906.05714) as a still picture.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "pictures/layout.h"
+#include "pictures/text.h"
+#include "pictures/words.h"
+#include "sextant/core/numbers.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant {
+
+using namespace pictures;
+
+namespace {
+
+constexpr double kBetween = 280;  // pixels from one column of words to the other
+constexpr double kStroke = 1.8;
+constexpr int kShades = 50;  // steps of opacity; lines of one head and shade are one path
+
+double pitch_of(std::size_t words) { return words <= 40 ? 21 : words <= 100 ? 16 : 12; }
+
+// Lines of different heads start and end beside each other, not on top of each other.
+double offset(std::int64_t head, std::int64_t heads, double pitch) {
+  return (static_cast<double>(head) + 0.5 - static_cast<double>(heads) / 2) * 0.55 * pitch /
+         static_cast<double>(heads);
+}
+
+void draw_head(Drawing& drawing, const AttentionLines& lines, std::int64_t head, double pitch,
+               double left, double top) {
+  std::map<int, std::string> by_shade;
+  const double shift = offset(head, lines.weights.size(0), pitch);
+  for (std::int64_t i = 0; i < lines.weights.size(1); ++i) {
+    for (std::int64_t j = 0; j < lines.weights.size(2); ++j) {
+      const double weight = lines.weights(head, i, j);
+      if (!(weight >= lines.threshold) || weight <= 0) continue;
+      const int shade = std::max(1, static_cast<int>(std::min(weight, 1.0) * kShades + 0.5));
+      const double from = top + (static_cast<double>(i) + 0.5) * pitch + shift;
+      const double to = top + (static_cast<double>(j) + 0.5) * pitch + shift;
+      by_shade[shade] += "M" + number(left) + " " + number(from) + "C" +
+                         number(left + kBetween * 0.4) + " " + number(from) + " " +
+                         number(left + kBetween * 0.6) + " " + number(to) + " " +
+                         number(left + kBetween) + " " + number(to);
+    }
+  }
+  for (const auto& [shade, d] : by_shade) {
+    drawing.path(d, series_color(static_cast<std::size_t>(head)), kStroke,
+                 "stroke-opacity=\"" + number(static_cast<double>(shade) / kShades) + "\"");
+  }
+}
+
+}  // namespace
+
+Picture draw(const AttentionLines& lines) {
+  check_words("attention_lines", lines.weights, 3, lines.queries, lines.keys);
+  if (!std::isfinite(lines.threshold)) {
+    throw Error("attention_lines.threshold", "must be a finite number");
+  }
+  const std::int64_t heads = lines.weights.size(0);
+  const double pitch = pitch_of(std::max(lines.queries.size(), lines.keys.size()));
+  const Words queries = words_at_left(lines.queries, pitch);
+  const Words keys = words_at_left(lines.keys, pitch);
+
+  Drawing drawing;
+  const double edge = kMargin + std::max(queries.room, text_width("Queries", kTickSize));
+  const double left = edge + kTickGap;
+  const double right =
+      left + kBetween + kTickGap + std::max(keys.room, text_width("Keys", kTickSize));
+  const double width = std::max(right - kMargin, title_width(lines.title));
+  double top = draw_title(drawing, lines.title, kMargin, kMargin, width);
+  if (heads > 1) {
+    std::vector<std::string> names;
+    for (std::int64_t head = 0; head < heads; ++head) {
+      names.push_back("Head " + std::to_string(head));
+    }
+    top += draw_legend(drawing, names, kMargin, top, width, [&](double x, double y, std::size_t i) {
+      drawing.line(x - 8, y, x + 8, y, series_color(i), 4);
+    });
+    top += 8;
+  }
+  drawing.text(edge, top + 8, "Queries", {.anchor = Anchor::end, .color = kMuted});
+  drawing.text(left + kBetween + kTickGap, top + 8, "Keys", {.color = kMuted});
+  top += 20;
+  for (std::int64_t head = 0; head < heads; ++head) {
+    draw_head(drawing, lines, head, pitch, left, top);
+  }
+  draw_words_at_left(drawing, queries, edge, top);
+  for (std::size_t j = 0; j < keys.shown.size(); j += keys.every) {
+    drawing.text(left + kBetween + kTickGap, top + (static_cast<double>(j) + 0.5) * pitch,
+                 keys.shown[j],
+                 {.size = keys.size,
+                  .tooltip = keys.shown[j] == keys.full[j] ? std::string_view() : keys.full[j]});
+  }
+  double bottom =
+      top + static_cast<double>(std::max(lines.queries.size(), lines.keys.size())) * pitch;
+  if (lines.threshold > 0) {
+    drawing.text(kMargin, bottom + 16,
+                 "Opacity is the weight; below " + significant(lines.threshold, 3) + " no line.",
+                 {.size = kNoteSize, .color = kMuted});
+    bottom += 24;
+  }
+  return drawing.finish(kMargin + width + kMargin, bottom + kMargin - 8, lines.title);
+}
+
+}  // namespace sextant

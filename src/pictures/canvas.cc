@@ -1,0 +1,61 @@
+// Saving a picture, and pictures under each other.
+#include "sextant/pictures/canvas.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "pictures/drawing.h"
+#include "pictures/text.h"
+#include "sextant/core/files.h"
+#include "sextant/pictures/page.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::string_view kOpening = "<svg ";
+
+std::string ending_of(const std::string& path) {
+  const std::size_t dot = path.find_last_of('.');
+  const std::size_t slash = path.find_last_of('/');
+  if (dot == std::string::npos || (slash != std::string::npos && dot < slash)) return "";
+  std::string ending = path.substr(dot);
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+}  // namespace
+
+void save_picture(const std::string& path, const Picture& picture, double scale) {
+  const std::string ending = ending_of(path);
+  if (ending == ".svg") {
+    write_file(path, picture.svg);
+  } else if (ending == ".png") {
+    write_file(path, render_png(picture, scale));
+  } else if (ending == ".html" || ending == ".htm") {
+    Page page(picture.title.empty() ? "Picture" : picture.title);
+    page.picture(picture, "");
+    write_file(path, page.html());
+  } else {
+    throw Error("picture.path", "must end in .svg, .png or .html, got '" + path + "'");
+  }
+}
+
+Picture stack(std::string_view title, const std::vector<Picture>& parts) {
+  using namespace pictures;
+  if (parts.empty()) throw Error("stack.pictures", "must not be empty");
+  double width = title.empty() ? 0 : title_width(title) + 2 * kMargin;
+  for (const Picture& picture : parts) width = std::max(width, picture.width);
+  Drawing drawing;
+  double y = title.empty() ? 0 : draw_title(drawing, title, kMargin, kMargin, width - 2 * kMargin);
+  for (const Picture& picture : parts) {
+    if (!picture.svg.starts_with(kOpening)) {
+      throw Error("stack.pictures", "must each be one <svg> element");
+    }
+    drawing.raw("<svg x=\"0\" y=\"" + number(y) + "\" " + picture.svg.substr(kOpening.size()));
+    y += picture.height;
+  }
+  return drawing.finish(width, y, title);
+}
+
+}  // namespace sextant

@@ -1,0 +1,120 @@
+// Pen and paper.
+#include "pictures/drawing.h"
+
+#include <algorithm>
+
+#include "pictures/pixels.h"
+#include "pictures/text.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant::pictures {
+namespace {
+
+// Half the height of a digit: from the vertical middle of a line of text to its baseline.
+constexpr double kMiddle = 0.36;
+
+std::string attribute(std::string_view name, double value) {
+  return " " + std::string(name) + "=\"" + number(value) + "\"";
+}
+std::string attribute(std::string_view name, std::string_view value) {
+  return " " + std::string(name) + "=\"" + std::string(value) + "\"";
+}
+std::string title_element(std::string_view tooltip) {
+  return tooltip.empty() ? "" : "<title>" + escape(tooltip) + "</title>";
+}
+
+}  // namespace
+
+std::string number(double value) {
+  std::string text = fixed(value, 2);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+void Drawing::line(double x1, double y1, double x2, double y2, std::string_view color,
+                   double width) {
+  body_ += "<path d=\"M" + number(x1) + " " + number(y1) + "L" + number(x2) + " " + number(y2) +
+           "\"" + attribute("stroke", color) + attribute("stroke-width", width) + "/>\n";
+}
+
+void Drawing::rect(double x, double y, double width, double height, std::string_view fill,
+                   std::string_view tooltip) {
+  body_ += "<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) +
+           attribute("height", height) + attribute("fill", fill);
+  body_ += tooltip.empty() ? "/>\n" : ">" + title_element(tooltip) + "</rect>\n";
+}
+
+void Drawing::circle(double x, double y, double radius, std::string_view fill,
+                     std::string_view tooltip) {
+  body_ += "<circle" + attribute("cx", x) + attribute("cy", y) + attribute("r", radius) +
+           attribute("fill", fill);
+  body_ += tooltip.empty() ? "/>\n" : ">" + title_element(tooltip) + "</circle>\n";
+}
+
+void Drawing::path(std::string_view d, std::string_view stroke, double width,
+                   std::string_view more) {
+  body_ += "<path" + attribute("d", d) + attribute("fill", "none") + attribute("stroke", stroke) +
+           attribute("stroke-width", width);
+  if (!more.empty()) body_ += " " + std::string(more);
+  body_ += "/>\n";
+}
+
+void Drawing::image(double x, double y, double width, double height, std::string_view png,
+                    bool crisp) {
+  body_ += "<image" + attribute("x", x) + attribute("y", y) + attribute("width", width) +
+           attribute("height", height) + " preserveAspectRatio=\"none\"";
+  if (crisp) body_ += " image-rendering=\"pixelated\"";
+  body_ += " href=\"data:image/png;base64," + base64(png) + "\"/>\n";
+}
+
+void Drawing::text(double x, double y, std::string_view words, const TextStyle& style) {
+  const double drop = kMiddle * style.size;
+  body_ += "<text";
+  if (style.angle == 0) {
+    body_ += attribute("x", x) + attribute("y", y + drop);
+  } else {
+    body_ += " transform=\"translate(" + number(x) + " " + number(y) + ") rotate(" +
+             number(style.angle) + ")\"" + attribute("y", drop);
+  }
+  body_ += attribute("font-size", style.size) + attribute("fill", style.color);
+  if (style.anchor != Anchor::start) {
+    body_ += attribute("text-anchor", style.anchor == Anchor::middle ? "middle" : "end");
+  }
+  if (style.bold) body_ += attribute("font-weight", "600");
+  body_ += ">" + escape(words) + title_element(style.tooltip) + "</text>\n";
+}
+
+void Drawing::open(std::string_view attributes) {
+  body_ += "<g " + std::string(attributes) + ">\n";
+}
+
+void Drawing::close() { body_ += "</g>\n"; }
+
+void Drawing::raw(std::string_view elements) { body_ += elements; }
+
+Picture Drawing::finish(double width, double height, std::string_view title) {
+  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", width) +
+                    attribute("height", height) + " viewBox=\"0 0 " + number(width) + " " +
+                    number(height) + "\"" + attribute("font-family", kFontFamily) +
+                    " direction=\"ltr\" role=\"img\"";
+  if (!title.empty()) svg += attribute("aria-label", escape(title));
+  svg += ">\n<rect" + attribute("width", width) + attribute("height", height) +
+         " fill=\"#fff\"/>\n" + body_ + "</svg>\n";
+  return {.svg = std::move(svg), .width = width, .height = height, .title = std::string(title)};
+}
+
+double title_width(std::string_view title) {
+  constexpr double kMost = 620;
+  return std::min(kMost, text_width(title, kTitleSize, true));
+}
+
+double draw_title(Drawing& drawing, std::string_view title, double left, double top, double width) {
+  if (title.empty()) return top;
+  const std::string shown = shorten(title, kTitleSize, width, true);
+  drawing.text(left, top + kTitleSize * 0.6, shown,
+               {.size = kTitleSize, .bold = true, .tooltip = shown == title ? "" : title});
+  return top + kTitleSize + 15;
+}
+
+}  // namespace sextant::pictures

@@ -1,0 +1,70 @@
+// Pen and paper: collects SVG elements and closes them into a Picture. No ids, no style sheet and
+// no reference leave a drawing, so that any number of them can stand in one page.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sextant/pictures/canvas.h"
+
+namespace sextant::pictures {
+
+inline constexpr std::string_view kFontFamily =
+    "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif";
+
+// One scale of sizes and greys for every chart.
+inline constexpr double kTitleSize = 15;
+inline constexpr double kPanelTitleSize = 12.5;
+inline constexpr double kLabelSize = 12;  // axis titles, words
+inline constexpr double kTickSize = 11;
+inline constexpr double kNoteSize = 10.5;
+inline constexpr double kMargin = 20;       // around every picture
+inline constexpr double kLineHeight = 1.2;  // of text, in font sizes
+inline constexpr std::string_view kInk = "#212934";
+inline constexpr std::string_view kMuted = "#56606d";
+inline constexpr std::string_view kAxis = "#9aa3ad";
+inline constexpr std::string_view kGrid = "#e8ebee";
+
+// At most two decimals: a hundredth of a CSS pixel is invisible.
+std::string number(double value);
+
+enum class Anchor { start, middle, end };
+
+struct TextStyle {
+  double size = kTickSize;
+  Anchor anchor = Anchor::start;
+  std::string_view color = kInk;
+  bool bold = false;
+  double angle = 0;               // degrees, clockwise, about the anchor
+  std::string_view tooltip = "";  // shown when the pointer rests on the text
+};
+
+class Drawing {
+ public:
+  void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
+  void rect(double x, double y, double width, double height, std::string_view fill,
+            std::string_view tooltip = "");
+  void circle(double x, double y, double radius, std::string_view fill,
+              std::string_view tooltip = "");
+  // `d` is the path's data; `more` further attributes as written.
+  void path(std::string_view d, std::string_view stroke, double width, std::string_view more = "");
+  void image(double x, double y, double width, double height, std::string_view png, bool crisp);
+  // Centred vertically on y, anchored at x.
+  void text(double x, double y, std::string_view words, const TextStyle& style = {});
+  void open(std::string_view attributes);  // a group
+  void close();
+  void raw(std::string_view elements);  // SVG as it is, for a picture inside a picture
+
+  Picture finish(double width, double height, std::string_view title);
+
+ private:
+  std::string body_;
+};
+
+// The title line at the top of a picture, shortened to `width`; returns the y below it. No title
+// takes no room.
+double draw_title(Drawing& drawing, std::string_view title, double left, double top, double width);
+// The width a picture should offer its title even when the chart is narrower.
+double title_width(std::string_view title);
+
+}  // namespace sextant::pictures

@@ -1,0 +1,197 @@
+// Where things go.
+#include "pictures/layout.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "pictures/text.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant::pictures {
+namespace {
+
+constexpr std::array<std::string_view, 16> kSeries = {
+    "#0072b2", "#d55e00", "#009e73", "#b8579a", "#e69f00", "#56b4e9", "#4d4d4d", "#8c6d1f",
+    "#003f66", "#8a2c00", "#6ccfb0", "#e8a6d2", "#7a5200", "#1d7fb8", "#9b9b9b", "#c7b06a"};
+constexpr std::array<std::string_view, 4> kDashes = {"", "6 3", "2 3", "8 3 2 3"};
+
+std::string tick_label(double value, double step) {
+  std::string text;
+  if (std::abs(value) >= 1e7 || step < 1e-5) {
+    const double digits =
+        std::abs(value) > step ? std::ceil(std::log10(std::abs(value) / step)) : 0;
+    text = significant(value, std::clamp(static_cast<int>(digits) + 1, 1, 17));
+  } else {
+    // A step of 0.05 has its last digit two places after the point.
+    text = fixed(value, std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9))));
+  }
+  if (text.starts_with('-')) text.replace(0, 1, "−");
+  return text;
+}
+
+// The smallest round step of which `most` multiples or fewer lie in [low, high].
+double round_step(double low, double high, int most, bool whole) {
+  double power = std::pow(10.0, std::floor(std::log10((high - low) / std::max(1, most))));
+  if (whole) power = std::max(power, 1.0);
+  while (true) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double step = power * factor;
+      if (std::floor(high / step) - std::ceil(low / step) + 1 <= most) return step;
+    }
+    power *= 10;
+  }
+}
+
+}  // namespace
+
+std::string_view series_color(std::size_t index) { return kSeries[index % kSeries.size()]; }
+
+std::string_view series_dash(std::size_t index) {
+  return kDashes[index / kSeries.size() % kDashes.size()];
+}
+
+Ticks round_ticks(double low, double high, int most, bool whole) {
+  Ticks ticks;
+  if (!(low < high)) {
+    ticks.at = {low};
+    ticks.labels = {tick_label(low, whole ? 1 : std::max(std::abs(low) / 1000, 1e-9))};
+    return ticks;
+  }
+  const double step = round_step(low, high, std::max(most, 1), whole);
+  // A rounding error in low must not lose a tick that lies exactly on the end.
+  const double slack = (high - low) * 1e-9;
+  for (double k = std::ceil((low - slack) / step); k * step <= high + slack; ++k) {
+    ticks.at.push_back(k * step);
+    ticks.labels.push_back(tick_label(k * step, step));
+  }
+  return ticks;
+}
+
+Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool whole) {
+  for (int most = std::max(2, static_cast<int>(pixels / (vertical ? 32 : 36)));; --most) {
+    Ticks ticks = round_ticks(low, high, most, whole);
+    if (ticks.at.size() < 3 || most <= 2) return ticks;
+    const double gap = (ticks.at[1] - ticks.at[0]) / (high - low) * pixels;
+    if (gap >= (vertical ? 2 * kTickSize : widest(ticks.labels, kTickSize) + 12)) return ticks;
+  }
+}
+
+Range range_of(double low, double high, double margin) {
+  // Half the largest double: differences stay finite.
+  constexpr double kMost = 8e307;
+  low = std::clamp(low, -kMost, kMost);
+  high = std::clamp(high, -kMost, kMost);
+  // Also when the two differ only in their last bits, where no tick would fit between.
+  if (high - low <= std::max(std::abs(low), std::abs(high)) * 1e-12) {
+    const double half = low == 0 ? 1 : std::abs(low) * 0.1;
+    return {low - half, high + half};
+  }
+  const double more = (high - low) * margin;
+  return {low - more, high + more};
+}
+
+double widest(const std::vector<std::string>& labels, double size) {
+  double width = 0;
+  for (const std::string& label : labels) width = std::max(width, text_width(label, size));
+  return width;
+}
+
+void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,
+               bool labels_left) {
+  for (std::size_t i = 0; i < y.at.size(); ++i) {
+    const double at = panel.down(y.at[i]);
+    drawing.line(panel.left, at, panel.right(), at, kGrid);
+    if (!labels_left) continue;
+    drawing.text(panel.left - kTickGap, at, y.labels[i], {.anchor = Anchor::end, .color = kMuted});
+  }
+  for (std::size_t i = 0; i < x.at.size(); ++i) {
+    const double at = panel.across(x.at[i]);
+    drawing.line(at, panel.bottom(), at, panel.bottom() + 4, kAxis);
+    drawing.text(at, panel.bottom() + 13, x.labels[i], {.anchor = Anchor::middle, .color = kMuted});
+  }
+  drawing.line(panel.left, panel.bottom(), panel.right(), panel.bottom(), kAxis);
+}
+
+void draw_x_label(Drawing& drawing, const Panel& panel, std::string_view label, double y) {
+  if (label.empty()) return;
+  const std::string shown = shorten(label, kLabelSize, panel.width);
+  drawing.text(panel.left + panel.width / 2, y, shown,
+               {.size = kLabelSize,
+                .anchor = Anchor::middle,
+                .tooltip = shown == label ? std::string_view() : label});
+}
+
+void draw_y_label(Drawing& drawing, std::string_view label, double x, double top, double height) {
+  if (label.empty()) return;
+  const std::string shown = shorten(label, kLabelSize, height);
+  drawing.text(x, top + height / 2, shown,
+               {.size = kLabelSize,
+                .anchor = Anchor::middle,
+                .angle = -90,
+                .tooltip = shown == label ? std::string_view() : label});
+}
+
+double draw_legend(Drawing& drawing, const std::vector<std::string>& names, double left, double top,
+                   double width, const Mark& mark) {
+  constexpr double kRow = 20, kSpace = 14, kLongest = 220;
+  double x = left, y = top + kRow / 2;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string shown = shorten(names[i], kTickSize, std::min(kLongest, width - kMarkWidth));
+    const double needed = kMarkWidth + text_width(shown, kTickSize);
+    if (x > left && x + needed > left + width) {
+      x = left;
+      y += kRow;
+    }
+    mark(x + kMarkWidth / 2 - 2, y, i);
+    drawing.text(x + kMarkWidth, y, shown, {.tooltip = shown == names[i] ? "" : names[i]});
+    x += needed + kSpace;
+  }
+  return names.empty() ? 0 : y + kRow / 2 - top;
+}
+
+namespace {
+
+constexpr double kBarWidth = 13;
+constexpr std::string_view kGapsName = "not finite";
+
+Ticks color_ticks(const Scale& scale, double height) {
+  return fitting_ticks(scale.low, scale.high, height, true);
+}
+
+}  // namespace
+
+double color_bar_width(const Scale& scale, std::string_view label, bool gaps, double height) {
+  double room = widest(color_ticks(scale, height).labels, kTickSize) + (label.empty() ? 0 : 20);
+  if (gaps) room = std::max(room, text_width(kGapsName, kNoteSize));
+  return kBarWidth + kTickGap + room;
+}
+
+double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label, bool gaps,
+                      double left, double top, double height) {
+  // One column of pixels, bright end up.
+  constexpr std::int64_t kSteps = 255;
+  Tensor<double> column({kSteps, 1});
+  for (std::int64_t i = 0; i < kSteps; ++i) {
+    column(i, 0) = 1 - static_cast<double>(i) / static_cast<double>(kSteps - 1);
+  }
+  drawing.image(left, top, kBarWidth, height,
+                matrix_png(column.view(), {.low = 0, .high = 1, .map = scale.map}), true);
+  const Ticks ticks = color_ticks(scale, height);
+  const double right = left + kBarWidth;
+  for (std::size_t i = 0; i < ticks.at.size(); ++i) {
+    const double y = top + (1 - scale.place(ticks.at[i])) * height;
+    drawing.line(right, y, right + 4, y, kAxis);
+    drawing.text(right + kTickGap, y, ticks.labels[i], {.color = kMuted});
+  }
+  draw_y_label(drawing, label, right + kTickGap + widest(ticks.labels, kTickSize) + 13, top,
+               height);
+  if (gaps) {
+    const double y = top + height + 20;
+    drawing.rect(left, y - kBarWidth / 2, kBarWidth, kBarWidth, hex(color(scale.map, NAN)));
+    drawing.text(right + kTickGap, y, kGapsName, {.size = kNoteSize, .color = kMuted});
+  }
+  return color_bar_width(scale, label, gaps, height);
+}
+
+}  // namespace sextant::pictures

@@ -1,0 +1,76 @@
+// Where things go: ticks at round numbers, panels with axes, legends that flow, colour bars.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pictures/drawing.h"
+#include "pictures/pixels.h"
+
+namespace sextant::pictures {
+
+// The first eight are safe for colour-blind readers (Okabe and Ito's, the yellow, which vanishes on
+// white, replaced); eight darker and lighter ones follow.
+std::string_view series_color(std::size_t index);
+// Further rounds through the palette are told apart by dashes; empty in the first round.
+std::string_view series_dash(std::size_t index);
+
+struct Ticks {
+  std::vector<double> at;
+  std::vector<std::string> labels;  // same length; a true minus sign
+};
+
+// At most `most` multiples of 1, 2 or 5 times a power of ten within [low, high]; at least one when
+// low < high and most >= 2. `whole`: steps of at least 1.
+Ticks round_ticks(double low, double high, int most, bool whole = false);
+
+// As many round ticks as fit with clear gaps between their labels along `pixels`.
+Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool whole = false);
+
+// One interval of data along an axis, never of length zero.
+struct Range {
+  double low = 0, high = 1;
+};
+Range range_of(double low, double high, double margin);  // margin: a share of the length
+
+// A rectangle in which data is drawn.
+struct Panel {
+  double left = 0, top = 0, width = 0, height = 0;
+  Range x{}, y{};
+  double across(double value) const { return left + (value - x.low) / (x.high - x.low) * width; }
+  double down(double value) const { return top + (y.high - value) / (y.high - y.low) * height; }
+  double right() const { return left + width; }
+  double bottom() const { return top + height; }
+};
+
+double widest(const std::vector<std::string>& labels, double size);
+
+// Grid lines, the axis at the bottom and the numbers; `labels_left` false leaves out the numbers
+// of the y axis.
+void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,
+               bool labels_left);
+void draw_x_label(Drawing& drawing, const Panel& panel, std::string_view label, double y);
+// Turned, centred on [top, top + height], its middle at x.
+void draw_y_label(Drawing& drawing, std::string_view label, double x, double top, double height);
+
+inline constexpr double kTickRoom = 22;  // below a panel for its numbers
+inline constexpr double kAxisRoom = 18;  // for an axis title
+inline constexpr double kTickGap = 7;    // between an axis and its numbers
+
+// Entries one after the other in as many lines as they need; `mark` draws the sign of one entry
+// centred at (x, y) in a box kMarkWidth wide. Returns the height used, 0 for no entries.
+inline constexpr double kMarkWidth = 22;
+using Mark = std::function<void(double x, double y, std::size_t index)>;
+double draw_legend(Drawing& drawing, const std::vector<std::string>& names, double left, double top,
+                   double width, const Mark& mark);
+
+// A vertical colour bar with its numbers and label; `gaps` adds the grey of what is not finite.
+// Returns the width used.
+double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label, bool gaps,
+                      double left, double top, double height);
+double color_bar_width(const Scale& scale, std::string_view label, bool gaps, double height);
+
+}  // namespace sextant::pictures

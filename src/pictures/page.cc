@@ -1,0 +1,120 @@
+// One self-contained HTML page.
+#include "sextant/pictures/page.h"
+
+#include <algorithm>
+
+#include "pictures/page_style.h"
+#include "pictures/pixels.h"
+#include "pictures/text.h"
+
+namespace sextant {
+namespace {
+
+// A picture up to this many CSS pixels wide shrinks to the column of text; a wider one would become
+// unreadable and scrolls instead.
+constexpr double kShrinks = 1300;
+
+// Something a column of numbers may hold: digits with signs, points, exponents, per cent; or a
+// dash.
+bool is_number(std::string_view cell) {
+  if (cell == "-" || cell == "–" || cell == "nan" || cell == "inf" || cell == "-inf") return true;
+  return cell.find_first_of("0123456789") != std::string_view::npos &&
+         cell.find_first_not_of("0123456789+-.,eE%") == std::string_view::npos;
+}
+
+bool is_number_column(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
+  bool any = false;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (column >= rows[i].size() || rows[i][column].empty()) continue;
+    if (!is_number(rows[i][column])) return false;
+    any = true;
+  }
+  return any;
+}
+
+std::string size_text(std::size_t bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + " bytes";
+  if (bytes < 1000000) return std::to_string((bytes + 500) / 1000) + " kB";
+  return std::to_string((bytes + 500000) / 1000000) + " MB";
+}
+
+std::string anchor_of(std::size_t section) { return "section-" + std::to_string(section); }
+
+}  // namespace
+
+std::string escape_html(std::string_view text) { return pictures::escape(text); }
+
+Page::Page(std::string title, std::string subtitle)
+    : title_(std::move(title)), subtitle_(std::move(subtitle)) {}
+
+void Page::section(std::string_view heading) {
+  sections_.emplace_back(heading);
+  body_ += "<h2 id=\"" + anchor_of(sections_.size()) + "\">" + escape_html(heading) + "</h2>\n";
+}
+
+void Page::paragraph(std::string_view text) { body_ += "<p>" + escape_html(text) + "</p>\n"; }
+
+void Page::code(std::string_view text) {
+  body_ += "<pre><code>" + escape_html(text) + "</code></pre>\n";
+}
+
+void Page::table(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) throw Error("page.table.rows", "must have a header");
+  body_ += "<div class=\"wide\"><table>\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string tag = i == 0 ? "th" : "td";
+    body_ += i == 0 ? "<thead><tr>" : "<tr>";
+    for (std::size_t j = 0; j < rows[i].size(); ++j) {
+      body_ += "<" + tag + (i == 0 ? " scope=\"col\"" : "") +
+               (is_number_column(rows, j) ? " class=\"number\">" : ">") + escape_html(rows[i][j]) +
+               "</" + tag + ">";
+    }
+    body_ += i == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
+  }
+  body_ += "</tbody></table></div>\n";
+}
+
+void Page::picture(const Picture& picture, std::string_view caption) {
+  constexpr std::string_view kOpening = "<svg ";
+  if (!picture.svg.starts_with(kOpening)) {
+    throw Error("page.picture.svg", "must be one <svg> element");
+  }
+  body_ += "<figure><div class=\"wide\">";
+  body_ += picture.width > kShrinks ? "<svg class=\"broad\" " : "<svg ";
+  body_ += picture.svg.substr(kOpening.size()) + "</div>";
+  if (!caption.empty()) body_ += "<figcaption>" + escape_html(caption) + "</figcaption>";
+  body_ += "</figure>\n";
+}
+
+void Page::verdict(bool good, std::string_view text) {
+  body_ += std::string("<p class=\"verdict ") + (good ? "good" : "bad") + "\">" +
+           escape_html(text) + "</p>\n";
+}
+
+void Page::data(std::string_view name, std::string_view json) {
+  std::string file(name);
+  if (!file.ends_with(".json")) file += ".json";
+  body_ += "<p><a download=\"" + escape_html(file) + "\" href=\"data:application/json;base64," +
+           pictures::base64(json) + "\">Download " + escape_html(file) + "</a> (" +
+           size_text(json.size()) + ")</p>\n";
+}
+
+std::string Page::html() const {
+  std::string page =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+      escape_html(title_) + "</title>\n<style>" + std::string(pictures::kPageStyle) +
+      "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>" + escape_html(title_) + "</h1>\n";
+  if (!subtitle_.empty()) page += "<p class=\"subtitle\">" + escape_html(subtitle_) + "</p>\n";
+  if (sections_.size() > 2) {
+    page += "<nav aria-label=\"Contents\"><ol>\n";
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      page +=
+          "<li><a href=\"#" + anchor_of(i + 1) + "\">" + escape_html(sections_[i]) + "</a></li>\n";
+    }
+    page += "</ol></nav>\n";
+  }
+  return page + "</header>\n" + body_ + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace sextant

@@ -1,0 +1,129 @@
+// A matrix as one PNG image, through libpng's palette format: one byte per element before
+// compression.
+#include "pictures/pixels.h"
+
+#include <png.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace sextant::pictures {
+namespace {
+
+constexpr int kShades = 255;  // and one entry of the palette for what is not finite
+
+}  // namespace
+
+double Scale::place(double value) const {
+  if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
+  return std::clamp((value - low) / (high - low), 0.0, 1.0);
+}
+
+Extent extent_of(View<const double> matrix) {
+  Extent extent;
+  bool any = false;
+  for (std::int64_t i = 0; i < matrix.size(0); ++i) {
+    for (std::int64_t j = 0; j < matrix.size(1); ++j) {
+      const double value = matrix(i, j);
+      if (!std::isfinite(value)) {
+        extent.all_finite = false;
+        continue;
+      }
+      extent.low = any ? std::min(extent.low, value) : value;
+      extent.high = any ? std::max(extent.high, value) : value;
+      any = true;
+    }
+  }
+  return extent;
+}
+
+Blocks average(View<const double> matrix, std::int64_t limit) {
+  const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
+  Blocks blocks;
+  blocks.rows = (rows + limit - 1) / limit;
+  blocks.columns = (columns + limit - 1) / limit;
+  const std::int64_t down = (rows + blocks.rows - 1) / blocks.rows;
+  const std::int64_t across = (columns + blocks.columns - 1) / blocks.columns;
+  blocks.means = Tensor<double>({down, across});
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(across));
+  for (std::int64_t block = 0; block < down; ++block) {
+    std::fill(counts.begin(), counts.end(), 0);
+    const std::int64_t end = std::min(rows, (block + 1) * blocks.rows);
+    for (std::int64_t i = block * blocks.rows; i < end; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const double value = matrix(i, j);
+        if (!std::isfinite(value)) continue;
+        const std::int64_t to = j / blocks.columns;
+        const double count = static_cast<double>(++counts[static_cast<std::size_t>(to)]);
+        double& mean = blocks.means(block, to);
+        mean = count == 1 ? value : mean + (value - mean) / count;  // a sum could overflow
+      }
+    }
+    for (std::int64_t j = 0; j < across; ++j) {
+      if (counts[static_cast<std::size_t>(j)] == 0) {
+        blocks.means(block, j) = std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+  }
+  return blocks;
+}
+
+std::string matrix_png(View<const double> matrix, const Scale& scale) {
+  const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
+  std::vector<png_byte> pixels;
+  pixels.reserve(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const double place = scale.place(matrix(i, j));
+      pixels.push_back(std::isnan(place)
+                           ? static_cast<png_byte>(kShades)
+                           : static_cast<png_byte>(std::floor(place * (kShades - 1) + 0.5)));
+    }
+  }
+  std::array<png_byte, (kShades + 1) * 3> palette{};
+  for (int i = 0; i <= kShades; ++i) {
+    const double place = i == kShades ? std::numeric_limits<double>::quiet_NaN()
+                                      : static_cast<double>(i) / (kShades - 1);
+    const Rgb shade = color(scale.map, place);
+    palette[static_cast<std::size_t>(3 * i)] = shade.r;
+    palette[static_cast<std::size_t>(3 * i + 1)] = shade.g;
+    palette[static_cast<std::size_t>(3 * i + 2)] = shade.b;
+  }
+
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(columns);
+  image.height = static_cast<png_uint_32>(rows);
+  image.format = PNG_FORMAT_RGB_COLORMAP;
+  image.colormap_entries = kShades + 1;
+  std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
+  png_alloc_size_t size = bytes.size();
+  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels.data(), 0, palette.data()) ==
+      0) {
+    throw Error("picture.png", "could not be made: " + std::string(image.message));
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      group = group << 8 | (j < left ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      text += j <= left ? kDigits[group >> (18 - 6 * j) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+}  // namespace sextant::pictures

@@ -1,0 +1,42 @@
+// A matrix as the bytes of one small PNG image.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sextant/core/tensor.h"
+#include "sextant/pictures/color.h"
+
+namespace sextant::pictures {
+
+// What the ends of a colour scale stand for.
+struct Scale {
+  double low = 0, high = 1;
+  ColorMap map = ColorMap::viridis;
+  double place(double value) const;  // in [0, 1]; NaN when the value is not finite
+  Rgb color_of(double value) const { return color(map, place(value)); }
+};
+
+// Smallest and largest finite value; {0, 0} when there is none. `all_finite` says whether there
+// were others.
+struct Extent {
+  double low = 0, high = 0;
+  bool all_finite = true;
+};
+Extent extent_of(View<const double> matrix);
+
+// Means of blocks so that neither side exceeds `limit` pixels; not finite where a block holds no
+// finite number. The last block of a side may be smaller.
+struct Blocks {
+  Tensor<double> means;
+  std::int64_t rows = 1, columns = 1;  // elements per block
+};
+Blocks average(View<const double> matrix, std::int64_t limit);
+
+// One pixel per element, 255 colours of the scale and one grey.
+std::string matrix_png(View<const double> matrix, const Scale& scale);
+
+std::string base64(std::string_view bytes);
+
+}  // namespace sextant::pictures

@@ -1,0 +1,185 @@
+// Labels without a font engine.
+#include "pictures/text.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sextant::pictures {
+namespace {
+
+// Advance widths of DejaVu Sans for U+0020 .. U+007E, in thousandths of the font size.
+constexpr std::array<short, 95> kAscii = {
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
+    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635,  611, 732, 684, 989, 685,
+    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352,  635, 634, 278, 278, 579,
+    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592,  525, 636, 337, 636, 838};
+
+// Bold text is set wider; the largest ratio over words, not over single letters.
+constexpr double kBold = 1.16;
+
+bool within(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
+
+bool combines(char32_t c) {
+  return within(c, 0x300, 0x36f) || within(c, 0x483, 0x489) || within(c, 0x591, 0x5bd) ||
+         within(c, 0x610, 0x61a) || within(c, 0x64b, 0x65f) || within(c, 0x1ab0, 0x1aff) ||
+         within(c, 0x200b, 0x200f) || within(c, 0x202a, 0x202e) || within(c, 0x2060, 0x206f) ||
+         within(c, 0x20d0, 0x20ff) || within(c, 0xfe00, 0xfe0f) || within(c, 0xfe20, 0xfe2f) ||
+         c == 0xfeff;
+}
+
+bool is_wide(char32_t c) {  // East Asian wide and full-width forms, emoji
+  return within(c, 0x1100, 0x115f) || within(c, 0x2e80, 0x303e) || within(c, 0x3041, 0xa4cf) ||
+         within(c, 0xa960, 0xa97f) || within(c, 0xac00, 0xd7a3) || within(c, 0xf900, 0xfaff) ||
+         within(c, 0xfe30, 0xfe6f) || within(c, 0xff00, 0xff60) || within(c, 0xffe0, 0xffe6) ||
+         within(c, 0x1f300, 0x1faff) || within(c, 0x20000, 0x3fffd);
+}
+
+double em(char32_t c) {
+  if (within(c, 0x20, 0x7e)) return kAscii[c - 0x20] / 1000.0;
+  if (combines(c)) return 0;
+  if (within(c, 0x1f300, 0x1faff)) return 1.4;
+  if (is_wide(c)) return 1.02;
+  if (c == U'·') return 0.32;
+  if (within(c, 0xa1, 0x24f) || within(c, 0x590, 0x6ff)) return 0.72;
+  return within(c, 0x370, 0x52f) ? 0.8 : 1;
+}
+
+// What XML 1.0 may contain, less the control characters of Latin-1, which it discourages.
+bool allowed(char32_t c) {
+  if (c < 0x20) return c == '\t' || c == '\n' || c == '\r';
+  return !within(c, 0x7f, 0x9f) && c != 0xfffe && c != 0xffff;
+}
+
+// One character from the front of `text`, or U+FFFD for one byte that starts none.
+char32_t take(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t length = first < 0x80    ? 1
+                             : first < 0xc2  ? 0
+                             : first < 0xe0  ? 2
+                             : first < 0xf0  ? 3
+                             : first <= 0xf4 ? 4
+                                             : 0;
+  char32_t c = length == 1 ? first : first & (0x7f >> length);
+  bool good = length != 0 && length <= text.size();
+  for (std::size_t i = 1; good && i < length; ++i) {
+    good = (byte(i) & 0xc0) == 0x80;
+    c = c << 6 | (byte(i) & 0x3f);
+  }
+  // Overlong forms, surrogates and what lies beyond Unicode.
+  if (length == 3 && (c < 0x800 || within(c, 0xd800, 0xdfff))) good = false;
+  if (length == 4 && (c < 0x10000 || c > 0x10ffff)) good = false;
+  text.remove_prefix(good ? length : 1);
+  return good ? c : 0xfffd;
+}
+
+}  // namespace
+
+std::u32string decode(std::string_view utf8) {
+  std::u32string text;
+  while (!utf8.empty()) text += take(utf8);
+  return text;
+}
+
+std::string encode(std::u32string_view text) {
+  std::string utf8;
+  const auto put = [&](char32_t byte) { utf8 += static_cast<char>(byte); };
+  for (const char32_t c : text) {
+    if (c < 0x80) {
+      put(c);
+    } else if (c < 0x800) {
+      put(0xc0 | c >> 6), put(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+      put(0xe0 | c >> 12), put(0x80 | (c >> 6 & 0x3f)), put(0x80 | (c & 0x3f));
+    } else {
+      put(0xf0 | c >> 18), put(0x80 | (c >> 12 & 0x3f));
+      put(0x80 | (c >> 6 & 0x3f)), put(0x80 | (c & 0x3f));
+    }
+  }
+  return utf8;
+}
+
+std::string escape(std::string_view utf8) {
+  std::string out;
+  for (const char32_t c : decode(utf8)) {
+    if (!allowed(c)) continue;
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += encode({&c, 1});
+    }
+  }
+  return out;
+}
+
+double text_width(std::string_view utf8, double size, bool bold) {
+  double width = 0;
+  for (const char32_t c : decode(utf8)) {
+    if (allowed(c)) width += em(c);
+  }
+  return width * size * (bold ? kBold : 1);
+}
+
+std::string shorten(std::string_view utf8, double size, double width, bool bold) {
+  if (text_width(utf8, size, bold) <= width) return std::string(utf8);
+  const double unit = size * (bold ? kBold : 1);
+  const std::u32string text = decode(utf8);
+  double used = em(U'…') * unit;
+  std::size_t kept = 0;
+  while (kept < text.size() && used + em(text[kept]) * unit <= width) {
+    used += em(text[kept++]) * unit;
+  }
+  while (kept > 0 && text[kept - 1] == ' ') --kept;
+  return encode(text.substr(0, kept)) + "…";
+}
+
+std::string token_label(std::string_view token) {
+  std::u32string text = decode(token);
+  constexpr std::u32string_view kEnd = U"</w>";
+  if (text.size() > kEnd.size() && text.ends_with(kEnd)) {
+    text.replace(text.size() - kEnd.size(), kEnd.size(), U"·");
+  }
+  std::u32string label;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char32_t c = text[i];
+    const bool at_end = i == 0 || i + 1 == text.size();
+    if (c == U'▁' || (c == U'Ġ' && i == 0) || (c == ' ' && at_end)) {
+      label += U'·';
+    } else if (c == '\n' || c == '\r' || (c == U'Ċ' && text.size() == 1)) {
+      label += U'↵';
+    } else if (c == '\t') {
+      label += U'⇥';
+    } else if (allowed(c)) {
+      label += c;
+    }
+  }
+  return label.empty() ? "∅" : encode(label);
+}
+
+int terminal_cells(char32_t c) {
+  if (!allowed(c) || combines(c)) return 0;
+  return is_wide(c) ? 2 : 1;
+}
+
+int terminal_cells(std::string_view utf8) {
+  int cells = 0;
+  for (const char32_t c : decode(utf8)) cells += terminal_cells(c);
+  return cells;
+}
+
+}  // namespace sextant::pictures

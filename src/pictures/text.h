@@ -1,0 +1,33 @@
+// Labels without a font engine: cleaning, escaping, measuring, shortening. All strings are UTF-8.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sextant::pictures {
+
+// Code points of a text. Bytes that are not UTF-8 become U+FFFD, one each.
+std::u32string decode(std::string_view utf8);
+std::string encode(std::u32string_view text);
+
+// For XML and HTML text and quoted attributes: & < > " ' escaped, characters that XML 1.0 forbids
+// removed, bytes that are not UTF-8 replaced.
+std::string escape(std::string_view utf8);
+
+// An upper bound of the width in CSS pixels at font size `size`, in the fonts of kFontFamily: the
+// advances of DejaVu Sans, the widest of them, for ASCII; a generous guess by script for the rest.
+double text_width(std::string_view utf8, double size, bool bold = false);
+
+// The text, or as much of its beginning as fits into `width` pixels with an ellipsis.
+std::string shorten(std::string_view utf8, double size, double width, bool bold = false);
+
+// How a token is written on an axis: the word-start marks of SentencePiece and byte-level BPE and
+// spaces at the ends become a middle dot ("▁the" and "Ġthe" -> "·the", "the</w>" -> "the·"), line
+// breaks and tabs become arrows, an empty token "∅".
+std::string token_label(std::string_view token);
+
+// Cells a character takes in a terminal: 0 for marks that combine, 2 for wide ones, otherwise 1.
+int terminal_cells(char32_t c);
+int terminal_cells(std::string_view utf8);
+
+}  // namespace sextant::pictures

@@ -1,0 +1,45 @@
+// Words along the sides of a matrix, and the matrix's cells: what every attention map shares.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pictures/layout.h"
+
+namespace sextant::pictures {
+
+// Labels of one side, as they are drawn.
+struct Words {
+  std::vector<std::string> full;   // the tokens as given
+  std::vector<std::string> shown;  // readable and not too long
+  double cell = 0;                 // CSS pixels from one word to the next
+  double size = kLabelSize;        // of the font
+  std::int64_t every = 1;  // only each `every`-th is drawn: the cells are too narrow for all
+  double angle = 0;        // 0, -45 or -90, of the words below a matrix
+  double room = 0;         // what they need: width at the left, height below
+  double overhang = 0;     // of slanted words to the left of the matrix
+};
+
+// Words at the left of rows, or below columns, `cell` pixels apart.
+Words words_at_left(const std::vector<std::string>& tokens, double cell);
+Words words_below(const std::vector<std::string>& tokens, double cell);
+
+// Right-aligned, ending at x; the first row's middle is half a cell below `top`.
+void draw_words_at_left(Drawing& drawing, const Words& words, double x, double top);
+void draw_words_below(Drawing& drawing, const Words& words, double left, double y);
+
+// The matrix, its top left corner at (left, top). Few cells are rectangles that say their words and
+// weight under the pointer, many are one image. `numbers` writes the weights into the cells.
+void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
+                double top, const Words& rows, const Words& columns, bool numbers);
+
+// From zero, or the smallest value if that is negative, to the largest or `high`.
+Scale weight_scale(const Extent& extent, const std::optional<double>& high, const char* where);
+
+// Throws Error unless there is one word per row and per column of `weights`, whose last two axes
+// are [queries, keys].
+void check_words(const char* where, View<const double> weights, int rank,
+                 const std::vector<std::string>& queries, const std::vector<std::string>& keys);
+
+}  // namespace sextant::pictures
