@@ -1,0 +1,40 @@
+// Names of alignments and stages.
+#include <gtest/gtest.h>
+
+#include "sextant/attention/attention.h"
+
+namespace sextant {
+namespace {
+
+TEST(AttentionNames, ReadBackAsWhatTheyName) {
+  for (const Causal causal :
+       {Causal::none, Causal::top_left, Causal::bottom_right, Causal::at_offsets}) {
+    EXPECT_EQ(parse_causal(name_of(causal), "x"), causal);
+  }
+  for (const Stage stage : {Stage::scores, Stage::capped, Stage::biased, Stage::probabilities}) {
+    EXPECT_EQ(parse_stage(name_of(stage), "x"), stage);
+  }
+  EXPECT_EQ(name_of(Causal::bottom_right), "bottom_right");
+  EXPECT_EQ(name_of(Stage::probabilities), "probabilities");
+}
+
+TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
+  try {
+    parse_causal("bottom-right", "--causal");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "[--causal] must be one of none, top_left, bottom_right, at_offsets, got \"bottom-right\"");
+  }
+  try {
+    parse_stage("", "--stage");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "[--stage] must be one of scores, capped, biased, probabilities, got \"\"");
+  }
+}
+
+}  // namespace
+}  // namespace sextant
