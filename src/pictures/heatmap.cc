@@ -85,10 +85,11 @@ Picture draw(const Heatmap& heatmap) {
   const double right = std::max({bar_left + bar_width, panel.left + title_width(heatmap.title),
                                  panel.left + text_width(note, kNoteSize)});
   panel.top = draw_title(drawing, heatmap.title, panel.left, kMargin, right - panel.left);
-  const bool crisp =
-      static_cast<double>(across) <= panel.width && static_cast<double>(down) <= panel.height;
+  const double wide = panel.width / static_cast<double>(across);
+  const double high = panel.height / static_cast<double>(down);
   drawing.image(panel.left, panel.top, panel.width, panel.height,
-                matrix_png(blocks.means.view(), scale), crisp);
+                matrix_png(blocks.means.view(), scale, repeats(wide), repeats(high)),
+                std::min(wide, high) >= kCrisp);
 
   // Element e of the matrix is drawn from e / blocks to (e + 1) / blocks pixels of the image.
   const auto pixel_center = [](double element, std::int64_t per_pixel, std::int64_t pixels,

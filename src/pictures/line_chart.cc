@@ -64,7 +64,7 @@ Picture draw(const LineChart& chart) {
                            draw_trace_sample(drawing, cx, cy, i);
                          }
                        });
-    top += 10;
+    top += 4;
   }
   panel.top = top + 4;
   draw_axes(drawing, panel, x_ticks, y_ticks, true);

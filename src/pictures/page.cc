@@ -60,14 +60,16 @@ void Page::code(std::string_view text) {
 
 void Page::table(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty()) throw Error("page.table.rows", "must have a header");
+  std::vector<bool> numbers;
+  for (std::size_t j = 0; j < rows[0].size(); ++j) numbers.push_back(is_number_column(rows, j));
   body_ += "<div class=\"wide\"><table>\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string tag = i == 0 ? "th" : "td";
     body_ += i == 0 ? "<thead><tr>" : "<tr>";
     for (std::size_t j = 0; j < rows[i].size(); ++j) {
       body_ += "<" + tag + (i == 0 ? " scope=\"col\"" : "") +
-               (is_number_column(rows, j) ? " class=\"number\">" : ">") + escape_html(rows[i][j]) +
-               "</" + tag + ">";
+               (j < numbers.size() && numbers[j] ? " class=\"number\">" : ">") +
+               escape_html(rows[i][j]) + "</" + tag + ">";
     }
     body_ += i == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
   }

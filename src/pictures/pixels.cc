@@ -71,16 +71,22 @@ Blocks average(View<const double> matrix, std::int64_t limit) {
   return blocks;
 }
 
-std::string matrix_png(View<const double> matrix, const Scale& scale) {
+int repeats(double size) { return std::max(1, static_cast<int>(std::floor(2 * size + 0.5))); }
+
+std::string matrix_png(View<const double> matrix, const Scale& scale, int across, int down) {
   const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
   std::vector<png_byte> pixels;
-  pixels.reserve(static_cast<std::size_t>(rows * columns));
+  pixels.reserve(static_cast<std::size_t>(rows * columns * across * down));
   for (std::int64_t i = 0; i < rows; ++i) {
+    const std::size_t line = pixels.size();
     for (std::int64_t j = 0; j < columns; ++j) {
       const double place = scale.place(matrix(i, j));
-      pixels.push_back(std::isnan(place)
-                           ? static_cast<png_byte>(kShades)
-                           : static_cast<png_byte>(std::floor(place * (kShades - 1) + 0.5)));
+      const double shade = std::isnan(place) ? kShades : std::floor(place * (kShades - 1) + 0.5);
+      pixels.insert(pixels.end(), static_cast<std::size_t>(across), static_cast<png_byte>(shade));
+    }
+    const std::size_t length = pixels.size() - line;
+    for (int copy = 1; copy < down; ++copy) {
+      for (std::size_t k = 0; k < length; ++k) pixels.push_back(pixels[line + k]);
     }
   }
   std::array<png_byte, (kShades + 1) * 3> palette{};
@@ -95,8 +101,8 @@ std::string matrix_png(View<const double> matrix, const Scale& scale) {
 
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(columns);
-  image.height = static_cast<png_uint_32>(rows);
+  image.width = static_cast<png_uint_32>(columns * across);
+  image.height = static_cast<png_uint_32>(rows * down);
   image.format = PNG_FORMAT_RGB_COLORMAP;
   image.colormap_entries = kShades + 1;
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');

@@ -34,8 +34,16 @@ struct Blocks {
 };
 Blocks average(View<const double> matrix, std::int64_t limit);
 
-// One pixel per element, 255 colours of the scale and one grey.
-std::string matrix_png(View<const double> matrix, const Scale& scale);
+// 255 colours of the scale and one grey. Each element is `across` x `down` equal pixels: a renderer
+// that smooths enlarged images, as librsvg always does, would blur single ones into each other.
+std::string matrix_png(View<const double> matrix, const Scale& scale, int across = 1, int down = 1);
+
+// From this many CSS pixels per element a viewer may enlarge or shrink an image without smoothing;
+// narrower ones would lose lines.
+inline constexpr double kCrisp = 4;
+
+// Pixels per element for an element drawn `size` CSS pixels wide: two per CSS pixel.
+int repeats(double size);
 
 std::string base64(std::string_view bytes);
 

@@ -168,6 +168,7 @@ std::string token_label(std::string_view token) {
       label += c;
     }
   }
+  if (label == U"·") return "␣";  // not to be taken for a full stop
   return label.empty() ? "∅" : encode(label);
 }
 

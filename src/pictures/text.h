@@ -23,7 +23,7 @@ std::string shorten(std::string_view utf8, double size, double width, bool bold 
 
 // How a token is written on an axis: the word-start marks of SentencePiece and byte-level BPE and
 // spaces at the ends become a middle dot ("▁the" and "Ġthe" -> "·the", "the</w>" -> "the·"), line
-// breaks and tabs become arrows, an empty token "∅".
+// breaks and tabs become arrows, a lone space "␣", an empty token "∅".
 std::string token_label(std::string_view token);
 
 // Cells a character takes in a terminal: 0 for marks that combine, 2 for wide ones, otherwise 1.

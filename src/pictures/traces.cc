@@ -8,6 +8,7 @@ namespace sextant::pictures {
 namespace {
 
 constexpr double kLineWidth = 1.6;
+constexpr double kDenseWidth = 1.1;  // of lines that zigzag within a few pixels
 
 struct Point {
   double x, y;
@@ -70,7 +71,8 @@ void draw_trace(Drawing& drawing, const Panel& panel, const std::vector<double>&
   }
   flush();
   if (d.empty()) return;
-  drawing.path(d, series_color(series), kLineWidth,
+  const bool dense = static_cast<double>(x.size()) > panel.width / 1.5;
+  drawing.path(d, series_color(series), dense ? kDenseWidth : kLineWidth,
                dash_attribute(series) + " stroke-linecap=\"round\"");
 }
 

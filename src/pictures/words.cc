@@ -123,8 +123,11 @@ void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale,
   const Blocks blocks = average(matrix, kPixels);
   const double width = static_cast<double>(matrix.size(1)) * columns.cell;
   const double height = static_cast<double>(matrix.size(0)) * rows.cell;
-  drawing.image(left, top, width, height, matrix_png(blocks.means.view(), scale),
-                columns.cell >= 1);
+  const double wide = width / static_cast<double>(blocks.means.size(1));
+  const double high = height / static_cast<double>(blocks.means.size(0));
+  drawing.image(left, top, width, height,
+                matrix_png(blocks.means.view(), scale, repeats(wide), repeats(high)),
+                std::min(wide, high) >= kCrisp);
 }
 
 Scale weight_scale(const Extent& extent, const std::optional<double>& high, const char* where) {
