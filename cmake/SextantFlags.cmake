@@ -3,6 +3,8 @@ add_library(sextant_flags INTERFACE)
 target_compile_features(sextant_flags INTERFACE cxx_std_20)
 target_compile_options(sextant_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  # Options are structs with defaults, set by name: {.length = 4, .width = 4}.
+  -Wno-missing-field-initializers
   # Error-free transformations and bit-for-bit results need a*b+c to stay two roundings unless we say fma.
   -ffp-contract=off)
 # No lane-at-a-time x86 target: the kernels shuffle pairs, and every x86-64 processor in use has SSSE3.
