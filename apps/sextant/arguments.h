@@ -1,0 +1,61 @@
+// The command line's own small languages: lists of positions, names of formats, tables of numbers
+// as text. They know nothing of options or terminals, so that a fuzzer can hold them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sextant/core/dtype.h"
+#include "sextant/core/tensor.h"
+
+namespace sextant::app {
+
+// Whole positions, or real-valued ones as soon as one of them has a fraction or an exponent.
+using Positions = std::variant<std::vector<std::int64_t>, std::vector<double>>;
+
+// "0,5,1000000", "0..100..10" (both ends included), "10.5,20". Real values cannot be ranges. Throws
+// Error for anything else and for more than 2^24 positions.
+Positions parse_positions(std::string_view text, std::string_view where);
+
+// "2,10" -> {2, 10}. Throws Error unless there are exactly two whole numbers.
+std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::string_view where);
+
+// "odd-width=round_up" -> {"odd_width", "round_up"}. Throws Error without a name or '='.
+std::pair<std::string, std::string> parse_assignment(std::string_view text, std::string_view where);
+
+// How a result is written.
+enum class Format { text, csv, json, npy, svg, png, html };
+std::string_view name_of(Format format) noexcept;
+// By name, or by the ending of a path. Throws Error that lists `allowed`.
+Format parse_format(std::string_view name, std::span<const Format> allowed, std::string_view where);
+Format format_of_path(std::string_view path, std::span<const Format> allowed,
+                      std::string_view where);
+
+// A table that was read as numbers, and how finely they were stored.
+struct NumberTable {
+  Tensor<double> values;     // [rows, columns]
+  double unit_roundoff = 0;  // relative to numbers of size one
+};
+
+// Rows of numbers, separated by commas, semicolons, tabs or spaces; empty lines and lines that
+// start with '#' are skipped. The unit roundoff is read off the digits: at most nine significant
+// ones are float32, and few decimals are their own roundoff. Throws Error that names the line.
+NumberTable parse_number_table(std::string_view text, std::string_view where);
+
+// Half a unit in the last place of numbers in [1, 2): 2^-53, 2^-24, 2^-11, 2^-8. Throws Error for
+// types that are no floats.
+double unit_roundoff(DType dtype);
+
+// The candidate that differs from `word` by the fewest inserted, removed, changed or swapped
+// letters; empty when every one is too far away to be meant.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+// `text` in lines of at most `columns` bytes, broken at spaces; line breaks of the text stay.
+std::string wrap(std::string_view text, std::size_t columns);
+
+}  // namespace sextant::app

@@ -1,0 +1,130 @@
+// The two streams of a command.
+#include "console.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "sextant/core/error.h"
+
+namespace sextant::app {
+namespace {
+
+winsize terminal_size() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return size;
+}
+
+std::string scalar_text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_row(const Json& json) {
+  return json.is_array() && std::none_of(json.begin(), json.end(),
+                                         [](const Json& item) { return item.is_structured(); });
+}
+
+// Objects one field per line; arrays of plain values on one line, so that a matrix looks like one.
+void append(std::string& out, const Json& json, std::size_t indent) {
+  if (!json.is_structured() || json.empty()) {
+    out += scalar_text(json);
+    return;
+  }
+  if (is_row(json)) {
+    const char* separator = "[";
+    for (const Json& item : json) {
+      out += separator + scalar_text(item);
+      separator = ", ";
+    }
+    out += "]";
+    return;
+  }
+  const std::string line = "\n" + std::string(indent + 2, ' ');
+  const char* separator = json.is_array() ? "[" : "{";
+  for (const auto& [key, item] : json.items()) {
+    out += separator + line;
+    if (json.is_object()) out += scalar_text(key) + ": ";
+    append(out, item, indent + 2);
+    separator = ",";
+  }
+  out += "\n" + std::string(indent, ' ') + (json.is_array() ? "]" : "}");
+}
+
+}  // namespace
+
+bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
+bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
+
+bool use_color() {
+  const char* off = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return stdout_is_terminal() && (off == nullptr || *off == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+std::int64_t terminal_width() {
+  const winsize size = terminal_size();
+  return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::int64_t terminal_height() {
+  const winsize size = terminal_size();
+  return size.ws_row > 0 ? size.ws_row : 24;
+}
+
+void print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) throw ReaderGone{};
+    if (written < 0) {
+      throw Error("stdout", "cannot be written: " + std::generic_category().message(errno));
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string to_text(const Json& json) {
+  std::string out;
+  append(out, json, 0);
+  return out;
+}
+
+void print_json(const Json& json) { print(to_text(json) + "\n"); }
+
+void note(std::string_view text) {
+  const std::string line = "sextant: " + std::string(text) + "\n";
+  // Nobody to tell that stderr is gone.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+void Progress::show(std::string_view text) const {
+  if (!stderr_is_terminal()) return;
+  const std::string line = "\r\033[K" + std::string(text);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+std::string read_stdin(std::uint64_t limit) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (true) {
+    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      throw Error("stdin", "cannot be read: " + std::generic_category().message(errno));
+    }
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > limit) {
+      throw Error("stdin", "must be at most " + std::to_string(limit) + " bytes long");
+    }
+  }
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,48 @@
+// The two streams of a command: results go to stdout, everything else to stderr, and only when a
+// person is looking.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace sextant::app {
+
+// Keeps the order in which fields were written.
+using Json = nlohmann::ordered_json;
+
+bool stdout_is_terminal();
+bool stderr_is_terminal();
+// A terminal that understands colour, and no NO_COLOR (no-color.org) in the environment.
+bool use_color();
+std::int64_t terminal_width();   // cells; 80 when unknown
+std::int64_t terminal_height();  // lines; 24 when unknown
+
+// Thrown when the reader of stdout has seen enough (`sextant ... | head`): no error, just the end.
+struct ReaderGone {};
+
+// Writes to stdout. Throws ReaderGone, or Error when the bytes cannot be written (a full disk).
+void print(std::string_view text);
+// One JSON value and a line break; bytes that are not UTF-8 are replaced, never a failure.
+void print_json(const Json& json);
+std::string to_text(const Json& json);
+
+// A line on stderr for the person, with "sextant: " before it.
+void note(std::string_view text);
+
+// A line on stderr that is replaced by the next one and vanishes at the end; silent unless stderr
+// is a terminal.
+class Progress {
+ public:
+  explicit Progress(std::string_view text) { show(text); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { show(""); }
+  void show(std::string_view text) const;
+};
+
+// All of stdin. Throws Error when it cannot be read or is larger than `limit` bytes.
+std::string read_stdin(std::uint64_t limit = std::uint64_t{1} << 32);
+
+}  // namespace sextant::app

@@ -1,0 +1,148 @@
+// The program: one word says what to do, the rest how. Exit code 0, 1 for unusable input, 2 for a
+// wrong command line.
+#include <csignal>
+#include <exception>
+#include <memory>
+#include <new>
+
+#include "arguments.h"
+#include "commands.h"
+#include "console.h"
+#include "sextant/core/error.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr int kUnusableInput = 1;
+constexpr int kWrongCommandLine = 2;
+constexpr std::size_t kLineWidth = 100;
+constexpr std::size_t kNameWidth = 30;
+
+// CLI11's help with descriptions broken into lines and without what our descriptions say already.
+class HelpText : public CLI::Formatter {
+ public:
+  HelpText() { column_width(kNameWidth); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0 || option->get_positional()) return "";
+    return " " + option->get_type_name();
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrap(option->get_description(), kLineWidth - kNameWidth);
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrap(app->get_description(), kLineWidth) + "\n\n";
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    // The first line of a description is its short form.
+    std::stringstream out;
+    const std::string text = command->get_description();
+    CLI::detail::format_help(out, command->get_name(), text.substr(0, text.find('\n')), 14);
+    return out.str();
+  }
+};
+
+void build(CLI::App& program) {
+  program.description(
+      "Sextant shows how transformers know where a word stands: positional encodings and "
+      "attention, exact, on the CPU.");
+  program.formatter(std::make_shared<HelpText>());
+  program.set_help_flag("-h,--help", "what this does, its options and examples");
+  program.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION);
+  program.require_subcommand(1);
+  program.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  program.get_formatter()->label("Subcommands", "Commands");
+  add_encode(program);
+  add_plot(program);
+  add_attend(program);
+  add_compare(program);
+  add_similarity(program);
+  add_identify(program);
+  add_report(program);
+  add_list(program);
+  add_info(program);
+  for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
+  program.footer(
+      "`sextant COMMAND --help` explains a command. Try:\n"
+      "  sextant attend \"the cat sat on the mat\" --causal\n"
+      "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab\n"
+      "  sextant report \"The black cat sat on the couch.\" -o report.html\n"
+      "Exit codes: 0 done, 1 unusable input, 2 wrong command line.");
+}
+
+// What was meant instead of an option or a command that does not exist.
+std::string suggestion(const CLI::App& program) {
+  const CLI::App* command = &program;
+  for (const CLI::App* used : program.get_subcommands()) command = used;
+  const auto extras = program.remaining(true);
+  if (extras.empty()) return "";
+  std::vector<std::string> known;
+  if (extras.front().starts_with("-")) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  } else if (command == &program) {
+    for (const CLI::App* candidate : program.get_subcommands({})) {
+      known.push_back(candidate->get_name());
+    }
+  }
+  const std::string word = extras.front().substr(0, extras.front().find('='));
+  const std::string meant = nearest(word, known);
+  return meant.empty() ? "" : "; did you mean '" + meant + "'?";
+}
+
+int explain(const CLI::App& program, const CLI::ParseError& problem) {
+  const CLI::App* command = &program;
+  for (const CLI::App* used : program.get_subcommands()) command = used;
+  if (problem.get_exit_code() == 0) {  // --help and --version
+    const bool help = problem.get_name() == "CallForHelp" || problem.get_name() == "CallForAllHelp";
+    print(help ? command->help(command == &program ? "sextant" : "sextant " + command->get_name())
+               : std::string(problem.what()) + "\n");
+    return 0;
+  }
+  std::string what = problem.what();
+  if (const auto extras = program.remaining(true); !extras.empty()) {
+    const bool option = extras.front().starts_with("-");
+    what = std::string(option                ? "unknown option '"
+                       : command == &program ? "unknown command '"
+                                             : "unexpected argument '") +
+           extras.front() + "'" + suggestion(program);
+  }
+  note(what);
+  note("see 'sextant " + (command == &program ? "" : command->get_name() + " ") + "--help'");
+  return kWrongCommandLine;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program;
+  build(program);
+  if (argc < 2) {
+    print(program.help("sextant"));
+    return 0;
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return explain(program, problem);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace sextant::app
+
+int main(int argc, char** argv) {
+  namespace app = sextant::app;
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves early is seen by print() instead
+  try {
+    return app::run(argc, argv);
+  } catch (const app::ReaderGone&) {
+    return 0;
+  } catch (const sextant::Error& error) {
+    app::note(error.what());
+  } catch (const std::bad_alloc&) {
+    app::note("[memory] there is not enough of it for this size");
+  } catch (const std::exception& error) {
+    app::note(error.what());
+  }
+  return app::kUnusableInput;
+}

@@ -1,0 +1,190 @@
+// `sextant plot`: pictures of a table of positions.
+#include <memory>
+#include <numeric>
+
+#include "commands.h"
+#include "plots.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "table_input.h"
+
+namespace sextant::app {
+namespace {
+
+struct PlotOptions {
+  std::string kind;
+  TextInput text;
+  Splitting splitting;
+  std::int64_t length = 0;
+  std::int64_t width = 0;
+  std::int64_t first = 0;
+  std::string table;
+  std::string dtype;
+  std::string columns = "1,2,20,21,40,41";
+  std::string rows = "0,4,10";
+  std::string measure = "cosine";
+  SchemeChoice choice;
+  Output output;
+};
+
+constexpr std::int64_t kBeyondWords = 20;  // positions drawn behind the last word (A2)
+
+struct Kind {
+  std::string_view name;
+  std::int64_t length;  // when nothing says how long the table is
+  std::int64_t width;
+};
+// The sizes of the course's own pictures; 512 wide where the whole vector is compared.
+constexpr Kind kKinds[] = {
+    {"sinusoids", 100, 100},  {"rows", 100, 100},     {"heatmap", 100, 512},
+    {"similarity", 100, 512}, {"distance", 100, 512},
+};
+
+const Kind& find_kind(const std::string& name) {
+  std::string names;
+  for (const Kind& kind : kKinds) {
+    if (kind.name == name) return kind;
+    names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  }
+  throw CLI::ValidationError("KIND", "must be one of " + names + ", got '" + name + "'");
+}
+
+struct Source {
+  Tensor<double> values;
+  PositionTableView view;
+};
+
+Source make_source(const PlotOptions& plot, const Kind& kind, std::int64_t words) {
+  Source source;
+  source.view.first = plot.first;
+  if (!plot.table.empty()) {
+    source.values = std::move(load_table(plot.table, plot.dtype).values);
+    source.view.name = "the table in " + plot.table.substr(plot.table.find_last_of('/') + 1);
+    source.view.table = std::as_const(source.values).view();
+    return source;
+  }
+  std::int64_t length = plot.length;
+  if (length == 0) length = words > 0 ? words + kBeyondWords : kind.length;
+  const std::int64_t width = plot.width == 0 ? kind.width : plot.width;
+  source.view.name = plot.choice.scheme + " positions";
+  if (plot.choice.scheme == "sinusoidal") {
+    Sinusoidal options = sinusoidal_options(plot.choice);
+    options.length = length;
+    options.width = width;
+    options.first = plot.first;
+    source.values = sinusoidal<double>(options);
+    source.view.options = options;
+  } else {
+    const Scheme& scheme = plot.choice.descriptor();
+    if (length < 0) throw Error("plot.length", "must be >= 1, got " + std::to_string(length));
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(length));
+    std::iota(positions.begin(), positions.end(), plot.first);
+    SchemeRequest request;
+    request.width = width;
+    request.positions = positions;
+    request.parameters = plot.choice.parameters;
+    SchemeTable made = scheme.make(request);
+    auto* added = std::get_if<Tensor<double>>(&made);
+    if (added == nullptr) {
+      throw Error("plot.scheme",
+                  "must be a scheme that adds a table, got '" + plot.choice.scheme + "'");
+    }
+    source.values = std::move(*added);
+  }
+  source.view.table = std::as_const(source.values).view();
+  return source;
+}
+
+Plot make_plot(const PlotOptions& options, const Kind& kind, const Source& source,
+               const std::vector<std::string>& words) {
+  if (source.view.table.size(0) == 0) throw Error("plot.length", "must be >= 1, got 0");
+  if (kind.name == "sinusoids") {
+    return plot_sinusoids(source.view, parse_int64_list(options.columns, "plot.columns"), words);
+  }
+  if (kind.name == "rows") {
+    return plot_rows(source.view, parse_int64_list(options.rows, "plot.rows"));
+  }
+  if (kind.name == "heatmap") return plot_heatmap(source.view);
+  if (kind.name == "similarity") return plot_similarity(source.view);
+  return plot_distance(source.view, options.measure == "dot" ? Measure::dot : Measure::cosine);
+}
+
+void run(const PlotOptions& options) {
+  const Kind& kind = find_kind(options.kind);
+  std::vector<std::string> words;
+  if (options.text.is_given()) {
+    words = options.splitting.tokens(options.text.read("plot.text"), "plot.text");
+  }
+  const Source source = make_source(options, kind, static_cast<std::int64_t>(words.size()));
+  const Plot plot = make_plot(options, kind, source, words);
+  auto format = options.output.format(kTableFormats, "plot");
+  if (!format && !stdout_is_terminal()) format = Format::svg;
+  if (!format) {
+    return print(plot.names.title + "\n" +
+                 blocks_of(std::as_const(plot.values).view(), plot.names) +
+                 "the picture: -o FILE.svg, .png or .html; its numbers: .npy, .csv or .json\n");
+  }
+  if (*format == Format::svg || *format == Format::png || *format == Format::html) {
+    return write_picture(plot.picture, plot.names.title, options.output, *format);
+  }
+  TableNames names = plot.names;
+  names.about["plot"] = kind.name;
+  names.about["scheme"] = options.table.empty() ? Json(options.choice.scheme) : Json();
+  write_table<double>(std::as_const(plot.values).view(), names, options.output, *format);
+}
+
+}  // namespace
+
+void add_plot(CLI::App& program) {
+  CLI::App& command =
+      *program.add_subcommand("plot",
+                              "pictures of a table of positions\n"
+                              "Draws a table of positions. sinusoids: chosen columns as curves, "
+                              "the words of TEXT marked on "
+                              "them. rows: the vectors of chosen positions. heatmap: the whole "
+                              "table. similarity: how alike "
+                              "any two positions are. distance: the same by their distance.");
+  auto plot = std::make_shared<PlotOptions>();
+  command.add_option("KIND", plot->kind, "sinusoids | rows | heatmap | similarity | distance")
+      ->required();
+  plot->text.add_to(command, "sinusoids: words to mark");
+  plot->splitting.add_to(command);
+  command
+      .add_option("--length", plot->length,
+                  "positions (default: the words of TEXT and 20 more, else 100)")
+      ->type_name("N");
+  command
+      .add_option("--width", plot->width,
+                  "dimensions (default 100 for sinusoids and rows, else 512)")
+      ->type_name("N");
+  command.add_option("--first", plot->first, "position of the first row (default 0)")
+      ->type_name("P");
+  command.add_option("--columns", plot->columns, "sinusoids: which (default 1,2,20,21,40,41)")
+      ->type_name("LIST");
+  command.add_option("--rows", plot->rows, "rows: which, counted from the first (default 0,4,10)")
+      ->type_name("LIST");
+  command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
+      ->type_name("M")
+      ->check(CLI::IsMember({"cosine", "dot"}));
+  command
+      .add_option("--table", plot->table,
+                  "draw the table in this .npy or text file instead of making one")
+      ->type_name("FILE");
+  command
+      .add_option("--dtype", plot->dtype,
+                  "with --table: bfloat16 when the file holds its bits as uint16")
+      ->type_name("T");
+  plot->output.add_to(command, kTableFormats,
+                      "save the picture (.svg .png .html) or its numbers (.npy .csv .json)");
+  plot->choice.add_to(command, "sinusoidal",
+                      [](const Scheme& scheme) { return scheme.kind == SchemeKind::added; });
+  command.footer(
+      "Examples:\n"
+      "  sextant plot sinusoids \"I am a robot\" -o sines.svg\n"
+      "  sextant plot heatmap --length 100 --width 512 -o table.png\n"
+      "  sextant plot distance --width 64 --measure dot -o profile.svg\n"
+      "Without -o: colour blocks in a terminal, SVG in a pipe.");
+  command.callback([plot] { run(*plot); });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,166 @@
+// The report's text: tokens, vocabulary, and how alike two of its words are.
+#include <algorithm>
+#include <set>
+
+#include "report_parts.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/layers/similarity.h"
+#include "sextant/text/segment.h"
+#include "sextant/text/vocabulary.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr std::size_t kMostTrainingWords = 20000;  // keeps the training of word vectors to seconds
+constexpr std::int64_t kMostTextShown = 600;       // characters
+
+bool is_word(const std::string& token) { return visible_length(token) > 1; }
+
+bool contains(const std::vector<std::string>& tokens, const std::string& word) {
+  return std::find(tokens.begin(), tokens.end(), word) != tokens.end();
+}
+
+// The two longest words before the last token, the earlier one where two are as long.
+std::pair<std::string, std::string> longest_pair(const std::vector<std::string>& tokens) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (is_word(tokens[i]) && !contains(words, tokens[i])) words.push_back(tokens[i]);
+  }
+  if (words.size() < 2) return {};
+  std::vector<std::string> by_length = words;
+  std::stable_sort(by_length.begin(), by_length.end(), [](const auto& a, const auto& b) {
+    return visible_length(a) > visible_length(b);
+  });
+  const auto place = [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word);
+  };
+  if (place(by_length[1]) < place(by_length[0])) std::swap(by_length[0], by_length[1]);
+  return {by_length[0], by_length[1]};
+}
+
+std::pair<std::string, std::string> named_pair(const std::string& text,
+                                               const std::vector<std::string>& tokens) {
+  check_utf8(text, "report.words");
+  const auto comma = text.find(',');
+  if (comma == std::string::npos) {
+    throw Error("report.words", "must be two words such as black,brown, got '" + text + "'");
+  }
+  const std::pair<std::string, std::string> pair = {lower_case(text.substr(0, comma)),
+                                                    lower_case(text.substr(comma + 1))};
+  for (const std::string& word : {pair.first, pair.second}) {
+    if (!contains(tokens, word)) {
+      throw Error("report.words",
+                  "must be words of the sentences that are drawn, which '" + word + "' is not");
+    }
+  }
+  if (pair.first == pair.second) throw Error("report.words", "must be two different words");
+  return pair;
+}
+
+}  // namespace
+
+ReportText read_report_text(const std::string& text, const std::string& pair) {
+  ReportText result;
+  result.text = text;
+  result.words = WordText::parse(text, "report.text");
+  for (const auto& sentence : result.words.sentences) {
+    const auto room = static_cast<std::size_t>(kMostTokens) - result.tokens.size();
+    if (sentence.size() > room) {
+      if (!result.tokens.empty()) break;
+      result.cut = true;
+    }
+    const auto count = static_cast<std::ptrdiff_t>(std::min(room, sentence.size()));
+    result.tokens.insert(result.tokens.end(), sentence.begin(), sentence.begin() + count);
+    ++result.first_sentences;
+  }
+  result.pair = pair.empty() ? longest_pair(result.tokens) : named_pair(pair, result.tokens);
+  return result;
+}
+
+void report_text(Page& page, const ReportText& text, Json& numbers) {
+  std::vector<std::string> sentences;
+  std::set<std::string> different;
+  for (const auto& words : text.words.sentences) {
+    std::string sentence;
+    for (const std::string& word : words) sentence += (sentence.empty() ? "" : " ") + word;
+    sentences.push_back(sentence);
+    different.insert(words.begin(), words.end());
+  }
+  const Vocabulary vocabulary = Vocabulary::from_sentences(sentences);
+
+  page.section("The text and its tokens");
+  page.paragraph(shorten(text.text, kMostTextShown));
+  page.paragraph(
+      std::to_string(text.words.sentences.size()) + " sentences, " +
+      std::to_string(text.words.word_count()) + " tokens, " + std::to_string(different.size()) +
+      " of them different. Tokens are Unicode words and punctuation marks, lower-cased; "
+      "their numbers are places in the sorted vocabulary, which has one more entry, OOV, "
+      "for every word it does not know.");
+  const bool all = text.first_sentences == static_cast<std::int64_t>(text.words.sentences.size());
+  if (text.cut) {
+    page.paragraph("The pictures below show the first " + std::to_string(kMostTokens) +
+                   " tokens of the first sentence, which is longer.");
+  } else if (!all) {
+    page.paragraph("The pictures below show the first " + std::to_string(text.first_sentences) +
+                   " sentences (" + std::to_string(text.tokens.size()) + " tokens).");
+  }
+  std::vector<std::vector<std::string>> rows = {{"position"}, {"token"}, {"number"}};
+  constexpr std::size_t kPerTable = 15;  // columns that fit a page
+  const auto flush = [&] {
+    if (rows[0].size() > 1) page.table(rows);
+    rows = {{"position"}, {"token"}, {"number"}};
+  };
+  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+    rows[0].push_back(std::to_string(i));
+    rows[1].push_back(text.tokens[i]);
+    rows[2].push_back(std::to_string(vocabulary.index(text.tokens[i])));
+    if (rows[0].size() > kPerTable) flush();
+  }
+  flush();
+  numbers["tokens"] = text.tokens;
+  numbers["indices"] = vocabulary.indices(text.tokens);
+  numbers["vocabulary_size"] = vocabulary.size();
+}
+
+void report_similarity(Page& page, const ReportText& text, Json& numbers) {
+  page.section("Two words, with and without their places");
+  if (!text.has_pair()) {
+    page.paragraph("The text has no two different words to compare.");
+    return;
+  }
+  std::vector<std::vector<std::string>> training;
+  std::size_t count = 0;
+  for (const auto& sentence : text.words.sentences) {
+    if (count > 0 && count + sentence.size() > kMostTrainingWords) break;
+    training.push_back(sentence);
+    count += sentence.size();
+  }
+  const WordVectors vectors = WordVectors::train(training);
+  const auto& [first, second] = text.pair;
+  const auto [at_first, at_second] = text.words.places(first, second);
+  page.paragraph("Skip-gram vectors of width " + std::to_string(vectors.width()) + " trained on " +
+                 (training.size() == text.words.sentences.size()
+                      ? "this text"
+                      : "the first " + std::to_string(count) + " tokens") +
+                 ", cosine similarity of '" + first + "' at position " + std::to_string(at_first) +
+                 " and '" + second + "' at position " + std::to_string(at_second) +
+                 ". Mixed is sqrt(width) * word + position, as the encoder sees it. A short text "
+                 "teaches little: its words stay close to their common start.");
+  Sinusoidal options;
+  options.width = vectors.width();
+  std::vector<std::vector<std::string>> rows = {{"exponent", "word", "position", "mixed"}};
+  for (const Exponent exponent : {Exponent::standard, Exponent::doubled}) {
+    options.exponent = exponent;
+    const auto alike = mixed_similarity(vectors, first, second, at_first, at_second, options);
+    rows.push_back({std::string(name_of(exponent)), shortest(alike.word), shortest(alike.position),
+                    shortest(alike.both)});
+    numbers["similarity"][std::string(name_of(exponent))] = {
+        {"word", alike.word}, {"position", alike.position}, {"both", alike.both}};
+  }
+  numbers["similarity"]["words"] = {first, second};
+  numbers["similarity"]["positions"] = {at_first, at_second};
+  page.table(rows);
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,169 @@
+// `sextant similarity`: how alike two words are, with and without their places.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "commands.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
+#include "sextant/layers/similarity.h"
+#include "sextant/text/segment.h"
+#include "table_output.h"
+#include "word_text.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr Format kFormats[] = {Format::text, Format::json};
+
+struct Similarity {
+  std::string first;
+  std::string second;
+  std::string text;
+  std::string vectors;
+  std::string positions;
+  std::string save_vectors;
+  SkipGram training;
+  std::int64_t width = 512;
+  bool width_given = false;
+  SchemeChoice choice;
+  Output output;
+};
+
+WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
+  if (!similarity.vectors.empty()) {
+    WordVectors vectors = WordVectors::load(similarity.vectors);
+    if (similarity.width_given && similarity.width != vectors.width()) {
+      throw Error("similarity.width", "must be the width of " + similarity.vectors + ", " +
+                                          std::to_string(vectors.width()) + ", got " +
+                                          std::to_string(similarity.width));
+    }
+    return vectors;
+  }
+  if (text == nullptr) {
+    throw Error("similarity.text",
+                "must be given to train word vectors on (--text FILE), or ready ones with "
+                "--vectors FILE.vec");
+  }
+  const Progress progress("training word vectors ...");
+  SkipGram training = similarity.training;
+  training.width = similarity.width;
+  return WordVectors::train(text->sentences, training);
+}
+
+std::pair<std::int64_t, std::int64_t> find_positions(const Similarity& similarity,
+                                                     const WordText* text, const std::string& first,
+                                                     const std::string& second) {
+  if (!similarity.positions.empty()) {
+    return parse_pair(similarity.positions, "similarity.positions");
+  }
+  if (text == nullptr) {
+    throw Error("similarity.positions", "must be given without a text to find them in");
+  }
+  return text->places(first, second);
+}
+
+void run(Similarity& similarity) {
+  std::optional<WordText> text;
+  if (!similarity.text.empty()) {
+    text = WordText::parse(similarity.text == "-" ? read_stdin() : read_file(similarity.text),
+                           similarity.text);
+  }
+  const WordText* text_or_null = text ? &*text : nullptr;
+  const WordVectors vectors = make_vectors(similarity, text_or_null);
+  if (!similarity.save_vectors.empty()) vectors.save(similarity.save_vectors);
+  // A word as it was written, else as the lower-cased text has it.
+  const auto known = [&](const std::string& word) {
+    check_utf8(word, "similarity.word");
+    return vectors.contains(word) ? word : lower_case(word);
+  };
+  const std::string first = known(similarity.first);
+  const std::string second = known(similarity.second);
+  const auto [at_first, at_second] = find_positions(similarity, text_or_null, first, second);
+  Sinusoidal options = sinusoidal_options(similarity.choice);
+  options.width = vectors.width();
+  const MixedSimilarity alike =
+      mixed_similarity(vectors, first, second, at_first, at_second, options);
+
+  if (similarity.output.format(kFormats, "similarity").value_or(Format::text) == Format::json) {
+    Json json;
+    json["words"] = {first, second};
+    json["positions"] = {at_first, at_second};
+    json["width"] = options.width;
+    json["exponent"] = name_of(options.exponent);
+    json["parameters"] = similarity.choice.parameters;
+    json["word"] = alike.word;
+    json["position"] = alike.position;
+    json["both"] = alike.both;
+    return write_result(similarity.output, Format::json, to_text(json) + "\n");
+  }
+  std::string shown = "cosine similarity of '" + first + "' at position " +
+                      std::to_string(at_first) + " and '" + second + "' at position " +
+                      std::to_string(at_second) + ", width " + std::to_string(options.width) + "\n";
+  shown += aligned({{"  word", shortest(alike.word), "the two word vectors"},
+                    {"  position", shortest(alike.position), "the two rows of the table"},
+                    {"  both", shortest(alike.both), "sqrt(width) * word + position"}},
+                   false);
+  if (options.exponent != Exponent::standard) {
+    shown += "note: exponent " + std::string(name_of(options.exponent)) +
+             " is a mistake found in the wild, not the formula\n";
+  }
+  write_result(similarity.output, Format::text, shown);
+}
+
+}  // namespace
+
+void add_similarity(CLI::App& program) {
+  CLI::App& command = *program.add_subcommand(
+      "similarity",
+      "how alike two words are, with and without their places\n"
+      "Prints three cosine similarities of two words: of their vectors (skip-gram, trained on the "
+      "text or loaded), of the sinusoidal encodings of their positions, and of both mixed, "
+      "sqrt(width) * word + position.");
+  auto similarity = std::make_shared<Similarity>();
+  command.add_option("FIRST", similarity->first, "one word")->required();
+  command.add_option("SECOND", similarity->second, "another word")->required();
+  command
+      .add_option("--text", similarity->text,
+                  "train the vectors on this file, lower-cased; - reads stdin")
+      ->type_name("FILE");
+  command.add_option("--vectors", similarity->vectors, "load vectors from this .vec file instead")
+      ->type_name("FILE");
+  command
+      .add_option("--positions", similarity->positions,
+                  "of the two words, such as 2,10 (default: their places, counted from 0, in the "
+                  "first sentence that has both, else where each first stands)")
+      ->type_name("A,B");
+  auto* width = command
+                    .add_option("--width", similarity->width,
+                                "of vectors and positions (default 512, or that of --vectors)")
+                    ->type_name("N");
+  command
+      .add_option("--window", similarity->training.window,
+                  "training: words to either side (default 5)")
+      ->type_name("N");
+  command.add_option("--epochs", similarity->training.epochs, "training: passes (default 5)")
+      ->type_name("N");
+  command
+      .add_option("--minimum-count", similarity->training.minimum_count,
+                  "training: rarer words get no vector (default 1)")
+      ->type_name("N");
+  command.add_option("--seed", similarity->training.seed, "training (default 0)")->type_name("S");
+  command.add_option("--save-vectors", similarity->save_vectors, "keep the vectors as a .vec file")
+      ->type_name("FILE");
+  similarity->output.add_to(command, kFormats, "save as .json");
+  similarity->choice.add_to(command, "sinusoidal",
+                            [](const Scheme& scheme) { return scheme.name == "sinusoidal"; });
+  command.footer(
+      "Examples:\n"
+      "  sextant similarity black brown --text story.txt --positions 2,10 --width 512\n"
+      "  sextant similarity black brown --text story.txt --positions 2,10 --doubled-exponent\n"
+      "  sextant similarity king queen --vectors wiki.vec --positions 0,5 --json");
+  command.callback([similarity, width] {
+    similarity->width_given = width->count() > 0;
+    run(*similarity);
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,251 @@
+// A table of numbers as text, JSON, .npy, a picture or colour blocks.
+#include "table_output.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/npy.h"
+#include "sextant/core/numbers.h"
+#include "sextant/pictures/page.h"
+#include "sextant/text/segment.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr std::size_t kPart = std::size_t{1} << 20;  // bytes of text before they are sent on
+
+std::string row_label(const TableNames& names, std::int64_t row) {
+  return names.row_labels.empty() ? std::to_string(row)
+                                  : names.row_labels[static_cast<std::size_t>(row)];
+}
+
+// `count` of `size` indices, evenly spread, first and last among them.
+std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count) {
+  std::vector<std::int64_t> indices;
+  count = std::min(size, std::max<std::int64_t>(count, 1));
+  for (std::int64_t i = 0; i < count; ++i) {
+    indices.push_back(count == 1 ? 0 : i * (size - 1) / (count - 1));
+  }
+  return indices;
+}
+
+// JSON has no infinities; null is what JavaScript writes for them.
+template <class T>
+std::string json_digits(T value) {
+  return std::isfinite(static_cast<double>(value)) ? digits(value) : "null";
+}
+
+// Rows as text, each made by `line(row)`; to stdout in parts, so that a long table needs no memory.
+template <class Line>
+void write_lines(const Output& output, std::int64_t rows, std::string text, Line line,
+                 std::string_view end) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    line(text, row);
+    if (!output.to_file() && text.size() >= kPart) {
+      print(text);
+      text.clear();
+    }
+  }
+  text += end;
+  if (output.to_file()) {
+    write_file(output.path, text);
+  } else {
+    print(text);
+  }
+}
+
+template <class T>
+void write_csv(View<const T> table, const Output& output) {
+  const auto line = [&](std::string& text, std::int64_t row) {
+    for (std::int64_t column = 0; column < table.size(1); ++column) {
+      if (column > 0) text += ',';
+      text += digits(table(row, column));
+    }
+    text += '\n';
+  };
+  write_lines(output, table.size(0), "", line, "");
+}
+
+template <class T>
+void write_json(View<const T> table, const TableNames& names, const Output& output) {
+  Json about = names.about.is_object() ? names.about : Json::object();
+  about["dtype"] = dtype_name(dtype_of<T>);
+  about["shape"] = {table.size(0), table.size(1)};
+  std::string text = to_text(about);
+  text.resize(text.size() - 2);  // the closing brace on its own line
+  text += ",\n  \"values\": [";
+  const auto line = [&](std::string& out, std::int64_t row) {
+    out += row > 0 ? ",\n    [" : "\n    [";
+    for (std::int64_t column = 0; column < table.size(1); ++column) {
+      if (column > 0) out += ", ";
+      out += json_digits(table(row, column));
+    }
+    out += "]";
+  };
+  write_lines(output, table.size(0), text, line, "\n  ]\n}\n");
+}
+
+std::string text_of(View<const double> table, const TableNames& names) {
+  std::vector<std::vector<std::string>> rows(1, {names.row_name});
+  for (std::int64_t column = 0; column < table.size(1); ++column) {
+    rows[0].push_back(std::to_string(column));
+  }
+  for (std::int64_t row = 0; row < table.size(0); ++row) {
+    rows.push_back({row_label(names, row)});
+    for (std::int64_t column = 0; column < table.size(1); ++column) {
+      rows.back().push_back(fixed(table(row, column), 6));
+    }
+  }
+  return aligned(rows);
+}
+
+}  // namespace
+
+template <>
+std::string digits(double value) {
+  return significant(value, 17);
+}
+template <>
+std::string digits(float value) {
+  return shortest(value);
+}
+template <>
+std::string digits(bfloat16 value) {
+  return shortest(static_cast<float>(value));
+}
+template <>
+std::string digits(float16 value) {
+  return shortest(static_cast<float>(value));
+}
+
+template <class T>
+Tensor<double> widen(View<const T> table) {
+  auto result = Tensor<double>::uninitialized(table.shape());
+  for (std::int64_t row = 0; row < table.size(0); ++row) {
+    for (std::int64_t column = 0; column < table.size(1); ++column) {
+      result(row, column) = static_cast<double>(table(row, column));
+    }
+  }
+  return result;
+}
+
+template <class T>
+void write_table(View<const T> table, const TableNames& names, const Output& output,
+                 Format format) {
+  switch (format) {
+    case Format::csv:
+      return write_csv(table, output);
+    case Format::json:
+      return write_json(table, names, output);
+    case Format::npy:
+      if constexpr (std::is_same_v<T, bfloat16>) {
+        note("NumPy has no bfloat16: the .npy file holds its bits as uint16");
+      }
+      if (output.to_file()) return save_npy<T>(output.path, table);
+      return write_result(output, format, format_npy<T>(table));
+    case Format::text:
+      return write_result(output, format, text_of(widen(table).view(), names));
+    case Format::svg:
+    case Format::png:
+    case Format::html:
+      return write_picture(picture_of(widen(table).view(), names), names.title, output, format);
+  }
+}
+
+template void write_table(View<const double>, const TableNames&, const Output&, Format);
+template void write_table(View<const float>, const TableNames&, const Output&, Format);
+template void write_table(View<const bfloat16>, const TableNames&, const Output&, Format);
+template void write_table(View<const float16>, const TableNames&, const Output&, Format);
+template Tensor<double> widen(View<const double>);
+template Tensor<double> widen(View<const float>);
+template Tensor<double> widen(View<const bfloat16>);
+template Tensor<double> widen(View<const float16>);
+
+Picture picture_of(View<const double> table, const TableNames& names) {
+  Heatmap map;
+  map.values = table;
+  map.title = names.title;
+  map.x_label = names.column_name;
+  map.y_label = names.row_name;
+  map.color_label = names.color_name;
+  map.map = names.map;
+  map.low = names.low;
+  map.high = names.high;
+  map.first_row = names.first_row;
+  return draw(map);
+}
+
+std::string blocks_of(View<const double> table, const TableNames& names) {
+  std::int64_t label_width = 0;
+  for (std::int64_t row = 0; row < table.size(0); ++row) {
+    label_width = std::max(label_width, visible_length(row_label(names, row)));
+  }
+  constexpr std::int64_t kLinesForText = 8;
+  constexpr std::int64_t kCellWidth = 2;  // terminal cells, about as wide as high
+  const auto rows = spread(table.size(0), terminal_height() - kLinesForText);
+  const auto columns = spread(table.size(1), (terminal_width() - label_width - 2) / kCellWidth);
+  const auto row_count = static_cast<std::int64_t>(rows.size());
+  const auto column_count = static_cast<std::int64_t>(columns.size());
+  Tensor<double> shown({row_count, column_count});
+  TerminalMap map;
+  for (std::int64_t row = 0; row < row_count; ++row) {
+    const std::int64_t source = rows[static_cast<std::size_t>(row)];
+    map.row_labels.push_back(row_label(names, source));
+    for (std::int64_t column = 0; column < column_count; ++column) {
+      shown(row, column) = table(source, columns[static_cast<std::size_t>(column)]);
+    }
+  }
+  map.values = std::as_const(shown).view();
+  map.map = names.map;
+  map.color = use_color();
+  map.width = terminal_width();
+  std::string text = draw_terminal(map);
+  if (row_count < table.size(0) || column_count < table.size(1)) {
+    text += "shown: " + std::to_string(row_count) + " of " + std::to_string(table.size(0)) +
+            " rows, " + std::to_string(column_count) + " of " + std::to_string(table.size(1)) +
+            " columns, evenly spread\n";
+  }
+  return text;
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows, bool right) {
+  std::vector<std::int64_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], visible_length(row[i]));
+    }
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string space(static_cast<std::size_t>(widths[i] - visible_length(row[i])), ' ');
+      if (i > 0) line += "  ";
+      line += right && i > 0 ? space + row[i] : row[i] + space;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+Json json_of(View<const double> values) {
+  if (values.rank() == 0) return std::isfinite(values()) ? Json(values()) : Json();
+  Json json = Json::array();
+  for (std::int64_t i = 0; i < values.size(0); ++i) json.push_back(json_of(values.select(0, i)));
+  return json;
+}
+
+void write_picture(const Picture& picture, const std::string& title, const Output& output,
+                   Format format) {
+  if (format == Format::svg) return write_result(output, format, picture.svg + "\n");
+  if (format == Format::png) return write_result(output, format, render_png(picture));
+  Page page(title);
+  page.picture(picture, "");
+  write_result(output, format, page.html());
+}
+
+}  // namespace sextant::app

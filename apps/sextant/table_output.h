@@ -1,0 +1,62 @@
+// A table of numbers as text, JSON, .npy, a picture or colour blocks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arguments.h"
+#include "console.h"
+#include "options.h"
+#include "sextant/core/tensor.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant::app {
+
+inline constexpr Format kTableFormats[] = {Format::text, Format::csv, Format::json, Format::npy,
+                                           Format::svg,  Format::png, Format::html};
+
+// What is known of a table beside its numbers.
+struct TableNames {
+  std::string title;
+  std::string row_name = "position";
+  std::string column_name = "dimension";
+  std::vector<std::string> row_labels;  // one per row, or empty: counted from 0
+  std::string color_name = "value";
+  ColorMap map = ColorMap::diverging;
+  std::optional<double> low, high;  // of the colour scale
+  double first_row = 0;             // what the picture's y axis counts from
+  Json about;                       // fields before "values" in JSON
+};
+
+// One number as its type would print it: float64 with 17 significant digits (which read back as the
+// same number), narrower types with the fewest that do.
+template <class T>
+std::string digits(T value);
+
+// Writes [rows, columns] in any format, to the file of `output` or to stdout; rows of csv are plain
+// numbers without a header.
+template <class T>
+void write_table(View<const T> table, const TableNames& names, const Output& output, Format format);
+
+// The table as a picture, and as colour blocks that fit the terminal; rows and columns that do not
+// fit are left out evenly, and the text says so.
+Picture picture_of(View<const double> table, const TableNames& names);
+std::string blocks_of(View<const double> table, const TableNames& names);
+
+// Columns of text, aligned: numbers to the right when `right` says so. rows[0] is the header.
+std::string aligned(const std::vector<std::vector<std::string>>& rows, bool right = true);
+
+// Nested arrays of numbers, any rank; what is not finite is null.
+Json json_of(View<const double> values);
+
+// A finished picture as svg, png or html.
+void write_picture(const Picture& picture, const std::string& title, const Output& output,
+                   Format format);
+
+// Any float type as float64: exact.
+template <class T>
+Tensor<double> widen(View<const T> table);
+
+}  // namespace sextant::app

@@ -1,0 +1,26 @@
+// A text as lower-cased sentences of words: what word vectors are trained on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sextant::app {
+
+struct WordText {
+  std::vector<std::vector<std::string>> sentences;
+
+  // Throws Error naming `where` for bytes that are not UTF-8 and for a text without a word.
+  static WordText parse(std::string_view text, const std::string& where);
+
+  std::int64_t word_count() const;
+  // The places of two words, counted from 0 at the start of their sentence: in the first sentence
+  // that has both, else each in the first sentence that has it. Throws Error naming a word that is
+  // nowhere.
+  std::pair<std::int64_t, std::int64_t> places(const std::string& first,
+                                               const std::string& second) const;
+};
+
+}  // namespace sextant::app

@@ -1,0 +1,136 @@
+// `sextant attend`: maps of one text and of two, masks, schemes, heads, formats.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/run_program.h"
+#include "sextant/core/npy.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(Attend, RowsOfEveryHeadSumToOne) {
+  const auto json = sextant("attend 'the cat sat on the mat' --heads 4 --json").json();
+  EXPECT_EQ(json["tokens"].get<std::vector<std::string>>(),
+            (std::vector<std::string>{"the", "cat", "sat", "on", "the", "mat"}));
+  EXPECT_EQ(json["heads"], 4);
+  ASSERT_EQ(json["weights"].size(), 4U);
+  for (const auto& head : json["weights"]) {
+    ASSERT_EQ(head.size(), 6U);
+    for (const auto& row : head) {
+      double sum = 0;
+      for (const double weight : row) sum += weight;
+      EXPECT_NEAR(sum, 1, 6 * 2.3e-16);  // six roundings of numbers up to one
+    }
+  }
+}
+
+TEST(Attend, ACausalMaskHidesLaterWords) {
+  const auto weights = sextant("attend 'a b c' --causal --json").json()["weights"];
+  EXPECT_EQ(weights[0][0], (std::vector<double>{1, 0, 0}));
+  EXPECT_EQ(weights[3][1][2], 0);
+  EXPECT_GT(weights[3][2][1], 0);
+}
+
+TEST(Attend, OnlyPositionsTellEqualWordsApart) {
+  const auto rows_equal = [](const std::string& scheme) {
+    const auto head = sextant("attend 'the cat the' --json --scheme " + scheme).json()["weights"][0];
+    return head[0] == head[2];
+  };
+  EXPECT_TRUE(rows_equal("none"));
+  EXPECT_FALSE(rows_equal("sinusoidal"));
+  EXPECT_FALSE(rows_equal("rotary"));
+}
+
+TEST(Attend, TwoTextsMayDifferInLength) {
+  const auto json = sextant("attend 'the black cat' --second 'die Katze' --json").json();
+  EXPECT_THAT(json["queries"], ElementsAre("the", "black", "cat"));
+  EXPECT_THAT(json["keys"], ElementsAre("die", "Katze"));
+  EXPECT_EQ(json["weights"][0].size(), 3U);
+  EXPECT_EQ(json["weights"][0][0].size(), 2U);
+}
+
+TEST(Attend, TokensAreUnicodeWordsUnlessAskedOtherwise) {
+  const auto tokens = [](const std::string& rest) {
+    return sextant("attend \"Don't stop, Ärger.\" --json " + rest).json()["tokens"];
+  };
+  EXPECT_THAT(tokens(""), ElementsAre("Don't", "stop", ",", "Ärger", "."));
+  EXPECT_THAT(tokens("--split spaces --lower"), ElementsAre("don't", "stop,", "ärger."));
+}
+
+TEST(Attend, TextComesFromStdinOrAFile) {
+  const Folder folder;
+  put(folder / "text", "a b c\n");
+  const std::string expected = sextant("attend 'a b c' --json").out;
+  EXPECT_EQ(shell("echo a b c | sextant attend - --json").out, expected);
+  EXPECT_EQ(sextant("attend --json --file " + folder / "text").out, expected);
+}
+
+TEST(Attend, SeedsAndWidthsChangeTheWeightsAndNothingElseDoes) {
+  const std::string command = "attend 'a b c' --json";
+  EXPECT_EQ(sextant(command).out, sextant(command + " --seed 7 --width 64 --heads 4").out);
+  EXPECT_EQ(sextant(command).out, shell("OMP_NUM_THREADS=1 sextant " + command).out);
+  EXPECT_NE(sextant(command).json()["weights"], sextant(command + " --seed 8").json()["weights"]);
+  EXPECT_NE(sextant(command).json()["weights"], sextant(command + " --width 32").json()["weights"]);
+}
+
+TEST(Attend, ParametersOfASchemeAreOptions) {
+  const std::string command = "attend 'a b a' --scheme rotary --json";
+  EXPECT_NE(sextant(command).json()["weights"], sextant(command + " --base 7").json()["weights"]);
+  const Outcome wrong = sextant(command + " --ladder d");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("ladder"));
+}
+
+TEST(Attend, SavesEveryFormatByItsEnding) {
+  const Folder folder;
+  const std::string command = "attend 'the cat sat on the mat' --heads 4 --causal --scheme rotary "
+                              "--seed 7 --width 64 -o ";
+  for (const char* ending : {"svg", "png", "html", "json", "npy"}) {
+    const Outcome saved = sextant(command + folder / "map." + ending);
+    EXPECT_EQ(saved.code, 0) << ending << saved.err;
+  }
+  EXPECT_THAT(contents(folder / "map.svg"), StartsWith("<svg"));
+  EXPECT_THAT(contents(folder / "map.png"), StartsWith("\x89PNG"));
+  EXPECT_EQ(load_npy(folder / "map.npy").shape, (Shape{4, 6, 6}));
+  EXPECT_EQ(nlohmann::json::parse(contents(folder / "map.json"))["heads"], 4);
+  // One page with maps and lines.
+  const std::string page = contents(folder / "map.html");
+  EXPECT_NE(page.find("<svg"), page.rfind("<svg"));
+  ASSERT_EQ(sextant("attend 'a b' --lines -o " + folder / "lines.svg").code, 0);
+  EXPECT_NE(contents(folder / "lines.svg"), contents(folder / "map.svg"));
+}
+
+TEST(Attend, OneHeadCanBeChosen) {
+  const auto all = sextant("attend 'a b c' --json").json()["weights"];
+  const auto one = sextant("attend 'a b c' --json --head 2").json();
+  ASSERT_EQ(one["weights"].size(), 1U);
+  EXPECT_EQ(one["weights"][0], all[2]);
+  const Outcome wrong = sextant("attend 'a b c' --head 4");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, StartsWith("sextant: [attend.head] must be 0 .. 3, got 4"));
+}
+
+TEST(Attend, NumbersInAPipeNameTheirWords) {
+  const std::string text = sextant("attend 'the cat' --heads 1 --width 8").out;
+  EXPECT_THAT(text, HasSubstr("head 0"));
+  EXPECT_THAT(text, HasSubstr("cat"));
+}
+
+TEST(Attend, RefusesTextThatIsNone) {
+  for (const char* wrong : {"attend ''", "attend '   '", "attend", "attend --file no-such-file",
+                            "attend $'a\\xff'", "attend 'a b' --second $'\\xc3'",
+                            "attend 'a b' --heads 3", "attend 'a b' --heads 0"}) {
+    const Outcome outcome = sextant(wrong);
+    EXPECT_EQ(outcome.code, 1) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;
+  }
+  EXPECT_EQ(shell("printf '' | sextant attend -").code, 1);
+  EXPECT_EQ(sextant("attend 'a' --file b").code, 1);
+}
+
+}  // namespace
+}  // namespace sextant::app_tests

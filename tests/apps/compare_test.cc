@@ -1,0 +1,89 @@
+// `sextant compare`: the laboratory's numbers and the verdict.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/run_program.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kLab =
+    "compare 'the zebra chased the lion .' 'the lion chased the zebra .' --lab ";
+
+TEST(Compare, TheLaboratorysNumbersHaveAllTheirDigits) {
+  const auto json = sextant(std::string(kLab) + "--json").json();
+  const std::vector<double> weights = {0.13882247893778413, 0.14117544495019235,
+                                       0.10582113241981449, 0.13882247893778413,
+                                       0.3019840725301271,  0.17337439222429785};
+  const std::vector<double> output = {1.1481937039255188, 1.2013677359003219, 1.0221718176342622};
+  const auto first = json["first"]["last"]["weights"].get<std::vector<double>>();
+  const auto second = json["second"]["last"]["weights"].get<std::vector<double>>();
+  const auto result = json["first"]["last"]["output"].get<std::vector<double>>();
+  ASSERT_EQ(first.size(), 6U);
+  ASSERT_EQ(result.size(), 3U);
+  // The document's own rounding: a few units in the last place of sums of products up to two.
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(first[i], weights[i], 3e-16);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(result[i], output[i], 9e-16);
+  EXPECT_NEAR(second[1], weights[4], 3e-16);
+  EXPECT_NEAR(second[4], weights[1], 3e-16);
+  EXPECT_EQ(json["same"], true);
+  EXPECT_EQ(json["first"]["scores"][0][1].get<double>(), -2.3819763e38);
+  EXPECT_EQ(json["first"]["values"].size(), 6U);
+}
+
+TEST(Compare, ThePrintedTextHasTheSameNumbersAndTheVerdict) {
+  const Outcome printed = sextant(kLab);
+  EXPECT_EQ(printed.code, 0);
+  for (const char* number : {"0.13882247893778", "0.30198407253012", "1.14819370392551",
+                             "1.20136773590032", "1.02217181763426"}) {
+    EXPECT_THAT(printed.out, HasSubstr(number));
+  }
+  EXPECT_THAT(printed.out, HasSubstr("\nsame: order is invisible"));
+}
+
+TEST(Compare, AnySchemeTurnsTheVerdict) {
+  EXPECT_EQ(sextant(std::string(kLab) + "--json --scheme none").json()["same"], true);
+  EXPECT_EQ(sextant(std::string(kLab) + "--json --scheme sinusoidal").json()["same"], false);
+  EXPECT_THAT(sextant(std::string(kLab) + "--scheme sinusoidal").out,
+              HasSubstr("\ndifferent: order shows"));
+}
+
+TEST(Compare, AnotherLastTokenIsAnotherOutput) {
+  const auto json = sextant("compare 'lion the chased .' 'chased the . lion' --lab --json").json();
+  EXPECT_EQ(json["same"], false);
+  EXPECT_NEAR(json["first"]["last"]["output"][0].get<double>(), 1.2899358929089517, 9e-16);
+  EXPECT_NEAR(json["second"]["last"]["output"][2].get<double>(), 1.2098755525309532, 9e-16);
+}
+
+TEST(Compare, AWordOutsideTheVocabularyIsRefusedWithTheAllowedOnes) {
+  const Outcome wrong = sextant("compare 'the tiger .' 'the lion .' --lab");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, StartsWith("sextant: ["));
+  EXPECT_THAT(wrong.err, HasSubstr("tiger"));
+  for (const char* word : {"zebra", "chased", "lion"}) EXPECT_THAT(wrong.err, HasSubstr(word));
+}
+
+TEST(Compare, AnyWordsWorkInTheGeneralModel) {
+  const std::string command = "compare 'dog bites man!' 'man bites dog!' --json";
+  const auto none = sextant(command).json();
+  EXPECT_EQ(none["same"], true);
+  EXPECT_EQ(none["model"], "sentence");
+  EXPECT_LT(none["largest_difference"].get<double>(), 1e-12);
+  for (const char* scheme : {"sinusoidal", "rotary"}) {
+    const auto turned = sextant(command + " --scheme " + scheme).json();
+    EXPECT_EQ(turned["same"], false) << scheme;
+    EXPECT_GT(turned["largest_difference"].get<double>(), 1e-6) << scheme;
+  }
+}
+
+TEST(Compare, TheLabHasItsOwnModel) {
+  EXPECT_EQ(sextant(std::string(kLab) + "--width 8").code, 2);
+  EXPECT_EQ(sextant("compare 'one sentence'").code, 2);
+  EXPECT_EQ(sextant("compare '' 'the lion .' --lab").code, 1);
+}
+
+}  // namespace
+}  // namespace sextant::app_tests

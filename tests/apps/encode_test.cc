@@ -1,0 +1,220 @@
+// `sextant encode`: the exact forms, every format, every error.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "apps/run_program.h"
+#include "sextant/core/npy.h"
+#include "sextant/schemes/sinusoidal.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+// A1, as the course prints it.
+constexpr double kCourse[4][4] = {
+    {0, 1, 0, 1},
+    {0.8414709848078965, 0.5403023058681397, 0.09983341664682817, 0.9950041652780256},
+    {0.9092974268256816, -0.4161468365471424, 0.19866933079506124, 0.9800665778412417},
+    {0.1411200080598672, -0.9899924966004454, 0.2955202066613396, 0.9553364891256061}};
+
+TEST(Encode, PrintsTheCoursesTableToTheLastDigit) {
+  const Outcome printed =
+      sextant("encode --length 4 --width 4 --base 100 --dtype float64 --format csv");
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.err, IsEmpty());
+  const auto rows = csv(printed.out);
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t k = 0; k < 4; ++k) {
+    ASSERT_EQ(rows[k].size(), 4U);
+    // The course's own numbers are float64 with up to one unit in the last place of error.
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(rows[k][i], kCourse[k][i], 1.2e-16);
+  }
+  EXPECT_THAT(printed.out, StartsWith("0,1,0,1\n0.8414709848078965,0.54030230586813977,"));
+}
+
+TEST(Encode, CsvIsTheDefaultInAPipe) {
+  EXPECT_EQ(sextant("encode --length 3 --width 4").out,
+            sextant("encode --length 3 --width 4 --format csv").out);
+}
+
+template <class T>
+std::vector<std::vector<double>> made(const Sinusoidal& options) {
+  const Tensor<T> table = sinusoidal<T>(options);
+  std::vector<std::vector<double>> rows;
+  for (std::int64_t row = 0; row < table.size(0); ++row) {
+    rows.emplace_back();
+    for (std::int64_t column = 0; column < table.size(1); ++column) {
+      rows.back().push_back(static_cast<double>(table(row, column)));
+    }
+  }
+  return rows;
+}
+
+TEST(Encode, DigitsReadBackAsTheSameNumberInEveryType) {
+  const Sinusoidal options{.length = 20, .width = 10, .base = 77};
+  const auto printed = [](const std::string& dtype) {
+    return csv(sextant("encode --length 20 --width 10 --base 77 --dtype " + dtype).out);
+  };
+  EXPECT_EQ(printed("float64"), made<double>(options));
+  // A narrower type is printed by the digits of float32, so it is read back through float.
+  const auto narrowed = [](std::vector<std::vector<double>> rows) {
+    for (auto& row : rows) {
+      for (double& value : row) value = static_cast<double>(static_cast<float>(value));
+    }
+    return rows;
+  };
+  EXPECT_EQ(narrowed(printed("float32")), made<float>(options));
+  EXPECT_EQ(narrowed(printed("bfloat16")), made<bfloat16>(options));
+  EXPECT_EQ(narrowed(printed("float16")), made<float16>(options));
+}
+
+TEST(Encode, EveryOptionOfTheFamilyArrives) {
+  Sinusoidal options{.length = 5, .width = 7};
+  options.base = 500;
+  options.first = -3;
+  options.layout = SinusoidalLayout::half_split;
+  options.ladder = Ladder::d_half_minus_1;
+  options.odd_width = OddWidth::zero_column;
+  options.scale = 0.5;
+  EXPECT_EQ(csv(sextant("encode --length 5 --width 7 --base 500 --first -3 --layout half_split "
+                        "--ladder d/2-1 --odd-width zero_column --scale 0.5 --dtype float64")
+                    .out),
+            made<double>(options));
+  Sinusoidal slip{.length = 5, .width = 8};
+  slip.exponent = Exponent::doubled;
+  const auto doubled = made<double>(slip);
+  const std::string size = "encode --length 5 --width 8 --dtype float64 ";
+  EXPECT_EQ(csv(sextant(size + "--doubled-exponent").out), doubled);
+  EXPECT_EQ(csv(sextant(size + "--exponent doubled").out), doubled);
+  slip.exponent = Exponent::doubled_unpaired;
+  slip.layout = SinusoidalLayout::cos_first;
+  EXPECT_EQ(csv(sextant(size + "--exponent doubled_unpaired --layout cos_first").out),
+            made<double>(slip));
+  slip = {.length = 5, .width = 8, .first = 2147483000, .precision = Precision::framework};
+  EXPECT_EQ(csv(sextant(size + "--first 2147483000 --precision framework").out),
+            made<double>(slip));
+}
+
+TEST(Encode, PositionsMayBeAnyWholeNumbersOrRealOnes) {
+  const auto rows = csv(sextant("encode --positions 0,5,1000000 --width 2 --dtype float64").out);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_NEAR(rows[1][0], std::sin(5.0), 1.2e-16);
+  EXPECT_NEAR(rows[2][0], std::sin(1e6), 1.2e-16);
+  EXPECT_EQ(csv(sextant("encode --positions 4..8..2 --width 2").out).size(), 3U);
+  const auto real = csv(sextant("encode --positions 10.5,-2 --width 2 --dtype float64").out);
+  ASSERT_EQ(real.size(), 2U);
+  EXPECT_NEAR(real[0][1], std::cos(10.5), 1.2e-16);
+  EXPECT_NEAR(real[1][0], std::sin(-2.0), 1.2e-16);
+}
+
+TEST(Encode, PositionsThatAreNoneAreRefused) {
+  for (const char* wrong : {"1,,2", "1,two", "0..10,1.5", "1.5.5", "9999999999999999999", "nan,1"}) {
+    const Outcome outcome = sextant("encode --width 2 --positions " + std::string(wrong));
+    EXPECT_EQ(outcome.code, 1) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [encode.positions] ")) << wrong;
+  }
+}
+
+TEST(Encode, LengthAndPositionsExcludeEachOtherAndOneIsNeeded) {
+  EXPECT_EQ(sextant("encode --width 2 --positions 1 --length 2").code, 2);
+  EXPECT_EQ(sextant("encode --width 2").code, 2);
+  EXPECT_EQ(sextant("encode --length 2").code, 2);
+}
+
+TEST(Encode, SavesEveryFormatByItsEnding) {
+  const Folder folder;
+  for (const char* ending : {"npy", "png", "svg", "csv", "json", "html"}) {
+    const Outcome saved =
+        sextant("encode --length 100 --width 512 -o " + folder / "P." + ending);
+    EXPECT_EQ(saved.code, 0) << ending << saved.err;
+    EXPECT_THAT(saved.out, IsEmpty()) << ending;
+  }
+  const Array array = load_npy(folder / "P.npy");
+  EXPECT_EQ(array.dtype, DType::float32);
+  EXPECT_EQ(array.shape, (Shape{100, 512}));
+  const Tensor<float> table = sinusoidal<float>({.length = 100, .width = 512});
+  EXPECT_TRUE(std::equal(table.data(), table.data() + table.count(), array.as<float>().data()));
+  EXPECT_THAT(contents(folder / "P.png"), StartsWith("\x89PNG"));
+  EXPECT_THAT(contents(folder / "P.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(contents(folder / "P.html"), HasSubstr("<svg"));
+  EXPECT_EQ(csv(contents(folder / "P.csv")).size(), 100U);
+  const auto json = nlohmann::json::parse(contents(folder / "P.json"));
+  EXPECT_EQ(json["scheme"], "sinusoidal");
+  EXPECT_EQ(json["shape"], (std::vector{100, 512}));
+  EXPECT_EQ(json["values"][1][1].get<float>(), table(1, 1));
+}
+
+TEST(Encode, AFormatWinsOverTheEndingAndAnUnknownEndingIsRefused) {
+  const Folder folder;
+  const std::string size = "encode --length 3 --width 4 ";
+  EXPECT_EQ(sextant(size + "--format csv -o " + folder / "table.txt").code, 0);
+  EXPECT_EQ(contents(folder / "table.txt"), sextant(size + "--format csv").out);
+  const Outcome wrong = sextant(size + "-o " + folder / "table.doc");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, StartsWith("sextant: [encode.output] must be a file that ends in .csv"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "table.doc"));
+}
+
+TEST(Encode, NpyGoesThroughAPipe) {
+  const Folder folder;
+  EXPECT_EQ(shell("sextant encode --length 3 --width 4 --format npy >" + folder / "P.npy").code, 0);
+  EXPECT_EQ(load_npy(folder / "P.npy").shape, (Shape{3, 4}));
+}
+
+TEST(Encode, BfloatFilesHoldTheirBitsAndSaySo) {
+  const Folder folder;
+  const Outcome saved =
+      sextant("encode --length 3 --width 4 --dtype bfloat16 -o " + folder / "P.npy");
+  EXPECT_EQ(saved.code, 0);
+  EXPECT_THAT(saved.err, HasSubstr("uint16"));
+  EXPECT_EQ(load_npy(folder / "P.npy").dtype, DType::uint16);
+}
+
+TEST(Encode, JsonHoldsTheNumbersAndHowTheyWereMade) {
+  const auto json =
+      sextant("encode --length 2 --width 4 --base 100 --dtype float64 --json").json();
+  EXPECT_EQ(json["scheme"], "sinusoidal");
+  EXPECT_EQ(json["parameters"]["base"], "100");
+  EXPECT_EQ(json["dtype"], "float64");
+  EXPECT_EQ(json["values"][1][0].get<double>(), 0.8414709848078965);
+}
+
+TEST(Encode, OtherSchemesGiveTheirOwnTables) {
+  const Folder folder;
+  const auto rotary = csv(sextant("encode --scheme rotary --length 3 --width 4 --dtype float64").out);
+  ASSERT_EQ(rotary.size(), 3U);
+  ASSERT_EQ(rotary[2].size(), 4U);  // two cosines, then two sines
+  EXPECT_NEAR(rotary[2][0], std::cos(2.0), 1.2e-16);
+  EXPECT_NEAR(rotary[2][2], std::sin(2.0), 1.2e-16);
+  ASSERT_EQ(sextant("encode --length 6 --width 4 -o " + folder / "P.npy").code, 0);
+  const Outcome learned = sextant("encode --scheme learned --file " + folder / "P.npy" +
+                                  " --offset 2 --length 3 --width 4");
+  EXPECT_EQ(learned.out, sextant("encode --first 2 --length 3 --width 4").out);
+  const Outcome none = sextant("encode --scheme none --length 3 --width 4");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("adds nothing"));
+  EXPECT_THAT(sextant("encode --scheme no --length 3 --width 4").err, HasSubstr("sinusoidal"));
+}
+
+TEST(Encode, AnEmptyTableIsOne) {
+  const Outcome empty = sextant("encode --length 0 --width 4");
+  EXPECT_EQ(empty.code, 0);
+  EXPECT_THAT(empty.out, IsEmpty());
+}
+
+TEST(Encode, SizesThatAreNoneAreRefused) {
+  for (const char* wrong : {"--length -1 --width 4", "--length 4 --width 0", "--length 4 --width -2",
+                            "--length 4000000000000 --width 4000000000"}) {
+    const Outcome outcome = sextant("encode " + std::string(wrong));
+    EXPECT_EQ(outcome.code, 1) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace sextant::app_tests

@@ -1,0 +1,103 @@
+// The program as a whole: help, exit codes, streams.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/run_program.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* kCommands[] = {"encode",     "plot",     "attend", "compare", "similarity",
+                                     "identify", "report", "list",    "info"};
+
+TEST(Program, AloneItShowsItsHelp) {
+  const Outcome alone = shell("sextant");
+  EXPECT_EQ(alone.code, 0);
+  for (const char* command : kCommands) EXPECT_THAT(alone.out, HasSubstr(command));
+  EXPECT_EQ(alone.out, sextant("--help").out);
+}
+
+TEST(Program, EveryCommandTeachesWithExamples) {
+  for (const char* command : kCommands) {
+    const Outcome help = sextant(std::string(command) + " --help");
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_THAT(help.out, HasSubstr("Examples:\n  sextant")) << command;
+    EXPECT_THAT(help.err, IsEmpty()) << command;
+  }
+}
+
+TEST(Program, NamesItsVersion) {
+  const Outcome version = sextant("--version");
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out, "sextant " + sextant("info --json").json()["version"].get<std::string>() +
+                             "\n");
+}
+
+TEST(Program, AnUnknownCommandIsAWrongCommandLineAndTheNearestIsNamed) {
+  const Outcome wrong = sextant("encod --length 4");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.out, IsEmpty());
+  EXPECT_THAT(wrong.err, StartsWith("sextant: unknown command 'encod'; did you mean 'encode'?\n"));
+  EXPECT_THAT(sextant("zzzzzz").err, Not(HasSubstr("did you mean")));
+}
+
+TEST(Program, AnUnknownOptionIsAWrongCommandLineAndTheNearestIsNamed) {
+  const Outcome wrong = sextant("encode --lenght 4 --width 4");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("unknown option '--lenght'; did you mean '--length'?"));
+  EXPECT_THAT(wrong.err, HasSubstr("sextant encode --help"));
+}
+
+TEST(Program, AWordThatIsNoNumberIsAWrongCommandLine) {
+  const Outcome wrong = sextant("encode --length four --width 4");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--length"));
+}
+
+TEST(Program, UnusableInputIsOneLineThatSaysWhere) {
+  const Outcome wrong = sextant("encode --length 4 --width 4 --layout sideways");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.out, IsEmpty());
+  EXPECT_THAT(wrong.err, StartsWith("sextant: [sinusoidal.layout] must be "));
+  EXPECT_EQ(std::count(wrong.err.begin(), wrong.err.end(), '\n'), 1);
+}
+
+TEST(Program, AReaderThatLeavesEarlyIsNoError) {
+  const Outcome cut = shell("sextant encode --length 20000 --width 64 --format csv | head -n 1");
+  EXPECT_EQ(cut.code, 0);
+  EXPECT_THAT(cut.err, IsEmpty());
+}
+
+TEST(Program, AFullDiskIsAnError) {
+  const Outcome full = shell("sextant list >/dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, StartsWith("sextant: [stdout] cannot be written"));
+}
+
+TEST(Program, AMissingFolderIsNamedAndNothingIsMade) {
+  const Folder folder;
+  const Outcome wrong = sextant("encode --length 2 --width 2 -o " + folder / "no/P.npy");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("no/P.npy"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "no"));
+}
+
+TEST(Program, ColourIsForTerminalsThatWantIt) {
+  const std::string command = "attend 'the cat'";
+  // `script` gives the program a terminal.
+  const auto in_terminal = [&](const std::string& environment) {
+    return shell("TERM=xterm " + environment + " script -qec '" SEXTANT_PROGRAM " " +
+                 "attend \"the cat\"' /dev/null");
+  };
+  EXPECT_THAT(sextant(command).out, Not(HasSubstr("\033[")));
+  EXPECT_THAT(in_terminal("").out, HasSubstr("\033["));
+  EXPECT_THAT(in_terminal("NO_COLOR=1").out, Not(HasSubstr("\033[")));
+}
+
+}  // namespace
+}  // namespace sextant::app_tests

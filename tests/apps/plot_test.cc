@@ -1,0 +1,97 @@
+// `sextant plot`: every kind, drawn and as numbers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/run_program.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(Plot, DrawsEveryKindInEveryFormat) {
+  const Folder folder;
+  for (const char* kind : {"sinusoids", "rows", "heatmap", "similarity", "distance"}) {
+    for (const char* ending : {"svg", "png", "html"}) {
+      const std::string path = folder / (std::string(kind) + "." + ending);
+      const Outcome drawn = sextant("plot " + std::string(kind) + " --length 40 -o " + path);
+      EXPECT_EQ(drawn.code, 0) << kind << drawn.err;
+      const std::string file = contents(path);
+      EXPECT_THAT(file, HasSubstr(ending == std::string("png") ? "PNG" : "<svg")) << path;
+    }
+  }
+}
+
+TEST(Plot, SvgIsTheDefaultInAPipe) {
+  EXPECT_THAT(sextant("plot rows").out, StartsWith("<svg"));
+}
+
+TEST(Plot, SinusoidsMarkTheWordsAndGoTwentyPositionsFurther) {
+  const auto json = sextant("plot sinusoids 'I am a robot' --json").json();
+  EXPECT_EQ(json["columns"], (std::vector{1, 2, 20, 21, 40, 41}));
+  EXPECT_EQ(json["shape"], (std::vector{6, 24}));
+  const std::string svg = sextant("plot sinusoids 'I am a robot'").out;
+  for (const char* title : {"Cosine 0", "Sine 1", "Sine 10", "Cosine 10", "Sine 20", "Cosine 20"}) {
+    EXPECT_THAT(svg, HasSubstr(title));
+  }
+  EXPECT_THAT(svg, HasSubstr("robot"));
+}
+
+TEST(Plot, TitlesFollowTheLayout) {
+  const std::string svg =
+      sextant("plot sinusoids --width 8 --columns 1,5 --layout half_split").out;
+  EXPECT_THAT(svg, HasSubstr("Sine 1"));
+  EXPECT_THAT(svg, HasSubstr("Cosine 1"));
+}
+
+TEST(Plot, TheCoursesSizesAreTheDefaults) {
+  EXPECT_EQ(sextant("plot rows --json").json()["shape"], (std::vector{3, 100}));
+  EXPECT_EQ(sextant("plot heatmap --json").json()["shape"], (std::vector{100, 512}));
+}
+
+TEST(Plot, SimilarityIsOneOnTheDiagonalAndTheDocumentsNumberOffIt) {
+  const auto values = sextant("plot similarity --length 11 --width 512 --json").json()["values"];
+  // One ulp for a last step that the document's NumPy took in another order.
+  EXPECT_NEAR(values[2][10].get<double>(), 0.7225200832468275, 1.2e-16);
+  EXPECT_DOUBLE_EQ(values[3][3].get<double>(), 1);
+  const auto profile = sextant("plot distance --length 11 --width 512 --json").json()["values"];
+  // The mean of equal numbers, each with an error of a few 2^-53.
+  EXPECT_NEAR(profile[8][1].get<double>(), 0.7225200832468275, 1e-15);
+  const auto dots =
+      sextant("plot distance --measure dot --length 11 --width 512 --json").json()["values"];
+  EXPECT_NEAR(dots[0][1].get<double>(), 256, 1e-12);  // 256 pairs with sin^2 + cos^2 = 1
+}
+
+TEST(Plot, DrawsTablesFromFiles) {
+  const Folder folder;
+  const std::string table = folder / "P.npy";
+  ASSERT_EQ(sextant("encode --length 30 --width 64 --dtype float64 -o " + table).code, 0);
+  const auto from_file = sextant("plot rows --table " + table + " --json").json();
+  EXPECT_EQ(from_file["values"],
+            sextant("plot rows --length 30 --width 64 --json").json()["values"]);
+  EXPECT_TRUE(from_file["scheme"].is_null());
+}
+
+TEST(Plot, RefusesWhatIsNotThere) {
+  EXPECT_THAT(sextant("plot rows --rows 0,100").err,
+              StartsWith("sextant: [plot.rows] must be 0 .. 99"));
+  EXPECT_THAT(sextant("plot sinusoids --columns -1").err, StartsWith("sextant: [plot.columns]"));
+  EXPECT_THAT(sextant("plot heatmap --table no.npy").err, StartsWith("sextant: [no.npy]"));
+  EXPECT_THAT(sextant("plot similarity --length 5000").err, HasSubstr("4096"));
+  EXPECT_EQ(sextant("plot heatmap --scheme rotary").code, 1);
+  const Outcome kind = sextant("plot pie");
+  EXPECT_EQ(kind.code, 2);
+  EXPECT_THAT(kind.err, HasSubstr("sinusoids, rows, heatmap, similarity, distance"));
+}
+
+TEST(Plot, ATerminalGetsBlocks) {
+  const Outcome shown =
+      shell("TERM=xterm NO_COLOR=1 script -qec '" SEXTANT_PROGRAM " plot heatmap' /dev/null");
+  EXPECT_THAT(shown.out, Not(HasSubstr("<svg")));
+  EXPECT_THAT(shown.out, HasSubstr("100 x 512"));
+}
+
+}  // namespace
+}  // namespace sextant::app_tests
