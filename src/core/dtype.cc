@@ -6,6 +6,7 @@
 #include <bit>
 #include <string>
 
+#include "core/quoted_text.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -84,7 +85,7 @@ DType parse_dtype(std::string_view name) {
   std::string allowed;
   for (const std::string_view each : kNames)
     allowed += (allowed.empty() ? "" : ", ") + std::string(each);
-  throw Error("dtype", "must be one of " + allowed + ", got '" + std::string(name) + "'");
+  throw Error("dtype", "must be one of " + allowed + ", got " + quoted_text(name));
 }
 
 }  // namespace sextant

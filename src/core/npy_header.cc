@@ -7,6 +7,7 @@
 #include <bit>
 #include <charconv>
 
+#include "core/quoted_text.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -14,12 +15,6 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr bool kLittle = std::endian::native == std::endian::little;
-
-std::string printable(std::string_view text) {
-  std::string shown = "'";
-  for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + (text.size() > 40 ? "...'" : "'");
-}
 
 std::size_t little_endian(std::string_view bytes) noexcept {
   std::size_t value = 0;
@@ -128,7 +123,7 @@ class Literal {
 // "<f4" and the like: byte order, kind, bytes per element.
 void set_dtype(NpyHeader& header, std::string_view descr, std::string_view where) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(where, "has dtype " + printable(descr) + ", " + why);
+    throw Error(where, "has dtype " + quoted_text(descr) + ", " + why);
   };
   constexpr std::string_view kAllowed =
       "must be bool, an integer, float16, bfloat16, float32 or float64";
@@ -227,7 +222,7 @@ NpyHeader parse_npy_header(std::string_view bytes, std::string_view where) {
       once(has_shape, "shape");
       header.shape = literal.shape();
     } else {
-      literal.fail("unknown entry " + printable(key));
+      literal.fail("unknown entry " + quoted_text(key));
     }
     comma = literal.accept(',');
   }

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/quoted_text.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -19,13 +20,7 @@ namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// Text for errors: long or unprintable input must not flood a terminal.
-std::string quoted(std::string_view text) {
-  std::string shown = "'";
-  for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + (text.size() > 40 ? "...'" : "'");
-}
-
+// The macro lets a test build take the second way with a library that has the first.
 #if defined(__cpp_lib_to_chars) && !defined(SEXTANT_NUMBERS_BY_STREAMS)
 
 template <class T, class... Precision>
@@ -183,12 +178,12 @@ std::string_view trim(std::string_view text) noexcept {
 void append_range(std::vector<std::int64_t>& numbers, std::int64_t begin, std::int64_t last,
                   std::int64_t step, std::string_view item, std::string_view where,
                   std::int64_t limit) {
-  if (step == 0) throw Error(where, "must have a step that is not 0, got " + quoted(item));
+  if (step == 0) throw Error(where, "must have a step that is not 0, got " + quoted_text(item));
   if (begin != last && (begin < last) != (step > 0)) {
     throw Error(where,
                 "must count towards the end of the range (a range that counts down needs a "
                 "negative step: 7..3..-1), got " +
-                    quoted(item));
+                    quoted_text(item));
   }
   // Unsigned, because the distance between two int64 may not fit one.
   const auto first = static_cast<std::uint64_t>(begin);
@@ -198,7 +193,7 @@ void append_range(std::vector<std::int64_t>& numbers, std::int64_t begin, std::i
   const auto room = static_cast<std::uint64_t>(limit) - numbers.size();
   if (further >= room) {
     throw Error(where, "must be at most " + std::to_string(limit) + " numbers, got more at " +
-                           quoted(item));
+                           quoted_text(item));
   }
   for (std::uint64_t i = 0; i <= further; ++i) {
     numbers.push_back(static_cast<std::int64_t>(first + i * stride));
@@ -235,10 +230,10 @@ double parse_double(std::string_view text, std::string_view where) {
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text == "inf") return std::numeric_limits<double>::infinity();
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  if (!is_decimal(text)) throw Error(where, "must be a number, got " + quoted(text));
+  if (!is_decimal(text)) throw Error(where, "must be a number, got " + quoted_text(text));
   double value = 0;
   if (!convert(text, value)) {
-    throw Error(where, "must be a number in the range of float64, got " + quoted(text));
+    throw Error(where, "must be a number in the range of float64, got " + quoted_text(text));
   }
   return value;
 }
@@ -249,10 +244,10 @@ std::int64_t parse_int64(std::string_view text, std::string_view where) {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (problem == std::errc::invalid_argument || end != digits.data() + digits.size()) {
-    throw Error(where, "must be an integer, got " + quoted(text));
+    throw Error(where, "must be an integer, got " + quoted_text(text));
   }
   if (problem != std::errc{}) {
-    throw Error(where, "must be an integer from -2^63 to 2^63 - 1, got " + quoted(text));
+    throw Error(where, "must be an integer from -2^63 to 2^63 - 1, got " + quoted_text(text));
   }
   return value;
 }
@@ -268,7 +263,7 @@ std::vector<std::int64_t> parse_int64_list(std::string_view text, std::string_vi
     at = comma + 1;
     if (item.empty()) {
       throw Error(where, "must be numbers and ranges such as 0,5,10..20 or 0..100..10, got " +
-                             quoted(text));
+                             quoted_text(text));
     }
     const std::size_t first = item.find("..");
     const std::int64_t begin = parse_int64(trim(item.substr(0, first)), where);

@@ -155,6 +155,12 @@ TEST(Tensor, UninitializedHasTheShapeAndTheAlignment) {
   EXPECT_EQ(tensor(4, 6), 1.0F);
 }
 
+TEST(View, OfNothingHasNoElement) {
+  const View<float> none;
+  EXPECT_EQ(none.count(), 0);
+  EXPECT_EQ(copy_of(none).count(), 0);
+}
+
 TEST(View, SelectDropsAnAxis) {
   const Tensor<int> tensor = counting({2, 3, 4});
   EXPECT_THAT(elements(tensor.view().select(0, 1)),

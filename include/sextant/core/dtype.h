@@ -29,8 +29,8 @@ enum class DType {
 struct float16 {
   std::uint16_t bits = 0;
   float16() = default;
-  explicit float16(double value) noexcept;  // one rounding, also from double; overflow gives
-                                            // infinity, NaN stays NaN
+  // One rounding, also from double; overflow gives infinity, NaN stays NaN.
+  explicit float16(double value) noexcept;
   explicit operator float() const noexcept;
   explicit operator double() const noexcept { return static_cast<float>(*this); }
   friend bool operator==(float16 a, float16 b) noexcept {
@@ -42,8 +42,8 @@ struct float16 {
 struct bfloat16 {
   std::uint16_t bits = 0;
   bfloat16() = default;
-  explicit bfloat16(double value) noexcept;  // one rounding, also from double; overflow gives
-                                             // infinity, NaN stays NaN
+  // One rounding, also from double; overflow gives infinity, NaN stays NaN.
+  explicit bfloat16(double value) noexcept;
   explicit operator float() const noexcept;
   explicit operator double() const noexcept { return static_cast<float>(*this); }
   friend bool operator==(bfloat16 a, bfloat16 b) noexcept {

@@ -34,8 +34,7 @@ struct Array {
 // integers up to 64 bits, float16, float32 and float64; bfloat16 has no name of its own in .npy:
 // files carry raw uint16, or "V2" (ml_dtypes) or 'bfloat16', which are read as bfloat16. Throws
 // Error naming `where` (the path), a different text for each: not a .npy file, unknown version,
-// header cut off or not readable, unknown dtype, shape that overflows, data cut off or left over,
-// memory.
+// header cut off or not readable, unknown dtype, shape that overflows, data cut off or left over.
 Array load_npy(const std::string& path);
 Array parse_npy(std::string_view bytes, std::string_view where = "npy");
 

@@ -9,9 +9,8 @@
 
 namespace sextant {
 
-// "0.1" for 0.1: the fewest digits that parse to the same number. "1e-05" below 1e-4 and "1e+16"
-// from there on; "nan", "inf",
-// "-inf" for those.
+// "0.1" for 0.1: the fewest digits that parse to the same number. With an exponent below 1e-4
+// ("1e-05") and from "1e+16" on; "nan", "inf" and "-inf" for those.
 std::string shortest(double value);
 std::string shortest(float value);
 

@@ -10,12 +10,18 @@
 
 namespace sextant {
 
+class TaskRef;
+
+// What can be called with an index.
+template <class F>
+concept TaskBody =
+    !std::is_same_v<std::remove_cvref_t<F>, TaskRef> && std::is_invocable_v<F&, std::int64_t>;
+
 // A body to run for each index; borrows the callable, allocates nothing.
 class TaskRef {
  public:
-  template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, TaskRef>) TaskRef(F&& body)
-  noexcept  // NOLINT(google-explicit-constructor): a lambda is meant to convert
+  template <TaskBody F>
+  TaskRef(F&& body) noexcept  // NOLINT(google-explicit-constructor): a lambda is meant to convert
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(body)))),
         call_([](void* object, std::int64_t index) {
           (*static_cast<std::remove_reference_t<F>*>(object))(index);

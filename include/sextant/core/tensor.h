@@ -26,8 +26,8 @@ class Shape {
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> sizes)
       : Shape(std::span<const std::int64_t>(sizes.begin(), sizes.size())) {}
-  explicit Shape(std::span<const std::int64_t>
-                     sizes);  // throws Error: rank above 8, a negative size, a product above 2^62
+  // Throws Error for a rank above 8, a negative size, or a product above 2^62 (zeros left out).
+  explicit Shape(std::span<const std::int64_t> sizes);
 
   int rank() const noexcept { return rank_; }
   std::int64_t operator[](int axis) const noexcept {
@@ -51,7 +51,7 @@ class Shape {
 template <class T>
 class View {
  public:
-  View() = default;
+  View() = default;  // no elements
   // Contiguous, row-major.
   View(T* data, const Shape& shape) noexcept : data_(data), shape_(shape) {
     std::int64_t stride = 1;
@@ -84,18 +84,18 @@ class View {
   template <class... Index>
   T& operator()(Index... index) const noexcept;
 
-  // Views of a part, or of the same elements in another shape. Each throws Error for an axis or a
-  // range outside this view.
-  View select(int axis, std::int64_t index) const;  // drops the axis
-  View narrow(int axis, std::int64_t begin,
-              std::int64_t length) const;        // keeps the axis, [begin, begin + length)
-  View transpose(int axis_a, int axis_b) const;  // swaps two axes
-  View split(int axis, std::int64_t outer)
-      const;  // [.., n, ..] -> [.., outer, n / outer, ..], no copy; e.g. width -> heads x head_dim
+  // Views of a part, or of the same elements in another shape: select drops the axis; narrow keeps
+  // [begin, begin + length) of it; transpose swaps two; split makes [.., n, ..] to
+  // [.., outer, n / outer, ..], for example width to heads x head_dim. Each throws Error for an
+  // axis or a range outside this view.
+  View select(int axis, std::int64_t index) const;
+  View narrow(int axis, std::int64_t begin, std::int64_t length) const;
+  View transpose(int axis_a, int axis_b) const;
+  View split(int axis, std::int64_t outer) const;
 
  private:
   T* data_ = nullptr;
-  Shape shape_;
+  Shape shape_{0};
   std::array<std::int64_t, kMaxRank> strides_{};
 };
 
