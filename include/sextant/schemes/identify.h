@@ -1,0 +1,26 @@
+// Whose table is this? Finds the scheme and every option of a table of positions from its numbers alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sextant/core/tensor.h"
+#include "sextant/schemes/sinusoidal.h"
+
+namespace sextant {
+
+struct Identification {
+  std::string scheme = "unknown";  // "sinusoidal" or "unknown"
+  Sinusoidal options;              // how to make the table again, when the scheme is known: length, width, base, first, ...
+  std::string mistake;             // empty, or a name: "doubled_exponent", "doubled_exponent_unpaired", ...
+  std::string explanation;         // one or two sentences for a person
+  double confidence = 0;           // 0 .. 1
+  double max_deviation = 0;        // largest |given - remade| over the whole table; of the best guess when unknown
+};
+
+// `table` is [length, width] with at least one row and two columns, of any float type widened to float64; `unit_roundoff`
+// is that of the type it was stored in (2^-53, 2^-24, 2^-11, 2^-8). Rows may start anywhere (a slice of a longer table).
+// Throws Error for values that are not finite or a shape that cannot be a table.
+Identification identify_table(View<const double> table, double unit_roundoff);
+
+}  // namespace sextant

@@ -1,0 +1,293 @@
+// Positions by vernier: the fastest column (frequency 1) says which whole numbers row 0 can be, the
+// slow columns which of them it is. Each column that confirms a supposed position sharpens the
+// ratio of frequencies (an extended scalar Kalman filter over single values, from insensitive to
+// sensitive ones), so that the next faster column can be predicted.
+#include "schemes/identify_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <utility>
+
+#include "schemes/identify_phase.h"
+
+namespace sextant::identify {
+namespace {
+
+constexpr std::int64_t kNear = 1 << 17;
+constexpr std::int64_t kFar = std::int64_t{1} << 31;
+// Exact bases are exact to the last bits of a double.
+constexpr double kExact = 0x1p-50;
+// Full fits per search: many positions that pass the first row mean that the table has too little
+// to say.
+constexpr int kMostFits = 400;
+constexpr int kMostPositions = 20'000'000;  // a second or two
+
+struct Value {
+  double order;  // sensitivity at row 0, up to a factor
+  double row;
+  double index;
+  double theta;  // at the supposed ratio
+  double value;  // divided by the scale
+  double error;
+  bool cosine;
+};
+
+// What the values say about a supposed position.
+struct Verdict {
+  double tested = 0;
+  double wrong = 0;
+  double information = 0;  // about the logarithm of the ratio
+  double misfit = 0;       // sum of squares over expected errors
+  bool stuck = false;      // the ratio is too uncertain to predict the faster columns
+};
+
+// Runs the filter over values in order of sensitivity.
+Verdict filter(const std::vector<Value>& values, double first, double angle_noise,
+               double allowed_wrong, Ratio& ratio) {
+  Verdict verdict;
+  const bool exact =
+      ratio.variance < kExact * kExact * (1 + ratio.log * ratio.log);  // nothing to sharpen
+  for (const Value& v : values) {
+    const double angle = (first + v.row) * (exact ? v.theta : std::exp(ratio.log * v.index));
+    const double sensitivity = angle * v.index;  // radians per unit of the logarithm
+    const double spread = std::abs(sensitivity) * std::sqrt(ratio.variance);
+    if (spread > 0.4) {
+      verdict.stuck = true;
+      break;
+    }
+    const double sine = std::sin(angle), cosine = std::cos(angle);
+    const double predicted = v.cosine ? cosine : sine;
+    const double derivative = v.cosine ? -sine : cosine;
+    const double error =
+        v.error +
+        angle_noise * std::abs(angle) * (std::abs(derivative) + angle_noise * std::abs(angle)) +
+        1e-100;
+    if (error > kUseless) continue;
+    const double miss = v.value - predicted;
+    verdict.tested += 1;
+    if (std::abs(miss) > 3 * error + 4 * spread * std::abs(derivative) + 4 * spread * spread) {
+      verdict.wrong += 1;
+      if (verdict.wrong > allowed_wrong + verdict.tested / 16) break;
+      continue;
+    }
+    const double slope = derivative * sensitivity;
+    const double variance = error * error;
+    const double predicted_variance = slope * slope * ratio.variance + variance;
+    verdict.information += slope * slope / variance;
+    verdict.misfit += miss * miss / predicted_variance;
+    ratio.log += ratio.variance * slope / predicted_variance * miss;
+    ratio.variance *= variance / predicted_variance;
+  }
+  return verdict;
+}
+
+class Search {
+ public:
+  Search(View<const double> table, const Structure& structure, const Noise& noise, const Wave& wave)
+      : table_(table), noise_(noise), wave_(wave), steps_(thinned(structure.steps, 96)) {
+    rows_ = rows_to_look_at(table, 12);
+    for (std::int64_t row = 1; row < table.size(0); row *= 2) rows_.push_back(row);
+    std::sort(rows_.begin(), rows_.end());
+    rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
+  }
+
+  std::vector<Value> values(double scale, double log_ratio, bool one_row) const {
+    std::vector<Value> found;
+    for (const std::int64_t row : rows_) {
+      for (const Step& step : steps_) {
+        const double index = static_cast<double>(step.index);
+        const auto add = [&](std::int64_t column, bool cosine) {
+          if (column < 0) return;
+          const double x = table_(row, column);
+          const double error =
+              (noise_.of(x) + wave_.scale_tolerance / wave_.scale * std::abs(x)) / std::abs(scale);
+          const double theta = std::exp(log_ratio * index);
+          found.push_back(
+              {theta * index, static_cast<double>(row), index, theta, x / scale, error, cosine});
+        };
+        add(step.sine, false);
+        add(step.cosine, true);
+      }
+      if (one_row) break;
+    }
+    return found;
+  }
+
+  // What is known about the position itself: bits of the phases of row 0 within what the range of
+  // positions allows.
+  double bits(double first, const Ratio& ratio, double row) const {
+    double total = 0;
+    for (const Step& step : steps_) {
+      const double theta = std::exp(ratio.log * static_cast<double>(step.index));
+      const double angle = (first + row) * theta;
+      const double unit =
+          noise_.storage + noise_.angle * std::abs(angle) +
+          std::abs(angle) * static_cast<double>(step.index) * std::sqrt(ratio.variance);
+      const double range = std::min(2 * std::numbers::pi, 2 * std::abs(angle));
+      total += std::max(0.0, std::log2(range / (4 * unit + 1e-16)));
+    }
+    return total;
+  }
+
+  std::optional<Fit> fit(std::int64_t first, double scale, const Ratio& prior) const {
+    const double p = static_cast<double>(first);
+    std::vector<Value> all = values(scale, prior.log, false);
+    for (Value& v : all) v.order *= std::abs(p + v.row);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Value& a, const Value& b) { return a.order < b.order; });
+    Ratio ratio = prior;
+    Verdict verdict = filter(all, p, noise_.angle, 2, ratio);
+    if (!good(verdict, all.size())) return std::nullopt;
+    ratio.variance = prior.variance;  // a second pass, linearised where the first one ended
+    verdict = filter(all, p, noise_.angle, 2, ratio);
+    if (!good(verdict, all.size())) return std::nullopt;
+    Fit found;
+    found.first = first;
+    found.scale = scale;
+    found.scale_tolerance = wave_.scale_tolerance;
+    const double inflation = std::max(1.0, verdict.misfit / std::max(1.0, verdict.tested));
+    const double deviation = std::sqrt(inflation / (verdict.information + 1e-300));
+    found.ratio = {ratio.log, deviation * deviation};
+    const double last = static_cast<double>(steps_.back().index);
+    found.ratio_known = last == 0 || deviation < 0.02 * std::max(std::abs(ratio.log), 1 / last);
+    const double needed = first == 0 ? 0 : std::log2(2 * std::abs(p) + 1) + 4;
+    found.sure_of_first = bits(p, Ratio{ratio.log, std::min(prior.variance, deviation * deviation)},
+                               static_cast<double>(rows_.front())) >= needed;
+    return found;
+  }
+
+  // The ratio that a slow sine gives once its position is supposed: sin(position theta) = x.
+  std::optional<Ratio> from_slow_sine(std::int64_t first, double scale, std::int64_t row) const {
+    const double position = static_cast<double>(first + row);
+    for (auto step = steps_.rbegin(); step != steps_.rend() && step->index > 0 && position != 0;
+         ++step) {
+      if (step->sine < 0) continue;
+      const double x = table_(row, step->sine) / scale;
+      const double theta = std::asin(std::clamp(x, -1.0, 1.0)) / position;
+      const double error = (noise_.of(x * scale) + wave_.scale_tolerance) / std::abs(scale * x);
+      if (!(theta > 0) || std::abs(x) > 0.5 || !(error < 0.1)) return std::nullopt;
+      const double index = static_cast<double>(step->index);
+      const double deviation = 2 * (error + noise_.angle) / index;
+      return Ratio{std::log(theta) / index, deviation * deviation};
+    }
+    return std::nullopt;
+  }
+
+  const std::vector<Step>& steps() const noexcept { return steps_; }
+  const std::vector<std::int64_t>& rows() const noexcept { return rows_; }
+  double angle_noise() const noexcept { return noise_.angle; }
+
+ private:
+  static bool good(const Verdict& verdict, std::size_t values) {
+    return !verdict.stuck && verdict.wrong <= 2 + verdict.tested / 16 &&
+           verdict.tested > 2 * verdict.wrong &&
+           verdict.tested >= kLeastUseful * static_cast<double>(values);
+  }
+
+  View<const double> table_;
+  Noise noise_;
+  Wave wave_;
+  std::vector<Step> steps_;
+  std::vector<std::int64_t> rows_;
+};
+
+// Ratios worth trying: those of round bases near the estimates, the estimates, and those of
+// well-known bases when the rows do not tell.
+std::vector<Ratio> ratios_to_try(const Structure& structure, std::int64_t width,
+                                 const std::vector<Ratio>& estimates) {
+  std::vector<Ratio> ratios;
+  const auto add = [&](double log) {
+    const auto same = [&](const Ratio& r) {
+      return std::abs(r.log - log) <= 4 * kExact * std::abs(log);
+    };
+    if (std::none_of(ratios.begin(), ratios.end(), same)) {
+      ratios.push_back({log, kExact * kExact * log * log * 0x1p-4});
+    }
+  };
+  const std::vector<Reading> readings = readings_of(structure, width);
+  bool vague = estimates.empty();
+  for (const Ratio& estimate : estimates) {
+    for (const Reading& reading : readings) {
+      const double base = std::exp(-estimate.log / reading.exponent_per_step);
+      const double tolerance = 4 * std::sqrt(estimate.variance) / reading.exponent_per_step + 1e-13;
+      if (!(tolerance < 0.3) || !(base > 1e-3) || !(base < 1e18)) {
+        vague = true;
+        continue;
+      }
+      const Base round = roundest_base(base, tolerance);
+      if (round.roughness <= 7) add(-reading.exponent_per_step * std::log(round.value));
+    }
+  }
+  if (vague) {
+    for (const Reading& reading : readings) {
+      for (const double base : {1e4, 5e5, 1e6, 1e3, 1e2, 1e5, 10.0}) {
+        add(-reading.exponent_per_step * std::log(base));
+      }
+    }
+  }
+  ratios.insert(ratios.end(), estimates.begin(), estimates.end());
+  return ratios;
+}
+
+}  // namespace
+
+bool search_fits(View<const double> table, const Structure& structure, const Noise& noise, bool far,
+                 const std::function<bool(const Fit&)>& accept) {
+  const std::optional<Wave> wave = measure_wave(table, structure, noise);
+  if (!wave) return false;
+  const Search search(table, structure, noise, *wave);
+  std::vector<Ratio> ratios{{0, 0}};  // with one frequency alone there is nothing to try
+  if (search.steps().back().index > 0) {
+    ratios =
+        ratios_to_try(structure, table.size(1), estimate_ratios(table, structure, *wave, noise));
+  }
+  const std::int64_t begin = far ? kNear + 1 : 0;
+  const std::int64_t end = far ? kFar : kNear;
+  std::optional<Fit> unsure;
+  int fits = 0;
+  const auto offer = [&](std::int64_t first, double scale, const Ratio& prior) {
+    if (++fits > kMostFits) return false;
+    const std::optional<Fit> fit = search.fit(first, scale, prior);
+    if (!fit) return false;
+    if (fit->sure_of_first) return accept(*fit);
+    if (!unsure || std::abs(fit->first) < std::abs(unsure->first)) unsure = fit;
+    return false;
+  };
+  for (const double sign : {1.0, -1.0}) {
+    const double scale = sign * wave->scale;
+    const double phase = wave->phase + (sign < 0 ? std::numbers::pi : 0);
+    for (const Ratio& prior : ratios) {
+      std::vector<Value> row = search.values(scale, prior.log, true);
+      std::stable_sort(row.begin(), row.end(),
+                       [](const Value& a, const Value& b) { return a.order < b.order; });
+      for (const std::int64_t direction : {1, -1}) {
+        PhaseVisits visits(direction > 0 ? phase : -phase, wave->phase_tolerance, begin);
+        for (std::int64_t n = visits.next(); n <= end; n = visits.next()) {
+          if (n == 0 && direction < 0) continue;
+          const std::int64_t first = direction * n;
+          Ratio ratio = prior;
+          const Verdict verdict =
+              filter(row, static_cast<double>(first), search.angle_noise(), 1, ratio);
+          if (verdict.wrong > 1 + verdict.tested / 16) continue;
+          if (offer(first, scale, prior)) return true;
+        }
+      }
+    }
+    if (far || search.steps().back().index == 0) continue;
+    for (const std::int64_t direction : {1, -1}) {
+      PhaseVisits visits(direction > 0 ? phase : -phase, wave->phase_tolerance, begin);
+      for (std::int64_t n = visits.next(); n <= end; n = visits.next()) {
+        const std::int64_t first = direction * n;
+        for (const std::int64_t row : search.rows()) {
+          const std::optional<Ratio> slow = search.from_slow_sine(first, scale, row);
+          if (slow && offer(first, scale, *slow)) return true;
+        }
+      }
+    }
+  }
+  return unsure && accept(*unsure);
+}
+
+}  // namespace sextant::identify

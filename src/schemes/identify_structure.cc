@@ -1,0 +1,126 @@
+// The structures of a width, the ways to name them, and which bases people choose.
+#include "schemes/identify_structure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sextant/core/numbers.h"
+
+namespace sextant::identify {
+namespace {
+
+constexpr SinusoidalLayout kLayouts[] = {SinusoidalLayout::interleaved,
+                                         SinusoidalLayout::half_split, SinusoidalLayout::cos_first};
+// The paper's, then those of Llama 3 and Code Llama, MLX vision and tutorials.
+constexpr double kWellKnownBases[] = {10000, 500000, 1000000, 1000, 100};
+
+Structure structure_of(const Sinusoidal& options, bool unpaired) {
+  Structure structure{options.layout, {}, unpaired, {}};
+  if (options.odd_width) structure.odd_widths.push_back(*options.odd_width);
+  for (std::int64_t column = 0; column < options.width; ++column) {
+    const SinusoidalColumn shown = sinusoidal_column(options, column);
+    if (shown.pair < 0) continue;
+    const std::int64_t index = unpaired ? 2 * shown.pair + (shown.cosine ? 1 : 0) : shown.pair;
+    const auto at =
+        std::lower_bound(structure.steps.begin(), structure.steps.end(), index,
+                         [](const Step& step, std::int64_t i) { return step.index < i; });
+    const auto step = at != structure.steps.end() && at->index == index
+                          ? at
+                          : structure.steps.insert(at, Step{.index = index});
+    (shown.cosine ? step->cosine : step->sine) = column;
+  }
+  return structure;
+}
+
+bool same_columns(const Structure& a, const Structure& b) {
+  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
+                    [](const Step& x, const Step& y) {
+                      return x.index == y.index && x.sine == y.sine && x.cosine == y.cosine;
+                    });
+}
+
+}  // namespace
+
+std::vector<Structure> structures_of(std::int64_t width, bool zero_column) {
+  std::vector<Structure> found;
+  for (const bool unpaired : {false, true}) {
+    for (const SinusoidalLayout layout : kLayouts) {
+      Sinusoidal options;
+      options.width = width;
+      options.layout = layout;
+      if (width % 2 == 0) {
+        if (!zero_column) found.push_back(structure_of(options, unpaired));
+        continue;
+      }
+      for (const OddWidth rule :
+           {OddWidth::extra_sine, OddWidth::zero_column, OddWidth::round_up}) {
+        if ((rule == OddWidth::zero_column) != zero_column) continue;
+        options.odd_width = rule;
+        Structure next = structure_of(options, unpaired);
+        if (rule == OddWidth::round_up && same_columns(found.back(), next)) {
+          found.back().odd_widths.push_back(rule);
+        } else {
+          found.push_back(std::move(next));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<Reading> readings_of(const Structure& structure, std::int64_t width) {
+  std::vector<Reading> readings;
+  const auto add = [&](Ladder ladder, Exponent exponent, std::optional<OddWidth> odd_width) {
+    Reading reading;
+    reading.options.width = width;
+    reading.options.base = std::numbers::e;
+    reading.options.layout = structure.layout;
+    reading.options.ladder = ladder;
+    reading.options.exponent = exponent;
+    reading.options.odd_width = odd_width;
+    // With base e the logarithm of a frequency is the exponent itself.
+    const Tensor<double> frequencies =
+        sinusoidal_frequencies(reading.options, exponent == Exponent::doubled_unpaired);
+    const std::int64_t entry = exponent == Exponent::doubled_unpaired ? 0 : 1;
+    reading.exponent_per_step =
+        frequencies.count() > entry ? -std::log(frequencies.data()[entry]) : 0;
+    const OddWidth usual = ladder == Ladder::d ? OddWidth::extra_sine : OddWidth::zero_column;
+    const bool interleaved = structure.layout == SinusoidalLayout::interleaved;
+    reading.rarity = (ladder == Ladder::d ? 0
+                      : interleaved       ? 0.5
+                                          : 0.25) +
+                     (exponent == Exponent::doubled ? 2.5 : 0) +
+                     (odd_width.value_or(usual) == usual ? 0 : 0.3);
+    if (odd_width == usual) reading.options.odd_width.reset();
+    readings.push_back(reading);
+  };
+  const auto add_exponents = [&](Ladder ladder, std::optional<OddWidth> odd_width) {
+    if (structure.unpaired) return add(ladder, Exponent::doubled_unpaired, odd_width);
+    add(ladder, Exponent::standard, odd_width);
+    if (structure.steps.size() > 1) add(ladder, Exponent::doubled, odd_width);
+  };
+  for (const Ladder ladder : {Ladder::d, Ladder::d_half_minus_1}) {
+    if (ladder == Ladder::d_half_minus_1 && (width < 4 || structure.steps.size() < 2)) continue;
+    if (structure.odd_widths.empty()) add_exponents(ladder, std::nullopt);
+    for (const OddWidth rule : structure.odd_widths) add_exponents(ladder, rule);
+  }
+  return readings;
+}
+
+Base roundest_base(double estimate, double tolerance) {
+  for (const double base : kWellKnownBases) {
+    if (std::abs(std::log(base / estimate)) <= tolerance) return {base, base == 10000 ? 0.0 : 1.0};
+  }
+  return roundest_number(estimate, tolerance);
+}
+
+Base roundest_number(double estimate, double tolerance) {
+  for (int digits = 1; digits < 17; ++digits) {
+    const double rounded = parse_double(significant(estimate, digits), "base");
+    if (std::abs(std::log(rounded / estimate)) <= tolerance) return {rounded, 1.0 + digits};
+  }
+  return {estimate, 18};
+}
+
+}  // namespace sextant::identify
