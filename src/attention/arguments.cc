@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
 
 namespace sextant::detail {
 namespace {
@@ -233,8 +234,10 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   if (!std::isfinite(a.scale)) {
     refuse(function, "scale", "must be finite, got " + shortest(a.scale));
   }
-  if (options.threads < 0) {
-    refuse(function, "threads", "must be >= 0, got " + std::to_string(options.threads));
+  if (options.threads < 0 || options.threads > kMostThreads) {
+    refuse(function, "threads",
+           "must be in 0 .. " + std::to_string(kMostThreads) + ", got " +
+               std::to_string(options.threads));
   }
   return a;
 }

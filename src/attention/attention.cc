@@ -2,6 +2,7 @@
 #include "sextant/attention/attention.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "arguments.h"
@@ -11,26 +12,29 @@
 namespace sextant {
 namespace {
 
-// Rows that one thread does in a row: enough to make the hand-over cheap, few enough to share a
-// short sequence.
-constexpr std::int64_t kRowsPerBlock = 8;
+// Multiply-adds that are worth handing to another thread, about ten microseconds; a call with less
+// stays on the caller's.
+constexpr std::int64_t kBlockWork = std::int64_t{1} << 14;
 
-// Runs body(row, scratch) for each row in [0, rows) on up to `threads` threads; scratch holds
-// `doubles` numbers. Blocks are dealt out in turn, so that the long rows at the end of a causal
-// sequence do not all meet one thread.
+// Runs body(row, scratch) for each row in [0, rows) on up to `threads` threads; `scratch` holds
+// `doubles` numbers, a row takes `row_work` multiply-adds. Threads take blocks of rows as they get
+// done, because causal rows differ and another process may hold a core.
 template <class Body>
-void for_each_row(std::int64_t rows, int threads, std::int64_t doubles, const Body& body) {
-  const std::int64_t blocks = (rows + kRowsPerBlock - 1) / kRowsPerBlock;
+void for_each_row(std::int64_t rows, std::int64_t row_work, int threads, std::int64_t doubles,
+                  const Body& body) {
+  const std::int64_t block_rows = 1 + kBlockWork / (row_work + 1);
+  const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
   const std::int64_t workers =
       std::min<std::int64_t>(blocks, threads == 0 ? default_threads() : threads);
   if (workers == 0) return;
   constexpr std::int64_t kDoublesPerLine = kAlignment / sizeof(double);
   const std::int64_t share = (doubles + kDoublesPerLine - 1) / kDoublesPerLine * kDoublesPerLine;
   auto scratch = Tensor<double>::uninitialized(Shape{workers, share});
-  parallel_for(workers, threads, [&](std::int64_t worker) {
-    for (std::int64_t block = worker; block < blocks; block += workers) {
-      const std::int64_t end = std::min(rows, (block + 1) * kRowsPerBlock);
-      for (std::int64_t row = block * kRowsPerBlock; row < end; ++row) {
+  std::atomic<std::int64_t> next{0};
+  parallel_for(workers, static_cast<int>(workers), [&](std::int64_t worker) {
+    for (std::int64_t block = next++; block < blocks; block = next++) {
+      const std::int64_t end = std::min(rows, (block + 1) * block_rows);
+      for (std::int64_t row = block * block_rows; row < end; ++row) {
         body(row, scratch.data() + worker * share);
       }
     }
@@ -57,8 +61,8 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
   const std::int64_t v_dim = v.size(3);
   if (out.count() == 0) return;
 
-  for_each_row(a.batch * a.heads_q * a.q_len, options.threads, a.head_dim + a.k_len + v_dim,
-               [&](std::int64_t row, double* scratch) {
+  for_each_row(a.batch * a.heads_q * a.q_len, a.k_len * (a.head_dim + v_dim), options.threads,
+               a.head_dim + a.k_len + v_dim, [&](std::int64_t row, double* scratch) {
                  const detail::RowIndex at{row / (a.heads_q * a.q_len), row / a.q_len % a.heads_q,
                                            row % a.q_len};
                  double* scores = scratch + a.head_dim;
@@ -92,8 +96,8 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
   const double hidden =
       chosen.stage == Stage::biased ? -std::numeric_limits<double>::infinity() : 0;
   for_each_row(
-      a.batch * head_count * query_count, options.threads, a.head_dim + a.k_len,
-      [&](std::int64_t row, double* scratch) {
+      a.batch * head_count * query_count, a.k_len * a.head_dim, options.threads,
+      a.head_dim + a.k_len, [&](std::int64_t row, double* scratch) {
         const detail::RowIndex at{row / (head_count * query_count),
                                   heads[static_cast<std::size_t>(row / query_count % head_count)],
                                   queries[static_cast<std::size_t>(row % query_count)]};

@@ -225,13 +225,13 @@ TEST_F(AttentionErrors, Numbers) {
   options.scale = -0.5;
   EXPECT_EQ(message(), "no error");
   options.threads = -1;
-  EXPECT_EQ(message(), "[attention.threads] must be >= 0, got -1");
+  EXPECT_EQ(message(), "[attention.threads] must be in 0 .. 1024, got -1");
 }
 
 TEST_F(AttentionErrors, NameTheFunctionAndLeaveTheOutputAlone) {
   for (float& element : out.span()) element = 7;
   options.threads = -1;
-  EXPECT_EQ(message(), "[attention.threads] must be >= 0, got -1");
+  EXPECT_EQ(message(), "[attention.threads] must be in 0 .. 1024, got -1");
   for (const float element : out.span()) EXPECT_EQ(element, 7);
   const auto weights_message = [&](const WeightsOptions& chosen) {
     try {
@@ -241,7 +241,7 @@ TEST_F(AttentionErrors, NameTheFunctionAndLeaveTheOutputAlone) {
     }
     return std::string("no error");
   };
-  EXPECT_EQ(weights_message({}), "[attention_weights.threads] must be >= 0, got -1");
+  EXPECT_EQ(weights_message({}), "[attention_weights.threads] must be in 0 .. 1024, got -1");
   options.threads = 0;
   EXPECT_EQ(weights_message({.heads = {0, 4}}),
             "[attention_weights.heads] must be in 0 .. 3, got 4");

@@ -59,7 +59,6 @@ void random_call(RandomCall<T>& call, NumpyRandom& random) {
   call.v = strided<T>(Shape{batch, heads_k, k_len, v_dim}, random, true, normal_value);
 
   auto& options = call.options;
-  options.threads = static_cast<int>(pick(random, 0, 3));
   if (chance(random, 0.3)) options.softcap = 0.5 + 20 * random.uniform();
   if (chance(random, 0.5)) options.scale = chance(random, 0.2) ? 0 : random.normal();
   if (chance(random, 0.4)) options.window.left = pick(random, 0, 4);

@@ -59,7 +59,7 @@ TYPED_TEST(AttentionBits, DoNotDependOnTheNumberOfThreads) {
   using T = TypeParam;
   const auto one = attend<T>(this->q, this->k, this->v, this->options);
   const auto weights = attention_weights<T>(this->q, this->k, this->options);
-  for (const int threads : {0, 2, 3, 7, 1000}) {
+  for (const int threads : {0, 2, 3, 7, 30}) {
     this->options.threads = threads;
     EXPECT_TRUE(same_bits<T>(attend<T>(this->q, this->k, this->v, this->options), one)) << threads;
     EXPECT_TRUE(same_bits<T>(attention_weights<T>(this->q, this->k, this->options), weights))
