@@ -40,17 +40,11 @@ std::int64_t rotary_dim_of(const Rotary& options) {
 }
 
 template <Floating T>
-RotationTable<T> make(const Rotary& options, std::int64_t dim, const Positions& positions) {
+void fill(RotationTable<T>& table, const Rotary& options, std::int64_t dim,
+          const Positions& positions) {
   const std::int64_t pairs = dim / 2;
-  if (positions.count > (std::int64_t{1} << 60) / pairs) {
-    throw Error("rotary.length", "times pairs must be below 2^60, got " +
-                                     std::to_string(positions.count) + " x " +
-                                     std::to_string(pairs));
-  }
   const std::vector<WideFloat> ladder =
       geometric_ladder(options.base, 0, 2, dim, pairs, "rotary.base");
-  RotationTable<T> table{Tensor<T>::uninitialized({positions.count, pairs}),
-                         Tensor<T>::uninitialized({positions.count, pairs}), options.layout, 0};
   std::vector<SineColumn> columns(static_cast<std::size_t>(pairs));
   const std::vector<Turns> turns = turns_of(ladder);
   for (const bool cosine : {false, true}) {
@@ -67,6 +61,19 @@ RotationTable<T> make(const Rotary& options, std::int64_t dim, const Positions& 
                                                 options.threads);
     }
   }
+}
+
+template <Floating T>
+RotationTable<T> make(const Rotary& options, std::int64_t dim, const Positions& positions) {
+  const std::int64_t pairs = dim / 2;
+  if (positions.count > (std::int64_t{1} << 60) / pairs) {
+    throw Error("rotary.length", "times pairs must be below 2^60, got " +
+                                     std::to_string(positions.count) + " x " +
+                                     std::to_string(pairs));
+  }
+  RotationTable<T> table{Tensor<T>::uninitialized({positions.count, pairs}),
+                         Tensor<T>::uninitialized({positions.count, pairs}), options.layout, 0};
+  fill(table, options, dim, positions);
   return table;
 }
 
@@ -110,6 +117,22 @@ RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> pos
 }
 
 template <Floating T>
+void rotary_into(RotationTable<T>& table, const Rotary& options) {
+  const std::int64_t dim = rotary_dim_of(options);
+  if (table.cos.rank() != 2 || table.cos.shape() != table.sin.shape() ||
+      table.cos.size(1) != dim / 2) {
+    throw Error("rotary_into.table", "must hold cos and sin of one shape [positions, " +
+                                         std::to_string(dim / 2) + "], got " +
+                                         table.cos.shape().to_string() + " and " +
+                                         table.sin.shape().to_string());
+  }
+  table.layout = options.layout;
+  table.first_channel = 0;
+  fill(table, options, dim,
+       consecutive_positions(0, table.cos.size(0), "rotary.first", "rotary.length"));
+}
+
+template <Floating T>
 void rotate(View<const T> x, View<T> out, const RotationTable<T>& table) {
   check_rotation(x, out, table);
   using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -143,6 +166,7 @@ void rotate(View<const T> x, View<T> out, const RotationTable<T>& table) {
 #define SEXTANT_INSTANTIATE(T)                                                       \
   template RotationTable<T> rotary<T>(const Rotary&, std::int64_t);                  \
   template RotationTable<T> rotary<T>(const Rotary&, std::span<const std::int64_t>); \
+  template void rotary_into(RotationTable<T>&, const Rotary&);                       \
   template void rotate(View<const T>, View<T>, const RotationTable<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -1,0 +1,78 @@
+// The table that grows by itself.
+#include "sextant/schemes/position_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+bool starts_with(const Tensor<float>& whole, const Tensor<float>& part) {
+  return std::memcmp(whole.data(), part.data(),
+                     static_cast<std::size_t>(part.count()) * sizeof(float)) == 0;
+}
+
+TEST(PositionTable, GrowsOnDemandAndNeverShrinks) {
+  PositionTable<float> table({.length = 10, .width = 6});
+  EXPECT_EQ(table.length(), 10);
+  const auto small = table.rows(4);
+  EXPECT_EQ(small->size(0), 10);
+  const auto large = table.rows(11);
+  EXPECT_EQ(large->size(0), 20);  // twice as many at least
+  EXPECT_EQ(table.rows(1000)->size(0), 1000);
+  EXPECT_EQ(table.rows(0)->size(0), 1000);
+  EXPECT_EQ(table.length(), 1000);
+  EXPECT_EQ(small->size(0), 10);  // what was handed out stays as it was
+}
+
+TEST(PositionTable, HoldsTheRowsOfOneTableHoweverItGrew) {
+  const Sinusoidal options{
+      .length = 0, .width = 10, .first = 3, .layout = SinusoidalLayout::half_split};
+  PositionTable<float> table(options);
+  for (const std::int64_t length : {1, 2, 70, 71, 400, 5000}) {
+    const auto rows = table.rows(length);
+    Sinusoidal whole = options;
+    whole.length = rows->size(0);
+    EXPECT_TRUE(starts_with(*rows, sinusoidal<float>(whole)));
+  }
+}
+
+TEST(PositionTable, ServesManyThreadsAtOnce) {
+  const Tensor<float> expected = sinusoidal<float>({.length = 8192, .width = 16});
+  PositionTable<float> table({.width = 16, .threads = 1});
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      for (int i = 0; i < 200; ++i) {
+        const std::int64_t length = 1 + random() % 4000;
+        const auto rows = table.rows(length);
+        const std::int64_t row = random() % length;
+        const bool same = std::memcmp(&(*rows)(row, 0), &expected(row, 0), 16 * sizeof(float)) == 0;
+        if (rows->size(0) < length || !same) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(PositionTable, RefusesWhatATableRefuses) {
+  EXPECT_THROW(PositionTable<float>({.width = 0}), Error);
+  PositionTable<float> table({.width = 4});
+  EXPECT_THROW(table.rows(-1), Error);
+  EXPECT_THROW(table.rows(std::int64_t{1} << 61), Error);
+  EXPECT_EQ(table.length(), 0);
+}
+
+}  // namespace
+}  // namespace sextant
