@@ -68,8 +68,8 @@ struct AttentionOptions {
 // heads_q is a multiple of heads_k: query head h reads key head h / (heads_q / heads_k). Any
 // strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may be
 // 0, heads and head_dim may not.
-// Order: scale, softcap, distance bias and masks (added up), softmax. Computed in float64; float32
-// results are rounded once.
+// Order: scale, softcap, distance bias and masks (added up), softmax. This form computes in float64
+// and rounds float32 results once.
 //
 // A row that sees no key, or only scores of -infinity, is zeros. What is hidden is not read: NaN
 // there does not leak. A visible NaN in a score makes its rows NaN, in v its channel. Scores of
