@@ -69,6 +69,7 @@ void Drawing::image(double x, double y, double width, double height, std::string
 }
 
 void Drawing::text(double x, double y, std::string_view words, const TextStyle& style) {
+  if (words.empty()) return;
   const double drop = kMiddle * style.size;
   body_ += "<text";
   if (style.angle == 0) {

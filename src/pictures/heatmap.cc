@@ -43,7 +43,9 @@ Scale scale_of(const Heatmap& heatmap, const Extent& extent) {
 // Numbers of the elements whose centres the ticks mark; an element is `blocks` rows or columns of
 // the matrix.
 Ticks element_ticks(double first, std::int64_t count, double pixels, bool vertical) {
-  return fitting_ticks(first, first + static_cast<double>(count - 1), pixels, vertical, true);
+  const auto steps = static_cast<double>(count - 1);  // between the first centre and the last
+  return fitting_ticks(first, first + steps, pixels * steps / static_cast<double>(count), vertical,
+                       true);
 }
 
 std::string blocks_note(const Blocks& blocks) {
@@ -77,8 +79,9 @@ Picture draw(const Heatmap& heatmap) {
   panel.left = kMargin + (heatmap.y_label.empty() ? 0 : kAxisRoom) +
                widest(y_ticks.labels, kTickSize) + kTickGap;
   const double bar_left = panel.left + panel.width + 18;
+  const double bar_height = std::max(90.0, panel.height);  // room for ticks beside a flat plot
   const double bar_width =
-      color_bar_width(scale, heatmap.color_label, !extent.all_finite, panel.height);
+      color_bar_width(scale, heatmap.color_label, !extent.all_finite, bar_height);
 
   Drawing drawing;
   const std::string note = averaged ? blocks_note(blocks) : "";
@@ -112,7 +115,7 @@ Picture draw(const Heatmap& heatmap) {
                  {.anchor = Anchor::end, .color = kMuted});
   }
   draw_color_bar(drawing, scale, heatmap.color_label, !extent.all_finite, bar_left, panel.top,
-                 panel.height);
+                 bar_height);
   double bottom = panel.bottom() + kTickRoom;
   if (!heatmap.x_label.empty()) {
     draw_x_label(drawing, panel, heatmap.x_label, bottom + kAxisRoom / 2);
@@ -123,6 +126,7 @@ Picture draw(const Heatmap& heatmap) {
     drawing.text(panel.left, bottom + 12, note, {.size = kNoteSize, .color = kMuted});
     bottom += 20;
   }
+  bottom = std::max(bottom, panel.top + bar_height + (extent.all_finite ? 8 : 30));
   return drawing.finish(right + kMargin, bottom + kMargin - 6, heatmap.title);
 }
 

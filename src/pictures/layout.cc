@@ -14,6 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 16> kSeries = {
     "#0072b2", "#d55e00", "#009e73", "#b8579a", "#e69f00", "#56b4e9", "#4d4d4d", "#8c6d1f",
     "#003f66", "#8a2c00", "#6ccfb0", "#e8a6d2", "#7a5200", "#1d7fb8", "#9b9b9b", "#c7b06a"};
+constexpr double kLeast = 1e-12;  // the shortest range, as a share of its larger end
+constexpr int kMostTicks = 64;    // no chart needs more
 constexpr std::array<std::string_view, 4> kDashes = {"", "6 3", "2 3", "8 3 2 3"};
 
 std::string tick_label(double value, double step) {
@@ -53,17 +55,26 @@ std::string_view series_dash(std::size_t index) {
 
 Ticks round_ticks(double low, double high, int most, bool whole) {
   Ticks ticks;
-  if (!(low < high)) {
+  // Also when counting steps would need more digits than a double has.
+  if (!(high - low > std::max(std::abs(low), std::abs(high)) * kLeast)) {
     ticks.at = {low};
     ticks.labels = {tick_label(low, whole ? 1 : std::max(std::abs(low) / 1000, 1e-9))};
     return ticks;
   }
-  const double step = round_step(low, high, std::max(most, 1), whole);
-  // A rounding error in low must not lose a tick that lies exactly on the end.
+  // A rounding error must not lose a tick that lies exactly on an end.
   const double slack = (high - low) * 1e-9;
-  for (double k = std::ceil((low - slack) / step); k * step <= high + slack; ++k) {
+  low -= slack;
+  high += slack;
+  const double step = round_step(low, high, std::max(most, 1), whole);
+  for (double k = std::ceil(low / step); k * step <= high; ++k) {
     ticks.at.push_back(k * step);
     ticks.labels.push_back(tick_label(k * step, step));
+  }
+  // The steps may pass over a short range: then one of the ticks of the finer step.
+  if (ticks.at.empty() && most < kMostTicks) {
+    ticks = round_ticks(low, high, most + 1, whole);
+    ticks.at.resize(std::min<std::size_t>(1, ticks.at.size()));
+    ticks.labels.resize(ticks.at.size());
   }
   return ticks;
 }
@@ -71,19 +82,15 @@ Ticks round_ticks(double low, double high, int most, bool whole) {
 Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool whole) {
   for (int most = std::max(2, static_cast<int>(pixels / (vertical ? 32 : 36)));; --most) {
     Ticks ticks = round_ticks(low, high, most, whole);
-    if (ticks.at.size() < 3 || most <= 2) return ticks;
+    if (ticks.at.size() < 2) return ticks;
     const double gap = (ticks.at[1] - ticks.at[0]) / (high - low) * pixels;
     if (gap >= (vertical ? 2 * kTickSize : widest(ticks.labels, kTickSize) + 12)) return ticks;
   }
 }
 
 Range range_of(double low, double high, double margin) {
-  // Half the largest double: differences stay finite.
-  constexpr double kMost = 8e307;
-  low = std::clamp(low, -kMost, kMost);
-  high = std::clamp(high, -kMost, kMost);
   // Also when the two differ only in their last bits, where no tick would fit between.
-  if (high - low <= std::max(std::abs(low), std::abs(high)) * 1e-12) {
+  if (high - low <= std::max(std::abs(low), std::abs(high)) * kLeast) {
     const double half = low == 0 ? 1 : std::abs(low) * 0.1;
     return {low - half, high + half};
   }

@@ -37,6 +37,8 @@ Extent extent_of(View<const double> matrix) {
       any = true;
     }
   }
+  extent.low = std::clamp(extent.low, -kLargest, kLargest);
+  extent.high = std::clamp(extent.high, -kLargest, kLargest);
   return extent;
 }
 

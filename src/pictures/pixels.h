@@ -18,8 +18,11 @@ struct Scale {
   Rgb color_of(double value) const { return color(map, place(value)); }
 };
 
-// Smallest and largest finite value; {0, 0} when there is none. `all_finite` says whether there
-// were others.
+// Beyond it, differences of two numbers could overflow; a colour scale ends there.
+inline constexpr double kLargest = 1e300;
+
+// Smallest and largest finite value, within kLargest of zero; {0, 0} when there is none.
+// `all_finite` says whether there were others.
 struct Extent {
   double low = 0, high = 0;
   bool all_finite = true;

@@ -26,7 +26,7 @@ std::string dash_attribute(std::size_t series) {
 std::vector<Point> thin(const std::vector<Point>& points) {
   std::vector<Point> kept;
   for (std::size_t begin = 0; begin < points.size();) {
-    std::size_t end = begin, low = begin, high = begin;
+    std::size_t end = begin + 1, low = begin, high = begin;
     const double column = std::floor(points[begin].x * 2);
     while (end < points.size() && std::floor(points[end].x * 2) == column) {
       if (points[end].y < points[low].y) low = end;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "pictures/layout.h"
+#include "sextant/core/numbers.h"
 
 namespace sextant::pictures {
 
@@ -14,6 +16,9 @@ struct Bounds {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   void add(double value) {
+    if (!(std::abs(value) <= kLargest)) {
+      throw Error("chart.values", "must be within 1e300 of zero, got " + shortest(value));
+    }
     low = std::min(low, value);
     high = std::max(high, value);
   }

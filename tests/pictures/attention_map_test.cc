@@ -1,0 +1,200 @@
+// What an attention map shows and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pictures/samples.h"
+#include "pictures/svg_reader.h"
+#include "sextant/core/error.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> texts(const Picture& picture) {
+  std::vector<std::string> found;
+  for (const auto& text : testing::all(testing::read_xml(picture.svg), "text")) {
+    found.push_back(text.text);
+  }
+  return found;
+}
+
+std::string message_of(const AttentionMap& map) {
+  try {
+    draw(map);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(AttentionMap, ShowsEveryWordTwiceAndTheHead) {
+  const Tensor<double> weights = testing::weights(1, 16, 16);
+  AttentionMap map{.weights = weights.view().select(0, 0),
+                   .queries = {},
+                   .keys = {},
+                   .title = "Self-attention",
+                   .head = 3,
+                   .high = {}};
+  for (int i = 0; i < 16; ++i) map.queries.push_back("word" + std::to_string(i));
+  map.keys = map.queries;
+  const std::vector<std::string> shown = texts(draw(map));
+  for (const std::string& word : map.queries) {
+    EXPECT_EQ(std::count(shown.begin(), shown.end(), word), 2) << word;
+  }
+  EXPECT_THAT(shown, ::testing::Contains("Self-attention · Head 3"));
+}
+
+TEST(AttentionMap, WritesTheWeightsOfFewWords) {
+  Tensor<double> weights({2, 2});
+  weights(0, 0) = 1;
+  weights(1, 0) = 0.125;
+  weights(1, 1) = 0.875;
+  const AttentionMap map{.weights = weights,
+                         .queries = {"a", "b"},
+                         .keys = {"c", "d"},
+                         .title = "",
+                         .head = {},
+                         .high = {}};
+  const Picture picture = draw(map);
+  EXPECT_THAT(texts(picture), ::testing::IsSupersetOf({"1.00", "0.00", "0.12", "0.88"}));
+  EXPECT_THAT(picture.svg, HasSubstr("<title>b → c: 0.125</title>"));
+}
+
+TEST(AttentionMap, CellsHaveTheColorsOfTheirWeights) {
+  Tensor<double> weights({1, 3});
+  weights(0, 1) = 0.25;
+  weights(0, 2) = NAN;
+  const Picture picture = draw(AttentionMap{.weights = weights,
+                                            .queries = {"q"},
+                                            .keys = {"a", "b", "c"},
+                                            .title = "",
+                                            .head = {},
+                                            .high = 0.5});
+  std::vector<std::string> fills;
+  for (const auto& rect : testing::all(testing::read_xml(picture.svg), "rect")) {
+    if (!rect.children.empty()) fills.push_back(rect.attributes.at("fill"));
+  }
+  EXPECT_EQ(fills, std::vector<std::string>({hex(color(ColorMap::viridis, 0)),
+                                             hex(color(ColorMap::viridis, 0.5)),
+                                             hex(color(ColorMap::viridis, NAN))}));
+  EXPECT_THAT(picture.svg, HasSubstr("not finite"));
+}
+
+TEST(AttentionMap, RefusesWordsThatDoNotFitItsShape) {
+  const Tensor<double> weights = testing::weights(1, 3, 5);
+  AttentionMap map{.weights = weights.view().select(0, 0),
+                   .queries = testing::words(4),
+                   .keys = testing::words(5),
+                   .title = "",
+                   .head = {},
+                   .high = {}};
+  EXPECT_EQ(message_of(map),
+            "[attention_map.queries] must be one word per row of the weights [3, 5] (3), got 4");
+  map.queries = testing::words(3);
+  map.keys = testing::words(3);
+  EXPECT_EQ(message_of(map),
+            "[attention_map.keys] must be one word per column of the weights [3, 5] (5), got 3");
+}
+
+TEST(AttentionMap, RefusesOtherShapesAndImpossibleScales) {
+  const Tensor<double> heads = testing::weights(2, 3, 3);
+  AttentionMap map{.weights = heads,
+                   .queries = testing::words(3),
+                   .keys = testing::words(3),
+                   .title = "",
+                   .head = {},
+                   .high = {}};
+  EXPECT_THAT(message_of(map), HasSubstr("must be [queries, keys] and not empty, got [2, 3, 3]"));
+  map.weights = heads.view().select(0, 0);
+  map.high = 0;
+  EXPECT_THAT(message_of(map), HasSubstr("[attention_map.high] must be above 0"));
+}
+
+TEST(AttentionMap, EqualWeightsAndZerosAreFine) {
+  Tensor<double> weights({2, 2});
+  const AttentionMap map{.weights = weights,
+                         .queries = {"a", "b"},
+                         .keys = {"a", "b"},
+                         .title = "",
+                         .head = {},
+                         .high = {}};
+  EXPECT_THAT(texts(draw(map)), ::testing::Contains("0.00"));
+}
+
+TEST(AttentionMap, ManyWordsBecomeOneImage) {
+  const Tensor<double> weights = testing::weights(1, 60, 60);
+  const Picture picture = draw(AttentionMap{.weights = weights.view().select(0, 0),
+                                            .queries = testing::words(60),
+                                            .keys = testing::words(60),
+                                            .title = "",
+                                            .head = {},
+                                            .high = {}});
+  EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 2u);  // and the color bar
+  EXPECT_LT(picture.svg.size(), 100000u);
+}
+
+TEST(AttentionMap, LongTokensAreCutAndKeptWholeInATooltip) {
+  const std::string word = "Donaudampfschifffahrtsgesellschaftskapitän";
+  const Tensor<double> weights = testing::weights(1, 1, 1);
+  const Picture picture = draw(AttentionMap{.weights = weights.view().select(0, 0),
+                                            .queries = {word},
+                                            .keys = {"a"},
+                                            .title = "",
+                                            .head = {},
+                                            .high = {}});
+  EXPECT_THAT(picture.svg, HasSubstr("…<title>" + word + "</title></text>"));
+}
+
+TEST(AttentionMaps, HaveOnePanelPerHeadAndOneColorBar) {
+  const Tensor<double> weights = testing::weights(5, 4, 4);
+  const Picture picture = draw(AttentionMaps{
+      .weights = weights, .queries = testing::words(4), .keys = testing::words(4), .title = "All"});
+  const std::vector<std::string> shown = texts(picture);
+  for (int head = 0; head < 5; ++head) {
+    EXPECT_THAT(shown, ::testing::Contains("Head " + std::to_string(head)));
+  }
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), "Weight"), 1);
+  EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 1u);
+}
+
+TEST(AttentionMaps, RefuseWordsThatDoNotFit) {
+  const Tensor<double> weights = testing::weights(2, 3, 3);
+  EXPECT_THROW(draw(AttentionMaps{.weights = weights,
+                                  .queries = testing::words(3),
+                                  .keys = testing::words(2),
+                                  .title = ""}),
+               Error);
+}
+
+TEST(AttentionLines, DrawOnlyWhatReachesTheThreshold) {
+  Tensor<double> weights({1, 1, 3});
+  weights(0, 0, 0) = 0.75;
+  weights(0, 0, 1) = 0.24;
+  weights(0, 0, 2) = NAN;
+  AttentionLines lines{.weights = weights,
+                       .queries = {"q"},
+                       .keys = {"a", "b", "c"},
+                       .title = "",
+                       .threshold = 0.25};
+  EXPECT_EQ(testing::all(testing::read_xml(draw(lines).svg), "path").size(), 1u);
+  EXPECT_THAT(draw(lines).svg, HasSubstr("stroke-opacity=\"0.76\""));  // in steps of a fiftieth
+  lines.threshold = 0;
+  EXPECT_EQ(testing::all(testing::read_xml(draw(lines).svg), "path").size(), 2u);
+}
+
+TEST(AttentionLines, RefuseWordsThatDoNotFit) {
+  const Tensor<double> weights = testing::weights(2, 3, 3);
+  AttentionLines lines{
+      .weights = weights, .queries = testing::words(2), .keys = testing::words(3), .title = ""};
+  EXPECT_THROW(draw(lines), Error);
+  lines.queries = testing::words(3);
+  lines.threshold = NAN;
+  EXPECT_THROW(draw(lines), Error);
+}
+
+}  // namespace
+}  // namespace sextant

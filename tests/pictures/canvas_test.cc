@@ -1,0 +1,107 @@
+// Saving, rendering and stacking.
+#include "sextant/pictures/canvas.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "pictures/samples.h"
+#include "pictures/svg_reader.h"
+#include "sextant/core/files.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Picture small_map() {
+  const Tensor<double> weights = testing::weights(1, 3, 3);
+  return draw(AttentionMap{.weights = weights.view().select(0, 0),
+                           .queries = testing::words(3),
+                           .keys = testing::words(3),
+                           .title = "A <map>",
+                           .head = {},
+                           .high = {}});
+}
+
+// Width and height in the header of a PNG file: big-endian, bytes 16 to 23.
+std::array<unsigned, 2> size_of(const std::string& png) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(png[i]); };
+  const auto read = [&](std::size_t i) {
+    return static_cast<unsigned>(at(i) << 24 | at(i + 1) << 16 | at(i + 2) << 8 | at(i + 3));
+  };
+  return {read(16), read(20)};
+}
+
+class SavedPicture : public ::testing::Test {
+ protected:
+  SavedPicture() : folder_(::testing::TempDir() + "sextant_canvas_test") {
+    std::filesystem::create_directories(folder_);
+  }
+  ~SavedPicture() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+ private:
+  std::string folder_;
+};
+
+TEST_F(SavedPicture, IsWhatTheEndingSays) {
+  const Picture picture = small_map();
+  save_picture(path("a.svg"), picture);
+  EXPECT_EQ(read_file(path("a.svg")), picture.svg);
+  save_picture(path("a.PNG"), picture);
+  EXPECT_THAT(read_file(path("a.PNG")), StartsWith("\x89PNG\r\n\x1a\n"));
+  save_picture(path("a.html"), picture);
+  const std::string page = read_file(path("a.html"));
+  EXPECT_THAT(page, StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(page, HasSubstr("<title>A &lt;map&gt;</title>"));
+  EXPECT_THAT(page, HasSubstr("aria-label=\"A &lt;map&gt;\""));
+}
+
+TEST_F(SavedPicture, RefusesOtherEndings) {
+  for (const char* name : {"a.gif", "a", "a.svg/b", ".hidden/svg"}) {
+    EXPECT_THROW(save_picture(path(name), small_map()), Error) << name;
+  }
+}
+
+TEST(RenderPng, HasTheSizeAskedFor) {
+  const Picture picture = small_map();
+  for (const double scale : {0.5, 1.0, 2.0}) {
+    const auto size = size_of(render_png(picture, scale));
+    EXPECT_EQ(size[0], static_cast<unsigned>(std::ceil(picture.width * scale)));
+    EXPECT_EQ(size[1], static_cast<unsigned>(std::ceil(picture.height * scale)));
+  }
+}
+
+TEST(RenderPng, RefusesWhatCannotBeRendered) {
+  const Picture picture = small_map();
+  EXPECT_THROW(render_png(picture, 0), Error);
+  EXPECT_THROW(render_png(picture, NAN), Error);
+  EXPECT_THROW(render_png(picture, 1000), Error);  // beyond 16384 pixels
+  EXPECT_THROW(render_png(Picture{}), Error);
+  EXPECT_THROW(render_png(Picture{.svg = "<svg", .width = 10, .height = 10, .title = ""}), Error);
+}
+
+TEST(Stack, KeepsEveryPictureWhole) {
+  const Picture one = small_map();
+  const Picture both = stack("Two maps", {one, one});
+  const testing::Element root = testing::read_xml(both.svg);
+  const auto nested = testing::all(root, "svg");
+  ASSERT_EQ(nested.size(), 3u);
+  EXPECT_EQ(nested[2].number("y") - nested[1].number("y"), one.height);
+  EXPECT_GE(nested[1].number("y"), 20);  // below the title
+  EXPECT_NEAR(both.height, nested[2].number("y") + one.height, 0.01);
+  EXPECT_THAT(render_png(both), StartsWith("\x89PNG"));
+}
+
+TEST(Stack, RefusesNothingAndWhatIsNoPicture) {
+  EXPECT_THROW(stack("", {}), Error);
+  EXPECT_THROW(stack("", {Picture{.svg = "<p/>", .width = 1, .height = 1, .title = ""}}), Error);
+}
+
+}  // namespace
+}  // namespace sextant

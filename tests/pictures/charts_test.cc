@@ -1,0 +1,176 @@
+// What lines, panels and heatmaps show and refuse.
+#include "sextant/pictures/charts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pictures/samples.h"
+#include "pictures/svg_reader.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+std::vector<std::string> texts(const Picture& picture) {
+  std::vector<std::string> found;
+  for (const auto& text : testing::all(testing::read_xml(picture.svg), "text")) {
+    found.push_back(text.text);
+  }
+  return found;
+}
+
+TEST(LineChart, NamesItsSeriesOnlyWhenThereAreSeveral) {
+  LineChart chart{.title = "T", .x_label = "X", .y_label = "Y", .series = {}};
+  chart.series.push_back({.name = "first", .x = {0, 1}, .y = {0, 1}});
+  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"T", "X", "Y"}));
+  EXPECT_THAT(texts(draw(chart)), Not(Contains("first")));
+  chart.series.push_back({.name = "second", .x = {0, 1}, .y = {1, 0}});
+  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"first", "second"}));
+}
+
+TEST(LineChart, NumbersThatAreMissingBreakTheLine) {
+  const LineChart chart{.title = "",
+                        .x_label = "",
+                        .y_label = "",
+                        .series = {{.name = "", .x = {0, 1, 2, 3, 4}, .y = {0, 1, NAN, 1, 0}}}};
+  std::string line;
+  for (const auto& path : testing::all(testing::read_xml(draw(chart).svg), "path")) {
+    if (path.attributes.count("fill") != 0) line = path.attributes.at("d");
+  }
+  EXPECT_EQ(std::count(line.begin(), line.end(), 'M'), 2);
+  EXPECT_EQ(std::count(line.begin(), line.end(), 'L'), 2);
+}
+
+TEST(LineChart, ManyPointsAreThinnedWithoutLosingAPeak) {
+  Series series{.name = "", .x = {}, .y = {}};
+  for (int i = 0; i < 200000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(i == 123457 ? 50 : i % 2);
+  }
+  const LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {series}};
+  const Picture picture = draw(chart);
+  EXPECT_LT(picture.svg.size(), 200000u);
+  // The peak is the upper end of the y range before its margin of a twentieth on both sides: at
+  // 0.05 / 1.1 of the panel's 300 pixels below its top, which is at 24.
+  EXPECT_THAT(picture.svg, HasSubstr(" 37.64L"));
+}
+
+TEST(LineChart, RefusesWhatItCannotDraw) {
+  LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {}};
+  EXPECT_THROW(draw(chart), Error);
+  chart.series = {{.name = "", .x = {0, 1}, .y = {0}}};
+  EXPECT_THROW(draw(chart), Error);
+  chart.series = {{.name = "", .x = {0}, .y = {NAN}}};
+  EXPECT_THROW(draw(chart), Error);
+  chart.series = {{.name = "", .x = {0}, .y = {1e301}}};
+  EXPECT_THROW(draw(chart), Error);
+}
+
+TEST(SinusoidPanels, AreTitledAsSinesAndCosines) {  // requirement A2
+  const Tensor<double> table = testing::sinusoids(36, 100);
+  const std::vector<std::string> shown =
+      texts(draw(SinusoidPanels{.table = table,
+                                .columns = {1, 2, 20, 21, 40, 41},
+                                .words = testing::words(16),
+                                .titles = {}}));
+  EXPECT_THAT(shown, IsSupersetOf({"Cosine 0", "Sine 1", "Sine 10", "Cosine 10", "Sine 20",
+                                   "Cosine 20", "Index (k)"}));
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), "couch"), 1) << "one legend, not six";
+  EXPECT_GE(std::count(shown.begin(), shown.end(), "13"), 7) << "six panels and the legend";
+}
+
+TEST(SinusoidPanels, DrawTheLineThroughAllPositionsAndDiscsForWords) {
+  const Tensor<double> table = testing::sinusoids(9, 4);
+  const Picture picture = draw(SinusoidPanels{
+      .table = table, .columns = {0}, .words = testing::words(3), .titles = {"One"}});
+  EXPECT_THAT(texts(picture), Contains("One"));
+  const testing::Element root = testing::read_xml(picture.svg);
+  int discs = 0;
+  for (const auto& circle : testing::all(root, "circle")) discs += !circle.children.empty();
+  EXPECT_EQ(discs, 3);
+  for (const auto& path : testing::all(root, "path")) {
+    if (path.attributes.count("fill") == 0) continue;
+    const std::string& d = path.attributes.at("d");
+    EXPECT_EQ(std::count(d.begin(), d.end(), 'L'), 8);
+  }
+}
+
+TEST(SinusoidPanels, RefuseWhatDoesNotFit) {
+  const Tensor<double> table = testing::sinusoids(4, 4);
+  const auto drawn = [&](std::vector<std::int64_t> columns, std::size_t words,
+                         std::vector<std::string> titles) {
+    return draw(SinusoidPanels{.table = table,
+                               .columns = std::move(columns),
+                               .words = testing::words(words),
+                               .titles = std::move(titles)});
+  };
+  EXPECT_THROW(drawn({}, 0, {}), Error);
+  EXPECT_THROW(drawn({4}, 0, {}), Error);
+  EXPECT_THROW(drawn({-1}, 0, {}), Error);
+  EXPECT_THROW(drawn({0}, 5, {}), Error);
+  EXPECT_THROW(drawn({0}, 0, {"a", "b"}), Error);
+}
+
+TEST(RowPanels, CountPositionsFromTheFirst) {
+  const Tensor<double> table = testing::sinusoids(11, 8);
+  const RowPanels panels{.table = table, .rows = {0, 4, 10}, .first = 100};
+  EXPECT_THAT(texts(draw(panels)),
+              IsSupersetOf({"Position 100", "Position 104", "Position 110", "Dimension"}));
+  EXPECT_EQ(testing::all(testing::read_xml(draw(panels).svg), "circle").size(), 24u);
+}
+
+TEST(RowPanels, RefuseRowsOutsideTheTable) {
+  const Tensor<double> table = testing::sinusoids(3, 4);
+  EXPECT_THROW(draw(RowPanels{.table = table, .rows = {3}}), Error);
+  EXPECT_THROW(draw(RowPanels{.table = table, .rows = {}}), Error);
+}
+
+TEST(Heatmap, OfATableStaysSmall) {  // requirement A4
+  const Tensor<double> table = testing::sinusoids(100, 512);
+  Heatmap heatmap;
+  heatmap.values = table;
+  heatmap.map = ColorMap::diverging;
+  heatmap.x_label = "Dimension";
+  const Picture picture = draw(heatmap);
+  EXPECT_LT(picture.svg.size(), 80000u);
+  EXPECT_THAT(texts(picture), IsSupersetOf({"Dimension", "0", "500", "−1.0", "1.0"}));
+}
+
+TEST(Heatmap, OfALongTableIsAveragedAndSaysSo) {
+  const Tensor<double> table = testing::sinusoids(4000, 3);
+  Heatmap heatmap;
+  heatmap.values = table;
+  const Picture picture = draw(heatmap);
+  EXPECT_LT(picture.height, 1400);
+  EXPECT_THAT(texts(picture), Contains("Each pixel is the mean of 4 × 1 values."));
+}
+
+TEST(Heatmap, DivergingColorsAreSymmetricAroundZero) {
+  Tensor<double> table({1, 2});
+  table(0, 0) = -1;
+  table(0, 1) = 4;
+  Heatmap heatmap;
+  heatmap.values = table;
+  heatmap.map = ColorMap::diverging;
+  EXPECT_THAT(texts(draw(heatmap)), IsSupersetOf({"−4", "0", "4"}));
+}
+
+TEST(Heatmap, RefusesNothingAndAScaleUpsideDown) {
+  Heatmap heatmap;
+  EXPECT_THROW(draw(heatmap), Error);
+  const Tensor<double> table = testing::sinusoids(2, 2);
+  heatmap.values = table;
+  heatmap.low = 1;
+  heatmap.high = 0;
+  EXPECT_THROW(draw(heatmap), Error);
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,104 @@
+// One small picture of every kind, byte for byte as it was when somebody last looked at it. Run
+// with SEXTANT_UPDATE_GOLDEN=1 to accept the pictures of now, then look at each before committing.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "pictures/samples.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant {
+namespace {
+
+// The compressed bytes of images belong to the version of zlib; pixels_test.cc decodes them.
+std::string without_pixels(std::string svg) {
+  const std::string begin = "base64,";
+  for (std::size_t at = svg.find(begin); at != std::string::npos; at = svg.find(begin, at)) {
+    at += begin.size();
+    svg.replace(at, svg.find('"', at) - at, "pixels");
+  }
+  return svg;
+}
+
+void compare(const std::string& name, const Picture& picture) {
+  const std::string path = std::string(SEXTANT_TEST_DATA) + "/pictures/golden/" + name + ".svg";
+  if (std::getenv("SEXTANT_UPDATE_GOLDEN") != nullptr) {
+    // The file keeps its pixels so that it can be looked at.
+    write_file(path, picture.svg);
+    return;
+  }
+  std::string golden;
+  ASSERT_NO_THROW(golden = read_file(path));
+  EXPECT_TRUE(without_pixels(golden) == without_pixels(picture.svg))
+      << path << " differs. To see how, run this test again with SEXTANT_UPDATE_GOLDEN=1 and look "
+      << "at the difference with git; commit it if it is what you want.";
+}
+
+TEST(Golden, LineChart) {
+  Series rising{.name = "rising", .x = {}, .y = {}}, falling{.name = "falling", .x = {}, .y = {}};
+  for (int i = 0; i <= 8; ++i) {
+    rising.x.push_back(i);
+    rising.y.push_back(i * i / 64.0);
+    falling.x.push_back(i);
+    falling.y.push_back(-i / 16.0);
+  }
+  compare("line_chart", draw(LineChart{.title = "Lines",
+                                       .x_label = "Distance",
+                                       .y_label = "Similarity",
+                                       .series = {rising, falling}}));
+}
+
+TEST(Golden, SinusoidPanels) {
+  const Tensor<double> table = testing::sinusoids(25, 20);
+  compare("sinusoid_panels",
+          draw(SinusoidPanels{
+              .table = table, .columns = {0, 1, 8}, .words = testing::words(5), .titles = {}}));
+}
+
+TEST(Golden, RowPanels) {
+  const Tensor<double> table = testing::sinusoids(11, 16);
+  compare("row_panels", draw(RowPanels{.table = table, .rows = {0, 4, 10}}));
+}
+
+TEST(Golden, Heatmap) {
+  const Tensor<double> table = testing::sinusoids(20, 32);
+  Heatmap heatmap;
+  heatmap.values = table;
+  heatmap.title = "Sinusoidal positions";
+  heatmap.x_label = "Dimension";
+  heatmap.y_label = "Position";
+  heatmap.color_label = "Value";
+  heatmap.map = ColorMap::diverging;
+  compare("heatmap", draw(heatmap));
+}
+
+TEST(Golden, AttentionMap) {
+  const Tensor<double> weights = testing::weights(1, 5, 6);
+  compare("attention_map", draw(AttentionMap{.weights = weights.view().select(0, 0),
+                                             .queries = testing::words(5),
+                                             .keys = testing::hard_words(6),
+                                             .title = "Attention",
+                                             .head = 2,
+                                             .high = {}}));
+}
+
+TEST(Golden, AttentionMaps) {
+  const Tensor<double> weights = testing::weights(4, 5, 5);
+  compare("attention_maps", draw(AttentionMaps{.weights = weights,
+                                               .queries = testing::words(5),
+                                               .keys = testing::words(5),
+                                               .title = "All heads"}));
+}
+
+TEST(Golden, AttentionLines) {
+  const Tensor<double> weights = testing::weights(2, 4, 5);
+  compare("attention_lines", draw(AttentionLines{.weights = weights,
+                                                 .queries = testing::words(4),
+                                                 .keys = testing::words(5),
+                                                 .title = "Who looks at whom"}));
+}
+
+}  // namespace
+}  // namespace sextant

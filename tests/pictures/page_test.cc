@@ -1,0 +1,88 @@
+// The HTML page.
+#include "sextant/pictures/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pictures/samples.h"
+#include "sextant/core/error.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Page, EscapesEverythingItIsGiven) {
+  Page page("<b>\"T\"</b>", "a & b");
+  page.section("<s>");
+  page.paragraph("<script>alert(1)</script>");
+  page.code("if (a < b)");
+  page.table({{"<h>"}, {"x & y"}});
+  page.verdict(true, "1 < 2");
+  page.data("na\"me", "{}");
+  const std::string html = page.html();
+  EXPECT_THAT(html, HasSubstr("<h1>&lt;b&gt;&quot;T&quot;&lt;/b&gt;</h1>"));
+  EXPECT_THAT(html, HasSubstr("a &amp; b"));
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;"));
+  EXPECT_THAT(html, HasSubstr("if (a &lt; b)"));
+  EXPECT_THAT(html, HasSubstr(">&lt;h&gt;</th>"));
+  EXPECT_THAT(html, HasSubstr(">x &amp; y</td>"));
+  EXPECT_THAT(html, HasSubstr("download=\"na&quot;me.json\""));
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+}
+
+TEST(Page, NeedsNothingFromOutside) {
+  Page page("Report");
+  const Tensor<double> table = testing::sinusoids(20, 30);
+  page.picture(draw(RowPanels{.table = table, .rows = {0, 1}}), "Rows");
+  page.picture(draw(RowPanels{.table = table, .rows = {2}}), "More");
+  std::string html = page.html();
+  EXPECT_THAT(html, Not(HasSubstr("src=")));
+  EXPECT_THAT(html, Not(HasSubstr("@import")));
+  EXPECT_THAT(html, Not(HasSubstr("url(")));
+  // The only addresses are the name of the SVG namespace.
+  const std::string name = "xmlns=\"http://www.w3.org/2000/svg\"";
+  for (std::size_t at = html.find(name); at != std::string::npos; at = html.find(name)) {
+    html.erase(at, name.size());
+  }
+  EXPECT_THAT(html, Not(HasSubstr("://")));
+  EXPECT_THAT(html, HasSubstr("prefers-color-scheme: dark"));
+}
+
+TEST(Page, AlignsColumnsOfNumbersOnly) {
+  Page page("T");
+  page.table({{"word", "index", "note"}, {"the", "-1.5e-3", "12"}, {"cat", "7", "n/a"}});
+  const std::string html = page.html();
+  EXPECT_THAT(html, HasSubstr("<td class=\"number\">7</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>the</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>12</td>"));
+}
+
+TEST(Page, ListsItsSectionsWhenThereAreSeveral) {
+  Page page("T");
+  page.section("One");
+  page.section("Two");
+  EXPECT_THAT(page.html(), Not(HasSubstr("<nav")));
+  page.section("Three");
+  EXPECT_THAT(page.html(), HasSubstr("<a href=\"#section-3\">Three</a>"));
+  EXPECT_THAT(page.html(), HasSubstr("<h2 id=\"section-3\">Three</h2>"));
+}
+
+TEST(Page, CarriesItsDataAsADownload) {
+  Page page("T");
+  page.data("weights", "[1,2]");
+  EXPECT_THAT(page.html(), HasSubstr("<a download=\"weights.json\" "
+                                     "href=\"data:application/json;base64,WzEsMl0=\">"));
+}
+
+TEST(Page, RefusesWhatIsNoPicture) {
+  Page page("T");
+  EXPECT_THROW(page.picture(Picture{.svg = "<p>", .width = 1, .height = 1, .title = ""}, ""),
+               Error);
+  EXPECT_THROW(page.table({}), Error);
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,98 @@
+// Matrices as PNG images, read back through libpng.
+#include "pictures/pixels.h"
+
+#include <gtest/gtest.h>
+#include <png.h>
+
+#include <cmath>
+#include <vector>
+
+namespace sextant::pictures {
+namespace {
+
+struct Image {
+  std::size_t width = 0, height = 0;
+  std::vector<png_byte> rgb;
+  Rgb at(std::size_t x, std::size_t y) const {
+    const png_byte* p = &rgb[(y * width + x) * 3];
+    return {p[0], p[1], p[2]};
+  }
+};
+
+Image decode_png(const std::string& bytes) {
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  EXPECT_NE(png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()), 0);
+  image.format = PNG_FORMAT_RGB;
+  Image result{image.width, image.height, std::vector<png_byte>(PNG_IMAGE_SIZE(image))};
+  EXPECT_NE(png_image_finish_read(&image, nullptr, result.rgb.data(), 0, nullptr), 0);
+  return result;
+}
+
+TEST(Pixels, EveryElementHasItsColor) {
+  Tensor<double> matrix({2, 3});
+  matrix(0, 1) = 0.5;
+  matrix(0, 2) = 1;
+  matrix(1, 0) = NAN;
+  matrix(1, 1) = -INFINITY;
+  matrix(1, 2) = 7;  // above the scale
+  const Scale scale{.low = 0, .high = 1, .map = ColorMap::viridis};
+  const Image image = decode_png(matrix_png(matrix.view(), scale, 3, 2));
+  ASSERT_EQ(image.width, 9u);
+  ASSERT_EQ(image.height, 4u);
+  for (std::size_t y = 0; y < 4; ++y) {
+    for (std::size_t x = 0; x < 9; ++x) {
+      EXPECT_EQ(hex(image.at(x, y)), hex(scale.color_of(matrix(y / 2, x / 3)))) << x << ", " << y;
+    }
+  }
+}
+
+TEST(Pixels, ReadsViewsWithAnyStrides) {
+  Tensor<double> matrix({2, 2});
+  matrix(0, 1) = 1;
+  const Scale scale;
+  EXPECT_EQ(hex(decode_png(matrix_png(matrix.view().transpose(0, 1), scale)).at(0, 1)), "#fde725");
+}
+
+TEST(Pixels, ExtentLeavesOutWhatIsNotFinite) {
+  Tensor<double> matrix({1, 4});
+  matrix(0, 0) = 3;
+  matrix(0, 1) = -INFINITY;
+  matrix(0, 2) = NAN;
+  matrix(0, 3) = 5;
+  const Extent extent = extent_of(matrix.view());
+  EXPECT_EQ(extent.low, 3);
+  EXPECT_EQ(extent.high, 5);
+  EXPECT_FALSE(extent.all_finite);
+}
+
+TEST(Pixels, AveragesBlocksWithAShorterLastOne) {
+  Tensor<double> matrix({3, 5});
+  for (std::int64_t i = 0; i < 15; ++i) matrix(i / 5, i % 5) = static_cast<double>(i);
+  matrix(0, 0) = NAN;  // left out of its block's mean
+  const Blocks blocks = average(matrix.view(), 2);
+  EXPECT_EQ(blocks.rows, 2);
+  EXPECT_EQ(blocks.columns, 3);
+  ASSERT_EQ(blocks.means.shape(), Shape({2, 2}));
+  EXPECT_DOUBLE_EQ(blocks.means(0, 0), (1 + 2 + 5 + 6 + 7) / 5.0);
+  EXPECT_DOUBLE_EQ(blocks.means(0, 1), (3 + 4 + 8 + 9) / 4.0);
+  EXPECT_DOUBLE_EQ(blocks.means(1, 0), 11);
+  EXPECT_DOUBLE_EQ(blocks.means(1, 1), 13.5);
+}
+
+TEST(Pixels, ABlockOfNothingFiniteStaysEmpty) {
+  Tensor<double> matrix({2, 2});
+  for (int i = 0; i < 4; ++i) matrix(i / 2, i % 2) = NAN;
+  EXPECT_TRUE(std::isnan(average(matrix.view(), 1).means(0, 0)));
+}
+
+TEST(Pixels, WritesBase64OfTheStandard) {  // RFC 4648, section 10
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+}
+
+}  // namespace
+}  // namespace sextant::pictures
