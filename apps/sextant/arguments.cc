@@ -111,19 +111,6 @@ std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::str
   return {parse_int64(items[0], where), parse_int64(items[1], where)};
 }
 
-std::pair<std::string, std::string> parse_assignment(std::string_view text,
-                                                     std::string_view where) {
-  const auto sign = text.find('=');
-  const auto name = trim(text.substr(0, sign));
-  if (sign == std::string_view::npos || name.empty()) {
-    throw Error(where, "must be name=value, got '" + std::string(text.substr(0, 40)) +
-                           "' without a " + (sign == std::string_view::npos ? "'='" : "name"));
-  }
-  std::string result(name);
-  std::replace(result.begin(), result.end(), '-', '_');
-  return {result, std::string(trim(text.substr(sign + 1)))};
-}
-
 std::string_view name_of(Format format) noexcept {
   for (const auto& entry : kFormatNames) {
     if (entry.format == format) return entry.name;

@@ -25,9 +25,6 @@ Positions parse_positions(std::string_view text, std::string_view where);
 // "2,10" -> {2, 10}. Throws Error unless there are exactly two whole numbers.
 std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::string_view where);
 
-// "odd-width=round_up" -> {"odd_width", "round_up"}. Throws Error without a name or '='.
-std::pair<std::string, std::string> parse_assignment(std::string_view text, std::string_view where);
-
 // How a result is written.
 enum class Format { text, csv, json, npy, svg, png, html };
 std::string_view name_of(Format format) noexcept;

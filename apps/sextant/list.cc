@@ -51,12 +51,12 @@ std::string to_person() {
     text += std::string(scheme->name) + " (" + std::string(name_of(scheme->kind)) + ")\n";
     text += indented(scheme->idea, 2) + indented(scheme->paper, 2);
     for (const SchemeParameter& parameter : scheme->parameters) {
-      std::string line = "--" + std::string(parameter.name) + "  " + std::string(parameter.meaning);
+      std::string line = "--" + std::string(parameter.name) + ": " + std::string(parameter.meaning);
       line += " (" + std::string(parameter.range);
       line += parameter.default_text.empty()
                   ? "; must be given)"
                   : "; default " + std::string(parameter.default_text) + ")";
-      for (std::size_t i = 2; i < line.size() && line[i] != ' '; ++i) {
+      for (std::size_t i = 2; i < line.size() && line[i] != ':'; ++i) {
         if (line[i] == '_') line[i] = '-';  // as an option
       }
       text += indented(line, 4);

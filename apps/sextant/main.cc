@@ -24,16 +24,18 @@ class HelpText : public CLI::Formatter {
   HelpText() { column_width(kNameWidth); }
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0 || option->get_positional()) return "";
-    return " " + option->get_type_name();
+    const std::string type = option->get_type_name();
+    return " " + type.substr(0, type.find(':'));  // without the list that the description has
   }
   std::string make_option_desc(const CLI::Option* option) const override {
     return wrap(option->get_description(), kLineWidth - kNameWidth);
   }
   std::string make_description(const CLI::App* app) const override {
-    return wrap(app->get_description(), kLineWidth) + "\n\n";
+    const std::string text = app->get_description();
+    const auto line = text.find('\n');  // a command's first line is its short form
+    return wrap(text.substr(line == std::string::npos ? 0 : line + 1), kLineWidth) + "\n\n";
   }
   std::string make_subcommand(const CLI::App* command) const override {
-    // The first line of a description is its short form.
     std::stringstream out;
     const std::string text = command->get_description();
     CLI::detail::format_help(out, command->get_name(), text.substr(0, text.find('\n')), 14);
@@ -47,7 +49,7 @@ void build(CLI::App& program) {
       "attention, exact, on the CPU.");
   program.formatter(std::make_shared<HelpText>());
   program.set_help_flag("-h,--help", "what this does, its options and examples");
-  program.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION);
+  program.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION, "the version");
   program.require_subcommand(1);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
   program.get_formatter()->label("Subcommands", "Commands");
@@ -95,7 +97,7 @@ int explain(const CLI::App& program, const CLI::ParseError& problem) {
   for (const CLI::App* used : program.get_subcommands()) command = used;
   if (problem.get_exit_code() == 0) {  // --help and --version
     const bool help = problem.get_name() == "CallForHelp" || problem.get_name() == "CallForAllHelp";
-    print(help ? command->help(command == &program ? "sextant" : "sextant " + command->get_name())
+    print(help ? command->help(command == &program ? "" : program.get_name())
                : std::string(problem.what()) + "\n");
     return 0;
   }
@@ -113,10 +115,10 @@ int explain(const CLI::App& program, const CLI::ParseError& problem) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App program;
+  CLI::App program("", "sextant");
   build(program);
   if (argc < 2) {
-    print(program.help("sextant"));
+    print(program.help());
     return 0;
   }
   try {

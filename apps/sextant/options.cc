@@ -20,11 +20,19 @@ std::string option_name(std::string_view parameter) {
   return name;
 }
 
-std::string described(const Scheme& scheme, const SchemeParameter& parameter) {
-  std::string text(parameter.meaning);
-  text += " (" + std::string(scheme.name) + ": " + std::string(parameter.range);
+std::string described(const SchemeParameter& parameter) {
+  std::string text = std::string(parameter.meaning) + " (" + std::string(parameter.range);
   if (!parameter.default_text.empty()) text += "; default " + std::string(parameter.default_text);
   return text + ")";
+}
+
+// "rotary: ...\nsinusoidal: ...": one line per meaning.
+std::string joined(const std::vector<std::pair<std::string, std::string>>& meanings) {
+  std::string text;
+  for (const auto& [meaning, schemes_of_it] : meanings) {
+    text += (text.empty() ? "" : "\n") + schemes_of_it + ": " + meaning;
+  }
+  return text;
 }
 
 }  // namespace
@@ -80,15 +88,23 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
   scheme = default_scheme;
   std::string names;
   std::vector<std::string> order;
-  std::map<std::string, std::string> descriptions;
+  // Of each name: what it means, and to which schemes, in their order.
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> meanings;
   for (const Scheme* candidate : schemes()) {
     if (wanted != nullptr && !wanted(*candidate)) continue;
     names += (names.empty() ? "" : " | ") + std::string(candidate->name);
     for (const SchemeParameter& parameter : candidate->parameters) {
       const std::string name(parameter.name);
-      if (!descriptions.contains(name)) order.push_back(name);
-      std::string& text = descriptions[name];
-      text += (text.empty() ? "" : "; ") + described(*candidate, parameter);
+      if (!meanings.contains(name)) order.push_back(name);
+      auto& known = meanings[name];
+      const std::string meaning = described(parameter);
+      const auto same = std::find_if(known.begin(), known.end(),
+                                     [&](const auto& entry) { return entry.first == meaning; });
+      if (same == known.end()) {
+        known.emplace_back(meaning, candidate->name);
+      } else {
+        same->second += ", " + std::string(candidate->name);
+      }
     }
   }
   command.add_option("--scheme", scheme, names + " (default " + default_scheme + ")")
@@ -99,7 +115,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
         .add_option_function<std::string>(
             "--" + std::string(taken ? "scheme-" : "") + option_name(name),
             [this, name](const std::string& value) { parameters[name] = value; },
-            descriptions[name])
+            joined(meanings[name]))
         ->type_name("X")
         ->group("Parameters of the scheme");
   }

@@ -44,6 +44,11 @@ std::vector<std::string> position_labels(const PositionTableView& source) {
   return labels;
 }
 
+std::string capital(std::string text) {
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string sizes(const View<const double>& table) {
   return std::to_string(table.size(0)) + " x " + std::to_string(table.size(1));
 }
@@ -104,7 +109,7 @@ Plot plot_rows(const PositionTableView& source, const std::vector<std::int64_t>&
 
 Plot plot_heatmap(const PositionTableView& source) {
   Plot plot{{}, copy_of(source.table), {}};
-  plot.names.title = "All of " + source.name + ", " + sizes(source.table);
+  plot.names.title = capital(source.name) + ", " + sizes(source.table);
   plot.names.row_labels = position_labels(source);
   plot.names.first_row = static_cast<double>(source.first);
   plot.picture = picture_of(source.table, plot.names);

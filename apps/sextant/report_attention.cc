@@ -15,15 +15,20 @@ struct Shown {
   const char* scheme;
   const char* title;
   const char* caption;
+  const char* causal_caption;
 };
 constexpr Shown kShown[] = {
     {"none", "no positions",
      "Without positions, equal words look and are looked at alike: their rows and columns are the "
-     "same, wherever they stand."},
+     "same, wherever they stand.",
+     "The mask alone tells a little: a word that may see more words shares its attention among "
+     "more."},
     {"sinusoidal", "sinusoidal positions",
-     "Sinusoidal positions are added to the words: equal words at different places now differ."},
+     "Sinusoidal positions are added to the words: equal words at different places now differ.",
+     "Mask and sinusoidal positions."},
     {"rotary", "rotary positions",
-     "Rotary positions turn queries and keys instead: what a score sees is the distance."},
+     "Rotary positions turn queries and keys instead: what a score sees is the distance.",
+     "Mask and rotary positions."},
 };
 
 SentenceAttention attend(const ReportText& text, const char* scheme, bool causal) {
@@ -63,7 +68,7 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
     const SentenceAttention causal = attend(text, shown.scheme, true);
     const std::string title = "Causal attention, " + std::string(shown.title);
     page.picture(draw(AttentionMaps{causal.weights.view(), causal.queries, causal.keys, title}),
-                 std::string("With ") + shown.title + ".");
+                 shown.causal_caption);
   }
   page.section("The same as lines");
   for (const bool causal : {false, true}) {

@@ -151,7 +151,9 @@ void report_exactness(Page& page, Json& numbers) {
   page.section("How exact the table is");
   page.paragraph(
       "Frameworks round the angle to float32 before they take its sine. The farther the position, "
-      "the larger the angle and the error: beyond a million nothing of the fast columns is left. "
+      "the larger the angle and the error: at a million the second decimal is wrong, and from 2^26 "
+      "on "
+      "nothing of the fast columns is left. "
       "Here every value is the true one, rounded once.");
   constexpr int kLastPower = 31;
   constexpr std::int64_t kColumns = 512;

@@ -15,6 +15,10 @@ namespace {
 constexpr std::size_t kMostTrainingWords = 20000;  // keeps the training of word vectors to seconds
 constexpr std::int64_t kMostTextShown = 600;       // characters
 
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 bool is_word(const std::string& token) { return visible_length(token) > 1; }
 
 bool contains(const std::vector<std::string>& tokens, const std::string& word) {
@@ -92,8 +96,9 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
   page.section("The text and its tokens");
   page.paragraph(shorten(text.text, kMostTextShown));
   page.paragraph(
-      std::to_string(text.words.sentences.size()) + " sentences, " +
-      std::to_string(text.words.word_count()) + " tokens, " + std::to_string(different.size()) +
+      counted(text.words.sentences.size(), "sentence") + ", " +
+      counted(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
+      std::to_string(different.size()) +
       " of them different. Tokens are Unicode words and punctuation marks, lower-cased; "
       "their numbers are places in the sorted vocabulary, which has one more entry, OOV, "
       "for every word it does not know.");
@@ -102,11 +107,16 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
     page.paragraph("The pictures below show the first " + std::to_string(kMostTokens) +
                    " tokens of the first sentence, which is longer.");
   } else if (!all) {
-    page.paragraph("The pictures below show the first " + std::to_string(text.first_sentences) +
-                   " sentences (" + std::to_string(text.tokens.size()) + " tokens).");
+    page.paragraph("The pictures below show the first " +
+                   counted(static_cast<std::size_t>(text.first_sentences), "sentence") + " (" +
+                   counted(text.tokens.size(), "token") + ").");
   }
   std::vector<std::vector<std::string>> rows = {{"position"}, {"token"}, {"number"}};
-  constexpr std::size_t kPerTable = 15;  // columns that fit a page
+  // Tables of the same length, each at most as wide as the page.
+  constexpr std::size_t kMostColumns = 15;
+  const std::size_t tables = (text.tokens.size() + kMostColumns - 1) / kMostColumns;
+  const std::size_t columns = (text.tokens.size() + tables - 1) / tables;
+
   const auto flush = [&] {
     if (rows[0].size() > 1) page.table(rows);
     rows = {{"position"}, {"token"}, {"number"}};
@@ -115,7 +125,7 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
     rows[0].push_back(std::to_string(i));
     rows[1].push_back(text.tokens[i]);
     rows[2].push_back(std::to_string(vocabulary.index(text.tokens[i])));
-    if (rows[0].size() > kPerTable) flush();
+    if (rows[0].size() > columns) flush();
   }
   flush();
   numbers["tokens"] = text.tokens;

@@ -21,16 +21,6 @@ std::string row_label(const TableNames& names, std::int64_t row) {
                                   : names.row_labels[static_cast<std::size_t>(row)];
 }
 
-// `count` of `size` indices, evenly spread, first and last among them.
-std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count) {
-  std::vector<std::int64_t> indices;
-  count = std::min(size, std::max<std::int64_t>(count, 1));
-  for (std::int64_t i = 0; i < count; ++i) {
-    indices.push_back(count == 1 ? 0 : i * (size - 1) / (count - 1));
-  }
-  return indices;
-}
-
 // JSON has no infinities; null is what JavaScript writes for them.
 template <class T>
 std::string json_digits(T value) {
@@ -184,28 +174,23 @@ std::string blocks_of(View<const double> table, const TableNames& names) {
   }
   constexpr std::int64_t kLinesForText = 8;
   constexpr std::int64_t kCellWidth = 2;  // terminal cells, about as wide as high
-  const auto rows = spread(table.size(0), terminal_height() - kLinesForText);
-  const auto columns = spread(table.size(1), (terminal_width() - label_width - 2) / kCellWidth);
-  const auto row_count = static_cast<std::int64_t>(rows.size());
-  const auto column_count = static_cast<std::int64_t>(columns.size());
-  Tensor<double> shown({row_count, column_count});
+  // The corner, and not every n-th column: sines and cosines alternate, so leaving some out would
+  // draw stripes that are not there.
+  const std::int64_t rows =
+      std::min(table.size(0), std::max<std::int64_t>(1, terminal_height() - kLinesForText));
+  const std::int64_t columns = std::min(
+      table.size(1), std::max<std::int64_t>(1, (terminal_width() - label_width - 2) / kCellWidth));
   TerminalMap map;
-  for (std::int64_t row = 0; row < row_count; ++row) {
-    const std::int64_t source = rows[static_cast<std::size_t>(row)];
-    map.row_labels.push_back(row_label(names, source));
-    for (std::int64_t column = 0; column < column_count; ++column) {
-      shown(row, column) = table(source, columns[static_cast<std::size_t>(column)]);
-    }
-  }
-  map.values = std::as_const(shown).view();
+  for (std::int64_t row = 0; row < rows; ++row) map.row_labels.push_back(row_label(names, row));
+  map.values = table.narrow(0, 0, rows).narrow(1, 0, columns);
   map.map = names.map;
   map.color = use_color();
   map.width = terminal_width();
   std::string text = draw_terminal(map);
-  if (row_count < table.size(0) || column_count < table.size(1)) {
-    text += "shown: " + std::to_string(row_count) + " of " + std::to_string(table.size(0)) +
-            " rows, " + std::to_string(column_count) + " of " + std::to_string(table.size(1)) +
-            " columns, evenly spread\n";
+  if (rows < table.size(0) || columns < table.size(1)) {
+    text += "the first " + std::to_string(rows) + " of " + std::to_string(table.size(0)) +
+            " rows and " + std::to_string(columns) + " of " + std::to_string(table.size(1)) +
+            " columns\n";
   }
   return text;
 }

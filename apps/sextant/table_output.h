@@ -40,8 +40,8 @@ std::string digits(T value);
 template <class T>
 void write_table(View<const T> table, const TableNames& names, const Output& output, Format format);
 
-// The table as a picture, and as colour blocks that fit the terminal; rows and columns that do not
-// fit are left out evenly, and the text says so.
+// The table as a picture, and as colour blocks: as many of its first rows and columns as fit the
+// terminal, and a line that says so when that is not all.
 Picture picture_of(View<const double> table, const TableNames& names);
 std::string blocks_of(View<const double> table, const TableNames& names);
 

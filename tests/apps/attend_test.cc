@@ -37,7 +37,8 @@ TEST(Attend, ACausalMaskHidesLaterWords) {
 
 TEST(Attend, OnlyPositionsTellEqualWordsApart) {
   const auto rows_equal = [](const std::string& scheme) {
-    const auto head = sextant("attend 'the cat the' --json --scheme " + scheme).json()["weights"][0];
+    const auto head =
+        sextant("attend 'the cat the' --json --scheme " + scheme).json()["weights"][0];
     return head[0] == head[2];
   };
   EXPECT_TRUE(rows_equal("none"));
@@ -87,8 +88,9 @@ TEST(Attend, ParametersOfASchemeAreOptions) {
 
 TEST(Attend, SavesEveryFormatByItsEnding) {
   const Folder folder;
-  const std::string command = "attend 'the cat sat on the mat' --heads 4 --causal --scheme rotary "
-                              "--seed 7 --width 64 -o ";
+  const std::string command =
+      "attend 'the cat sat on the mat' --heads 4 --causal --scheme rotary "
+      "--seed 7 --width 64 -o ";
   for (const char* ending : {"svg", "png", "html", "json", "npy"}) {
     const Outcome saved = sextant(command + folder / "map." + ending);
     EXPECT_EQ(saved.code, 0) << ending << saved.err;
@@ -121,9 +123,9 @@ TEST(Attend, NumbersInAPipeNameTheirWords) {
 }
 
 TEST(Attend, RefusesTextThatIsNone) {
-  for (const char* wrong : {"attend ''", "attend '   '", "attend", "attend --file no-such-file",
-                            "attend $'a\\xff'", "attend 'a b' --second $'\\xc3'",
-                            "attend 'a b' --heads 3", "attend 'a b' --heads 0"}) {
+  for (const char* wrong :
+       {"attend ''", "attend '   '", "attend", "attend --file no-such-file", "attend $'a\\xff'",
+        "attend 'a b' --second $'\\xc3'", "attend 'a b' --heads 3", "attend 'a b' --heads 0"}) {
     const Outcome outcome = sextant(wrong);
     EXPECT_EQ(outcome.code, 1) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;

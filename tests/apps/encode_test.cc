@@ -113,7 +113,8 @@ TEST(Encode, PositionsMayBeAnyWholeNumbersOrRealOnes) {
 }
 
 TEST(Encode, PositionsThatAreNoneAreRefused) {
-  for (const char* wrong : {"1,,2", "1,two", "0..10,1.5", "1.5.5", "9999999999999999999", "nan,1"}) {
+  for (const char* wrong :
+       {"1,,2", "1,two", "0..10,1.5", "1.5.5", "9999999999999999999", "nan,1"}) {
     const Outcome outcome = sextant("encode --width 2 --positions " + std::string(wrong));
     EXPECT_EQ(outcome.code, 1) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [encode.positions] ")) << wrong;
@@ -129,8 +130,7 @@ TEST(Encode, LengthAndPositionsExcludeEachOtherAndOneIsNeeded) {
 TEST(Encode, SavesEveryFormatByItsEnding) {
   const Folder folder;
   for (const char* ending : {"npy", "png", "svg", "csv", "json", "html"}) {
-    const Outcome saved =
-        sextant("encode --length 100 --width 512 -o " + folder / "P." + ending);
+    const Outcome saved = sextant("encode --length 100 --width 512 -o " + folder / "P." + ending);
     EXPECT_EQ(saved.code, 0) << ending << saved.err;
     EXPECT_THAT(saved.out, IsEmpty()) << ending;
   }
@@ -176,8 +176,7 @@ TEST(Encode, BfloatFilesHoldTheirBitsAndSaySo) {
 }
 
 TEST(Encode, JsonHoldsTheNumbersAndHowTheyWereMade) {
-  const auto json =
-      sextant("encode --length 2 --width 4 --base 100 --dtype float64 --json").json();
+  const auto json = sextant("encode --length 2 --width 4 --base 100 --dtype float64 --json").json();
   EXPECT_EQ(json["scheme"], "sinusoidal");
   EXPECT_EQ(json["parameters"]["base"], "100");
   EXPECT_EQ(json["dtype"], "float64");
@@ -186,7 +185,8 @@ TEST(Encode, JsonHoldsTheNumbersAndHowTheyWereMade) {
 
 TEST(Encode, OtherSchemesGiveTheirOwnTables) {
   const Folder folder;
-  const auto rotary = csv(sextant("encode --scheme rotary --length 3 --width 4 --dtype float64").out);
+  const auto rotary =
+      csv(sextant("encode --scheme rotary --length 3 --width 4 --dtype float64").out);
   ASSERT_EQ(rotary.size(), 3U);
   ASSERT_EQ(rotary[2].size(), 4U);  // two cosines, then two sines
   EXPECT_NEAR(rotary[2][0], std::cos(2.0), 1.2e-16);
@@ -208,8 +208,8 @@ TEST(Encode, AnEmptyTableIsOne) {
 }
 
 TEST(Encode, SizesThatAreNoneAreRefused) {
-  for (const char* wrong : {"--length -1 --width 4", "--length 4 --width 0", "--length 4 --width -2",
-                            "--length 4000000000000 --width 4000000000"}) {
+  for (const char* wrong : {"--length -1 --width 4", "--length 4 --width 0",
+                            "--length 4 --width -2", "--length 4000000000000 --width 4000000000"}) {
     const Outcome outcome = sextant("encode " + std::string(wrong));
     EXPECT_EQ(outcome.code, 1) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;

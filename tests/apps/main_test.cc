@@ -12,8 +12,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kCommands[] = {"encode",     "plot",     "attend", "compare", "similarity",
-                                     "identify", "report", "list",    "info"};
+constexpr const char* kCommands[] = {"encode",   "plot",   "attend", "compare", "similarity",
+                                     "identify", "report", "list",   "info"};
 
 TEST(Program, AloneItShowsItsHelp) {
   const Outcome alone = shell("sextant");
@@ -34,8 +34,8 @@ TEST(Program, EveryCommandTeachesWithExamples) {
 TEST(Program, NamesItsVersion) {
   const Outcome version = sextant("--version");
   EXPECT_EQ(version.code, 0);
-  EXPECT_EQ(version.out, "sextant " + sextant("info --json").json()["version"].get<std::string>() +
-                             "\n");
+  EXPECT_EQ(version.out,
+            "sextant " + sextant("info --json").json()["version"].get<std::string>() + "\n");
 }
 
 TEST(Program, AnUnknownCommandIsAWrongCommandLineAndTheNearestIsNamed) {

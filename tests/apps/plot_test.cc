@@ -24,9 +24,7 @@ TEST(Plot, DrawsEveryKindInEveryFormat) {
   }
 }
 
-TEST(Plot, SvgIsTheDefaultInAPipe) {
-  EXPECT_THAT(sextant("plot rows").out, StartsWith("<svg"));
-}
+TEST(Plot, SvgIsTheDefaultInAPipe) { EXPECT_THAT(sextant("plot rows").out, StartsWith("<svg")); }
 
 TEST(Plot, SinusoidsMarkTheWordsAndGoTwentyPositionsFurther) {
   const auto json = sextant("plot sinusoids 'I am a robot' --json").json();
@@ -40,8 +38,7 @@ TEST(Plot, SinusoidsMarkTheWordsAndGoTwentyPositionsFurther) {
 }
 
 TEST(Plot, TitlesFollowTheLayout) {
-  const std::string svg =
-      sextant("plot sinusoids --width 8 --columns 1,5 --layout half_split").out;
+  const std::string svg = sextant("plot sinusoids --width 8 --columns 1,5 --layout half_split").out;
   EXPECT_THAT(svg, HasSubstr("Sine 1"));
   EXPECT_THAT(svg, HasSubstr("Cosine 1"));
 }

@@ -57,8 +57,8 @@ inline Outcome shell(const std::string& line) {
   const Folder folder;
   const std::string script = "sextant() { \"" SEXTANT_PROGRAM "\" \"$@\"; }\n" + line + "\n";
   put(folder / "script", script);
-  const std::string command = "/bin/bash -o pipefail " + folder / "script" + " >" +
-                              folder / "out" + " 2>" + folder / "err" + " </dev/null";
+  const std::string command = "/bin/bash -o pipefail " + folder / "script" + " >" + folder / "out" +
+                              " 2>" + folder / "err" + " </dev/null";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder / "out"),
           contents(folder / "err")};

@@ -1,0 +1,39 @@
+// `sextant list` and `sextant info`: what there is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/run_program.h"
+#include "sextant/schemes/scheme.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(List, HasEverySchemeWithItsParameters) {
+  const auto list = sextant("list --json").json();
+  ASSERT_EQ(list.size(), schemes().size());
+  const std::string text = sextant("list").out;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Scheme& scheme = *schemes()[i];
+    EXPECT_EQ(list[i]["name"], scheme.name);
+    EXPECT_EQ(list[i]["kind"], name_of(scheme.kind));
+    EXPECT_EQ(list[i]["paper"], scheme.paper);
+    EXPECT_EQ(list[i]["parameters"].size(), scheme.parameters.size());
+    EXPECT_THAT(text, HasSubstr(scheme.name));
+  }
+}
+
+TEST(Info, NamesVersionCompilerInstructionSetsAndThreads) {
+  const auto info = shell("OMP_NUM_THREADS=3 sextant info --json").json();
+  EXPECT_EQ(info["threads"], 3);
+  EXPECT_FALSE(info["compiler"].get<std::string>().empty());
+  const auto compiled = info["instruction_sets"]["compiled"].get<std::vector<std::string>>();
+  EXPECT_THAT(compiled, ::testing::Contains(info["instruction_sets"]["chosen"]));
+  const std::string text = sextant("info").out;
+  EXPECT_THAT(text, HasSubstr(info["version"].get<std::string>()));
+  EXPECT_THAT(text, HasSubstr("threads"));
+}
+
+}  // namespace
+}  // namespace sextant::app_tests

@@ -1,0 +1,91 @@
+// `sextant report`: one page that needs nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/run_program.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* kDemo =
+    "'The black cat sat on the couch and the brown dog slept on the rug.'";
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Report, TheDemosPageHasAllItsParts) {
+  const Folder folder;
+  const Outcome made = sextant("report " + std::string(kDemo) + " -o " + folder / "report.html");
+  ASSERT_EQ(made.code, 0) << made.err;
+  const std::string page = contents(folder / "report.html");
+  EXPECT_GE(count(page, "<svg"), 15U);
+  for (const char* part : {"couch", "rotary", "M_1", "0.72252008324682", "0.86000133313923",
+                           "same: order is invisible", "different: order shows", "report.json"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+}
+
+TEST(Report, ThePageNeedsNoNetwork) {
+  const std::string page = sextant("report 'dog bites man' -o -").out;
+  for (const char* outside : {"src=\"http", "href=\"http", "url(http", "@import"}) {
+    EXPECT_THAT(page, Not(HasSubstr(outside)));
+  }
+}
+
+TEST(Report, LongTextsShowTheirFirstSentences) {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "Sentence number " + std::to_string(i) + " says little. ";
+  put(folder / "long.txt", text);
+  const Outcome made = sextant("report --file " + folder / "long.txt" + " -o -");
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("show the first 10 sentences (60 tokens)"));
+  std::string endless;
+  for (int i = 0; i < 100; ++i) endless += "word" + std::to_string(i) + " ";
+  put(folder / "endless.txt", endless);
+  EXPECT_THAT(sextant("report --file " + folder / "endless.txt" + " -o -").out,
+              HasSubstr("the first 60 tokens of the first sentence"));
+}
+
+TEST(Report, OneWordIsEnoughAndMarkupIsText) {
+  const Outcome one = sextant("report hello -o -");
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("no two different words"));
+  const Outcome markup = sextant("report '<script>alert(1)</script> & more' -o -");
+  EXPECT_EQ(markup.code, 0) << markup.err;
+  EXPECT_THAT(markup.out, Not(HasSubstr("<script>alert")));
+}
+
+TEST(Report, TheTwoWordsCanBeChosen) {
+  const Outcome chosen = sextant("report " + std::string(kDemo) + " --words black,Brown -o -");
+  EXPECT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_THAT(chosen.out, HasSubstr("the brown cat sat on the couch and the black dog"));
+  EXPECT_THAT(sextant("report 'a big dog' --words big,cat -o -").err,
+              StartsWith("sextant: [report.words]"));
+}
+
+TEST(Report, StdinIsADash) {
+  EXPECT_THAT(shell("echo 'Dog bites man!' | sextant report - -o -").out, HasSubstr("bites"));
+}
+
+TEST(Report, RefusesTextThatIsNone) {
+  const Folder folder;
+  for (const char* wrong :
+       {"report ''", "report", "report $'\\xff\\xfe'", "report --file no-such"}) {
+    const Outcome outcome = sextant(std::string(wrong) + " -o " + folder / "report.html");
+    EXPECT_EQ(outcome.code, 1) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "report.html"));
+  EXPECT_EQ(sextant("report 'a b' -o " + folder / "report.txt").code, 1);
+}
+
+}  // namespace
+}  // namespace sextant::app_tests
