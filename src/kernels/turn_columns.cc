@@ -116,7 +116,7 @@ HWY_INLINE V smaller(D, V least, V value, V guard) {
 }
 
 HWY_INLINE bool any_below(D d, V least, double threshold) {
-  return hn::GetLane(hn::MinOfLanes(d, least)) < threshold;
+  return !hn::AllFalse(d, hn::Lt(least, hn::Set(d, threshold)));
 }
 
 bool turn_to_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
@@ -150,116 +150,106 @@ bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspi
   return any_below(d, least, suspicion.threshold);
 }
 
-template <bool kStream>
-HWY_INLINE void put(V v, float* out) {
-  const F f;
-  if (kStream) {
-    hn::Stream(hn::DemoteTo(f, v), f, out);
-  } else {
-    hn::StoreU(hn::DemoteTo(f, v), f, out);
-  }
+// The value of one vector of columns of one anchor, and what it says about the smallest.
+HWY_INLINE V next_value(D d, const double* anchor, std::size_t columns, std::size_t i, V sin_b,
+                        V cos_b, V guard, V& least) {
+  const V v = value(hn::Load(d, anchor + i), hn::Load(d, anchor + columns + i), sin_b, cos_b);
+  least = smaller(d, least, v, guard);
+  return v;
+}
+
+// Whole vectors of floats: streaming half ones writes beyond them in Highway 1.0.3.
+HWY_INLINE void stream_pair(V low, V high, float* out) {
+  const F half;
+  const hn::ScalableTag<float> whole;
+  hn::Stream(hn::Combine(whole, hn::DemoteTo(half, high), hn::DemoteTo(half, low)), whole, out);
 }
 
 // Four anchors share every load of b and of the guard, and write four rows side by side from left
-// to right.
-template <bool kStream>
-HWY_INLINE void four_rows(const double* anchors, const double* b, Suspicion suspicion, float* out,
-                          std::int64_t step, std::size_t width, std::size_t columns,
-                          std::uint8_t& suspicious) {
+// to right, past the caches. `width` is a multiple of two vectors of doubles.
+HWY_INLINE std::uint8_t stream_four_rows(const double* anchors, const double* b,
+                                         Suspicion suspicion, float* out, std::int64_t step,
+                                         std::size_t width, std::size_t columns) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
   const double* a0 = anchors;
   const double* a1 = a0 + 2 * columns;
   const double* a2 = a1 + 2 * columns;
   const double* a3 = a2 + 2 * columns;
-  float* out0 = out;
-  float* out1 = out0 + step;
+  float* out1 = out + step;
   float* out2 = out1 + step;
   float* out3 = out2 + step;
   V least0 = hn::Set(d, kGuard);
   V least1 = least0;
   V least2 = least0;
   V least3 = least0;
-  HWY_ALIGN float last[4 * kColumnPadding];
-  for (std::size_t i = 0; i < width; i += lanes) {
-    const V sin_b = hn::Load(d, b + i);
-    const V cos_b = hn::Load(d, b + columns + i);
-    const V guard = hn::Load(d, suspicion.guard + i);
-    const V v0 = value(hn::Load(d, a0 + i), hn::Load(d, a0 + columns + i), sin_b, cos_b);
-    const V v1 = value(hn::Load(d, a1 + i), hn::Load(d, a1 + columns + i), sin_b, cos_b);
-    const V v2 = value(hn::Load(d, a2 + i), hn::Load(d, a2 + columns + i), sin_b, cos_b);
-    const V v3 = value(hn::Load(d, a3 + i), hn::Load(d, a3 + columns + i), sin_b, cos_b);
-    least0 = smaller(d, least0, v0, guard);
-    least1 = smaller(d, least1, v1, guard);
-    least2 = smaller(d, least2, v2, guard);
-    least3 = smaller(d, least3, v3, guard);
-    if (i + lanes <= width) {
-      put<kStream>(v0, out0 + i);
-      put<kStream>(v1, out1 + i);
-      put<kStream>(v2, out2 + i);
-      put<kStream>(v3, out3 + i);
-    } else {
-      put<false>(v0, last);
-      put<false>(v1, last + kColumnPadding);
-      put<false>(v2, last + 2 * kColumnPadding);
-      put<false>(v3, last + 3 * kColumnPadding);
-      std::copy_n(last, width - i, out0 + i);
-      std::copy_n(last + kColumnPadding, width - i, out1 + i);
-      std::copy_n(last + 2 * kColumnPadding, width - i, out2 + i);
-      std::copy_n(last + 3 * kColumnPadding, width - i, out3 + i);
-    }
+  for (std::size_t i = 0; i < width; i += 2 * lanes) {
+    const std::size_t j = i + lanes;
+    const V s = hn::Load(d, b + i);
+    const V s_next = hn::Load(d, b + j);
+    const V c = hn::Load(d, b + columns + i);
+    const V c_next = hn::Load(d, b + columns + j);
+    const V g = hn::Load(d, suspicion.guard + i);
+    const V g_next = hn::Load(d, suspicion.guard + j);
+    const V v0 = next_value(d, a0, columns, i, s, c, g, least0);
+    stream_pair(v0, next_value(d, a0, columns, j, s_next, c_next, g_next, least0), out + i);
+    const V v1 = next_value(d, a1, columns, i, s, c, g, least1);
+    stream_pair(v1, next_value(d, a1, columns, j, s_next, c_next, g_next, least1), out1 + i);
+    const V v2 = next_value(d, a2, columns, i, s, c, g, least2);
+    stream_pair(v2, next_value(d, a2, columns, j, s_next, c_next, g_next, least2), out2 + i);
+    const V v3 = next_value(d, a3, columns, i, s, c, g, least3);
+    stream_pair(v3, next_value(d, a3, columns, j, s_next, c_next, g_next, least3), out3 + i);
   }
+  const V least = hn::Min(hn::Min(least0, least1), hn::Min(least2, least3));
+  if (!any_below(d, least, suspicion.threshold)) return 0;
   unsigned found = any_below(d, least0, suspicion.threshold) ? 1 : 0;
   if (any_below(d, least1, suspicion.threshold)) found |= 2;
   if (any_below(d, least2, suspicion.threshold)) found |= 4;
   if (any_below(d, least3, suspicion.threshold)) found |= 8;
-  suspicious = static_cast<std::uint8_t>(found);
+  return static_cast<std::uint8_t>(found);
 }
 
-template <bool kStream>
-HWY_INLINE void one_row(const double* anchor, const double* b, Suspicion suspicion, float* out,
-                        std::size_t width, std::size_t columns, std::uint8_t& suspicious) {
+// One row of any width.
+HWY_INLINE bool put_row(const double* anchor, const double* b, Suspicion suspicion, float* out,
+                        std::size_t width, std::size_t columns) {
   const D d;
+  const F half;
   const std::size_t lanes = hn::Lanes(d);
   V least = hn::Set(d, kGuard);
   HWY_ALIGN float last[kColumnPadding];
   for (std::size_t i = 0; i < width; i += lanes) {
-    const V v = value(hn::Load(d, anchor + i), hn::Load(d, anchor + columns + i),
-                      hn::Load(d, b + i), hn::Load(d, b + columns + i));
-    least = smaller(d, least, v, hn::Load(d, suspicion.guard + i));
+    const auto v = hn::DemoteTo(
+        half, next_value(d, anchor, columns, i, hn::Load(d, b + i), hn::Load(d, b + columns + i),
+                         hn::Load(d, suspicion.guard + i), least));
     if (i + lanes <= width) {
-      put<kStream>(v, out + i);
+      hn::StoreU(v, half, out + i);
     } else {
-      put<false>(v, last);
+      hn::StoreU(v, half, last);
       std::copy_n(last, width - i, out + i);
     }
   }
-  suspicious = any_below(d, least, suspicion.threshold) ? 1 : 0;
-}
-
-template <bool kStream>
-HWY_INLINE void all_rows(const double* anchors, int anchor_count, const double* b, int b_begin,
-                         int b_end, Suspicion suspicion, const FloatRows& rows, std::size_t columns,
-                         std::uint8_t* suspicious) {
-  for (int i = b_begin; i < b_end; ++i) {
-    const double* by = b + static_cast<std::size_t>(i) * 4 * columns;
-    float* out = rows.out + (i - b_begin) * rows.row_stride;
-    if (anchor_count == 4) {
-      four_rows<kStream>(anchors, by, suspicion, out, rows.anchor_step * rows.row_stride,
-                         rows.width, columns, suspicious[i - b_begin]);
-    } else {
-      one_row<kStream>(anchors, by, suspicion, out, rows.width, columns, suspicious[i - b_begin]);
-    }
-  }
+  return any_below(d, least, suspicion.threshold);
 }
 
 void turn_to_floats(const double* anchors, int anchor_count, const double* b, int b_begin,
                     int b_end, Suspicion suspicion, const FloatRows& rows, std::size_t columns,
                     std::uint8_t* suspicious) {
-  if (rows.stream) {
-    all_rows<true>(anchors, anchor_count, b, b_begin, b_end, suspicion, rows, columns, suspicious);
-  } else {
-    all_rows<false>(anchors, anchor_count, b, b_begin, b_end, suspicion, rows, columns, suspicious);
+  const bool stream = rows.stream && anchor_count == 4 && rows.width % (2 * hn::Lanes(D())) == 0;
+  for (int i = b_begin; i < b_end; ++i) {
+    const double* by = b + static_cast<std::size_t>(i) * 4 * columns;
+    float* out = rows.out + (i - b_begin) * rows.row_stride;
+    const std::int64_t step = rows.anchor_step * rows.row_stride;
+    if (stream) {
+      suspicious[i - b_begin] =
+          stream_four_rows(anchors, by, suspicion, out, step, rows.width, columns);
+      continue;
+    }
+    unsigned found = 0;
+    for (int r = 0; r < anchor_count; ++r) {
+      const double* anchor = anchors + static_cast<std::size_t>(r) * 2 * columns;
+      if (put_row(anchor, by, suspicion, out + r * step, rows.width, columns)) found |= 1U << r;
+    }
+    suspicious[i - b_begin] = static_cast<std::uint8_t>(found);
   }
 }
 

@@ -145,21 +145,25 @@ WideFloat operator*(const WideFloat& a, const WideFloat& b) noexcept {
 }
 
 WideFloat operator/(const WideFloat& a, std::uint64_t divisor) noexcept {
-  // One limb below the number keeps the quotient of a large divisor at full length.
-  WideFloat result = a;
+  // One limb below the number keeps the quotient at full length whatever the divisor.
+  std::array<std::uint64_t, kLimbs + 1> quotient{};
   Uint128 rest = 0;
-  for (int i = kLimbs - 1; i >= 0; --i) {
-    rest = rest << 64 | a.limbs_[i];
-    result.limbs_[i] = static_cast<std::uint64_t>(rest / divisor);
+  for (int i = kLimbs; i >= 0; --i) {
+    rest = rest << 64 | (i > 0 ? a.limbs_[i - 1] : 0);
+    quotient[i] = static_cast<std::uint64_t>(rest / divisor);
     rest %= divisor;
   }
-  if (result.limbs_[kLimbs - 1] == 0 && !a.is_zero()) {
-    const auto below = static_cast<std::uint64_t>((rest << 64) / divisor);
-    for (int i = kLimbs - 1; i > 0; --i) result.limbs_[i] = result.limbs_[i - 1];
-    result.limbs_[0] = below;
-    result.exponent_ -= 64;
+  WideFloat result = a;
+  if (a.is_zero()) return result;
+  const int whole =
+      quotient[kLimbs] == 0 ? 1 : 0;  // the divisor is below 2^64: no more than one limb
+  const int bits = std::countl_zero(quotient[kLimbs - whole]);
+  for (int i = 0; i < kLimbs; ++i) {
+    const std::uint64_t high = quotient[i + 1 - whole];
+    const std::uint64_t low = i >= whole ? quotient[i - whole] : 0;
+    result.limbs_[i] = bits == 0 ? high : (high << bits | low >> (64 - bits));
   }
-  result.normalize();
+  result.exponent_ -= 64 * whole + bits;
   return result;
 }
 
