@@ -1,0 +1,11 @@
+# The README's program is examples/quick_start.cc, and what it says the program prints is what the test of that example expects.
+file(READ ${ROOT}/README.md readme)
+file(READ ${ROOT}/examples/quick_start.cc program)
+string(REGEX REPLACE "^//[^\n]*\n" "" program "${program}")
+file(READ ${ROOT}/examples/expected/quick_start.txt output)
+foreach(part IN ITEMS "```cpp\n${program}```" "```text\n${output}```")
+  string(FIND "${readme}" "${part}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "README.md does not contain, to the letter:\n${part}")
+  endif()
+endforeach()
