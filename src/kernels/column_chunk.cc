@@ -50,7 +50,8 @@ void ColumnChunk::make_exactly(std::int64_t position, bool with_phase, double* r
   std::fill_n(row, 4 * padded_, 0.0);
   // The sine and the cosine column of one frequency share its angle.
   std::vector<SineAndCosine> values(static_cast<std::size_t>(frequency_end_ - frequency_begin_));
-  for (std::int32_t k = frequency_begin_; k < frequency_end_; ++k) {
+  for (SineAndCosine& value : values) value.cos = {1, 0};
+  for (std::int32_t k = frequency_begin_; k < frequency_end_ && position != 0; ++k) {
     values[k - frequency_begin_] = sine_and_cosine(table_.frequencies[k], position);
   }
   for (std::int64_t i = begin_; i < end_; ++i) {

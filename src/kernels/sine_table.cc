@@ -21,7 +21,7 @@ constexpr std::int64_t kGroup = ColumnChunk::kGroup;
 // Larger tables are written past the caches: it saves reading the lines first, and what is as large
 // as this does not stay in a cache anyway. Not the size that the processor reports: virtual
 // machines show the cache of the whole socket.
-constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
 
 // Rows of a task: enough to forget the costs of a start, few enough to share a long table evenly.
 constexpr std::int64_t kTaskRows = 4 * kGroup;
@@ -99,11 +99,13 @@ class RowWriter {
                    {guard_.data(), threshold_},
                    {out, row_stride_, kBlock, static_cast<std::size_t>(chunk_.width()), stream_},
                    chunk_.padded(), suspicious);
+    if (std::all_of(suspicious, suspicious + count, [](std::uint8_t found) { return found == 0; }))
+      return;
+    if (stream_) finish_streaming();  // the repairs are plain stores to streamed lines
     for (int i = 0; i < count; ++i) {
       for (int r = 0; suspicious[i] >> r != 0; ++r) {
         if ((suspicious[i] >> r & 1) == 0) continue;
         const double* anchor = anchors_.data() + static_cast<std::size_t>(r) * 2 * chunk_.padded();
-        if (stream_) finish_streaming();  // the repairs are plain stores to streamed lines
         values_of(anchor, b + i);
         repair(row + r * kBlock + i, p + r * kBlock + i);
       }
@@ -131,9 +133,18 @@ class RowWriter {
 
   void repair(std::int64_t row, std::int64_t p) {
     T* out = out_ + row * row_stride_ + chunk_.begin();
-    for (std::int64_t i = 0; i < chunk_.width(); ++i) {
-      if (std::fabs(values_.data()[i]) < threshold_ && guard_.data()[i] == 0) {
-        out[i] = round_to<T>(chunk_.exact_value(i, p));
+    const double* values = values_.data();
+    const double* guard = guard_.data();
+    // Padding columns show zeros, and a frequency of zero is always guarded.
+    constexpr std::int64_t kStep = 8;
+    for (std::int64_t i = 0; i < chunk_.width(); i += kStep) {
+      bool found = false;
+      for (std::int64_t j = i; j < i + kStep; ++j)
+        found |= std::fabs(values[j]) + guard[j] < threshold_;
+      if (!found) continue;
+      for (std::int64_t j = i; j < std::min(i + kStep, chunk_.width()); ++j) {
+        if (std::fabs(values[j]) + guard[j] < threshold_)
+          out[j] = round_to<T>(chunk_.exact_value(j, p));
       }
     }
   }
@@ -216,7 +227,7 @@ bool can_stream(const Positions& positions, std::int64_t columns, const T* out,
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));
   return std::is_same_v<T, float> && positions.listed == nullptr && columns % kLine == 0 &&
          row_stride % kLine == 0 && reinterpret_cast<std::uintptr_t>(out) % 64 == 0 &&
-         positions.count > kStreamBytes / static_cast<std::int64_t>(sizeof(T)) / columns;
+         positions.count >= kStreamBytes / static_cast<std::int64_t>(sizeof(T)) / columns;
 }
 
 }  // namespace
