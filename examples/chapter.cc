@@ -35,11 +35,8 @@ void print_similarities(const sextant::MixedSimilarity& s) {
 
 // The chapter counts words from one: "black" is the second, "brown" the tenth.
 void print_positions(sextant::Exponent exponent) {
-  sextant::Sinusoidal options;
-  options.length = 11;
-  options.width = 512;
-  options.exponent = exponent;
-  const sextant::Tensor<double> table = sextant::sinusoidal<double>(options);
+  const auto table =
+      sextant::sinusoidal<double>({.length = 11, .width = 512, .exponent = exponent});
   const double similarity =
       sextant::cosine_similarity(table.view().select(0, 2), table.view().select(0, 10));
   const sextant::Identification found = sextant::identify_table(table, 0x1p-53);
@@ -62,8 +59,7 @@ int main() {
   trained.save(path.string());
   const auto loaded = sextant::WordVectors::load(path.string());
   std::filesystem::remove(path);
-  sextant::Sinusoidal options;
-  options.width = loaded.width();
+  sextant::Sinusoidal options{.width = loaded.width()};
   const auto of_black = sextant::mixed_similarity(loaded, "black", "black", 2, 10, options);
   const auto of_both = sextant::mixed_similarity(loaded, "black", "brown", 2, 10, options);
   std::cout << "\ntrained and loaded again: " << loaded.words().size() << " vectors of width "

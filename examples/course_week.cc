@@ -10,11 +10,7 @@
 namespace {
 
 void print_table() {
-  sextant::Sinusoidal options;
-  options.length = 4;
-  options.width = 4;
-  options.base = 100;
-  const sextant::Tensor<double> table = sextant::sinusoidal<double>(options);
+  const auto table = sextant::sinusoidal<double>({.length = 4, .width = 4, .base = 100});
   std::cout << "positions, 4 x 4, base 100:\n";
   for (std::int64_t row = 0; row < 4; ++row) {
     for (std::int64_t i = 0; i < 4; ++i) {
@@ -74,10 +70,8 @@ int main() {
   std::cout << "\na sentence of 100 words fits: the table grew from " << before << " to "
             << head.positions.length() << " rows\n";
 
-  sextant::SentenceAttentionOptions options;
-  options.scheme = "sinusoidal";
-  options.causal = true;
-  const sextant::SentenceAttention many = sextant::attend_sentences(words, {}, options);
+  const sextant::SentenceAttention many =
+      sextant::attend_sentences(words, {}, {.scheme = "sinusoidal", .causal = true});
   std::cout << "\nmany heads, positions and mask: maps " << many.weights.shape().to_string()
             << ", output " << many.output.shape().to_string() << "\nhead 0:\n";
   print_rows(many.weights.view().select(0, 0), 3, words);

@@ -31,10 +31,8 @@ double offset_error(const sextant::Sinusoidal& options, const sextant::Tensor<do
 }  // namespace
 
 int main() {
-  sextant::Sinusoidal options;
-  options.length = 2048;
-  options.width = 512;
-  options.layout = sextant::SinusoidalLayout::half_split;
+  const sextant::Sinusoidal options{
+      .length = 2048, .width = 512, .layout = sextant::SinusoidalLayout::half_split};
   const sextant::Tensor<double> table = sextant::sinusoidal<double>(options);
   std::cout << "half-split table " << table.shape().to_string() << ", sines | cosines:\n";
   for (const std::int64_t row : {0, 1, 2047}) {

@@ -44,10 +44,8 @@ void show_recommendation() {
 sextant::SubwordTokenizer train() {
   const auto path = std::filesystem::temp_directory_path() / "sextant_example_shakespeare.txt";
   sextant::write_file(path.string(), kLines);
-  sextant::SubwordTraining options;
-  options.vocabulary_size = 100;
-  options.kind = sextant::SubwordKind::bpe;
-  auto tokenizer = sextant::SubwordTokenizer::train(path.string(), options);
+  auto tokenizer = sextant::SubwordTokenizer::train(
+      path.string(), {.vocabulary_size = 100, .kind = sextant::SubwordKind::bpe});
   std::filesystem::remove(path);
   return tokenizer;
 }

@@ -25,12 +25,6 @@ HeadsResult<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v
   return result;
 }
 
-Sinusoidal of_width(std::int64_t width) {
-  Sinusoidal options;
-  options.width = width;
-  return options;
-}
-
 // Throws before anything is drawn from the generator.
 std::int64_t checked_heads(std::int64_t width, std::int64_t heads) {
   if (heads < 1)
@@ -56,7 +50,7 @@ SingleHead<T>::SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t 
       to_q(Linear<T>::random(width, qk_dim, random)),
       to_k(Linear<T>::random(width, qk_dim, random)),
       to_v(Linear<T>::random(width, v_dim, random)),
-      positions(of_width(width)) {}
+      positions(Sinusoidal{.width = width}) {}
 
 template <class T>
 HeadsResult<T> SingleHead<T>::operator()(std::span<const std::int64_t> indices, bool causal) {

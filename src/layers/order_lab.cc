@@ -39,9 +39,8 @@ View<const double> one_head(const Tensor<double>& x) {
 
 Tensor<double> map_of(const Tensor<double>& q, const Tensor<double>& k,
                       const AttentionOptions<double>& options, Stage stage) {
-  WeightsOptions chosen;
-  chosen.stage = stage;
-  const Tensor<double> maps = attention_weights<double>(one_head(q), one_head(k), options, chosen);
+  const Tensor<double> maps =
+      attention_weights<double>(one_head(q), one_head(k), options, {.stage = stage});
   return copy_of(maps.view().select(0, 0).select(0, 0));
 }
 

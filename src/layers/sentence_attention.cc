@@ -68,9 +68,8 @@ void check(const std::vector<std::string>& first, const SentenceAttentionOptions
 View<const double> one_head(View<const double> x) { return x.split(0, 1).split(0, 1); }
 
 Tensor<double> one_map(View<const double> q, View<const double> k, Stage stage) {
-  WeightsOptions chosen;
-  chosen.stage = stage;
-  const Tensor<double> maps = attention_weights<double>(one_head(q), one_head(k), {}, chosen);
+  const Tensor<double> maps =
+      attention_weights<double>(one_head(q), one_head(k), {}, {.stage = stage});
   return copy_of(maps.view().select(0, 0).select(0, 0));
 }
 
