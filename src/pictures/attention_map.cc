@@ -43,7 +43,7 @@ Picture draw(const AttentionMap& map) {
   Panel panel;
   panel.width = static_cast<double>(columns) * cell;
   panel.height = static_cast<double>(rows) * cell;
-  const double bar_height = std::max(80.0, std::min(panel.height, 300.0));
+  const double bar_height = std::max(kShortestBar, std::min(panel.height, 300.0));
   // What hangs out to the left: the queries with their axis title, or slanted keys.
   panel.left = kMargin + std::max(kAxisRoom + at_left.room + kTickGap, below.overhang);
   const double bar_left = panel.right() + 18;

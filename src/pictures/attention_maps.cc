@@ -58,7 +58,7 @@ Picture draw(const AttentionMaps& maps) {
   Drawing drawing;
   const double left = kMargin + std::max(at_left.room + kTickGap, below.overhang);
   const double bar_left = left + static_cast<double>(columns) * pitch - kAcross + 18;
-  const double bar_height = std::max(80.0, std::min(height, 300.0));
+  const double bar_height = std::max(kShortestBar, std::min(height, 300.0));
   const double right =
       std::max(bar_left + color_bar_width(scale, "Weight", !extent.all_finite, bar_height),
                left + title_width(maps.title));

@@ -79,7 +79,7 @@ Picture draw(const Heatmap& heatmap) {
   panel.left = kMargin + (heatmap.y_label.empty() ? 0 : kAxisRoom) +
                widest(y_ticks.labels, kTickSize) + kTickGap;
   const double bar_left = panel.left + panel.width + 18;
-  const double bar_height = std::max(90.0, panel.height);  // room for ticks beside a flat plot
+  const double bar_height = std::max(kShortestBar, panel.height);
   const double bar_width =
       color_bar_width(scale, heatmap.color_label, !extent.all_finite, bar_height);
 

@@ -80,7 +80,8 @@ Ticks round_ticks(double low, double high, int most, bool whole) {
 }
 
 Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool whole) {
-  for (int most = std::max(2, static_cast<int>(pixels / (vertical ? 32 : 36)));; --most) {
+  const double pitch = !vertical ? 36 : pixels < 200 ? 24 : 32;
+  for (int most = std::max(2, static_cast<int>(pixels / pitch));; --most) {
     Ticks ticks = round_ticks(low, high, most, whole);
     if (ticks.at.size() < 2) return ticks;
     const double gap = (ticks.at[1] - ticks.at[0]) / (high - low) * pixels;

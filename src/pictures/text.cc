@@ -152,7 +152,8 @@ std::string token_label(std::string_view token) {
   std::u32string text = decode(token);
   constexpr std::u32string_view kEnd = U"</w>";
   if (text.size() > kEnd.size() && text.ends_with(kEnd)) {
-    text.replace(text.size() - kEnd.size(), kEnd.size(), U"·");
+    text.resize(text.size() - kEnd.size());
+    text += U'·';
   }
   std::u32string label;
   for (std::size_t i = 0; i < text.size(); ++i) {
