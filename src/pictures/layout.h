@@ -71,7 +71,7 @@ double draw_legend(Drawing& drawing, const std::vector<std::string>& names, doub
 // Returns the width used.
 double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label, bool gaps,
                       double left, double top, double height);
-inline constexpr double kShortestBar = 110;  // has room for ticks even beside a flat map
+inline constexpr double kShortestBar = 120;  // has room for ticks even beside a flat map
 double color_bar_width(const Scale& scale, std::string_view label, bool gaps, double height);
 
 }  // namespace sextant::pictures
