@@ -109,7 +109,7 @@ void add_identify(CLI::App& program) {
   auto identify = std::make_shared<Identify>();
   command
       .add_option("FILE", identify->file,
-                  ".npy of any float type, or rows of numbers as text (.csv)")
+                  ".npy of any float type, or rows of numbers as text (.csv); - reads stdin")
       ->required();
   command
       .add_option("--dtype", identify->dtype,

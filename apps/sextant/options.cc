@@ -38,15 +38,15 @@ std::string joined(const std::vector<std::pair<std::string, std::string>>& meani
 }  // namespace
 
 void TextInput::add_to(CLI::App& command, const std::string& what) {
-  command.add_option("TEXT", text, what + "; - reads stdin")->option_text(" ");
+  argument = command.add_option("TEXT", text, what + "; - reads stdin");
   command.add_option("--file", file, "read the text from this file")->type_name("F");
 }
 
 std::string TextInput::read(const std::string& where) const {
-  if (!text.empty() && !file.empty()) {
+  if (argument->count() > 0 && !file.empty()) {
     throw Error(where, "must be given as an argument or with --file, got both");
   }
-  if (!is_given()) throw Error(where, "must be given: \"some text\", - for stdin, or --file F");
+  if (!is_given()) throw CLI::RequiredError("TEXT or --file");
   std::string source = where;
   std::string result;
   if (!file.empty() && file != "-") {
@@ -176,12 +176,15 @@ std::string encode_command(const Sinusoidal& options, DType dtype) {
 void Output::add_to(CLI::App& command, std::span<const Format> allowed,
                     const std::string& meaning) {
   std::string formats;
+  std::vector<std::string> names;
   for (const Format format : allowed) {
     formats += (formats.empty() ? "" : " | ") + std::string(name_of(format));
+    names.emplace_back(name_of(format));
   }
   command.add_option("-o,--output", path, meaning)->type_name("FILE");
   command.add_option("--format", format_name, formats + ": for stdout, or instead of the ending")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
   if (std::find(allowed.begin(), allowed.end(), Format::json) != allowed.end()) {
     command.add_flag("--json", json, "the same as --format json");
   }

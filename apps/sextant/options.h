@@ -19,10 +19,13 @@ namespace sextant::app {
 struct TextInput {
   std::string text;
   std::string file;
+  const CLI::Option* argument = nullptr;  // TEXT: given and empty is not the same as not given
 
   void add_to(CLI::App& command, const std::string& what);
-  bool is_given() const { return !text.empty() || !file.empty(); }
-  // UTF-8 with at least one visible character. Throws Error otherwise, naming `where`.
+  bool is_given() const { return argument->count() > 0 || !file.empty(); }
+  // UTF-8 with at least one visible character. Throws Error otherwise, naming `where`; a command
+  // line
+  // without any text is a wrong one.
   std::string read(const std::string& where) const;
 };
 

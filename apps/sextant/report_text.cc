@@ -94,7 +94,9 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
   const Vocabulary vocabulary = Vocabulary::from_sentences(sentences);
 
   page.section("The text and its tokens");
-  page.paragraph(shorten(text.text, kMostTextShown));
+  std::string line;  // line breaks are spaces
+  for (const std::string& word : split_spaces(text.text)) line += (line.empty() ? "" : " ") + word;
+  page.paragraph(shorten(line, kMostTextShown));
   page.paragraph(
       counted(text.words.sentences.size(), "sentence") + ", " +
       counted(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
@@ -113,7 +115,7 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
   }
   std::vector<std::vector<std::string>> rows = {{"position"}, {"token"}, {"number"}};
   // Tables of the same length, each at most as wide as the page.
-  constexpr std::size_t kMostColumns = 15;
+  constexpr std::size_t kMostColumns = 12;
   const std::size_t tables = (text.tokens.size() + kMostColumns - 1) / kMostColumns;
   const std::size_t columns = (text.tokens.size() + tables - 1) / tables;
 

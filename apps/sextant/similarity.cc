@@ -42,9 +42,7 @@ WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
     return vectors;
   }
   if (text == nullptr) {
-    throw Error("similarity.text",
-                "must be given to train word vectors on (--text FILE), or ready ones with "
-                "--vectors FILE.vec");
+    throw CLI::RequiredError("--text FILE to train word vectors on, or --vectors FILE.vec,");
   }
   const Progress progress("training word vectors ...");
   SkipGram training = similarity.training;

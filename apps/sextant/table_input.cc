@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "console.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/npy.h"
@@ -52,7 +53,7 @@ StoredTable load_table(const std::string& path, const std::string& stored_as) {
     wanted = parse_dtype(stored_as);
     unit_roundoff(*wanted);  // refuses types that are no floats
   }
-  const std::string bytes = read_file(path);
+  const std::string bytes = path == "-" ? read_stdin() : read_file(path);
   StoredTable result;
   if (!bytes.starts_with(kNpyMagic)) {
     if (path.ends_with(".npy")) parse_npy(bytes, path);  // says what is wrong with it

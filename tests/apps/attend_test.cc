@@ -124,7 +124,7 @@ TEST(Attend, NumbersInAPipeNameTheirWords) {
 
 TEST(Attend, RefusesTextThatIsNone) {
   for (const char* wrong :
-       {"attend ''", "attend '   '", "attend", "attend --file no-such-file", "attend $'a\\xff'",
+       {"attend ''", "attend '   '", "attend --file no-such-file", "attend $'a\\xff'",
         "attend 'a b' --second $'\\xc3'", "attend 'a b' --heads 3", "attend 'a b' --heads 0"}) {
     const Outcome outcome = sextant(wrong);
     EXPECT_EQ(outcome.code, 1) << wrong;
@@ -132,6 +132,9 @@ TEST(Attend, RefusesTextThatIsNone) {
   }
   EXPECT_EQ(shell("printf '' | sextant attend -").code, 1);
   EXPECT_EQ(sextant("attend 'a' --file b").code, 1);
+  const Outcome missing = sextant("attend");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, StartsWith("sextant: TEXT or --file is required\n"));
 }
 
 }  // namespace

@@ -76,6 +76,9 @@ TEST(Identify, ReadsNumbersAsText) {
   EXPECT_EQ(found["scheme"], "sinusoidal");
   EXPECT_EQ(found["layout"], "cos_first");
   const Folder folder;
+  EXPECT_EQ(
+      shell("sextant encode --length 9 --width 8 | sextant identify - --json").json()["scheme"],
+      "sinusoidal");
   put(folder / "spaces.txt",
       "# sin cos\n0 1\n0.841471 0.540302\n0.909297 -0.416147\n"
       "0.141120 -0.989992\n");

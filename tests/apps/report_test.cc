@@ -77,8 +77,7 @@ TEST(Report, StdinIsADash) {
 
 TEST(Report, RefusesTextThatIsNone) {
   const Folder folder;
-  for (const char* wrong :
-       {"report ''", "report", "report $'\\xff\\xfe'", "report --file no-such"}) {
+  for (const char* wrong : {"report ''", "report $'\\xff\\xfe'", "report --file no-such"}) {
     const Outcome outcome = sextant(std::string(wrong) + " -o " + folder / "report.html");
     EXPECT_EQ(outcome.code, 1) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;

@@ -72,7 +72,7 @@ TEST_F(Similarity, WordsThatAreNotThereAreNamed) {
   const Outcome wrong = sextant("similarity black violet --text " + text_);
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("violet"));
-  EXPECT_EQ(sextant("similarity black brown").code, 1);
+  EXPECT_EQ(sextant("similarity black brown").code, 2);
   EXPECT_EQ(sextant("similarity black brown --text no-such-file").code, 1);
   EXPECT_EQ(sextant(command("--positions 2")).code, 1);
   EXPECT_EQ(sextant("similarity black").code, 2);
