@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "schemes/identify_compare.h"
@@ -26,6 +27,9 @@ constexpr double kFloat64Angles =
 constexpr double kFloat32Angles = 0x1p-20;  // the same in float32, exp(-k log(base) / n) included
 constexpr double kMostOutside =
     0.02;  // share of values that may be damaged before the table counts as another one
+
+constexpr double kSpareBits =
+    30;  // chance has one in 2^30, and some 2^10 structures, noises and bases to try
 
 void check(View<const double> table, double unit_roundoff) {
   if (table.rank() != 2 || table.size(0) < 1 || table.size(1) < 2) {
@@ -148,10 +152,11 @@ class Identifier {
   Identification run() {
     const bool zero_column = last_column_is_zero();
     const std::vector<Structure> structures = structures_of(table_.size(1), zero_column);
+    double values_left = kMostValues;
     const auto found = [&](const Noise& noise, bool far) {
       for (const Structure& structure : structures) {
         const auto accept = [&](const Fit& fit) { return judge(structure, noise, fit); };
-        if (search_fits(table_, structure, noise, far, accept)) return true;
+        if (search_fits(table_, structure, noise, far, values_left, accept)) return true;
       }
       return false;
     };
@@ -159,13 +164,14 @@ class Identifier {
     // millions: those come last.
     const std::vector<Noise> noises = noises_from(unit_);
     for (const Noise& noise : noises) {
-      if (found(noise, false)) return finish(noise);
+      if (found(noise, false)) return finish();
       if (guess_fits_) return unknown();
-      if (noise.storage <= 0x1p-24 && found(noise, true)) return finish(noise);
+      if (!found_ && noise.storage <= 0x1p-24 && found(noise, true)) return finish();
     }
     for (const Noise& noise : noises) {
-      if (noise.storage == unit_ && unit_ > 0x1p-24 && found(noise, true)) return finish(noise);
+      if (!found_ && noise.storage == unit_ && unit_ > 0x1p-24 && found(noise, true)) break;
     }
+    if (found_) return finish();  // damaged, but less than any other reading would be
     return unknown();
   }
 
@@ -188,13 +194,16 @@ class Identifier {
     const std::vector<Named> names = names_of(structure, fit, table_.size(0), table_.size(1));
     for (std::size_t i = 0; i < names.size() && i < 4; ++i) {
       Named name = names[i];
+      if (surplus_bits(name, fit, noise) < kSpareBits) continue;
       const bool float32 = noise.angle == kFloat32Angles;
       Comparison best = sample(name.options, noise, fit);
       if (float32) {
         Named framework = name;
         framework.options.precision = Precision::framework;
         const Comparison as_framework = sample(framework.options, noise, fit);
-        if (as_framework.max_deviation <= best.max_deviation || share_outside(best) > 0) {
+        // Angles in float64 have been ruled out by now.
+        if (share_outside(as_framework) <= share_outside(best) &&
+            as_framework.max_deviation <= 4 * best.max_deviation) {
           name = framework;
           best = as_framework;
         }
@@ -204,20 +213,18 @@ class Identifier {
         guess_deviation_ = best.max_deviation;
         guess_fits_ = fit.ratio_known ? false : share_outside(best) <= kMostOutside;
       }
-      if (!fit.ratio_known || share_outside(best) > kMostOutside ||
-          surplus_bits(name, fit, noise) < 10)
-        continue;
-      named_ = name;
-      base_matters_ = structure.steps.size() > 1;
-      fit_ = fit;
+      if (!fit.ratio_known || share_outside(best) > kMostOutside) continue;
+      const double share = share_outside(best);
+      if (found_ && found_->share <= share) continue;
+      found_ = Found{name, fit, noise, share, structure.steps.size() > 1, {}};
       for (const Named& other : names) {
         if (other.roughness <= 3 && (other.options.base != name.options.base ||
                                      other.options.ladder != name.options.ladder ||
                                      other.options.exponent != name.options.exponent)) {
-          also_.push_back(other.options);
+          found_->also.push_back(other.options);
         }
       }
-      return true;
+      if (share == 0) return true;
     }
     return false;
   }
@@ -237,30 +244,43 @@ class Identifier {
   // Bits that the values carry beyond those spent on choosing position, base and scale: noise never
   // has any to spare.
   double surplus_bits(const Named& name, const Fit& fit, const Noise& noise) const {
-    const double per_value = -std::log2(std::max(noise.storage, noise.angle));
-    const double values = static_cast<double>(std::min<std::int64_t>(table_.count(), 4096));
+    const double unit = std::max(noise.storage, noise.angle);
+    const double per_value = -std::log2(unit);
+    const std::int64_t width = table_.size(1);
+    const std::int64_t rows = std::min(table_.size(0), std::max<std::int64_t>(2, 4096 / width));
+    // The first row counts in full, other rows by what changes: constant columns are no evidence.
+    double values = static_cast<double>(width) * per_value;
+    for (std::int64_t i = 1; i < rows; ++i) {
+      const std::int64_t row = i * (table_.size(0) - 1) / (rows - 1);
+      for (std::int64_t column = 0; column < width; ++column) {
+        const double change =
+            std::abs(table_(row, column) - table_(0, column)) / std::abs(fit.scale);
+        values += std::min(per_value, std::log2(1 + change / unit));
+      }
+    }
     const double position = std::log2(2 * std::abs(static_cast<double>(fit.first)) + 2);
     const double scale = std::abs(name.options.scale) == 1 ? 1 : per_value;
-    return values * per_value - position - scale - 3.32 * name.roughness;
+    return values - position - scale - 3.32 * name.roughness;
   }
 
-  Identification finish(const Noise& noise) const {
-    const Comparison all = compare(table_, named_.options, noise,
-                                   tolerance_of_scale(named_.options, fit_), unit_, kAllRows);
+  Identification finish() const {
+    const auto& [name, fit, noise, share, base_matters, also] = *found_;
+    const Comparison all = compare(table_, name.options, noise,
+                                   tolerance_of_scale(name.options, fit), unit_, kAllRows);
     if (share_outside(all) > kMostOutside) return unknown();
-    Identification found;
-    found.scheme = "sinusoidal";
-    found.options = named_.options;
-    found.max_deviation = all.max_deviation;
-    if (found.options.exponent == Exponent::doubled) found.mistake = "doubled_exponent";
-    if (found.options.exponent == Exponent::doubled_unpaired)
-      found.mistake = "doubled_exponent_unpaired";
-    found.confidence = 1 - std::exp2(-surplus_bits(named_, fit_, noise) / 8);
-    if (!fit_.sure_of_first) found.confidence *= 0.5;
-    if (all.outside > 0) found.confidence *= 0.5 * (1 - share_outside(all));
-    found.explanation = explain({found.options, table_.size(0), table_.size(1), also_, all,
-                                 fit_.sure_of_first, base_matters_, noise.storage > unit_});
-    return found;
+    Identification result;
+    result.scheme = "sinusoidal";
+    result.options = name.options;
+    result.max_deviation = all.max_deviation;
+    if (result.options.exponent == Exponent::doubled) result.mistake = "doubled_exponent";
+    if (result.options.exponent == Exponent::doubled_unpaired)
+      result.mistake = "doubled_exponent_unpaired";
+    result.confidence = 1 - std::exp2(-surplus_bits(name, fit, noise) / 8);
+    if (!fit.sure_of_first) result.confidence *= 0.5;
+    if (all.outside > 0) result.confidence *= 0.5 * (1 - share_outside(all));
+    result.explanation = explain({result.options, table_.size(0), table_.size(1), also, all,
+                                  fit.sure_of_first, base_matters, noise.storage > unit_});
+    return result;
   }
 
   Identification unknown() const {
@@ -278,10 +298,16 @@ class Identifier {
 
   View<const double> table_;
   double unit_;
-  Named named_{};
-  Fit fit_{};
-  bool base_matters_ = true;
-  std::vector<Sinusoidal> also_;  // other names of the same numbers
+  // The reading with the least share of values outside the noise so far.
+  struct Found {
+    Named name;
+    Fit fit;
+    Noise noise;
+    double share;
+    bool base_matters;
+    std::vector<Sinusoidal> also;  // other names of the same numbers
+  };
+  std::optional<Found> found_;
   Sinusoidal guess_{};
   double guess_deviation_ = std::numeric_limits<double>::infinity();
   bool guess_fits_ = false;

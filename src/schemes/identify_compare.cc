@@ -47,9 +47,7 @@ Comparison compare_block(View<const double> table, std::int64_t begin, const Ten
   const double useless = kUseless * allowed.scale;
   for (std::int64_t i = 0; i < remade.size(0); ++i) {
     const std::int64_t row = begin + i;
-    std::int64_t filled = 0;
-    while (filled < width && table(row, filled) == 0) ++filled;
-    if (filled == width) {
+    if (is_empty_row(table, row)) {
       result.rows_empty += 1;
       continue;
     }

@@ -22,7 +22,8 @@ constexpr double kExact = 0x1p-50;
 // Full fits per search: many positions that pass the first row mean that the table has too little
 // to say.
 constexpr int kMostFits = 400;
-constexpr int kMostPositions = 20'000'000;  // a second or two
+// Values looked at for a ratio that has to be sharpened on the way.
+constexpr double kMostValuesOfEstimate = 1e6;
 
 struct Value {
   double order;  // sensitivity at row 0, up to a factor
@@ -43,12 +44,16 @@ struct Verdict {
   bool stuck = false;      // the ratio is too uncertain to predict the faster columns
 };
 
+// Nothing to sharpen.
+bool is_exact(const Ratio& ratio) {
+  return ratio.variance < kExact * kExact * (1 + ratio.log * ratio.log);
+}
+
 // Runs the filter over values in order of sensitivity.
 Verdict filter(const std::vector<Value>& values, double first, double angle_noise,
                double allowed_wrong, Ratio& ratio) {
   Verdict verdict;
-  const bool exact =
-      ratio.variance < kExact * kExact * (1 + ratio.log * ratio.log);  // nothing to sharpen
+  const bool exact = is_exact(ratio);
   for (const Value& v : values) {
     const double angle = (first + v.row) * (exact ? v.theta : std::exp(ratio.log * v.index));
     const double sensitivity = angle * v.index;  // radians per unit of the logarithm
@@ -60,14 +65,14 @@ Verdict filter(const std::vector<Value>& values, double first, double angle_nois
     const double sine = std::sin(angle), cosine = std::cos(angle);
     const double predicted = v.cosine ? cosine : sine;
     const double derivative = v.cosine ? -sine : cosine;
-    const double error =
-        v.error +
-        angle_noise * std::abs(angle) * (std::abs(derivative) + angle_noise * std::abs(angle)) +
-        1e-100;
+    const double turn = angle_noise * std::abs(angle);
+    // Beyond the straight line, in the angle and in the ratio.
+    const double bend = 0.5 * spread * (spread + v.index * std::sqrt(ratio.variance));
+    const double error = v.error + turn * (std::abs(derivative) + turn) + bend + 1e-100;
     if (error > kUseless) continue;
     const double miss = v.value - predicted;
     verdict.tested += 1;
-    if (std::abs(miss) > 3 * error + 4 * spread * std::abs(derivative) + 4 * spread * spread) {
+    if (std::abs(miss) > 3 * error + 4 * spread * std::abs(derivative)) {
       verdict.wrong += 1;
       if (verdict.wrong > allowed_wrong + verdict.tested / 16) break;
       continue;
@@ -88,9 +93,19 @@ class Search {
   Search(View<const double> table, const Structure& structure, const Noise& noise, const Wave& wave)
       : table_(table), noise_(noise), wave_(wave), steps_(thinned(structure.steps, 96)) {
     rows_ = rows_to_look_at(table, 12);
-    for (std::int64_t row = 1; row < table.size(0); row *= 2) rows_.push_back(row);
+    for (std::int64_t row = 1; row < table.size(0); row *= 2) {
+      if (!is_empty_row(table, row)) rows_.push_back(row);
+    }
     std::sort(rows_.begin(), rows_.end());
     rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
+  }
+
+  // The first row's values, from the least to the most sensitive.
+  std::vector<Value> first_row(double scale, double log_ratio) const {
+    std::vector<Value> row = values(scale, log_ratio, true);
+    std::stable_sort(row.begin(), row.end(),
+                     [](const Value& a, const Value& b) { return a.order < b.order; });
+    return row;
   }
 
   std::vector<Value> values(double scale, double log_ratio, bool one_row) const {
@@ -140,7 +155,10 @@ class Search {
     Ratio ratio = prior;
     Verdict verdict = filter(all, p, noise_.angle, 2, ratio);
     if (!good(verdict, all.size())) return std::nullopt;
-    ratio.variance = prior.variance;  // a second pass, linearised where the first one ended
+    // A second pass, linearised where the first one ended, and free to leave a ratio that was only
+    // supposed.
+    ratio.variance = std::max(prior.variance, 16 / (verdict.information + 1e-300));
+    if (verdict.information == 0) ratio.variance = prior.variance;
     verdict = filter(all, p, noise_.angle, 2, ratio);
     if (!good(verdict, all.size())) return std::nullopt;
     Fit found;
@@ -177,7 +195,6 @@ class Search {
 
   const std::vector<Step>& steps() const noexcept { return steps_; }
   const std::vector<std::int64_t>& rows() const noexcept { return rows_; }
-  double angle_noise() const noexcept { return noise_.angle; }
 
  private:
   static bool good(const Verdict& verdict, std::size_t values) {
@@ -234,19 +251,26 @@ std::vector<Ratio> ratios_to_try(const Structure& structure, std::int64_t width,
 }  // namespace
 
 bool search_fits(View<const double> table, const Structure& structure, const Noise& noise, bool far,
-                 const std::function<bool(const Fit&)>& accept) {
+                 double& values_left, const std::function<bool(const Fit&)>& accept) {
   const std::optional<Wave> wave = measure_wave(table, structure, noise);
   if (!wave) return false;
   const Search search(table, structure, noise, *wave);
+  const bool one_frequency = search.steps().back().index == 0;
   std::vector<Ratio> ratios{{0, 0}};  // with one frequency alone there is nothing to try
-  if (search.steps().back().index > 0) {
+  if (!one_frequency) {
     ratios =
         ratios_to_try(structure, table.size(1), estimate_ratios(table, structure, *wave, noise));
   }
-  const std::int64_t begin = far ? kNear + 1 : 0;
-  const std::int64_t end = far ? kFar : kNear;
   std::optional<Fit> unsure;
+  double until = 0;  // the part of the work that the next ratio may not touch
   int fits = 0;
+  // Cheap, and passed by few: the first row alone. Far away a ratio that is not sharp enough says
+  // nothing.
+  const auto passes = [&](const std::vector<Value>& row, std::int64_t first, Ratio ratio) {
+    const Verdict verdict = filter(row, static_cast<double>(first), noise.angle, 1, ratio);
+    values_left -= 1 + verdict.tested;
+    return verdict.wrong <= 1 + verdict.tested / 16 && !(far && verdict.stuck);
+  };
   const auto offer = [&](std::int64_t first, double scale, const Ratio& prior) {
     if (++fits > kMostFits) return false;
     const std::optional<Fit> fit = search.fit(first, scale, prior);
@@ -255,36 +279,43 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
     if (!unsure || std::abs(fit->first) < std::abs(unsure->first)) unsure = fit;
     return false;
   };
-  for (const double sign : {1.0, -1.0}) {
-    const double scale = sign * wave->scale;
+  // Calls visit(position) for all positions whose phase fits, by distance, until it returns true.
+  const auto each_position = [&](double sign, const auto& visit) {
     const double phase = wave->phase + (sign < 0 ? std::numbers::pi : 0);
-    for (const Ratio& prior : ratios) {
-      std::vector<Value> row = search.values(scale, prior.log, true);
-      std::stable_sort(row.begin(), row.end(),
-                       [](const Value& a, const Value& b) { return a.order < b.order; });
-      for (const std::int64_t direction : {1, -1}) {
-        PhaseVisits visits(direction > 0 ? phase : -phase, wave->phase_tolerance, begin);
-        for (std::int64_t n = visits.next(); n <= end; n = visits.next()) {
-          if (n == 0 && direction < 0) continue;
-          const std::int64_t first = direction * n;
-          Ratio ratio = prior;
-          const Verdict verdict =
-              filter(row, static_cast<double>(first), search.angle_noise(), 1, ratio);
-          if (verdict.wrong > 1 + verdict.tested / 16) continue;
-          if (offer(first, scale, prior)) return true;
-        }
+    for (const std::int64_t direction : {1, -1}) {
+      PhaseVisits visits(direction > 0 ? phase : -phase, wave->phase_tolerance,
+                         far ? kNear + 1 : 0);
+      for (std::int64_t n = visits.next(); n <= (far ? kFar : kNear); n = visits.next()) {
+        if (values_left <= until || fits > kMostFits) return false;
+        if ((n != 0 || direction > 0) && visit(direction * n)) return true;
       }
     }
-    if (far || search.steps().back().index == 0) continue;
-    for (const std::int64_t direction : {1, -1}) {
-      PhaseVisits visits(direction > 0 ? phase : -phase, wave->phase_tolerance, begin);
-      for (std::int64_t n = visits.next(); n <= end; n = visits.next()) {
-        const std::int64_t first = direction * n;
-        for (const std::int64_t row : search.rows()) {
-          const std::optional<Ratio> slow = search.from_slow_sine(first, scale, row);
-          if (slow && offer(first, scale, *slow)) return true;
-        }
+    return false;
+  };
+  for (const double sign : {1.0, -1.0}) {
+    const double scale = sign * wave->scale;
+    for (const Ratio& prior : ratios) {
+      const std::vector<Value> row = search.first_row(scale, prior.log);
+      until = is_exact(prior) ? 0 : std::max(0.0, values_left - kMostValuesOfEstimate);
+      if (each_position(sign, [&](std::int64_t first) {
+            return passes(row, first, prior) && offer(first, scale, prior);
+          })) {
+        return true;
       }
+    }
+    if (far || one_frequency) continue;
+    until = std::max(0.0, values_left - kMostValuesOfEstimate);
+    if (each_position(sign, [&](std::int64_t first) {
+          for (const std::int64_t row : {search.rows().front(), search.rows().back()}) {
+            const std::optional<Ratio> slow = search.from_slow_sine(first, scale, row);
+            if (slow && passes(search.first_row(scale, slow->log), first, *slow) &&
+                offer(first, scale, *slow)) {
+              return true;
+            }
+          }
+          return false;
+        })) {
+      return true;
     }
   }
   return unsure && accept(*unsure);

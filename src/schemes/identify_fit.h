@@ -20,9 +20,12 @@ struct Fit {
   bool sure_of_first;  // false when other positions would fit as well
 };
 
+// Work for one table, in values looked at: all searches together stop after about a second of it.
+inline constexpr double kMostValues = 2e7;
+
 // Calls `accept` for every fit that the sample allows, positions near 0 first, until it returns
 // true. `far`: only positions beyond those of the near search, up to +-2^31.
 bool search_fits(View<const double> table, const Structure& structure, const Noise& noise, bool far,
-                 const std::function<bool(const Fit&)>& accept);
+                 double& values_left, const std::function<bool(const Fit&)>& accept);
 
 }  // namespace sextant::identify

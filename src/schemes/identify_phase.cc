@@ -47,8 +47,8 @@ void PhaseVisits::advance(const Returns& r, std::uint64_t width, std::uint64_t o
 }
 
 PhaseVisits::PhaseVisits(double phase, double tolerance, std::int64_t start)
-    : begin_(turns(phase - tolerance)),
-      width_(turns(std::clamp(2 * tolerance, 2e-9, 2.0))),
+    : begin_(turns(phase - std::clamp(tolerance, 1e-9, 1.0))),
+      width_(turns(2 * std::clamp(tolerance, 1e-9, 1.0))),
       returns_(returns_to(width_)),
       p_(start) {
   // The first visit: halve the arc from a half turn down to the wanted one, each time stepping

@@ -128,10 +128,14 @@ double refine(const std::vector<Turn>& turns, double lag, double inflation, Rati
       slope *= -std::sin(angle);
     }
     const double spread = slope * slope * ratio.variance;
-    const double error = turn->sigma * turn->sigma * inflation * inflation;
+    // Beyond the straight line: the ratio enters through an exponential, a lone column through a
+    // cosine.
+    const double bend =
+        0.5 * angle * turn->index * ratio.variance * turn->index * (turn->pair ? 1 : 1 + angle);
+    const double error = turn->sigma * turn->sigma * inflation * inflation + bend * bend;
     if (angle * turn->index * std::sqrt(ratio.variance) > 0.7) break;
     used += 1;
-    if (miss * miss > 36 * (spread + error) + 0.25 * spread * spread) {
+    if (miss * miss > 36 * (spread + error)) {
       wrong += 1;
       continue;
     }
@@ -146,15 +150,19 @@ double refine(const std::vector<Turn>& turns, double lag, double inflation, Rati
 
 double Noise::of(double value) const noexcept { return storage * std::max(std::abs(value), tiny); }
 
+bool is_empty_row(View<const double> table, std::int64_t row) {
+  std::int64_t column = 0;
+  while (column < table.size(1) && table(row, column) == 0) ++column;
+  return column == table.size(1);
+}
+
 std::vector<std::int64_t> rows_to_look_at(View<const double> table, std::int64_t count) {
   std::vector<std::int64_t> rows;
   const std::int64_t length = table.size(0);
   const std::int64_t parts = std::max<std::int64_t>(1, std::min(length, count) - 1);
   for (std::int64_t i = 0; i <= parts && i < length; ++i) {
     const std::int64_t row = i * (length - 1) / parts;
-    std::int64_t column = 0;
-    while (column < table.size(1) && table(row, column) == 0) ++column;
-    if (column < table.size(1)) rows.push_back(row);
+    if (!is_empty_row(table, row)) rows.push_back(row);
   }
   return rows;
 }
@@ -207,14 +215,14 @@ std::optional<Wave> measure_wave(View<const double> table, const Structure& stru
       if (std::abs(length - size) > 0.05 * size) {
         outside += 1;
       } else {
-        total += length;
+        total += length - size;  // small numbers, small rounding errors
         pairs += 1;
       }
     }
   }
   if (outside > 0.1 * pairs || pairs == 0 || n == 0) return std::nullopt;
   const double unit = noise.storage + 0x1p-50;
-  return Wave{total / pairs, size * unit * (0x1p-8 + 2 / std::sqrt(pairs)), std::arg(sum),
+  return Wave{size + total / pairs, size * unit * (0x1p-8 + 2 / std::sqrt(pairs)), std::arg(sum),
               2 * unit / std::sqrt(n)};
 }
 

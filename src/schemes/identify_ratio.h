@@ -33,6 +33,9 @@ struct Wave {
   double phase_tolerance;
 };
 
+// A row of zeros: padding, no position.
+bool is_empty_row(View<const double> table, std::int64_t row);
+
 // Rows that are not all zero (a padding row is), at most `count` of them, spread evenly.
 std::vector<std::int64_t> rows_to_look_at(View<const double> table, std::int64_t count);
 

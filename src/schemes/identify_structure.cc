@@ -82,15 +82,18 @@ std::vector<Reading> readings_of(const Structure& structure, std::int64_t width)
     // With base e the logarithm of a frequency is the exponent itself.
     const Tensor<double> frequencies =
         sinusoidal_frequencies(reading.options, exponent == Exponent::doubled_unpaired);
-    const std::int64_t entry = exponent == Exponent::doubled_unpaired ? 0 : 1;
+    // The last one, whose logarithm is near 1: that of the first would have lost digits.
+    const std::int64_t last = frequencies.count() - 1;
+    const double steps =
+        static_cast<double>(exponent == Exponent::doubled_unpaired ? 2 * last + 1 : last);
     reading.exponent_per_step =
-        frequencies.count() > entry ? -std::log(frequencies.data()[entry]) : 0;
+        last < 0 || steps == 0 ? 0 : -std::log(frequencies.data()[last]) / steps;
     const OddWidth usual = ladder == Ladder::d ? OddWidth::extra_sine : OddWidth::zero_column;
     const bool interleaved = structure.layout == SinusoidalLayout::interleaved;
     reading.rarity = (ladder == Ladder::d ? 0
                       : interleaved       ? 0.5
                                           : 0.25) +
-                     (exponent == Exponent::doubled ? 2.5 : 0) +
+                     (exponent == Exponent::doubled ? 1.5 : 0) +
                      (odd_width.value_or(usual) == usual ? 0 : 0.3);
     if (odd_width == usual) reading.options.odd_width.reset();
     readings.push_back(reading);

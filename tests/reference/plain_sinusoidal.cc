@@ -41,8 +41,10 @@ double plain_sinusoidal(const Sinusoidal& options, std::int64_t position, std::i
       options.ladder == Ladder::d ? OddWidth::extra_sine : OddWidth::zero_column);
   const Entry entry = entry_of(options, rule, options.width, column);
   if (entry.zero) return 0;
-  const std::int64_t width =
-      options.width + (options.width % 2 != 0 && rule == OddWidth::round_up ? 1 : 0);
+  // A column of zeros belongs to no pair: the frequencies are those of the width without it.
+  std::int64_t width = options.width;
+  if (width % 2 != 0 && rule == OddWidth::round_up) width += 1;
+  if (width % 2 != 0 && rule == OddWidth::zero_column) width -= 1;
   // The exponent of the base, in steps of one pair: pair k, twice pair k, or 2k for sines and 2k +
   // 1 for cosines.
   long double steps = static_cast<long double>(entry.pair);
