@@ -120,8 +120,10 @@ void run(const PlotOptions& options) {
   auto format = options.output.format(kTableFormats, "plot");
   if (!format && !stdout_is_terminal()) format = Format::svg;
   if (!format) {
-    return print(plot.names.title + "\n" +
-                 blocks_of(std::as_const(plot.values).view(), plot.names) +
+    const View<const double> values = std::as_const(plot.values).view();
+    const std::string drawn = kind.name == "distance" ? bars_of(values, plot.names.column_name)
+                                                      : blocks_of(values, plot.names);
+    return print(plot.names.title + "\n" + drawn +
                  "the picture: -o FILE.svg, .png or .html; its numbers: .npy, .csv or .json\n");
   }
   if (*format == Format::svg || *format == Format::png || *format == Format::html) {

@@ -14,6 +14,7 @@
 namespace sextant::app {
 namespace {
 
+constexpr std::int64_t kLinesForText = 8;  // of a terminal, beside a table: command, title, notes
 constexpr std::size_t kPart = std::size_t{1} << 20;  // bytes of text before they are sent on
 
 std::string row_label(const TableNames& names, std::int64_t row) {
@@ -172,7 +173,6 @@ std::string blocks_of(View<const double> table, const TableNames& names) {
   for (std::int64_t row = 0; row < table.size(0); ++row) {
     label_width = std::max(label_width, visible_length(row_label(names, row)));
   }
-  constexpr std::int64_t kLinesForText = 8;
   constexpr std::int64_t kCellWidth = 2;  // terminal cells, about as wide as high
   // The corner, and not every n-th column: sines and cosines alternate, so leaving some out would
   // draw stripes that are not there.
@@ -193,6 +193,26 @@ std::string blocks_of(View<const double> table, const TableNames& names) {
             " columns\n";
   }
   return text;
+}
+
+std::string bars_of(View<const double> table, const std::string& header) {
+  double largest = 0;
+  for (std::int64_t row = 0; row < table.size(0); ++row) {
+    largest = std::max(largest, std::abs(table(row, 1)));
+  }
+  constexpr std::int64_t kRoomForNumbers = 24;
+  const auto longest =
+      static_cast<double>(std::max<std::int64_t>(10, terminal_width() - kRoomForNumbers));
+  const std::int64_t lines =
+      std::clamp<std::int64_t>(terminal_height() - kLinesForText, 1, table.size(0));
+  std::vector<std::vector<std::string>> rows;
+  for (std::int64_t line = 0; line < lines; ++line) {
+    const std::int64_t row = lines == 1 ? 0 : line * (table.size(0) - 1) / (lines - 1);
+    const double share = largest > 0 ? std::max(0.0, table(row, 1)) / largest : 0;
+    rows.push_back({shortest(table(row, 0)), fixed(table(row, 1), 6),
+                    std::string(static_cast<std::size_t>(std::lround(share * longest)), '#')});
+  }
+  return header + "\n" + aligned(rows, false);
 }
 
 std::string aligned(const std::vector<std::vector<std::string>>& rows, bool right) {

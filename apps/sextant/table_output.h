@@ -45,6 +45,10 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
 Picture picture_of(View<const double> table, const TableNames& names);
 std::string blocks_of(View<const double> table, const TableNames& names);
 
+// [rows, 2] of x and y as bars of text, one line each; as many rows as fit the terminal, evenly
+// spread.
+std::string bars_of(View<const double> table, const std::string& header);
+
 // Columns of text, aligned: numbers to the right when `right` says so. rows[0] is the header.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, bool right = true);
 

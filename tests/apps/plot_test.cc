@@ -83,6 +83,13 @@ TEST(Plot, RefusesWhatIsNotThere) {
   EXPECT_THAT(kind.err, HasSubstr("sinusoids, rows, heatmap, similarity, distance"));
 }
 
+TEST(Plot, ATerminalGetsBars) {
+  const Outcome shown = shell("TERM=xterm script -qec '" SEXTANT_PROGRAM
+                              " plot distance --length 4 --width 8' /dev/null");
+  EXPECT_THAT(shown.out, HasSubstr("0  1.000000  ########"));
+  EXPECT_THAT(shown.out, HasSubstr("3  "));
+}
+
 TEST(Plot, ATerminalGetsBlocks) {
   const Outcome shown =
       shell("TERM=xterm NO_COLOR=1 script -qec '" SEXTANT_PROGRAM " plot heatmap' /dev/null");
