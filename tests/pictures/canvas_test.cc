@@ -12,10 +12,6 @@
 #include "sextant/core/files.h"
 #include "sextant/pictures/charts.h"
 
-// fontconfig keeps its list of fonts until the process ends, once per process and outside of ours.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
-
 namespace sextant {
 namespace {
 
