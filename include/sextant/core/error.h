@@ -11,8 +11,7 @@ namespace sextant {
 // was wrong and what is allowed: "[rotary.head_dim] must be even, got 7".
 class Error : public std::invalid_argument {
  public:
-  Error(std::string_view where, std::string_view what)
-      : std::invalid_argument("[" + std::string(where) + "] " + std::string(what)), where_(where) {}
+  Error(std::string_view where, std::string_view what);
 
   // The argument or file at fault, without brackets.
   const std::string& where() const noexcept { return where_; }
