@@ -12,9 +12,7 @@ TEST(Error, NamesTheArgumentInBracketsThenWhatWasWrong) {
   EXPECT_EQ(error.where(), "rotary.head_dim");
 }
 
-TEST(Error, IsAnInvalidArgument) {
-  EXPECT_THROW(throw Error("a", "b"), std::invalid_argument);
-}
+TEST(Error, IsAnInvalidArgument) { EXPECT_THROW(throw Error("a", "b"), std::invalid_argument); }
 
 }  // namespace
 }  // namespace sextant

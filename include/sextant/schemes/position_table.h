@@ -9,14 +9,16 @@
 
 namespace sextant {
 
-// Rows 0 .. n-1 of a sinusoidal table, made when first asked for and never twice. All members may be called from any thread.
+// Rows 0 .. n-1 of a sinusoidal table, made when first asked for and never twice. All members may
+// be called from any thread.
 template <Floating T = float>
 class PositionTable {
  public:
   // `options.length` rows are made at once (0 is fine).
   explicit PositionTable(Sinusoidal options);
 
-  // At least `length` rows; grows (doubling) when there are fewer. What was handed out before stays valid and unchanged.
+  // At least `length` rows; grows (doubling) when there are fewer. What was handed out before stays
+  // valid and unchanged.
   std::shared_ptr<const Tensor<T>> rows(std::int64_t length);
   std::int64_t length() const;  // rows made so far
   const Sinusoidal& options() const noexcept { return options_; }

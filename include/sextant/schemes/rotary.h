@@ -1,4 +1,5 @@
-// Rotary positions: RoPE (Su et al. 2021, 2104.09864). Pairs of channels of q and k are turned by position x frequency.
+// Rotary positions: RoPE (Su et al. 2021, 2104.09864). Pairs of channels of q and k are turned by
+// position x frequency.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,10 @@ enum class RotaryLayout {
 };
 
 struct Rotary {
-  std::int64_t head_dim = 0;     // channels of a head, >= 2
-  std::int64_t rotary_dim = 0;   // channels that turn, even, <= head_dim; 0: all of them (head_dim must be even then)
-  double base = 10000;           // > 0
+  std::int64_t head_dim = 0;  // channels of a head, >= 2
+  std::int64_t rotary_dim =
+      0;  // channels that turn, even, <= head_dim; 0: all of them (head_dim must be even then)
+  double base = 10000;  // > 0
   RotaryLayout layout = RotaryLayout::half_split;
   Precision precision = Precision::exact;
   int threads = 0;
@@ -29,26 +31,27 @@ struct Rotary {
 // Cosines and sines of each position and pair. `T` is the type they are rounded to, once.
 template <Floating T = float>
 struct RotationTable {
-  Tensor<T> cos;                 // [position, pairs]
-  Tensor<T> sin;                 // [position, pairs]
+  Tensor<T> cos;  // [position, pairs]
+  Tensor<T> sin;  // [position, pairs]
   RotaryLayout layout = RotaryLayout::half_split;
   std::int64_t first_channel = 0;  // where the rotated span of 2 * pairs channels starts in a head
 };
 
-// The table of positions 0 .. length - 1, or of any positions. Angle k is position * base^(-2k / rotary_dim); accuracy as
-// sinusoidal(). Throws Error when an option is out of its range.
+// The table of positions 0 .. length - 1, or of any positions. Angle k is position * base^(-2k /
+// rotary_dim); accuracy as sinusoidal(). Throws Error when an option is out of its range.
 template <Floating T = float>
 RotationTable<T> rotary(const Rotary& options, std::int64_t length);
 template <Floating T = float>
 RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> positions);
 
-// The same for positions 0 .. n - 1 into a table of the caller whose cos and sin are [n, pairs]; sets its layout and its
-// first channel. Throws Error when they have another shape.
+// The same for positions 0 .. n - 1 into a table of the caller whose cos and sin are [n, pairs];
+// sets its layout and its first channel. Throws Error when they have another shape.
 template <Floating T>
 void rotary_into(RotationTable<T>& table, const Rotary& options);
 
-// Turns x by row n of the table for the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos; other channels are copied.
-// x and out: [batch, heads, length, head_dim], any strides; out may be x. Throws Error when shapes and table do not fit.
+// Turns x by row n of the table for the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;
+// other channels are copied. x and out: [batch, heads, length, head_dim], any strides; out may be
+// x. Throws Error when shapes and table do not fit.
 template <Floating T>
 void rotate(View<const T> x, View<T> out, const RotationTable<T>& table);
 

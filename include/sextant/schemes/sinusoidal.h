@@ -1,4 +1,5 @@
-// Sinusoidal positions, the whole family: Vaswani et al. 2017 (1706.03762, section 3.5) and the forms found in the wild.
+// Sinusoidal positions, the whole family: Vaswani et al. 2017 (1706.03762, section 3.5) and the
+// forms found in the wild.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace sextant {
 // Where sines and cosines stand in a row.
 enum class SinusoidalLayout {
   interleaved,  // sin, cos, sin, cos, ...                          the paper
-  half_split,   // all sines, then all cosines                      tensor2tensor, fairseq, Marian, Whisper
+  half_split,   // all sines, then all cosines                      tensor2tensor, fairseq, Marian,
+                // Whisper
   cos_first,    // all cosines, then all sines                      Musicgen, diffusion timesteps
 };
 
@@ -29,43 +31,50 @@ enum class Ladder {
 enum class Exponent {
   standard,
   doubled,           // every exponent twice as large: base^(-4k / width), sine and cosine alike
-  doubled_unpaired,  // the same slip, and the cosine of a pair one step further: base^(-2(2k + 1) / width)
+  doubled_unpaired,  // the same slip, and the cosine of a pair one step further: base^(-2(2k + 1) /
+                     // width)
 };
 
-// The column left over when the width is odd. The pairs then follow the ladder of the odd width itself (extra_sine), of
-// width - 1 (zero_column) or of width + 1 (round_up).
+// The column left over when the width is odd. The pairs then follow the ladder of the odd width
+// itself (extra_sine), of width - 1 (zero_column) or of width + 1 (round_up).
 enum class OddWidth {
-  extra_sine,   // one more sine than cosines                       keras-hub, HF Marian; the rule for ladder d
-  zero_column,  // the last column is zero                          fairseq, timesteps; the rule for ladder d/2-1
+  extra_sine,   // one more sine than cosines                       keras-hub, HF Marian; the rule
+                // for ladder d
+  zero_column,  // the last column is zero                          fairseq, timesteps; the rule for
+                // ladder d/2-1
   round_up,     // the table of width + 1, last column cut off
 };
 
 enum class Precision {
   exact,      // the true value rounded once
-  framework,  // as float32 frameworks do: frequency rounded to float32, times the position rounded to float32, rounded to
-              // float32; sine and cosine of that correctly rounded to float32, times the scale in float32, converted to T
+  framework,  // as float32 frameworks do: frequency rounded to float32, times the position rounded
+              // to float32, rounded to float32; sine and cosine of that correctly rounded to
+              // float32, times the scale in float32, converted to T
 };
 
 struct Sinusoidal {
-  std::int64_t length = 0;       // rows, >= 0; not used when positions are given
-  std::int64_t width = 0;        // columns, >= 1; ladder d/2-1 needs >= 4
-  double base = 10000;           // > 0, finite
-  std::int64_t first = 0;        // position of row 0; not used when positions are given
+  std::int64_t length = 0;  // rows, >= 0; not used when positions are given
+  std::int64_t width = 0;   // columns, >= 1; ladder d/2-1 needs >= 4
+  double base = 10000;      // > 0, finite
+  std::int64_t first = 0;   // position of row 0; not used when positions are given
   SinusoidalLayout layout = SinusoidalLayout::interleaved;
   Ladder ladder = Ladder::d;
   Exponent exponent = Exponent::standard;
-  std::optional<OddWidth> odd_width = std::nullopt;  // unset: extra_sine for ladder d, zero_column for ladder d/2-1
-  double scale = 1;                   // multiplies every value before the rounding (MLX: sqrt(2 / width)); finite
+  std::optional<OddWidth> odd_width =
+      std::nullopt;  // unset: extra_sine for ladder d, zero_column for ladder d/2-1
+  double scale = 1;  // multiplies every value before the rounding (MLX: sqrt(2 / width)); finite
   Precision precision = Precision::exact;
-  int threads = 0;                    // 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0: default_threads(); the result does not depend on it
 };
 
-// The table [length, width] of positions first, first + 1, ... With precision exact, float32, bfloat16 and float16 are
-// within 0.5001 units in the last place of the true value, and float64 within 0.51 (results below 2^-1022 aside), for every
-// base that keeps the frequencies at or below 2^64 radians per position, and for |position| <= 2^53. The bits of a value
-// depend on its position, its column and the instruction set alone: not on the length, the first row, the threads, or
-// whether its position was listed. A processor with fused multiply-add and one without differ in about one float32 of 10^8.
-// Throws Error when an option is out of its range, a position is beyond +-2^53, or length * width overflows.
+// The table [length, width] of positions first, first + 1, ... With precision exact, float32,
+// bfloat16 and float16 are within 0.5001 units in the last place of the true value, and float64
+// within 0.51 (results below 2^-1022 aside), for every base that keeps the frequencies at or below
+// 2^64 radians per position, and for |position| <= 2^53. The bits of a value depend on its
+// position, its column and the instruction set alone: not on the length, the first row, the
+// threads, or whether its position was listed. A processor with fused multiply-add and one without
+// differ in about one float32 of 10^8. Throws Error when an option is out of its range, a position
+// is beyond +-2^53, or length * width overflows.
 template <Floating T = float>
 Tensor<T> sinusoidal(const Sinusoidal& options);
 
@@ -73,8 +82,9 @@ Tensor<T> sinusoidal(const Sinusoidal& options);
 template <Floating T = float>
 Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const std::int64_t> positions);
 
-// The same for real-valued positions (diffusion timesteps, continuous time); each must be finite and within +-2^53. Every
-// value is correctly rounded, so a float32 at a whole number may differ from the integer's by its last place (one in 10^7).
+// The same for real-valued positions (diffusion timesteps, continuous time); each must be finite
+// and within +-2^53. Every value is correctly rounded, so a float32 at a whole number may differ
+// from the integer's by its last place (one in 10^7).
 template <Floating T = float>
 Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const double> positions);
 
@@ -92,13 +102,15 @@ struct SinusoidalColumn {
 };
 SinusoidalColumn sinusoidal_column(const Sinusoidal& options, std::int64_t column);
 
-// M_offset of the paper's remark: [width, width] with PE(p + offset) = M_offset PE(p) for every p. A rotation of each pair;
-// the scale does not matter. Entries are correctly rounded, so |M_k PE(p) - PE(p + k)| stays below 4 * 2^-53 in float64
-// wherever p and k are. Throws Error for forms that have no such matrix (a sine without its cosine: odd widths except
-// zero_column, unpaired exponents).
+// M_offset of the paper's remark: [width, width] with PE(p + offset) = M_offset PE(p) for every p.
+// A rotation of each pair; the scale does not matter. Entries are correctly rounded, so |M_k PE(p)
+// - PE(p + k)| stays below 4 * 2^-53 in float64 wherever p and k are. Throws Error for forms that
+// have no such matrix (a sine without its cosine: odd widths except zero_column, unpaired
+// exponents).
 Tensor<double> offset_matrix(const Sinusoidal& options, std::int64_t offset);
 
-// The names used by the command line and by Python: "interleaved", "d/2-1", "doubled_unpaired", "zero_column", "framework".
+// The names used by the command line and by Python: "interleaved", "d/2-1", "doubled_unpaired",
+// "zero_column", "framework".
 std::string_view name_of(SinusoidalLayout) noexcept;
 std::string_view name_of(Ladder) noexcept;
 std::string_view name_of(Exponent) noexcept;
