@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/turn_columns.h"
+#include "kernels/float_rows.h"
 #include "sextant/core/parallel.h"
 #include "sextant/kernels.h"
 #include "sextant/schemes/rotary.h"

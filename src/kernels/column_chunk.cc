@@ -2,15 +2,16 @@
 #include "kernels/column_chunk.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
 namespace sextant {
 namespace {
 
-constexpr int kBlockBits = 6;
-constexpr int kSpanBits = 12;
-constexpr int kCoarseBits = 18;
+constexpr int kDigits = 6;
+constexpr int kCoarseBits = 3 * kDigits;
+constexpr std::int64_t kFineMask = (std::int64_t{1} << kCoarseBits) - 1;
 constexpr std::size_t kMostCoarseRows =
     64;  // kept; the tasks make others when they come across them
 
@@ -22,10 +23,11 @@ double radians_of(const Turns& turns) noexcept {
 
 }  // namespace
 
-ColumnChunk::ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_t end)
+ColumnChunk::ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_t end, bool exact)
     : table_(table),
       begin_(begin),
       end_(end),
+      exact_(exact),
       padded_((static_cast<std::size_t>(end - begin) + kColumnPadding - 1) / kColumnPadding *
               kColumnPadding),
       radians_(padded_, 0.0) {
@@ -38,10 +40,14 @@ ColumnChunk::ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_
     frequency_end_ = std::max(frequency_end_, k + 1);
   }
   frequency_begin_ = std::min(frequency_begin_, frequency_end_);
-  const auto row = static_cast<std::int64_t>(4 * padded_);
-  for (Rows* rows : {&by_position_, &by_block_, &by_span_}) {
-    rows->rows = Tensor<double>::uninitialized({64, row});
-  }
+  // One block for all: the C library keeps what it gets back in one piece for the next table, so
+  // that only the first one pays for fresh pages.
+  const std::int64_t digit_rows = 8 * kDigits;
+  const std::int64_t block_rows = exact ? kBlock : kBlock / 2;
+  rows_ = Tensor<double>::uninitialized(
+      {digit_rows + block_rows, static_cast<std::int64_t>(4 * padded_)});
+  digit_rows_ = rows_.data();
+  by_position_ = &rows_(digit_rows, 0);
 }
 
 // An exact row of the angle position * frequency; `with_phase` gives what columns show at that
@@ -71,84 +77,95 @@ void ColumnChunk::make_exactly(std::int64_t position, bool with_phase, double* r
   }
 }
 
-void ColumnChunk::make(Rows& rows, std::int64_t index, std::int64_t positions_per_row) {
-  if (rows.made[index]) return;
-  rows.made[index] = true;
-  double* row = rows.rows.data() + static_cast<std::size_t>(index) * 4 * padded_;
-  if (index < 2) {
-    make_exactly(index * positions_per_row, false, row);
-    return;
+void ColumnChunk::make_digits(int digits) {
+  make_exactly(0, false, digit_row(0, 0));
+  for (int digit = 0; digit < digits; ++digit) {
+    // An angle's error grows with the position. From one exact row it stays below 2^-98 * 2^18:
+    // nothing to a float32, which is repaired from the exact angle near zeros, but float64 needs
+    // 2^-94.
+    if (digit == 0 || exact_) {
+      make_exactly(std::int64_t{1} << (3 * digit), false, digit_row(digit, 1));
+    } else {
+      turn_exactly(turn(digit - 1, 7), turn(digit - 1, 1), digit_row(digit, 1), padded_);
+    }
+    for (std::int64_t i = 2; i < 8; ++i) {
+      const std::int64_t part = i % 2 == 0 ? i / 2 : 1;
+      turn_exactly(turn(digit, i - part), turn(digit, part), digit_row(digit, i), padded_);
+    }
   }
-  const std::int64_t a = index % 2 == 0 ? index / 2 : index - 1;
-  make(rows, a, positions_per_row);
-  make(rows, index - a, positions_per_row);
-  turn_exactly(rows.row(a, padded_), rows.row(index - a, padded_), row, padded_);
 }
 
 void ColumnChunk::prepare(const Positions& positions) {
-  const auto need = [&](std::int64_t position, std::int64_t block, std::int64_t span) {
-    make(by_position_, position, 1);
-    make(by_block_, block, kBlock);
-    make(by_span_, span, kSpan);
-  };
-  const auto add_coarse = [&](std::int64_t c) {
+  std::uint64_t used = 0;       // bit b: some position is 64 a + b
+  std::uint64_t fine_bits = 0;  // at least as wide as the widest position below 2^18
+  const auto need = [&](std::int64_t p) {
+    used |= std::uint64_t{1} << (p & (kBlock - 1));
+    fine_bits |= static_cast<std::uint64_t>(p & kFineMask);
+    const std::int64_t c = p >> kCoarseBits;
     if (coarse_positions_.size() < kMostCoarseRows &&
         (coarse_positions_.empty() || coarse_positions_.back() != c)) {
       coarse_positions_.push_back(c);
     }
   };
   if (positions.listed == nullptr && positions.count > 0) {
-    // Consecutive: the tables fill from what the first positions of each kind need.
     const std::int64_t last = positions.first + positions.count - 1;
     for (std::int64_t p = positions.first; p <= std::min(last, positions.first + kBlock - 1); ++p)
-      need(p & 63, 0, 0);
-    const std::int64_t first_block = positions.first >> kBlockBits;
-    for (std::int64_t a = first_block; a <= std::min(last >> kBlockBits, first_block + 63); ++a)
-      need(0, a & 63, 0);
-    const std::int64_t first_span = positions.first >> kSpanBits;
-    for (std::int64_t s = first_span; s <= std::min(last >> kSpanBits, first_span + 63); ++s)
-      need(0, 0, s & 63);
-    for (std::int64_t c = positions.first >> kCoarseBits;
+      need(p);
+    for (std::int64_t c = (positions.first >> kCoarseBits) + 1;
          c <= last >> kCoarseBits && coarse_positions_.size() < kMostCoarseRows; ++c) {
-      add_coarse(c);
+      need(c * (kFineMask + 1));
+      fine_bits = kFineMask;
     }
+    need(last);
   } else {
-    for (std::int64_t row = 0; row < positions.count; ++row) {
-      const std::int64_t p = positions[row];
-      need(p & 63, p >> kBlockBits & 63, p >> kSpanBits & 63);
-      add_coarse(p >> kCoarseBits);
-    }
+    for (std::int64_t row = 0; row < positions.count; ++row) need(positions[row]);
     std::sort(coarse_positions_.begin(), coarse_positions_.end());
     coarse_positions_.erase(std::unique(coarse_positions_.begin(), coarse_positions_.end()),
                             coarse_positions_.end());
   }
-  coarse_rows_.resize(coarse_positions_.size() * 4 * padded_);
+  make_digits((static_cast<int>(std::bit_width(fine_bits)) + 2) / 3);
+  for (std::int64_t b = 0; b < kBlock; ++b) {
+    if ((used >> b & 1) == 0) continue;
+    double* row = by_position_ + static_cast<std::size_t>(b) * (exact_ ? 4 : 2) * padded_;
+    (exact_ ? turn_exactly : turn_and_round)(turn(1, b >> 3), turn(0, b & 7), row, padded_);
+  }
+  coarse_rows_ = Tensor<double>::uninitialized({static_cast<std::int64_t>(coarse_positions_.size()),
+                                                static_cast<std::int64_t>(4 * padded_)});
   for (std::size_t i = 0; i < coarse_positions_.size(); ++i) {
-    make_exactly(coarse_positions_[i] * (std::int64_t{1} << kCoarseBits), true,
+    make_exactly(coarse_positions_[i] * (kFineMask + 1), true,
                  coarse_rows_.data() + i * 4 * padded_);
   }
 }
 
-void ColumnChunk::start_at(std::int64_t span, Start& start) const {
-  if (start.valid && start.span == span) return;
-  const std::int64_t c = span >> (kCoarseBits - kSpanBits);
-  const auto row = static_cast<std::int64_t>(4 * padded_);
+const double* ColumnChunk::start_at(std::int64_t index, Start& start) const {
+  const std::int64_t changed = start.valid ? start.index ^ index : -1;
+  if (changed == 0) return start.rows[3];
   if (!start.valid) {
-    start.coarse = Tensor<double>::uninitialized({row});
-    start.row = Tensor<double>::uninitialized({row});
+    start.storage = Tensor<double>::uninitialized({4, static_cast<std::int64_t>(4 * padded_)});
   }
-  if (!start.valid || start.span >> (kCoarseBits - kSpanBits) != c) {
+  if (changed >> 9 != 0) {
+    const std::int64_t c = index >> 9;
     const auto found = std::lower_bound(coarse_positions_.begin(), coarse_positions_.end(), c);
     if (found != coarse_positions_.end() && *found == c) {
-      const auto index = static_cast<std::size_t>(found - coarse_positions_.begin());
-      std::copy_n(coarse_rows_.data() + index * 4 * padded_, 4 * padded_, start.coarse.data());
+      const auto row = static_cast<std::size_t>(found - coarse_positions_.begin());
+      start.rows[0] = coarse_rows_.data() + row * 4 * padded_;
     } else {
-      make_exactly(c * (std::int64_t{1} << kCoarseBits), true, start.coarse.data());
+      make_exactly(c * (kFineMask + 1), true, start.storage.data());
+      start.rows[0] = start.storage.data();
     }
   }
-  turn_exactly(start.coarse.data(), by_span_.row(span & 63, padded_), start.row.data(), padded_);
+  for (std::size_t i = 1; i < 4; ++i) {
+    const int shift = 9 - 3 * static_cast<int>(i);
+    if (changed >> shift == 0) continue;
+    const std::int64_t value = index >> shift & 7;
+    const double* before = start.rows[i - 1];
+    double* row = start.storage.data() + i * 4 * padded_;
+    if (value != 0) turn_exactly(before, turn(6 - static_cast<int>(i), value), row, padded_);
+    start.rows[i] = value != 0 ? row : before;
+  }
   start.valid = true;
-  start.span = span;
+  start.index = index;
+  return start.rows[3];
 }
 
 void ColumnChunk::set_guard(std::int64_t group, double* guard) const noexcept {

@@ -12,20 +12,20 @@
 
 namespace sextant {
 
-// A position is split as p = 2^18 c + 2^12 n + 2^6 m + b. Turns by n * 2^12, m * 2^6 and b
-// positions are three tables of 64 exact rows; those by c * 2^18 are made from the exact angle.
-// Rows 1 come from exact angles too, all others by turning rows by rows, always along the same
-// path, so that a value depends on its position and column alone.
+// A position is split as p = 2^18 c + n, n in six digits of three bits. Every digit has a table of
+// eight exact rows: turns by 0 .. 7 times its power of eight. The row of a multiple of 2^18 is made
+// from the exact angle and turned digit by digit; the last two digits together are the 64 positions
+// of a block. The path depends on the position alone, and so does the value.
 class ColumnChunk {
  public:
   static constexpr std::int64_t kBlock = 64;          // positions of one anchor
-  static constexpr std::int64_t kSpan = 4096;         // positions of one start row
   static constexpr std::int64_t kGroup = 4 * kBlock;  // positions that share a guard
   static constexpr std::int64_t kMaxColumns =
-      512;  // three tables of 1 MiB; the busy half of one stays in the L2 cache
+      512;  // the 64 rounded rows are 512 KiB then: they stay in the L2 cache
 
   // Columns [begin, end) of `table`, which must outlive this; the scale is that of the table.
-  ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_t end);
+  // `exact` keeps the rows of a block in double-double, for float64.
+  ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_t end, bool exact);
 
   // Makes the rows that these positions need; the rest of this class may be called from many
   // threads afterwards.
@@ -34,21 +34,24 @@ class ColumnChunk {
   std::size_t padded() const noexcept { return padded_; }
   std::int64_t width() const noexcept { return end_ - begin_; }
   std::int64_t begin() const noexcept { return begin_; }
-  const double* turns_by_position() const noexcept {
-    return by_position_.rows.data();
-  }  // 64 exact rows
 
-  // The exact row of position kSpan * span (`row`, 4 * padded), scaled. Uses what `row` already
-  // holds for another span.
+  // The turns by 0 .. 63 positions: exact or rounded rows, one after another.
+  const double* turn_by(std::int64_t positions) const noexcept {
+    return by_position_ + static_cast<std::size_t>(positions) * (exact_ ? 4 : 2) * padded_;
+  }
+  // The turn from a start to its block m, 0 .. 7: an exact row.
+  const double* turn_to_block(std::int64_t m) const noexcept { return turn(2, m); }
+
+  // The exact rows of positions 2^18 c, then with the digits of 2^15, 2^12 and 2^9 added, scaled;
+  // what the last start needed is used again.
   struct Start {
     bool valid = false;
-    std::int64_t span = 0;
-    Tensor<double> coarse;  // the exact row of 2^18 c
-    Tensor<double> row;
+    std::int64_t index = 0;
+    std::array<const double*, 4> rows{};
+    Tensor<double> storage;  // [4, 4 * padded]
   };
-  void start_at(std::int64_t span, Start& start) const;
-  // The turn from a start to its block m, 0 .. 63: an exact row.
-  const double* turn_to_block(std::int64_t m) const noexcept { return by_block_.row(m, padded_); }
+  // Sets start.rows for position 512 * index and returns the last of them.
+  const double* start_at(std::int64_t index, Start& start) const;
 
   // Which columns cannot cancel anywhere in positions [kGroup * group, kGroup * (group + 1)): sets
   // `guard`, padded.
@@ -58,30 +61,29 @@ class ColumnChunk {
   DoubleDouble exact_value(std::int64_t column, std::int64_t position) const noexcept;
 
  private:
-  struct Rows {
-    Tensor<double> rows;  // [64, 4 * padded]
-    std::array<bool, 64> made{};
-    const double* row(std::int64_t i, std::size_t padded) const noexcept {
-      return rows.data() + static_cast<std::size_t>(i) * 4 * padded;
-    }
-  };
-
-  void make(Rows& rows, std::int64_t index, std::int64_t positions_per_row);
+  double* digit_row(std::int64_t digit, std::int64_t value) noexcept {
+    return digit_rows_ + static_cast<std::size_t>(8 * digit + value) * 4 * padded_;
+  }
+  const double* turn(std::int64_t digit, std::int64_t value) const noexcept {
+    return digit_rows_ + static_cast<std::size_t>(value == 0 ? 0 : 8 * digit + value) * 4 * padded_;
+  }
+  void make_digits(int digits);
   void make_exactly(std::int64_t position, bool with_phase, double* row) const;
 
   const SineTable& table_;
   std::int64_t begin_;
   std::int64_t end_;
+  bool exact_;
   std::size_t padded_;
   std::int32_t frequency_begin_ = 0;  // the frequencies that these columns use
   std::int32_t frequency_end_ = 0;
-  std::vector<double> radians_;  // per column, for the guard
-  Rows by_position_;
-  Rows by_block_;
-  Rows by_span_;
+  std::vector<double> radians_;   // per column, for the guard
+  Tensor<double> rows_;           // digit rows, then the rows of a block
+  double* digit_rows_ = nullptr;  // [6, 8, 4 * padded]
+  double* by_position_ = nullptr;
   std::vector<std::int64_t>
-      coarse_positions_;  // sorted; their exact rows follow one another in coarse_rows_
-  std::vector<double> coarse_rows_;
+      coarse_positions_;        // sorted; their exact rows follow one another in coarse_rows_
+  Tensor<double> coarse_rows_;  // [coarse_positions_, 4 * padded]
 };
 
 }  // namespace sextant

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/column_chunk.h"
+#include "kernels/float_rows.h"
 #include "kernels/turn_columns.h"
 #include "sextant/core/parallel.h"
 
@@ -24,14 +25,21 @@ constexpr std::int64_t kGroup = ColumnChunk::kGroup;
 constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
 
 // Rows of a task: enough to forget the costs of a start, few enough to share a long table evenly.
-constexpr std::int64_t kTaskRows = 4 * kGroup;
+constexpr std::int64_t kTaskRows = 8 * kGroup;
 constexpr std::int64_t kListedTaskRows = 64;
 
-// Below these, relative to the scale, a value whose terms cancelled is made again: see
-// turn_columns.h for the errors. For float64, 2^-94 of error is 2^-6 units in the last place of
-// 2^-35.
+// Below these, relative to the power of two from the scale on, a value whose terms cancelled is
+// made again: see turn_columns.h for the errors. For float64, 2^-94 of error is 2^-6 units in the
+// last place of 2^-35.
 constexpr double kSuspicious = 0x1p-15;
 constexpr double kSuspiciousFloat64 = 0x1p-35;
+
+// The smallest one that is at least |scale|; 0 for 0.
+double power_of_two_from(double scale) noexcept {
+  int exponent = 0;
+  const double fraction = std::frexp(std::fabs(scale), &exponent);
+  return fraction == 0 ? 0 : std::ldexp(1, fraction == 0.5 ? exponent - 1 : exponent);
+}
 
 template <Floating T>
 inline constexpr bool kIsDouble = std::is_same_v<T, double>;
@@ -45,10 +53,11 @@ class RowWriter {
         out_(out),
         row_stride_(row_stride),
         stream_(stream),
-        threshold_(std::fabs(scale) * (kIsDouble<T> ? kSuspiciousFloat64 : kSuspicious)),
+        threshold_(power_of_two_from(scale) * (kIsDouble<T> ? kSuspiciousFloat64 : kSuspicious)),
         anchors_(Tensor<double>::uninitialized({8, static_cast<std::int64_t>(chunk.padded())})),
         guard_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),
-        values_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})) {}
+        values_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),
+        found_(Tensor<std::int32_t>::uninitialized({static_cast<std::int64_t>(chunk.padded())})) {}
 
   // Rows of positions p .. p + count - 1, all in one block, from row `row` on.
   void block(std::int64_t row, std::int64_t p, std::int64_t count) {
@@ -78,14 +87,14 @@ class RowWriter {
       chunk_.set_guard(block_index >> 2, guard_.data());
     group_ = block_index >> 2;
     has_group_ = true;
-    chunk_.start_at(block_index >> 6, start_);
+    const double* start = chunk_.start_at(block_index >> 3, start_);
     for (std::int64_t i = 0; i < count; ++i) {
-      const double* turn = chunk_.turn_to_block((block_index + i) & 63);
+      const double* turn = chunk_.turn_to_block((block_index + i) & 7);
       double* anchor = anchors_.data() + static_cast<std::size_t>(i) * 2 * padded;
       if constexpr (kIsDouble<T>) {
-        turn_exactly(start_.row.data(), turn, anchor, padded);
+        turn_exactly(start, turn, anchor, padded);
       } else {
-        turn_and_round(start_.row.data(), turn, anchor, padded);
+        turn_to_anchor(start, turn, anchor, padded);
       }
     }
   }
@@ -95,7 +104,7 @@ class RowWriter {
     float* out = out_ + row * row_stride_ + chunk_.begin();
     const int b = static_cast<int>(p & 63);
     std::uint8_t suspicious[kBlock];
-    turn_to_floats(anchors_.data(), anchor_count, chunk_.turns_by_position(), b, b + count,
+    turn_to_floats(anchors_.data(), anchor_count, chunk_.turn_by(0), b, b + count,
                    {guard_.data(), threshold_},
                    {out, row_stride_, kBlock, static_cast<std::size_t>(chunk_.width()), stream_},
                    chunk_.padded(), suspicious);
@@ -106,46 +115,39 @@ class RowWriter {
       for (int r = 0; suspicious[i] >> r != 0; ++r) {
         if ((suspicious[i] >> r & 1) == 0) continue;
         const double* anchor = anchors_.data() + static_cast<std::size_t>(r) * 2 * chunk_.padded();
-        values_of(anchor, b + i);
-        repair(row + r * kBlock + i, p + r * kBlock + i);
+        repair(row + r * kBlock + i, p + r * kBlock + i,
+               find_suspicious(anchor, chunk_.turn_by(b + i), {guard_.data(), threshold_},
+                               found_.data(), chunk_.padded()));
       }
     }
   }
 
   void other_row(std::int64_t row, std::int64_t p) {
-    const bool suspicious = values_of(anchors_.data(), p & 63);
+    const double* turn = chunk_.turn_by(p & 63);
+    const Suspicion suspicion = {guard_.data(), threshold_};
+    bool suspicious = false;
+    if constexpr (kIsDouble<T>) {
+      suspicious =
+          turn_to_exact_values(anchors_.data(), turn, suspicion, values_.data(), chunk_.padded());
+    } else {
+      suspicious =
+          turn_to_values(anchors_.data(), turn, suspicion, values_.data(), chunk_.padded());
+    }
     T* out = out_ + row * row_stride_ + chunk_.begin();
     for (std::int64_t i = 0; i < chunk_.width(); ++i) out[i] = static_cast<T>(values_.data()[i]);
-    if (suspicious) repair(row, p);
-  }
-
-  // values_ of one row of doubles, before their last rounding.
-  bool values_of(const double* anchor, std::int64_t b) {
-    const double* turn =
-        chunk_.turns_by_position() + static_cast<std::size_t>(b) * 4 * chunk_.padded();
-    const Suspicion suspicion = {guard_.data(), threshold_};
-    if constexpr (kIsDouble<T>) {
-      return turn_to_exact_values(anchor, turn, suspicion, values_.data(), chunk_.padded());
-    } else {
-      return turn_to_values(anchor, turn, suspicion, values_.data(), chunk_.padded());
+    if (!suspicious) return;
+    std::size_t count = 0;
+    for (std::int32_t i = 0; i < chunk_.width(); ++i) {
+      if (std::fabs(values_.data()[i]) + guard_.data()[i] < threshold_) found_.data()[count++] = i;
     }
+    repair(row, p, count);
   }
 
-  void repair(std::int64_t row, std::int64_t p) {
+  void repair(std::int64_t row, std::int64_t p, std::size_t count) {
     T* out = out_ + row * row_stride_ + chunk_.begin();
-    const double* values = values_.data();
-    const double* guard = guard_.data();
     // Padding columns show zeros, and a frequency of zero is always guarded.
-    constexpr std::int64_t kStep = 8;
-    for (std::int64_t i = 0; i < chunk_.width(); i += kStep) {
-      bool found = false;
-      for (std::int64_t j = i; j < i + kStep; ++j)
-        found |= std::fabs(values[j]) + guard[j] < threshold_;
-      if (!found) continue;
-      for (std::int64_t j = i; j < std::min(i + kStep, chunk_.width()); ++j) {
-        if (std::fabs(values[j]) + guard[j] < threshold_)
-          out[j] = round_to<T>(chunk_.exact_value(j, p));
-      }
+    for (std::size_t i = 0; i < count && found_.data()[i] < chunk_.width(); ++i) {
+      out[found_.data()[i]] = round_to<T>(chunk_.exact_value(found_.data()[i], p));
     }
   }
 
@@ -157,6 +159,7 @@ class RowWriter {
   Tensor<double> anchors_;  // four rounded rows or two exact ones
   Tensor<double> guard_;
   Tensor<double> values_;
+  Tensor<std::int32_t> found_;
   ColumnChunk::Start start_;
   std::int64_t group_ = 0;
   bool has_group_ = false;
@@ -243,7 +246,8 @@ void fill_sines(const SineTable& table, const Positions& positions, T* out, std:
   const auto columns = static_cast<std::int64_t>(table.columns.size());
   const bool stream = can_stream(positions, columns, out, row_stride);
   for (std::int64_t begin = 0; begin < columns; begin += ColumnChunk::kMaxColumns) {
-    ColumnChunk chunk(table, begin, std::min(columns, begin + ColumnChunk::kMaxColumns));
+    ColumnChunk chunk(table, begin, std::min(columns, begin + ColumnChunk::kMaxColumns),
+                      kIsDouble<T>);
     chunk.prepare(positions);
     if (positions.listed != nullptr) {
       fill_listed(chunk, table, positions, out, row_stride, threads);

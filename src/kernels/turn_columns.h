@@ -17,6 +17,10 @@ void turn_exactly(const double* a, const double* b, double* out, std::size_t col
 // rounded = a turned by b, each within 0.5001 units in the last place of a double unless it is
 // below 2^-35.
 void turn_and_round(const double* a, const double* b, double* out, std::size_t columns) noexcept;
+// The same for less: each off by less than 2^-53 when the values of a are at most 1, and by less
+// than 2^-52 of itself when its two products have the same sign. With no fused multiply-add it is
+// the same.
+void turn_to_anchor(const double* a, const double* b, double* out, std::size_t columns) noexcept;
 
 // A value below the threshold whose terms cancelled is not good enough and is reported. OR-ing
 // `guard` into the bits of a value of a column that cannot cancel lifts it above any threshold;
@@ -28,7 +32,7 @@ struct Suspicion {
 };
 
 // Values of one row, sin of `anchor` turned by `b`, for float32 and narrower: the sum of two
-// products of doubles, absolute error below 2^-52 relative to the scale. Returns whether a value is
+// products of doubles, absolute error below 2^-51.7 when the scale is 1. Returns whether a value is
 // suspicious.
 bool turn_to_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
                     std::size_t columns) noexcept;
@@ -36,28 +40,9 @@ bool turn_to_values(const double* anchor, const double* b, Suspicion suspicion, 
 bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
                           std::size_t columns) noexcept;
 
-// Where float32 rows go. Row `i` of anchor `r` is at out + (r * anchor_step + i) * row_stride.
-struct FloatRows {
-  float* out;
-  std::int64_t row_stride;
-  std::int64_t anchor_step;
-  std::size_t width;  // columns to write, <= columns
-  bool stream;  // past the caches; `out`, strides and width must be multiples of 64 bytes then
-};
-// Rows b_begin .. b_end - 1 of `anchors` (1 or 4 rounded rows, one after another) turned by those
-// rows of the exact table b, rounded to float32. Each value has the same bits as static_cast<float>
-// of turn_to_values. Bit r of suspicious[i] says whether row i of anchor r holds a suspicious
-// value.
-void turn_to_floats(const double* anchors, int anchor_count, const double* b, int b_begin,
-                    int b_end, Suspicion suspicion, const FloatRows& rows, std::size_t columns,
-                    std::uint8_t* suspicious) noexcept;
-
-// Makes streamed stores visible to plain loads and stores of this thread and those it hands over
-// to.
-void finish_streaming() noexcept;
-
-// Writes `value` over count floats past the caches: the yardstick of the benchmarks. `out` at a
-// multiple of 64 bytes.
-void stream_fill(float* out, std::size_t count, float value) noexcept;
+// The columns whose turn_to_values is suspicious, ascending; `found` has room for all. Returns how
+// many.
+std::size_t find_suspicious(const double* anchor, const double* b, Suspicion suspicion,
+                            std::int32_t* found, std::size_t columns) noexcept;
 
 }  // namespace sextant
