@@ -50,11 +50,12 @@ TEST(WideFloat, ArithmeticIsGoodTo315Bits) {
   const WideFloat third = WideFloat(1.0) / 3;
   for (int i = 0; i < 2000; ++i) {
     const auto any = [&] {
-      return std::ldexp(std::uniform_real_distribution<>(-1, 1)(random),
-                        static_cast<int>(random() % 200) - 100);
+      const double fraction = std::uniform_real_distribution<>(-1, 1)(random);
+      return std::ldexp(fraction, static_cast<int>(random() % 200) - 100);
     };
     const WideFloat x = WideFloat(any()) * third;
-    const WideFloat y = WideFloat(any()) * third + WideFloat(any());
+    const double part = any();
+    const WideFloat y = WideFloat(any()) * third + WideFloat(part);
     set(a, x);
     set(b, y);
     mpfr_mul(expected.x, a.x, b.x, MPFR_RNDN);
@@ -65,7 +66,8 @@ TEST(WideFloat, ArithmeticIsGoodTo315Bits) {
     mpfr_sub(got.x, got.x, expected.x, MPFR_RNDN);
     const long largest = std::max(mpfr_get_exp(a.x), mpfr_get_exp(b.x));
     EXPECT_TRUE(mpfr_zero_p(got.x) || mpfr_get_exp(got.x) - largest <= -315);
-    const std::uint64_t divisor = 1 + random() % (std::uint64_t{1} << (1 + random() % 62));
+    const std::uint64_t limit = std::uint64_t{1} << (1 + random() % 62);
+    const std::uint64_t divisor = 1 + random() % limit;
     mpfr_div_ui(expected.x, a.x, divisor, MPFR_RNDN);
     set(got, x / divisor);
     EXPECT_LE(relative_bits(got, expected), -315);
@@ -119,13 +121,14 @@ TEST(Turns, SinesAndCosinesAreGoodTo98Bits) {
     const Turns turns = turns_of(radians);
     SineAndCosine value;
     if (i % 2 == 0) {
-      auto position = static_cast<std::int64_t>(random() >> (11 + random() % 53));
+      const std::uint64_t shift = 11 + random() % 53;
+      auto position = static_cast<std::int64_t>(random() >> shift);
       if (random() % 2 == 0) position = -position;
       value = sine_and_cosine(turns, position);
       mpfr_set_si(angle.x, static_cast<long>(position), MPFR_RNDN);
     } else {
-      const double position = std::ldexp(std::uniform_real_distribution<>(-1, 1)(random),
-                                         static_cast<int>(random() % 150) - 50);
+      const double fraction = std::uniform_real_distribution<>(-1, 1)(random);
+      const double position = std::ldexp(fraction, static_cast<int>(random() % 150) - 50);
       value = sine_and_cosine(turns, position);
       mpfr_set_d(angle.x, position, MPFR_RNDN);
     }
