@@ -220,6 +220,23 @@ TEST(SinusoidalExact, HoldsForExtremeBasesAndScales) {
   }
 }
 
+// So far apart that the exact rows of the multiples of 2^18 are not all kept.
+TEST(SinusoidalExact, ScatteredPositionsHoldTheSameBitsAsSingleOnes) {
+  Sinusoidal options{.length = 1, .width = 24};
+  std::vector<std::int64_t> positions;
+  for (std::int64_t i = -100; i < 100; ++i) positions.push_back(i * 1000003 * 77);
+  const Tensor<float> scattered = sinusoidal<float>(options, positions);
+  TrueTable truth(options);
+  for (std::int64_t i = 0; i < 200; ++i) {
+    options.first = positions[static_cast<std::size_t>(i)];
+    const Tensor<float> row = sinusoidal<float>(options);
+    ASSERT_EQ(std::memcmp(&scattered(i, 0), row.data(), 24 * sizeof(float)), 0);
+    const std::int64_t c = i % 24;
+    EXPECT_LE(truth.ulps_off(static_cast<double>(row(0, c)), options.first, c, reference::kFloat32),
+              0.5001);
+  }
+}
+
 // Large enough for stores past the caches, and several chunks of columns.
 TEST(SinusoidalExact, LargeTablesHoldTheSameBitsAsSmallOnes) {
   Sinusoidal options{.length = 8200, .width = 1040, .base = 300};
