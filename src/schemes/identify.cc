@@ -93,9 +93,13 @@ struct Named {
 };
 
 std::vector<Named> names_of(const Structure& structure, const Fit& fit, std::int64_t length,
-                            std::int64_t width) {
+                            std::int64_t width, const Noise& noise) {
   std::vector<Named> names;
-  const double deviation = std::sqrt(fit.ratio.variance);
+  // The constant log(base)/n was itself rounded to float32: an error that all rows share.
+  const double shared = noise.angle == kFloat32Angles || noise.storage > 0x1p-24
+                            ? 0x1p-24 * std::abs(fit.ratio.log)
+                            : 0;
+  const double deviation = std::sqrt(fit.ratio.variance + shared * shared);
   const auto add = [&](Sinusoidal options, double preference, double roughness) {
     options.length = length;
     options.first = fit.first;
@@ -118,8 +122,8 @@ std::vector<Named> names_of(const Structure& structure, const Fit& fit, std::int
     Base base = roundest_base(std::exp(log_base), known + 1e-13);
     if (base.roughness > 9) base = roundest_base(std::exp(log_base), known);
     options.base = base.value;
-    // Nobody chooses a base above 1e9; the mistake of doubling the exponent squares it.
-    const double absurd = base.value > 1.01e9 ? 3 : 0;
+    // Nobody chooses a base above 1e7; the mistake of doubling the exponent squares it.
+    const double absurd = base.value > 1.01e7 ? 3 : 0;
     const double off =
         std::abs(std::log(base.value) - log_base) * reading.exponent_per_step / deviation;
     add(options, base.roughness + reading.rarity + absurd + 0.02 * std::min(off, 4.0),
@@ -163,10 +167,14 @@ class Identifier {
     // Far positions are few when the phase is known to 24 bits; with 16-bit types there are
     // millions: those come last.
     const std::vector<Noise> noises = noises_from(unit_);
-    for (const Noise& noise : noises) {
-      if (found(noise, false)) return finish();
-      if (guess_fits_) return unknown();
-      if (!found_ && noise.storage <= 0x1p-24 && found(noise, true)) return finish();
+    for (std::size_t i = 0; i < noises.size(); i += 2) {
+      for (std::size_t k = i; k < i + 2; ++k) {
+        if (found(noises[k], false)) return finish();
+        if (guess_fits_) return unknown();
+      }
+      for (std::size_t k = i; k < i + 2; ++k) {
+        if (!found_ && noises[k].storage <= 0x1p-24 && found(noises[k], true)) return finish();
+      }
     }
     for (const Noise& noise : noises) {
       if (!found_ && noise.storage == unit_ && unit_ > 0x1p-24 && found(noise, true)) break;
@@ -191,7 +199,8 @@ class Identifier {
 
   // Whether a fit stands up to about 200 rows of the table under its best name.
   bool judge(const Structure& structure, const Noise& noise, const Fit& fit) {
-    const std::vector<Named> names = names_of(structure, fit, table_.size(0), table_.size(1));
+    const std::vector<Named> names =
+        names_of(structure, fit, table_.size(0), table_.size(1), noise);
     for (std::size_t i = 0; i < names.size() && i < 4; ++i) {
       Named name = names[i];
       if (surplus_bits(name, fit, noise) < kSpareBits) continue;

@@ -93,7 +93,7 @@ std::vector<Reading> readings_of(const Structure& structure, std::int64_t width)
     reading.rarity = (ladder == Ladder::d ? 0
                       : interleaved       ? 0.5
                                           : 0.25) +
-                     (exponent == Exponent::doubled ? 1.5 : 0) +
+                     (exponent == Exponent::doubled ? 1.05 : 0) +
                      (odd_width.value_or(usual) == usual ? 0 : 0.3);
     if (odd_width == usual) reading.options.odd_width.reset();
     readings.push_back(reading);
