@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <string>
 
+#include "core/overlap.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 
@@ -17,9 +17,13 @@ namespace {
 constexpr std::int64_t kFar = std::int64_t{1} << 61;
 constexpr std::int64_t kFarthestOffset = std::int64_t{1} << 60;
 
+std::string name_in(std::string_view function, std::string_view argument) {
+  return std::string(function) + "." + std::string(argument);
+}
+
 [[noreturn]] void refuse(std::string_view function, std::string_view argument,
                          const std::string& what) {
-  throw Error(std::string(function) + "." + std::string(argument), what);
+  throw Error(name_in(function, argument), what);
 }
 
 template <class T>
@@ -29,10 +33,7 @@ void check_array(std::string_view function, std::string_view argument, View<T> v
     refuse(function, argument,
            "must be " + std::string(axes) + ", got " + view.shape().to_string());
   }
-  if (view.count() > 0 && view.data() == nullptr) {
-    refuse(function, argument,
-           "must point to " + view.shape().to_string() + " elements, got a null pointer");
-  }
+  check_memory(name_in(function, argument), view);
 }
 
 template <class T>
@@ -60,10 +61,7 @@ BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const 
     refuse(function, "mask",
            "must broadcast to " + scores.to_string() + ", got " + mask.shape().to_string());
   }
-  if (mask.count() > 0 && mask.data() == nullptr) {
-    refuse(function, "mask",
-           "must point to " + mask.shape().to_string() + " elements, got a null pointer");
-  }
+  check_memory(name_in(function, "mask"), mask);
   return result;
 }
 
@@ -88,6 +86,10 @@ void check_per_sequence(std::string_view function, std::string_view argument,
 template <class T>
 void align(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
   const Causal causal = options.causal.value_or(Causal::none);
+  if (name_of(causal) == "unknown") {
+    refuse(function, "causal",
+           "must be one of the named values, got " + std::to_string(static_cast<int>(causal)));
+  }
   const bool has_offsets = !options.query_offsets.empty();
   a.causal = causal != Causal::none;
   a.offset = causal == Causal::bottom_right ? a.k_len - a.q_len : 0;
@@ -148,17 +150,6 @@ void check_bias(std::string_view function, const Arguments<T>& a) {
            "must hold the distances " + std::to_string(least) + " .. " + std::to_string(most) +
                ", got " + values.shape().to_string() + " with origin " + std::to_string(origin));
   }
-}
-
-// Whether two views certainly share an element. Interleaved views of one allocation may intersect
-// without sharing any; those are taken on trust.
-template <class A, class B>
-bool surely_overlap(View<A> a, View<B> b) {
-  if (a.count() == 0 || b.count() == 0) return false;
-  if (a.data() == b.data()) return true;
-  if (!a.is_contiguous() || !b.is_contiguous()) return false;
-  const std::less<const void*> before;
-  return before(a.data(), b.data() + b.count()) && before(b.data(), a.data() + a.count());
 }
 
 }  // namespace
@@ -248,13 +239,7 @@ void check_values(const Arguments<T>& a, View<const T> v, View<T> out) {
   check_shape("attention", "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
   check_array("attention", "out", out, "[batch, heads_q, q_len, v_dim]");
   check_shape("attention", "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
-  for (int axis = 0; axis < 4; ++axis) {
-    if (out.count() > 0 && out.stride(axis) == 0 && out.size(axis) > 1) {
-      refuse("attention", "out",
-             "must have an element of its own for every result, got stride 0 at axis " +
-                 std::to_string(axis));
-    }
-  }
+  check_output("attention.out", out);
   const auto check_apart = [&](const char* name, View<const T> input) {
     if (surely_overlap(input, out)) {
       refuse("attention", "out", std::string("must not overlap ") + name);

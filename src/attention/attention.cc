@@ -83,6 +83,10 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
                             const AttentionOptions<std::type_identity_t<T>>& options,
                             const WeightsOptions& chosen) {
   const auto a = detail::check_scores<T>("attention_weights", q, k, options);
+  if (name_of(chosen.stage) == "unknown") {
+    throw Error("attention_weights.stage", "must be one of the named values, got " +
+                                               std::to_string(static_cast<int>(chosen.stage)));
+  }
   detail::check_indices("attention_weights.heads", chosen.heads, a.heads_q);
   detail::check_indices("attention_weights.rows", chosen.rows, a.q_len);
   const auto heads = all_if_empty(chosen.heads, a.heads_q);

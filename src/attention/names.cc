@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "core/quoted_text.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant {
@@ -13,6 +14,13 @@ constexpr std::array<std::string_view, 4> kCausalNames = {"none", "top_left", "b
 constexpr std::array<std::string_view, 4> kStageNames = {"scores", "capped", "biased",
                                                          "probabilities"};
 
+// "unknown" for a number that was cast to the enum and is none of its values.
+template <class Enum>
+std::string_view name(const std::array<std::string_view, 4>& names, Enum value) noexcept {
+  const auto index = static_cast<std::size_t>(value);
+  return index < names.size() ? names[index] : "unknown";
+}
+
 template <class Enum>
 Enum parse(const std::array<std::string_view, 4>& names, std::string_view name,
            std::string_view where) {
@@ -21,18 +29,14 @@ Enum parse(const std::array<std::string_view, 4>& names, std::string_view name,
     if (names[i] == name) return static_cast<Enum>(i);
     known += (i == 0 ? "" : ", ") + std::string(names[i]);
   }
-  throw Error(where, "must be one of " + known + ", got \"" + std::string(name) + "\"");
+  throw Error(where, "must be one of " + known + ", got " + quoted_text(name));
 }
 
 }  // namespace
 
-std::string_view name_of(Causal causal) noexcept {
-  return kCausalNames[static_cast<std::size_t>(causal)];
-}
+std::string_view name_of(Causal causal) noexcept { return name(kCausalNames, causal); }
 
-std::string_view name_of(Stage stage) noexcept {
-  return kStageNames[static_cast<std::size_t>(stage)];
-}
+std::string_view name_of(Stage stage) noexcept { return name(kStageNames, stage); }
 
 Causal parse_causal(std::string_view name, std::string_view where) {
   return parse<Causal>(kCausalNames, name, where);

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "core/quoted_text.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -41,7 +42,7 @@ const Scheme& find_scheme(std::string_view name) {
     if (scheme->name == name) return *scheme;
     names += (names.empty() ? "" : ", ") + std::string(scheme->name);
   }
-  throw Error("scheme", "must be one of " + names + ", got '" + std::string(name) + "'");
+  throw Error("scheme", "must be one of " + names + ", got " + quoted_text(name));
 }
 
 namespace descriptors {
@@ -55,9 +56,9 @@ Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request) : sch
   for (const auto& [name, text] : request.parameters) {
     const auto known = values_.find(name);
     if (known == values_.end()) {
-      throw Error(scheme.name, names.empty()
-                                   ? "has no parameters, got '" + name + "'"
-                                   : "has the parameters " + names + ", got '" + name + "'");
+      throw Error(scheme.name,
+                  (names.empty() ? "has no parameters" : "has the parameters " + names) + ", got " +
+                      quoted_text(name));
     }
     known->second = text;
   }

@@ -6,8 +6,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/overlap.h"
 #include "kernels/sine_table.h"
 #include "schemes/frequencies.h"
+#include "schemes/option_checks.h"
 #include "schemes/sinusoidal_columns.h"
 #include "schemes/sinusoidal_positions.h"
 #include "sextant/core/error.h"
@@ -19,8 +21,11 @@ namespace {
 
 // The checked number of channels that turn.
 std::int64_t rotary_dim_of(const Rotary& options) {
-  if (options.head_dim < 2) {
-    throw Error("rotary.head_dim", "must be 2 or more, got " + std::to_string(options.head_dim));
+  check_named("rotary.layout", options.layout);
+  check_named("rotary.precision", options.precision);
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  if (options.head_dim < 2 || options.head_dim > kMost) {
+    throw Error("rotary.head_dim", "must be 2 .. 2^30, got " + std::to_string(options.head_dim));
   }
   const std::int64_t dim = options.rotary_dim == 0 ? options.head_dim : options.rotary_dim;
   if (dim < 2 || dim > options.head_dim || dim % 2 != 0) {
@@ -33,9 +38,7 @@ std::int64_t rotary_dim_of(const Rotary& options) {
   if (!(options.base > 0) || !std::isfinite(options.base)) {
     throw Error("rotary.base", "must be a finite number above 0, got " + shortest(options.base));
   }
-  if (options.threads < 0) {
-    throw Error("rotary.threads", "must be 0 or more, got " + std::to_string(options.threads));
-  }
+  check_threads("rotary.threads", options.threads);
   return dim;
 }
 
@@ -87,6 +90,16 @@ void check_rotation(View<const T> x, View<T> out, const RotationTable<T>& table)
     throw Error("rotate.out", "must have the shape of x, " + x.shape().to_string() + ", got " +
                                   out.shape().to_string());
   }
+  check_memory("rotate.x", x);
+  check_output("rotate.out", out);
+  bool in_place = x.data() == out.data();
+  for (int axis = 0; axis < 4; ++axis) {
+    in_place = in_place && (x.size(axis) == 1 || x.stride(axis) == out.stride(axis));
+  }
+  if (!in_place && surely_overlap(x, out)) {
+    throw Error("rotate.out", "must be x itself or not overlap it");
+  }
+  check_named("rotate.table.layout", table.layout);
   if (table.cos.rank() != 2 || table.cos.shape() != table.sin.shape()) {
     throw Error("rotate.table", "must hold cos and sin of one shape [position, pairs]");
   }
@@ -133,7 +146,8 @@ void rotary_into(RotationTable<T>& table, const Rotary& options) {
 }
 
 template <Floating T>
-void rotate(View<const T> x, View<T> out, const RotationTable<T>& table) {
+void rotate(View<const T> x, View<T> out, const RotationTable<T>& table, int threads) {
+  check_threads("rotate.threads", threads);
   check_rotation(x, out, table);
   using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const std::int64_t heads = x.size(1);
@@ -144,7 +158,7 @@ void rotate(View<const T> x, View<T> out, const RotationTable<T>& table) {
   const std::int64_t partner = interleaved ? 1 : pairs;
   const std::int64_t begin = table.first_channel;
   const std::int64_t end = begin + 2 * pairs;
-  parallel_for(x.size(0) * heads, 0, [&](std::int64_t index) {
+  parallel_for(x.size(0) * heads, threads, [&](std::int64_t index) {
     const View<const T> from = x.select(0, index / heads).select(0, index % heads);
     const View<T> to = out.select(0, index / heads).select(0, index % heads);
     for (std::int64_t n = 0; n < length; ++n) {
@@ -167,7 +181,7 @@ void rotate(View<const T> x, View<T> out, const RotationTable<T>& table) {
   template RotationTable<T> rotary<T>(const Rotary&, std::int64_t);                  \
   template RotationTable<T> rotary<T>(const Rotary&, std::span<const std::int64_t>); \
   template void rotary_into(RotationTable<T>&, const Rotary&);                       \
-  template void rotate(View<const T>, View<T>, const RotationTable<T>&);
+  template void rotate(View<const T>, View<T>, const RotationTable<T>&, int);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(bfloat16)

@@ -1,6 +1,5 @@
 // How rotary positions present themselves in the list of schemes; the tables are made by rotary().
 #include "schemes/descriptors.h"
-#include "sextant/core/error.h"
 #include "sextant/schemes/rotary.h"
 
 namespace sextant::descriptors {
@@ -15,20 +14,13 @@ constexpr SchemeParameter kParameters[] = {
      "the true values, or what float32 frameworks compute"},
 };
 
-RotaryLayout parse_layout(std::string_view text, std::string_view where) {
-  for (const RotaryLayout layout : {RotaryLayout::half_split, RotaryLayout::interleaved}) {
-    if (text == name_of(layout)) return layout;
-  }
-  throw Error(where, "must be half_split or interleaved, got '" + std::string(text) + "'");
-}
-
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kRotary, request);
   Rotary options;
   options.head_dim = request.head_dim;
   options.rotary_dim = given.integer("rotary_dim");
   options.base = given.number("base");
-  options.layout = parse_layout(given.text("layout"), given.where("layout"));
+  options.layout = parse_name<RotaryLayout>(given.text("layout"), given.where("layout"));
   options.precision = parse_name<Precision>(given.text("precision"), given.where("precision"));
   return rotary<double>(options, request.positions);
 }

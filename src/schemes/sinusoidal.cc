@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/overlap.h"
 #include "kernels/sine_table.h"
 #include "schemes/sinusoidal_columns.h"
 #include "schemes/sinusoidal_positions.h"
@@ -105,6 +106,7 @@ void sinusoidal_into(View<T> out, const Sinusoidal& options) {
     throw Error("sinusoidal_into.out", "must have adjacent columns, got a column stride of " +
                                            std::to_string(out.stride(1)));
   }
+  check_output("sinusoidal_into.out", out);
   fill(options, positions, out.data(), out.stride(0));
 }
 

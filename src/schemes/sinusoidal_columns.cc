@@ -6,6 +6,7 @@
 #include <string>
 
 #include "schemes/frequencies.h"
+#include "schemes/option_checks.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
@@ -34,22 +35,14 @@ Counts counts_of(const Sinusoidal& options) noexcept {
   }
 }
 
-template <class T>
-void check_value(T value, int count, const char* where) {
-  if (static_cast<int>(value) < 0 || static_cast<int>(value) >= count) {
-    throw Error(where,
-                "must be one of the named values, got " + std::to_string(static_cast<int>(value)));
-  }
-}
-
 }  // namespace
 
 void check_sinusoidal(const Sinusoidal& options) {
-  check_value(options.layout, 3, "sinusoidal.layout");
-  check_value(options.ladder, 2, "sinusoidal.ladder");
-  check_value(options.exponent, 3, "sinusoidal.exponent");
-  check_value(options.precision, 2, "sinusoidal.precision");
-  if (options.odd_width) check_value(*options.odd_width, 3, "sinusoidal.odd_width");
+  check_named("sinusoidal.layout", options.layout);
+  check_named("sinusoidal.ladder", options.ladder);
+  check_named("sinusoidal.exponent", options.exponent);
+  check_named("sinusoidal.precision", options.precision);
+  if (options.odd_width) check_named("sinusoidal.odd_width", *options.odd_width);
   const std::int64_t least = options.ladder == Ladder::d_half_minus_1 ? 4 : 1;
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   if (options.width < least || options.width > kMost) {
@@ -64,9 +57,7 @@ void check_sinusoidal(const Sinusoidal& options) {
   if (!std::isfinite(options.scale)) {
     throw Error("sinusoidal.scale", "must be finite, got " + shortest(options.scale));
   }
-  if (options.threads < 0) {
-    throw Error("sinusoidal.threads", "must be 0 or more, got " + std::to_string(options.threads));
-  }
+  check_threads("sinusoidal.threads", options.threads);
 }
 
 OddWidth odd_width_rule(const Sinusoidal& options) noexcept {

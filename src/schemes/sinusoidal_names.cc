@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "core/quoted_text.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/rotary.h"
 #include "sextant/schemes/sinusoidal.h"
@@ -50,7 +51,7 @@ T parse_name(std::string_view name, std::string_view where) {
     if (kNames<T>[i] == name) return static_cast<T>(i);
     allowed += (i == 0 ? "" : ", ") + std::string(kNames<T>[i]);
   }
-  throw Error(where, "must be one of " + allowed + ", got \"" + std::string(name) + "\"");
+  throw Error(where, "must be one of " + allowed + ", got " + quoted_text(name));
 }
 
 template SinusoidalLayout parse_name(std::string_view, std::string_view);

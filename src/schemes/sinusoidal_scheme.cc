@@ -1,7 +1,10 @@
 // How the sinusoidal family presents itself in the list of schemes; the tables are made by
 // sinusoidal().
+#include <map>
+#include <string>
+#include <string_view>
+
 #include "schemes/descriptors.h"
-#include "sextant/core/error.h"
 #include "sextant/schemes/sinusoidal.h"
 
 namespace sextant::descriptors {
@@ -23,19 +26,8 @@ constexpr SchemeParameter kParameters[] = {
 };
 
 SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kSinusoidal, request);
-  const auto named = [&]<class T>(T, std::string_view name) {
-    return parse_name<T>(given.text(name), given.where(name));
-  };
-  Sinusoidal options;
+  Sinusoidal options = sinusoidal_from(request.parameters);
   options.width = request.width;
-  options.base = given.number("base");
-  options.layout = named(options.layout, "layout");
-  options.ladder = named(options.ladder, "ladder");
-  options.exponent = named(options.exponent, "exponent");
-  if (given.text("odd_width") != "auto") options.odd_width = named(OddWidth{}, "odd_width");
-  options.scale = given.number("scale");
-  options.precision = named(options.precision, "precision");
   return sinusoidal<double>(options, request.positions);
 }
 
@@ -51,3 +43,25 @@ constinit const Scheme kSinusoidal = {
 };
 
 }  // namespace sextant::descriptors
+
+namespace sextant {
+
+Sinusoidal sinusoidal_from(const std::map<std::string, std::string>& parameters) {
+  SchemeRequest request;
+  request.parameters = parameters;
+  const descriptors::Parameters given(descriptors::kSinusoidal, request);
+  const auto named = [&]<class T>(T, std::string_view name) {
+    return parse_name<T>(given.text(name), given.where(name));
+  };
+  Sinusoidal options;
+  options.base = given.number("base");
+  options.layout = named(options.layout, "layout");
+  options.ladder = named(options.ladder, "ladder");
+  options.exponent = named(options.exponent, "exponent");
+  if (given.text("odd_width") != "auto") options.odd_width = named(OddWidth{}, "odd_width");
+  options.scale = given.number("scale");
+  options.precision = named(options.precision, "precision");
+  return options;
+}
+
+}  // namespace sextant

@@ -24,6 +24,15 @@ class AttentionErrors : public ::testing::Test {
     }
     return "no error";
   }
+
+  std::string refusal_of(View<float> output) {
+    try {
+      attention(q, k, v, output);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
 };
 
 TEST_F(AttentionErrors, NoneForArgumentsThatFit) { EXPECT_EQ(message(), "no error"); }
@@ -102,14 +111,30 @@ TEST_F(AttentionErrors, AnOutputThatIsAnInput) {
 TEST_F(AttentionErrors, AnOutputWhoseElementsCoincide) {
   const std::array<std::int64_t, 4> strides{0, 18, 6, 1};
   const View<float> same(out.data(), Shape{2, 4, 3, 6}, strides);
+  EXPECT_EQ(
+      refusal_of(same),
+      "[attention.out] must have an element of its own for every result, got stride 0 at axis 0");
+}
+
+TEST_F(AttentionErrors, AnOutputWhoseRowsOverlap) {
+  const std::array<std::int64_t, 4> strides{72, 18, 5, 1};
+  EXPECT_EQ(refusal_of(View<float>(out.data(), Shape{2, 4, 3, 6}, strides)),
+            "[attention.out] must have an element of its own for every result, got stride 5 at "
+            "axis 2");
+}
+
+TEST_F(AttentionErrors, NumbersThatAreNoEnumerators) {
+  options.causal = static_cast<Causal>(9);
+  EXPECT_EQ(message(), "[attention.causal] must be one of the named values, got 9");
+  options.causal.reset();
   try {
-    attention(q, k, v, same);
+    attention_weights(q, k, options, {.stage = static_cast<Stage>(9)});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "[attention.out] must have an element of its own for every result, got stride 0 at axis 0");
+    EXPECT_STREQ(error.what(), "[attention_weights.stage] must be one of the named values, got 9");
   }
+  EXPECT_EQ(name_of(static_cast<Causal>(9)), "unknown");
+  EXPECT_EQ(name_of(static_cast<Stage>(-1)), "unknown");
 }
 
 TEST_F(AttentionErrors, Masks) {

@@ -25,14 +25,21 @@ TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
   } catch (const Error& error) {
     EXPECT_STREQ(
         error.what(),
-        "[--causal] must be one of none, top_left, bottom_right, at_offsets, got \"bottom-right\"");
+        "[--causal] must be one of none, top_left, bottom_right, at_offsets, got 'bottom-right'");
   }
   try {
     parse_stage("", "--stage");
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "[--stage] must be one of scores, capped, biased, probabilities, got \"\"");
+                 "[--stage] must be one of scores, capped, biased, probabilities, got ''");
+  }
+  try {
+    parse_causal("\x1b[2J", "--causal");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "[--causal] must be one of none, top_left, bottom_right, at_offsets, got '?[2J'");
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -12,6 +14,7 @@
 
 #include "reference/mpfr_sines.h"
 #include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
 
 namespace sextant {
 namespace {
@@ -193,6 +196,12 @@ TEST(Rotary, NamesTheArgumentAtFault) {
   expect_error("rotary.base", [] { rotary<float>({.head_dim = 8, .base = 0}, 1); });
   expect_error("rotary.length", [] { rotary<float>({.head_dim = 8}, -1); });
   expect_error("rotary.threads", [] { rotary<float>({.head_dim = 8, .threads = -1}, 1); });
+  expect_error("rotary.threads", [] { rotary<float>({.head_dim = 8, .threads = 5000}, 0); });
+  expect_error("rotary.head_dim", [] { rotary<float>({.head_dim = std::int64_t{1} << 40}, 1); });
+  expect_error("rotary.layout",
+               [] { rotary<float>({.head_dim = 8, .layout = static_cast<RotaryLayout>(7)}, 1); });
+  expect_error("rotary.precision",
+               [] { rotary<float>({.head_dim = 8, .precision = static_cast<Precision>(7)}, 1); });
   const RotationTable<float> table = rotary<float>({.head_dim = 8}, 3);
   Tensor<float> flat({3, 8});
   Tensor<float> short_x({1, 1, 2, 8});
@@ -202,12 +211,45 @@ TEST(Rotary, NamesTheArgumentAtFault) {
   expect_error("rotate.out", [&] { rotate<float>(x, short_x, table); });
   expect_error("rotate.table", [&] { rotate<float>(short_x, short_x, table); });
   expect_error("rotate.table", [&] { rotate<float>(narrow, narrow, table); });
+  expect_error("rotate.threads", [&] { rotate<float>(x, x, table, -1); });
+  expect_error("rotate.threads", [&] { rotate<float>(x, x, table, kMostThreads + 1); });
+  const View<float> nowhere(nullptr, x.shape());
+  expect_error("rotate.x", [&] { rotate<float>(nowhere, x, table); });
+  expect_error("rotate.out", [&] { rotate<float>(x, nowhere, table); });
+  const auto strided = [&](std::int64_t row) {
+    return View<float>(x.data(), x.shape(), std::array<std::int64_t, 4>{24, 24, row, 1});
+  };
+  const Tensor<float> input({1, 1, 3, 8});
+  expect_error("rotate.out", [&] { rotate<float>(input, strided(0), table); });
+  expect_error("rotate.out", [&] { rotate<float>(input, strided(7), table); });
+  EXPECT_NO_THROW(rotate<float>(input, strided(8), table));
+  Tensor<float> longer({1, 1, 4, 8});
+  expect_error("rotate.out", [&] {
+    rotate<float>(longer.view().narrow(2, 0, 3), longer.view().narrow(2, 1, 3), table);
+  });
+  RotationTable<float> unnamed = rotary<float>({.head_dim = 8}, 3);
+  unnamed.layout = static_cast<RotaryLayout>(7);
+  expect_error("rotate.table.layout", [&] { rotate<float>(x, x, unnamed); });
   RotationTable<float> other{Tensor<float>({3, 2}), Tensor<float>({3, 2})};
   expect_error("rotary_into.table", [&] { rotary_into(other, {.head_dim = 8}); });
   expect_error("rotary.rotary_dim", [&] { rotary_into(other, {.head_dim = 8, .rotary_dim = 5}); });
 }
 
+TEST(Rotary, TurnsTheSameOnAnyNumberOfThreads) {
+  const RotationTable<float> table = rotary<float>({.head_dim = 8}, 5);
+  Tensor<float> x({2, 3, 5, 8});
+  for (std::int64_t i = 0; i < x.count(); ++i) x.data()[i] = static_cast<float>(i % 7) - 3;
+  Tensor<float> alone(x.shape());
+  rotate<float>(x, alone, table, 1);
+  for (const int threads : {0, 3}) {
+    Tensor<float> together(x.shape());
+    rotate<float>(x, together, table, threads);
+    EXPECT_TRUE(std::equal(alone.span().begin(), alone.span().end(), together.data())) << threads;
+  }
+}
+
 TEST(Rotary, LayoutsHaveNames) {
+  EXPECT_EQ(name_of(static_cast<RotaryLayout>(7)), "unknown");
   EXPECT_EQ(name_of(RotaryLayout::half_split), "half_split");
   EXPECT_EQ(parse_name<RotaryLayout>("interleaved", "x"), RotaryLayout::interleaved);
 }

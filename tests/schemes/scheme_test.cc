@@ -4,22 +4,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "reference/plain_sinusoidal.h"
 #include "sextant/core/error.h"
+#include "sextant/core/npy.h"
 
 namespace sextant {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 constexpr std::int64_t kPositions[] = {0, 1, 7, 1000};
 
@@ -33,6 +36,9 @@ SchemeRequest request(std::map<std::string, std::string> parameters = {}) {
   return asked;
 }
 
+std::string_view name_in(const Scheme* scheme) { return scheme->name; }
+std::string_view name_in(const SchemeParameter& parameter) { return parameter.name; }
+
 std::string message_of(const std::function<void()>& call) {
   try {
     call();
@@ -42,10 +48,44 @@ std::string message_of(const std::function<void()>& call) {
   return "no error";
 }
 
+// What a parameter that must be given is given, by its name.
+std::map<std::string, std::string> required_of(const Scheme& scheme) {
+  std::map<std::string, std::string> given;
+  for (const SchemeParameter& parameter : scheme.parameters) {
+    if (!parameter.default_text.empty()) continue;
+    EXPECT_EQ(parameter.name, "file") << "of " << scheme.name << ": say here what to give";
+    const std::string path = ::testing::TempDir() + "sextant-scheme-table.npy";
+    Tensor<float> table({1001, 8});
+    for (std::int64_t i = 0; i < table.count(); ++i) table.data()[i] = static_cast<float>(i);
+    save_npy(path, table);
+    given.emplace(parameter.name, path);
+  }
+  return given;
+}
+
+SchemeKind kind_of(const SchemeTable& table) {
+  if (std::holds_alternative<Tensor<double>>(table)) return SchemeKind::added;
+  if (std::holds_alternative<RotationTable<double>>(table)) return SchemeKind::rotated;
+  if (std::holds_alternative<DistanceBias>(table)) return SchemeKind::distance_bias;
+  return SchemeKind::none;
+}
+
+// "a, b, c": what refusals list.
+template <class List>
+std::string listed(const List& entries) {
+  std::string names;
+  for (const auto& entry : entries) {
+    names += (names.empty() ? "" : ", ") + std::string(name_in(entry));
+  }
+  return names;
+}
+
 TEST(Schemes, AreListedByName) {
   std::vector<std::string> names;
   for (const Scheme* scheme : schemes()) names.emplace_back(scheme->name);
-  EXPECT_THAT(names, ElementsAre("learned", "none", "rotary", "sinusoidal"));
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+  EXPECT_THAT(names, IsSupersetOf({"learned", "none", "rotary", "sinusoidal"}));
 }
 
 TEST(Schemes, DescribeThemselves) {
@@ -65,23 +105,56 @@ TEST(Schemes, DescribeThemselves) {
 
 TEST(Schemes, AnUnknownNameIsAnsweredWithTheKnownOnes) {
   EXPECT_EQ(message_of([] { find_scheme("sinus"); }),
-            "[scheme] must be one of learned, none, rotary, sinusoidal, got 'sinus'");
+            "[scheme] must be one of " + listed(schemes()) + ", got 'sinus'");
+  EXPECT_THAT(message_of([] { find_scheme("\x1b[2J"); }), HasSubstr(", got '?[2J'"));
 }
 
 TEST(Schemes, AnUnknownParameterIsAnsweredWithTheKnownOnes) {
-  EXPECT_EQ(message_of([] {
-              find_scheme("rotary").make(request({{"bass", "1"}}));
-            }),
-            "[rotary] has the parameters base, layout, rotary_dim, precision, got 'bass'");
-  EXPECT_EQ(message_of([] {
-              find_scheme("none").make(request({{"base", "1"}}));
-            }),
-            "[none] has no parameters, got 'base'");
+  for (const Scheme* scheme : schemes()) {
+    const std::string known = listed(scheme->parameters);
+    EXPECT_EQ(message_of([&] {
+                scheme->make(request({{"no\nsuch", "1"}}));
+              }),
+              "[" + std::string(scheme->name) + "] " +
+                  (known.empty() ? "has no parameters" : "has the parameters " + known) +
+                  ", got 'no?such'");
+  }
 }
 
 TEST(Schemes, AParameterWithoutDefaultMustBeGiven) {
-  EXPECT_THAT(message_of([] { find_scheme("learned").make(request()); }),
-              HasSubstr("[learned.file] must be given"));
+  for (const Scheme* scheme : schemes()) {
+    for (const SchemeParameter& parameter : scheme->parameters) {
+      if (!parameter.default_text.empty()) continue;
+      std::map<std::string, std::string> others = required_of(*scheme);
+      others.erase(std::string(parameter.name));
+      EXPECT_THAT(message_of([&] { scheme->make(request(others)); }),
+                  HasSubstr("[" + std::string(scheme->name) + "." + std::string(parameter.name) +
+                            "] must be given"));
+    }
+  }
+}
+
+TEST(Schemes, MakeTheTableOfTheirKind) {
+  for (const Scheme* scheme : schemes()) {
+    SCOPED_TRACE(scheme->name);
+    const SchemeTable made = scheme->make(request(required_of(*scheme)));
+    EXPECT_EQ(kind_of(made), scheme->kind);
+    if (const auto* added = std::get_if<Tensor<double>>(&made)) {
+      EXPECT_EQ(added->shape(), Shape({4, 8}));
+    } else if (const auto* rotated = std::get_if<RotationTable<double>>(&made)) {
+      EXPECT_EQ(rotated->cos.size(0), 4);
+      EXPECT_EQ(rotated->sin.shape(), rotated->cos.shape());
+    } else if (const auto* bias = std::get_if<DistanceBias>(&made)) {
+      ASSERT_EQ(bias->values.rank(), 2);
+      EXPECT_TRUE(bias->values.size(0) == 1 || bias->values.size(0) == 2);
+    }
+    // The defaults as they are listed are the defaults that are taken.
+    std::map<std::string, std::string> spelled = required_of(*scheme);
+    for (const SchemeParameter& parameter : scheme->parameters) {
+      spelled.emplace(parameter.name, parameter.default_text);
+    }
+    EXPECT_NO_THROW(scheme->make(request(spelled)));
+  }
 }
 
 TEST(Schemes, WrongValuesNameTheirParameter) {
@@ -93,7 +166,7 @@ TEST(Schemes, WrongValuesNameTheirParameter) {
   EXPECT_THAT(error("sinusoidal", "layout", "rows"), HasSubstr("[sinusoidal.layout]"));
   EXPECT_THAT(error("sinusoidal", "odd_width", "rows"), HasSubstr("[sinusoidal.odd_width]"));
   EXPECT_THAT(error("rotary", "layout", "rows"),
-              HasSubstr("half_split or interleaved, got 'rows'"));
+              HasSubstr("one of interleaved, half_split, got 'rows'"));
   EXPECT_THAT(error("rotary", "rotary_dim", "3.5"), HasSubstr("[rotary.rotary_dim]"));
 }
 
@@ -132,6 +205,35 @@ TEST(Schemes, SinusoidalMakesTheTableOfItsParameters) {
                   0x1p-52);
     }
   }
+}
+
+TEST(Schemes, ParametersBecomeOptions) {
+  const Sinusoidal plain = sinusoidal_from({});
+  EXPECT_EQ(plain.base, 10000);
+  EXPECT_EQ(plain.width, 0);
+  EXPECT_FALSE(plain.odd_width.has_value());
+  const Sinusoidal made = sinusoidal_from({{"base", "500"},
+                                           {"layout", "cos_first"},
+                                           {"ladder", "d/2-1"},
+                                           {"exponent", "doubled_unpaired"},
+                                           {"odd_width", "round_up"},
+                                           {"scale", "-2"},
+                                           {"precision", "framework"}});
+  EXPECT_EQ(made.base, 500);
+  EXPECT_EQ(made.layout, SinusoidalLayout::cos_first);
+  EXPECT_EQ(made.ladder, Ladder::d_half_minus_1);
+  EXPECT_EQ(made.exponent, Exponent::doubled_unpaired);
+  EXPECT_EQ(made.odd_width, OddWidth::round_up);
+  EXPECT_EQ(made.scale, -2);
+  EXPECT_EQ(made.precision, Precision::framework);
+  EXPECT_THAT(message_of([] {
+                sinusoidal_from({{"width", "4"}});
+              }),
+              HasSubstr("[sinusoidal] has the parameters base, layout"));
+  EXPECT_THAT(message_of([] {
+                sinusoidal_from({{"base", "x"}});
+              }),
+              HasSubstr("[sinusoidal.base] must be a number"));
 }
 
 TEST(Schemes, RotaryMakesTheRotationsOfItsParameters) {

@@ -19,13 +19,13 @@ enum class RotaryLayout {
 };
 
 struct Rotary {
-  std::int64_t head_dim = 0;  // channels of a head, >= 2
+  std::int64_t head_dim = 0;  // channels of a head, 2 .. 2^30
   std::int64_t rotary_dim =
       0;  // channels that turn, even, <= head_dim; 0: all of them (head_dim must be even then)
   double base = 10000;  // > 0
   RotaryLayout layout = RotaryLayout::half_split;
   Precision precision = Precision::exact;
-  int threads = 0;
+  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
 };
 
 // Cosines and sines of each position and pair. `T` is the type they are rounded to, once.
@@ -50,10 +50,12 @@ template <Floating T>
 void rotary_into(RotationTable<T>& table, const Rotary& options);
 
 // Turns x by row n of the table for the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;
-// other channels are copied. x and out: [batch, heads, length, head_dim], any strides; out may be
-// x. Throws Error when shapes and table do not fit.
+// other channels are copied. x and out: [batch, heads, length, head_dim], strided as any slice or
+// transposition of an array; out may be x itself. `threads` is how many may share the heads (0:
+// default_threads()); the result does not depend on it. Throws Error when shapes and table do not
+// fit, when elements of out coincide, and when out overlaps x without being x.
 template <Floating T>
-void rotate(View<const T> x, View<T> out, const RotationTable<T>& table);
+void rotate(View<const T> x, View<T> out, const RotationTable<T>& table, int threads = 0);
 
 std::string_view name_of(RotaryLayout) noexcept;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,7 +57,7 @@ struct Sinusoidal {
   std::int64_t length = 0;  // rows, >= 0; not used when positions are given
   std::int64_t width = 0;   // columns, >= 1; ladder d/2-1 needs >= 4
   double base = 10000;      // > 0, finite
-  std::int64_t first = 0;   // position of row 0; not used when positions are given
+  std::int64_t first = 0;   // position of row 0, within +-2^53; not used when positions are given
   SinusoidalLayout layout = SinusoidalLayout::interleaved;
   Ladder ladder = Ladder::d;
   Exponent exponent = Exponent::standard;
@@ -64,7 +65,7 @@ struct Sinusoidal {
       std::nullopt;  // unset: extra_sine for ladder d, zero_column for ladder d/2-1
   double scale = 1;  // multiplies every value before the rounding (MLX: sqrt(2 / width)); finite
   Precision precision = Precision::exact;
-  int threads = 0;  // 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
 };
 
 // The table [length, width] of positions first, first + 1, ... With precision exact, float32,
@@ -88,7 +89,8 @@ Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const std::int64_t> po
 template <Floating T = float>
 Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const double> positions);
 
-// Into memory of the caller, [length, width], rows at any stride, columns adjacent.
+// Into memory of the caller, [length, width], columns adjacent, rows at any stride that keeps them
+// apart.
 template <Floating T>
 void sinusoidal_into(View<T> out, const Sinusoidal& options);
 
@@ -119,5 +121,11 @@ std::string_view name_of(Precision) noexcept;
 // The value of a name; throws Error that lists the names. T is one of the enums above.
 template <class T>
 T parse_name(std::string_view name, std::string_view where);
+
+// The options that parameters of the scheme "sinusoidal" stand for, by name and as text: {"base",
+// "500"}, {"ladder", "d/2-1"}, {"odd_width", "auto"}, ... What is absent takes its default; length,
+// width, first and threads are no parameters of the scheme. Throws Error for an unknown name,
+// listing the known ones, and for a text that is no value of its parameter.
+Sinusoidal sinusoidal_from(const std::map<std::string, std::string>& parameters);
 
 }  // namespace sextant
