@@ -2,10 +2,14 @@
 #include "sextant/schemes/position_table.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <memory>
 #include <random>
 #include <thread>
 #include <vector>
@@ -64,6 +68,45 @@ TEST(PositionTable, ServesManyThreadsAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(PositionTable, DoublesUpToTheLastPositionOnly) {
+  const std::int64_t last = std::int64_t{1} << 53;
+  PositionTable<float> table({.length = 60, .width = 4, .first = last - 100});
+  const auto rows = table.rows(70);
+  EXPECT_EQ(rows->size(0), 101);  // up to 2^53 itself
+  const Tensor<float> expected = sinusoidal<float>({.length = 1, .width = 4, .first = last});
+  EXPECT_EQ(std::memcmp(&(*rows)(100, 0), expected.data(), 4 * sizeof(float)), 0);
+  EXPECT_THROW(table.rows(102), Error);
+  EXPECT_EQ(table.length(), 101);
+}
+
+TEST(PositionTable, TakesTheRowsAskedForWhenTwiceAsManyDoNotFit) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need an address space without limit";
+#else
+  constexpr std::int64_t kRows = 96;
+  constexpr std::int64_t kWidth = std::int64_t{1} << 18;  // 96 MiB for the rows
+  PositionTable<float> table({.length = kRows, .width = kWidth, .threads = 1});
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  std::ifstream sizes("/proc/self/statm");
+  std::int64_t pages = 0;
+  if (!(sizes >> pages)) GTEST_SKIP() << "needs /proc";
+  // Room for 97 rows and for the workings of one, not for 192 rows.
+  rlimit tight = before;
+  tight.rlim_cur = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE) + 150 * (kWidth * 4));
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  std::shared_ptr<const Tensor<float>> rows;
+  try {
+    rows = table.rows(kRows + 1);
+  } catch (const std::exception& problem) {
+    ADD_FAILURE() << problem.what();
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_NE(rows, nullptr);
+  EXPECT_EQ(rows->size(0), kRows + 1);
+#endif
 }
 
 TEST(PositionTable, RefusesWhatATableRefuses) {
