@@ -59,6 +59,15 @@ void convert_all(const std::byte* from, Tensor<To>& to) {
   for (std::int64_t i = 0; i < to.count(); ++i) to.data()[i] = convert<To>(values[i]);
 }
 
+// Anyone can put an array together, so shape, type and bytes need not fit.
+void check_bytes(const Array& array, const char* where) {
+  const auto size = static_cast<std::int64_t>(dtype_size(array.dtype));
+  const std::int64_t bytes = array.bytes.count();
+  if (size > 0 && bytes % size == 0 && bytes / size == array.count()) return;
+  throw Error(where, "must hold the bytes of " + array.shape.to_string() + " elements of " +
+                         std::string(dtype_name(array.dtype)) + ", got " + std::to_string(bytes));
+}
+
 }  // namespace
 
 template <class T>
@@ -69,11 +78,13 @@ View<const T> Array::as() const {
     throw Error("array.as", "must be the dtype of the array, " + std::string(dtype_name(dtype)) +
                                 ", got " + std::string(dtype_name(dtype_of<T>)));
   }
+  check_bytes(*this, "array.as");
   return {reinterpret_cast<const T*>(bytes.data()), shape};
 }
 
 template <class T>
 Tensor<T> Array::to() const {
+  check_bytes(*this, "array.to");
   auto result = Tensor<T>::uninitialized(shape);
 #define SEXTANT_CONVERT(From) \
   if (dtype == dtype_of<From>) convert_all<T, From>(bytes.data(), result);

@@ -73,10 +73,14 @@ bfloat16::operator float() const noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-std::size_t dtype_size(DType dtype) noexcept { return kSizes[static_cast<std::size_t>(dtype)]; }
+std::size_t dtype_size(DType dtype) noexcept {
+  const auto index = static_cast<std::size_t>(dtype);
+  return index < kSizes.size() ? kSizes[index] : 0;
+}
 
 std::string_view dtype_name(DType dtype) noexcept {
-  return kNames[static_cast<std::size_t>(dtype)];
+  const auto index = static_cast<std::size_t>(dtype);
+  return index < kNames.size() ? kNames[index] : "unknown";
 }
 
 DType parse_dtype(std::string_view name) {

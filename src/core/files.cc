@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "sextant/core/error.h"
@@ -117,6 +118,18 @@ int fill(const std::string& temporary, Parts parts, const struct stat* replaced,
   return file.close();
 }
 
+void resize_for(const std::string& path, std::string& bytes, std::uint64_t wanted) {
+  const auto too_much = [&] {
+    return Error(path, "does not fit in memory: " + std::to_string(wanted) + " bytes");
+  };
+  if (wanted > bytes.max_size()) throw too_much();
+  try {
+    bytes.resize(static_cast<std::size_t>(wanted));
+  } catch (const std::bad_alloc&) {
+    throw too_much();
+  }
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path, std::uint64_t limit) {
@@ -139,8 +152,9 @@ std::string read_file(const std::string& path, std::uint64_t limit) {
   std::size_t length = 0;
   while (true) {
     if (length == bytes.size()) {
-      bytes.resize(std::max(
-          {static_cast<std::size_t>(expected) + 1, length + length / 2, std::size_t{4096}}));
+      const std::uint64_t wanted = std::max<std::uint64_t>(
+          {expected + 1, std::uint64_t{length} + length / 2, std::uint64_t{4096}});
+      resize_for(path, bytes, wanted);
     }
     const std::size_t part = std::min(bytes.size() - length, std::size_t{1} << 30);
     const ssize_t got = ::read(file.number(), bytes.data() + length, part);

@@ -94,6 +94,27 @@ TEST(Array, RefusesIntegersThatDoNotFit) {
   EXPECT_EQ(array_of<std::int64_t>({-128}).to<std::int8_t>()(0), -128);
 }
 
+TEST(Array, RefusesBytesThatDoNotFitTheShape) {
+  Array empty;
+  empty.shape = {1000000};
+  EXPECT_THAT(
+      [&] { empty.as<float>(); },
+      ThrowsMessage<Error>("[array.as] must hold the bytes of [1000000] elements of float32, "
+                           "got 0"));
+  EXPECT_THROW(empty.to<double>(), Error);
+  Array wider = array_of<float>({1, 2});
+  wider.dtype = DType::float64;
+  EXPECT_THROW(wider.as<double>(), Error);
+  EXPECT_THROW(wider.to<float>(), Error);
+  Array shorter = array_of<double>({1, 2});
+  shorter.shape = {1};
+  EXPECT_THROW(shorter.to<float>(), Error);
+  Array unknown = array_of<float>({1});
+  unknown.dtype = static_cast<DType>(99);
+  EXPECT_THROW(unknown.to<float>(), Error);
+  EXPECT_EQ(Array{}.to<float>().count(), 0);
+}
+
 TEST(Array, ConvertsBools) {
   EXPECT_THAT(list(array_of<std::uint8_t>({0, 1, 7}).to<bool>().view()),
               ElementsAre(false, true, true));

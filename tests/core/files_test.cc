@@ -148,6 +148,27 @@ TEST_F(Files, LargerThanTheLimitAreRefused) {
               ThrowsMessage<Error>(HasSubstr("at most 1000000 bytes")));
 }
 
+TEST_F(Files, ThatDoNotFitInMemoryAreRefused) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end the process when they cannot allocate";
+#else
+  // Holes need no space on the disk; no processor addresses 2^60 bytes of memory.
+  write_file(path("a"), "");
+  std::int64_t size = std::int64_t{1} << 60;
+  if (::truncate(path("a").c_str(), size) != 0) size = std::int64_t{1} << 43;
+  if (::truncate(path("a").c_str(), size) != 0) GTEST_SKIP() << "needs sparse files of 8 TiB";
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = rlim_t{1} << 42;  // 4 TiB: a generous system would grant 8 TiB unseen
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  EXPECT_THAT([&] { read_file(path("a"), std::uint64_t{1} << 62); },
+              ThrowsMessage<Error>("[" + path("a") + "] does not fit in memory: " +
+                                   std::to_string(size + 1) + " bytes"));
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+#endif
+}
+
 TEST_F(Files, ThatMayNotBeWrittenAreKept) {
   if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write everything";
   write_file(path("a"), "old");

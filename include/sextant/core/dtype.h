@@ -94,7 +94,7 @@ inline constexpr DType dtype_of<float> = DType::float32;
 template <>
 inline constexpr DType dtype_of<double> = DType::float64;
 
-std::size_t dtype_size(DType dtype) noexcept;       // bytes per element
+std::size_t dtype_size(DType dtype) noexcept;       // bytes per element; 0 for no type of these
 std::string_view dtype_name(DType dtype) noexcept;  // "float32", "bool", ...
 DType parse_dtype(std::string_view name);           // throws Error that lists the names
 

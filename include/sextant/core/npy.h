@@ -21,11 +21,12 @@ struct Array {
   Tensor<std::byte> bytes;  // [count() * dtype_size(dtype)]; bools are 0 or 1
 
   std::int64_t count() const noexcept { return shape.count(); }
-  // The elements as T; throws Error unless T is the dtype (bool is read as uint8_t too).
+  // The elements as T; throws Error unless T is the dtype (bool is read as uint8_t too), and when
+  // `bytes` are not as many as shape and dtype say.
   template <class T>
   View<const T> as() const;
   // The elements converted to T, rounded once, to nearest, ties to even; to bool: whether not 0.
-  // Throws Error when a value does not fit an integer T, NaN included.
+  // Throws Error when a value does not fit an integer T, NaN included, and as as() for `bytes`.
   template <class T>
   Tensor<T> to() const;
 };
