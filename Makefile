@@ -47,7 +47,7 @@ fuzz:            ## every fuzz target for FUZZ_SECONDS each
 	scripts/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
 
 bench: build     ## the benchmarks, as ratios to what the machine can do
-	@for program in build/release/bench/*; do [ -x "$$program" ] && [ -f "$$program" ] && "$$program"; done
+	@for source in bench/*.cc; do build/release/bench/$$(basename $$source .cc) || exit 1; done
 
 format:          ## format every source file
 	@scripts/setup.sh format
@@ -55,8 +55,8 @@ format:          ## format every source file
 
 tidy:            ## clang-tidy over the library and the command line
 	@scripts/setup.sh tidy
-	cmake --preset clang
-	git ls-files 'src/*.cc' 'apps/*.cc' | xargs clang-tidy -p build/clang --quiet
+	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	git ls-files 'src/*.cc' 'apps/*.cc' | xargs -n 8 -P 2 clang-tidy -p build/tidy --quiet
 
 docs:            ## the C++ reference as HTML, in build/docs
 	@scripts/setup.sh docs

@@ -14,7 +14,7 @@ if(SEXTANT_WERROR)
 endif()
 
 if(SEXTANT_SANITIZE)
-  add_compile_options(-fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SEXTANT_SANITIZE})
   if(SEXTANT_SANITIZE MATCHES undefined)
     add_compile_options(-fno-sanitize-recover=undefined)

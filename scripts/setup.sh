@@ -41,6 +41,9 @@ if [[ $(id -u) -ne 0 ]]; then
   as_root=(sudo)
 fi
 echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
-"${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+if ! "${as_root[@]}" apt-get update -qq ||
+   ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
+  echo "setup: apt could not install them (is the network there?); install these packages and run this again: ${missing[*]}" >&2
+  exit 1
+fi
 echo "setup: done"

@@ -3,6 +3,7 @@
 
 #include "sextant/attention.h"
 #include "sextant/core.h"
+#include "sextant/kernels.h"
 #include "sextant/layers.h"
 #include "sextant/pictures.h"
 #include "sextant/schemes.h"
