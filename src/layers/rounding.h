@@ -8,14 +8,18 @@
 
 namespace sextant {
 
-// A bound on the error of any component of softmax(scale q k^T + bias) v in float64, q [.., q_len,
-// head_dim] and so on taken as exact. Any order of summation keeps it, to first order in u = 2^-53:
-// with n keys,
-//   score   e = (head_dim + 8) u (scale max|q| max|k| + max|bias|)
-//   weight  4 e + (n + 8) u, relative                    (two scores enter each exponential, two
-//   exponentials a weight) output  (4 e + (2 n + 8) u) max|v|
-// q, k, v: [length, channels] with all heads side by side; |q| is the norm of a whole row, which is
-// at least a head's.
+// clang-format off
+// A bound on the error of any component of softmax(scale q k^T + bias) v in float64, with q, k and v
+// taken as exact. Any order of summation keeps it, to first order in u = 2^-53. With n keys:
+//
+//   score    e = (channels + 8) u (scale max|q| max|k| + max|bias|)
+//   weight   4 e + (n + 8) u, relative: a score and the largest one enter each exponential (2 e), and
+//            an exponential and their sum each weight (twice that)
+//   output   (4 e + (2 n + 8) u) max|v|: n more products and additions
+//
+// q, k, v: [length, channels], all heads side by side; |q| is the norm of a whole row, which is at
+// least that of a head.
+// clang-format on
 double attention_rounding(View<const double> q, View<const double> k, View<const double> v,
                           double scale, const DistanceBias* bias);
 
