@@ -9,12 +9,16 @@
 #include <optional>
 #include <vector>
 
+#include "core/overlap.h"
 #include "schemes/identify_compare.h"
 #include "schemes/identify_explain.h"
 #include "schemes/identify_fit.h"
+#include "schemes/identify_names.h"
 #include "schemes/identify_ratio.h"
 #include "schemes/identify_structure.h"
+#include "schemes/option_checks.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
@@ -22,26 +26,27 @@ namespace {
 
 using namespace identify;
 
-constexpr double kFloat64Angles =
-    0x1p-48;  // some roundings of the logarithm, the frequency and the product
-constexpr double kFloat32Angles = 0x1p-20;  // the same in float32, exp(-k log(base) / n) included
 constexpr double kMostOutside =
     0.02;  // share of values that may be damaged before the table counts as another one
 
 constexpr double kSpareBits =
     30;  // chance has one in 2^30, and some 2^10 structures, noises and bases to try
 
-void check(View<const double> table, double unit_roundoff) {
+void check(View<const double> table, double unit_roundoff, int threads) {
+  check_threads("identify_table.threads", threads);
   if (table.rank() != 2 || table.size(0) < 1 || table.size(1) < 2) {
     throw Error("identify_table.table",
                 "must be [length, width] with at least one row and two columns, got " +
                     table.shape().to_string());
   }
   if (!(unit_roundoff > 0 && unit_roundoff <= 0x1p-6)) {
-    throw Error("identify_table.unit_roundoff", "must be that of a float type, 2^-53 .. 2^-8");
+    throw Error("identify_table.unit_roundoff",
+                "must be above 0 and at most 2^-6 (float64 has 2^-53, bfloat16 2^-8), got " +
+                    shortest(unit_roundoff));
   }
+  check_memory("identify_table.table", table);
   std::atomic<std::int64_t> bad{std::numeric_limits<std::int64_t>::max()};
-  parallel_for(table.size(0), 0, [&](std::int64_t row) {
+  parallel_for(table.size(0), threads, [&](std::int64_t row) {
     for (std::int64_t column = 0; column < table.size(1); ++column) {
       if (std::isfinite(table(row, column))) continue;
       const std::int64_t place = row * table.size(1) + column;
@@ -76,82 +81,10 @@ std::vector<Noise> noises_from(double unit_roundoff) {
   return noises;
 }
 
-// The roundest scale within the tolerance: 1, those of libraries, few digits.
-double roundest_scale(double estimate, double tolerance, double width) {
-  const double size = std::abs(estimate);
-  for (const double known : {1.0, std::sqrt(2 / width), 1 / std::sqrt(width), std::sqrt(width)}) {
-    if (std::abs(size - known) <= tolerance) return std::copysign(known, estimate);
-  }
-  return std::copysign(roundest_number(size, tolerance / size).value, estimate);
-}
-
-// A fit under one name.
-struct Named {
-  Sinusoidal options;
-  double preference;  // smaller is likelier
-  double roughness;   // digits of the base, about
-};
-
-std::vector<Named> names_of(const Structure& structure, const Fit& fit, std::int64_t length,
-                            std::int64_t width, const Noise& noise) {
-  std::vector<Named> names;
-  // The constant log(base)/n was itself rounded to float32: an error that all rows share.
-  const double shared = noise.angle == kFloat32Angles || noise.storage > 0x1p-24
-                            ? 0x1p-24 * std::abs(fit.ratio.log)
-                            : 0;
-  const double deviation = std::sqrt(fit.ratio.variance + shared * shared);
-  const auto add = [&](Sinusoidal options, double preference, double roughness) {
-    options.length = length;
-    options.first = fit.first;
-    options.scale =
-        roundest_scale(fit.scale, fit.scale_tolerance, static_cast<double>(options.width));
-    names.push_back({options, preference, roughness});
-  };
-  for (const Reading& reading : readings_of(structure, width)) {
-    Sinusoidal options = reading.options;
-    if (structure.steps.size() < 2) {
-      options.base = 10000;
-      add(options, reading.rarity, 0);
-      continue;
-    }
-    const double log_base = -fit.ratio.log / reading.exponent_per_step;
-    if (std::abs(log_base) > 600) continue;
-    // The ratio of an exact table is known to a few units of the last place, which rounding to the
-    // same digits allows for; a base of many digits keeps all of them.
-    const double known = 4 * deviation / reading.exponent_per_step;
-    Base base = roundest_base(std::exp(log_base), known + 1e-13);
-    if (base.roughness > 9) base = roundest_base(std::exp(log_base), known);
-    options.base = base.value;
-    // Nobody chooses a base above 1e7; the mistake of doubling the exponent squares it.
-    const double absurd = base.value > 1.01e7 ? 3 : 0;
-    const double off =
-        std::abs(std::log(base.value) - log_base) * reading.exponent_per_step / deviation;
-    add(options, base.roughness + reading.rarity + absurd + 0.02 * std::min(off, 4.0),
-        base.roughness);
-    if (reading.options.exponent == Exponent::standard && reading.options.ladder == Ladder::d &&
-        structure.layout == SinusoidalLayout::interleaved && base.roughness > 1) {
-      // The first columns of a wider table have its frequencies: ratio = 10000^(-2 / its width).
-      const double wide = -2 * std::log(10000.0) / fit.ratio.log;
-      const double whole = 2 * std::round(wide / 2);
-      if (whole > static_cast<double>(width) && whole < 1e6 &&
-          std::abs(wide - whole) <= wide * 4 * deviation / std::abs(fit.ratio.log) + 1e-9 * wide &&
-          4 * deviation / std::abs(fit.ratio.log) < 0.25 / wide) {
-        options.width = static_cast<std::int64_t>(whole);
-        options.base = 10000;
-        options.odd_width.reset();
-        add(options, 3, 3);
-      }
-    }
-  }
-  std::stable_sort(names.begin(), names.end(),
-                   [](const Named& a, const Named& b) { return a.preference < b.preference; });
-  return names;
-}
-
 class Identifier {
  public:
-  Identifier(View<const double> table, double unit_roundoff)
-      : table_(table), unit_(unit_roundoff) {}
+  Identifier(View<const double> table, double unit_roundoff, int threads)
+      : table_(table), unit_(unit_roundoff), threads_(threads) {}
 
   Identification run() {
     const bool zero_column = last_column_is_zero();
@@ -238,8 +171,14 @@ class Identifier {
     return false;
   }
 
+  Comparison compared(Sinusoidal options, const Noise& noise, double scale_tolerance,
+                      std::int64_t rows) const {
+    options.threads = threads_;
+    return compare(table_, options, noise, scale_tolerance, unit_, rows);
+  }
+
   Comparison sample(const Sinusoidal& options, const Noise& noise, const Fit& fit) const {
-    return compare(table_, options, noise, tolerance_of_scale(options, fit), unit_, 200);
+    return compared(options, noise, tolerance_of_scale(options, fit), 200);
   }
 
   // A scale that was recognised is exact; one that was only measured is not.
@@ -274,8 +213,8 @@ class Identifier {
 
   Identification finish() const {
     const auto& [name, fit, noise, share, base_matters, also] = *found_;
-    const Comparison all = compare(table_, name.options, noise,
-                                   tolerance_of_scale(name.options, fit), unit_, kAllRows);
+    const Comparison all =
+        compared(name.options, noise, tolerance_of_scale(name.options, fit), kAllRows);
     if (share_outside(all) > kMostOutside) return unknown();
     Identification result;
     result.scheme = "sinusoidal";
@@ -298,8 +237,9 @@ class Identifier {
     result.options.length = table_.size(0);
     if (guess_.width == 0) result.options.width = table_.size(1);
     const Noise noise{unit_, 0, kFloat64Angles};
-    result.max_deviation = compare(table_, result.options, noise, 0, unit_, kAllRows).max_deviation;
-    result.explanation = guess_fits_
+    result.max_deviation = compared(result.options, noise, 0, kAllRows).max_deviation;
+    // A table that is that of the paper to the last bit can only lack what tells its base.
+    result.explanation = guess_fits_ || result.max_deviation == 0
                              ? explain_undetermined_base(result.options.first, table_.size(0))
                              : explain_unknown(result.max_deviation, guess_.width > 0);
     return result;
@@ -307,6 +247,7 @@ class Identifier {
 
   View<const double> table_;
   double unit_;
+  int threads_;
   // The reading with the least share of values outside the noise so far.
   struct Found {
     Named name;
@@ -324,9 +265,9 @@ class Identifier {
 
 }  // namespace
 
-Identification identify_table(View<const double> table, double unit_roundoff) {
-  check(table, unit_roundoff);
-  return Identifier(table, unit_roundoff).run();
+Identification identify_table(View<const double> table, double unit_roundoff, int threads) {
+  check(table, unit_roundoff, threads);
+  return Identifier(table, unit_roundoff, threads).run();
 }
 
 }  // namespace sextant

@@ -104,8 +104,8 @@ std::string explain(const Finding& finding) {
 
 std::string explain_undetermined_base(std::int64_t first, std::int64_t rows) {
   return "Looks like a sinusoidal table at position " + std::to_string(first) + ", but " +
-         std::to_string(rows) + (rows == 1 ? " row" : " rows") +
-         " there are the same for every base: give rows further on.";
+         std::to_string(rows) + (rows == 1 ? " row there is" : " rows there are") +
+         " the same for every base: give rows further on.";
 }
 
 std::string explain_unknown(double deviation, bool guessed) {

@@ -1,7 +1,5 @@
 // Positions by vernier: the fastest column (frequency 1) says which whole numbers row 0 can be, the
-// slow columns which of them it is. Each column that confirms a supposed position sharpens the
-// ratio of frequencies (an extended scalar Kalman filter over single values, from insensitive to
-// sensitive ones), so that the next faster column can be predicted.
+// slow columns which of them it is.
 #include "schemes/identify_fit.h"
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "schemes/identify_filter.h"
 #include "schemes/identify_phase.h"
 
 namespace sextant::identify {
@@ -17,76 +16,11 @@ namespace {
 
 constexpr std::int64_t kNear = 1 << 17;
 constexpr std::int64_t kFar = std::int64_t{1} << 31;
-// Exact bases are exact to the last bits of a double.
-constexpr double kExact = 0x1p-50;
 // Full fits per search: many positions that pass the first row mean that the table has too little
 // to say.
 constexpr int kMostFits = 400;
 // Values looked at for a ratio that has to be sharpened on the way.
 constexpr double kMostValuesOfEstimate = 1e6;
-
-struct Value {
-  double order;  // sensitivity at row 0, up to a factor
-  double row;
-  double index;
-  double theta;  // at the supposed ratio
-  double value;  // divided by the scale
-  double error;
-  bool cosine;
-};
-
-// What the values say about a supposed position.
-struct Verdict {
-  double tested = 0;
-  double wrong = 0;
-  double information = 0;  // about the logarithm of the ratio
-  double misfit = 0;       // sum of squares over expected errors
-  bool stuck = false;      // the ratio is too uncertain to predict the faster columns
-};
-
-// Nothing to sharpen.
-bool is_exact(const Ratio& ratio) {
-  return ratio.variance < kExact * kExact * (1 + ratio.log * ratio.log);
-}
-
-// Runs the filter over values in order of sensitivity.
-Verdict filter(const std::vector<Value>& values, double first, double angle_noise,
-               double allowed_wrong, Ratio& ratio) {
-  Verdict verdict;
-  const bool exact = is_exact(ratio);
-  for (const Value& v : values) {
-    const double angle = (first + v.row) * (exact ? v.theta : std::exp(ratio.log * v.index));
-    const double sensitivity = angle * v.index;  // radians per unit of the logarithm
-    const double spread = std::abs(sensitivity) * std::sqrt(ratio.variance);
-    if (spread > 0.4) {
-      verdict.stuck = true;
-      break;
-    }
-    const double sine = std::sin(angle), cosine = std::cos(angle);
-    const double predicted = v.cosine ? cosine : sine;
-    const double derivative = v.cosine ? -sine : cosine;
-    const double turn = angle_noise * std::abs(angle);
-    // Beyond the straight line, in the angle and in the ratio.
-    const double bend = 0.5 * spread * (spread + v.index * std::sqrt(ratio.variance));
-    const double error = v.error + turn * (std::abs(derivative) + turn) + bend + 1e-100;
-    if (error > kUseless) continue;
-    const double miss = v.value - predicted;
-    verdict.tested += 1;
-    if (std::abs(miss) > 3 * error + 4 * spread * std::abs(derivative)) {
-      verdict.wrong += 1;
-      if (verdict.wrong > allowed_wrong + verdict.tested / 16) break;
-      continue;
-    }
-    const double slope = derivative * sensitivity;
-    const double variance = error * error;
-    const double predicted_variance = slope * slope * ratio.variance + variance;
-    verdict.information += slope * slope / variance;
-    verdict.misfit += miss * miss / predicted_variance;
-    ratio.log += ratio.variance * slope / predicted_variance * miss;
-    ratio.variance *= variance / predicted_variance;
-  }
-  return verdict;
-}
 
 class Search {
  public:

@@ -11,12 +11,16 @@
 
 namespace sextant::identify {
 
+// Some roundings of the logarithm, the frequency and the product, in either arithmetic; that of
+// frameworks includes exp(-k log(base) / n).
+inline constexpr double kFloat64Angles = 0x1p-48;
+inline constexpr double kFloat32Angles = 0x1p-20;
+
 // How far a value may be from the formula's: rounding when stored, and when the angle was computed.
 struct Noise {
   double storage;  // relative to the value: unit roundoff of the type
   double tiny;     // below this magnitude the type has no more relative precision
-  double angle;    // relative to the angle: 2^-50 for float64 arithmetic, 2^-20 for that of float32
-                   // frameworks
+  double angle;    // relative to the angle: kFloat64Angles or kFloat32Angles
   double of(double value) const noexcept;
 };
 

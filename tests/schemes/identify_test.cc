@@ -342,6 +342,32 @@ TEST(Identify, MistakesAreExplained) {
               HasSubstr("sine and cosine no longer share a frequency"));
 }
 
+TEST(Identify, TheFirstRowAloneIsThatOfEveryBase) {
+  const auto expect_undetermined = [](std::int64_t width, const Type& type) {
+    SCOPED_TRACE(std::to_string(width) + type.name);
+    const Identification found = identify(stored(family(1, width), type), type);
+    EXPECT_EQ(found.scheme, "unknown");
+    EXPECT_EQ(found.max_deviation, 0);
+    EXPECT_EQ(found.explanation,
+              "Looks like a sinusoidal table at position 0, but 1 row there is the same for every "
+              "base: give rows further on.");
+  };
+  expect_undetermined(4, kFloat64);
+  expect_undetermined(64, kFloat32);
+  expect_undetermined(2, kFloat16);  // 0, 1: too few digits to fit anything to
+}
+
+TEST(Identify, AnyNumberOfThreadsFindsTheSame) {
+  const Tensor<double> table = stored(family(300, 64), kFloat32);
+  const Identification alone = identify_table(table, 0x1p-24, 1);
+  for (const int threads : {0, 3}) {
+    const Identification found = identify_table(table, 0x1p-24, threads);
+    EXPECT_EQ(found.explanation, alone.explanation);
+    EXPECT_EQ(found.max_deviation, alone.max_deviation);
+    EXPECT_EQ(found.options.threads, 0);  // of the caller, not of the table
+  }
+}
+
 TEST(Identify, NoiseAndConstantsAreUnknown) {
   std::mt19937 generator(7);
   std::normal_distribution<double> learned(0, 0.02);
@@ -408,7 +434,12 @@ TEST(Identify, RefusesWhatIsNoTable) {
   EXPECT_THAT(message(Tensor<double>({4, 1}), 0x1p-53), HasSubstr("[4, 1]"));
   EXPECT_THAT(message(Tensor<double>({0, 4}), 0x1p-53), HasSubstr("[0, 4]"));
   EXPECT_THAT(message(Tensor<double>({4}), 0x1p-53), HasSubstr("[4]"));
+  EXPECT_EQ(message(Tensor<double>({4, 4}), 0.5),
+            "[identify_table.unit_roundoff] must be above 0 and at most 2^-6 (float64 has 2^-53, "
+            "bfloat16 2^-8), got 0.5");
   EXPECT_THAT(message(Tensor<double>({4, 4}), 0), HasSubstr("[identify_table.unit_roundoff]"));
+  EXPECT_THROW(identify_table(View<const double>(nullptr, Shape{4, 4}), 0x1p-53), Error);
+  EXPECT_THROW(identify_table(stored(family(4, 4), kFloat64), 0x1p-53, 1025), Error);
   Tensor<double> table = stored(family(4, 4), kFloat64);
   table(2, 1) = std::nan("");
   EXPECT_THAT(message(table, 0x1p-53), HasSubstr("row 2, column 1"));

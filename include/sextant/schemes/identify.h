@@ -22,13 +22,15 @@ struct Identification {
 };
 
 // `table` is [length, width] with at least one row and two columns, of any float type widened to
-// float64; `unit_roundoff` is that of the type it was stored in (2^-53, 2^-24, 2^-11, 2^-8). Rows
+// float64; `unit_roundoff` is that of the type it was stored in (2^-53, 2^-24, 2^-11, 2^-8; above 0
+// and at most 2^-6). Rows
 // are consecutive and may start anywhere within
 // +-2^31 (a slice of a longer table). When only the first columns of a wider interleaved table are
 // given, options.width is that of the whole. A table with damaged values (up to 2 %) is still
 // named, with half the confidence. docs/identify.md says which reading is preferred when several
-// options make the same numbers. Uses default_threads(). Throws Error for values that are not
-// finite or a shape that cannot be a table.
-Identification identify_table(View<const double> table, double unit_roundoff);
+// options make the same numbers. Up to `threads` threads (0: default_threads()); the result does
+// not depend on them. Throws Error for values that are not finite, a shape that cannot be a table
+// or a number out of its range.
+Identification identify_table(View<const double> table, double unit_roundoff, int threads = 0);
 
 }  // namespace sextant
