@@ -11,14 +11,49 @@
 #include <vector>
 
 #include "layers/naive.h"
+#include "layers/rounding.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
 namespace {
 
-// Far above what float64 loses here (some 10^3 roundings of numbers below 10: 10^-12), far below
-// any mistake of a formula.
-constexpr double kClose = 1e-12;
+// What float64 may lose, to first order in u = 2^-53, on the way that naive.h goes in long double.
+constexpr double kUnit = 0x1p-53;
+
+double largest(const naive::Matrix& x) {
+  long double most = 0;
+  for (const auto& row : x) {
+    for (const long double value : row) most = std::max(most, std::abs(value));
+  }
+  return static_cast<double>(most);
+}
+
+// Numbers of a matrix, and how far computed ones may be from them.
+struct Known {
+  double largest;
+  double error;
+};
+
+Known known(const Linear<double>& map, const naive::Matrix& x, double error) {
+  return {largest(naive::apply(map, x)), linear_rounding(map, largest(x), error)};
+}
+
+struct Tolerance {
+  double weight;
+  double output;
+};
+
+// Of heads of `channels` over `keys` keys: a score is a sum of products of q and k with errors of
+// their own, then channels + 3 roundings; two scores enter an exponential, two exponentials a
+// weight (<= 1), with keys + 8 roundings; an output is a mean of values, with `keys` more.
+Tolerance tolerance_of(Known q, Known k, Known v, double channels, double keys) {
+  const double scale = 1 / std::sqrt(channels);
+  const double score =
+      scale * channels *
+      (q.largest * k.error + k.largest * q.error + (channels + 3) * kUnit * q.largest * k.largest);
+  const double weight = 4 * score + (keys + 8) * kUnit;
+  return {weight, (weight + keys * kUnit) * v.largest + v.error};
+}
 
 Tensor<double> normal(const Shape& shape, std::uint32_t seed) {
   NumpyRandom random(seed);
@@ -48,15 +83,20 @@ TEST(SingleHead, ComputesTheFormulaWithFreelyChosenWidths) {
   SingleHead<double> head(10, 8, 5, 3, 1);
   const std::vector<std::int64_t> indices{4, 0, 9, 4};
   const naive::Matrix x = embedded(head, indices);
+  // The root, the product, the position (sine and frequency) and the sum are rounded once each.
+  const double inputs = 4 * kUnit * (largest(x) + 2);
+  const Tolerance close = tolerance_of(known(head.to_q, x, inputs), known(head.to_k, x, inputs),
+                                       known(head.to_v, x, inputs), 5, 4);
+  ASSERT_LT(close.output, 1e-11);  // far below any mistake of a formula
   for (const bool causal : {false, true}) {
     const HeadsResult<double> result = head(indices, causal);
     ASSERT_EQ(result.weights.shape(), Shape({1, 4, 4}));
     ASSERT_EQ(result.output.shape(), Shape({4, 3}));
     const naive::Matrix map =
         naive::weights(naive::apply(head.to_q, x), naive::apply(head.to_k, x), causal);
-    EXPECT_LE(naive::distance<double>(result.weights.view().select(0, 0), map), kClose);
+    EXPECT_LE(naive::distance<double>(result.weights.view().select(0, 0), map), close.weight);
     EXPECT_LE(naive::distance<double>(result.output, naive::mix(map, naive::apply(head.to_v, x))),
-              kClose);
+              close.output);
   }
 }
 
@@ -142,6 +182,12 @@ TEST(MultiHead, SplitsAttendsJoinsAndProjects) {
     const Tensor<double>& from = self ? x : context;
     const naive::Matrix k = naive::apply(model.to_k, naive::matrix<double>(from));
     const naive::Matrix v = naive::apply(model.to_v, naive::matrix<double>(from));
+    const Tolerance close = tolerance_of(known(model.to_q, naive::matrix<double>(x), 0),
+                                         known(model.to_k, naive::matrix<double>(from), 0),
+                                         known(model.to_v, naive::matrix<double>(from), 0), 4,
+                                         static_cast<double>(from.size(0)));
+    const double projected = linear_rounding(model.to_out, largest(v), close.output);
+    ASSERT_LT(projected, 1e-11);
     for (const bool causal : {false, true}) {
       AttentionOptions<double> options;
       if (causal) options.causal = Causal::top_left;
@@ -151,9 +197,9 @@ TEST(MultiHead, SplitsAttendsJoinsAndProjects) {
       for (std::int64_t head = 0; head < 3; ++head) {
         EXPECT_LE(naive::distance<double>(result.weights.view().select(0, head),
                                           maps[static_cast<std::size_t>(head)]),
-                  kClose);
+                  close.weight);
       }
-      EXPECT_LE(naive::distance<double>(result.output, output), kClose);
+      EXPECT_LE(naive::distance<double>(result.output, output), projected);
     }
   }
 }
@@ -186,8 +232,18 @@ TEST(MultiHead, TurnsQueriesAndKeysByTheirOwnTables) {
       by_formula(model, turned(naive::apply(model.to_q, naive::matrix<double>(x)), 4),
                  turned(naive::apply(model.to_k, naive::matrix<double>(context)), 0),
                  naive::apply(model.to_v, naive::matrix<double>(context)), false);
-  EXPECT_LE(naive::distance<double>(result.output, output), kClose);
-  EXPECT_LE(naive::distance<double>(result.weights.view().select(0, 1), maps[1]), kClose);
+  // A turn is two products and a sum with a rounded cosine and sine: 4 units of 2 |q| more.
+  const auto turned_too = [](Known rows) {
+    return Known{2 * rows.largest, 2 * rows.error + 8 * kUnit * rows.largest};
+  };
+  const Known v = known(model.to_v, naive::matrix<double>(context), 0);
+  const Tolerance close =
+      tolerance_of(turned_too(known(model.to_q, naive::matrix<double>(x), 0)),
+                   turned_too(known(model.to_k, naive::matrix<double>(context), 0)), v, 4, 4);
+  const double projected = linear_rounding(model.to_out, v.largest, close.output);
+  ASSERT_LT(projected, 1e-11);
+  EXPECT_LE(naive::distance<double>(result.output, output), projected);
+  EXPECT_LE(naive::distance<double>(result.weights.view().select(0, 1), maps[1]), close.weight);
   EXPECT_GT(naive::distance<double>(model(x, context).output, output), 1e-3);
 }
 

@@ -14,14 +14,30 @@
 namespace sextant {
 namespace {
 
-// NumPy and we add three products and up to six weights in another order: some ten roundings of
-// numbers below 2.1.
-constexpr double kLastDigits = 2.5e-15;
-// Printed numbers below one.
-constexpr double kWeightDigits = 1e-15;
+// clang-format off
+// All numbers of the laboratory without positions are sums of products of draws from [0, 1):
+// nothing cancels, so relative errors add up. NumPy and we may each be wrong, in units of 2^-53, by
+//
+//   q, k, v   3                  three products, two additions
+//   score     11                 q and k, three products and two additions, root and quotient
+//   exponent  (11 + 1) s         absolute, s the largest score: taking that off is rounded too
+//   weight    2 (12 s + 1) + 6   one exponential over the sum of six
+//   output    weight + 3 + 6     six products with v
+//
+// Scores are below kLargestScore (checked), weights below 0.31, values and outputs below 1.5.
+// clang-format on
+constexpr double kBoth = 2 * 0x1p-53;
+constexpr double kLargestScore = 2.1;
+constexpr double kWeightUnits = 2 * (12 * kLargestScore + 1) + 6;
+constexpr double kScoreDigits = kBoth * 11 * kLargestScore;
+constexpr double kValueDigits = kBoth * 3 * 1.5;
+constexpr double kWeightDigits = kBoth * kWeightUnits * 0.31;
+constexpr double kOutputDigits = kBoth * (kWeightUnits + 9) * 1.5;
 
 const char* const kFirst = "the zebra chased the lion .";
 const char* const kSecond = "the lion chased the zebra .";
+
+double largest(const Tensor<double>& values) { return std::ranges::max(values.span()); }
 
 void expect_last(const Tensor<double>& rows, const std::vector<double>& expected,
                  double tolerance) {
@@ -45,18 +61,19 @@ TEST(OrderLab, DrawsTheLaboratorysWeights) {
 TEST(OrderLab, PrintsTheLaboratorysAttention) {
   const OrderLab::Result result = OrderLab().run(kFirst);
   EXPECT_THAT(result.tokens, testing::ElementsAre("the", "zebra", "chased", "the", "lion", "."));
+  EXPECT_LT(largest(result.scores), kLargestScore);
   expect_last(result.scores,
               {0.66921785903222142, 0.68602527938829405, 0.39777211086767494, 0.66921785903222142,
                1.4463961480886025, 0.8914752451442518},
-              kLastDigits);
+              kScoreDigits);
   expect_last(result.weights,
               {0.13882247893778413, 0.14117544495019235, 0.10582113241981449, 0.13882247893778413,
                0.3019840725301271, 0.17337439222429785},
               kWeightDigits);
   expect_last(result.values, {1.252747235696399, 1.2371522673367983, 0.9498554451071568},
-              kLastDigits);
+              kValueDigits);
   expect_last(result.output, {1.1481937039255188, 1.2013677359003219, 1.0221718176342622},
-              kLastDigits);
+              kOutputDigits);
 }
 
 TEST(OrderLab, MasksLaterWordsWithTheLaboratorysNumber) {
@@ -99,11 +116,13 @@ TEST(OrderLab, GivesTheSameOutputForEveryReorderingOfEarlierWords) {
 TEST(OrderLab, TellsSentencesWithAnotherLastWord) {
   const OrderLab::Verdict verdict = OrderLab().compare("lion the chased .", "chased the . lion");
   EXPECT_FALSE(verdict.same);
+  EXPECT_LT(largest(verdict.first.scores), kLargestScore);
+  EXPECT_LT(largest(verdict.second.scores), kLargestScore);
   expect_last(verdict.first.output, {1.2899358929089517, 1.341167805849576, 1.129420616468455},
-              kLastDigits);
+              kOutputDigits);
   expect_last(verdict.second.output, {1.359176188648636, 1.421970864833317, 1.2098755525309532},
-              kLastDigits);
-  EXPECT_NEAR(verdict.largest_difference, 1.421970864833317 - 1.341167805849576, 2 * kLastDigits);
+              kOutputDigits);
+  EXPECT_NEAR(verdict.largest_difference, 1.421970864833317 - 1.341167805849576, 2 * kOutputDigits);
 }
 
 TEST(OrderLab, ShowsOrderWithEveryScheme) {
