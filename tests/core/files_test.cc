@@ -149,7 +149,7 @@ TEST_F(Files, LargerThanTheLimitAreRefused) {
 }
 
 TEST_F(Files, ThatDoNotFitInMemoryAreRefused) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SEXTANT_SANITIZED
   GTEST_SKIP() << "sanitizers end the process when they cannot allocate";
 #else
   // Holes need no space on the disk; no processor addresses 2^60 bytes of memory.

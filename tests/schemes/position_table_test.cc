@@ -82,7 +82,7 @@ TEST(PositionTable, DoublesUpToTheLastPositionOnly) {
 }
 
 TEST(PositionTable, TakesTheRowsAskedForWhenTwiceAsManyDoNotFit) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SEXTANT_SANITIZED
   GTEST_SKIP() << "sanitizers need an address space without limit";
 #else
   constexpr std::int64_t kRows = 96;
