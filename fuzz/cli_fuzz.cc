@@ -55,6 +55,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (std::visit([](const auto& list) { return list.empty(); }, positions)) std::abort();
   });
   try_to([&] { app::parse_pair(text, "pair"); });
+  try_to([&] { app::parse_words(text, "words"); });
+  try_to([&] {
+    const std::int64_t value = app::parse_integer(text, "integer", -1000, 1000);
+    if (value < -1000 || value > 1000) std::abort();
+  });
   constexpr app::Format kAllowed[] = {app::Format::text, app::Format::csv, app::Format::svg};
   try_to([&] {
     if (app::parse_format(text, kAllowed, "format") == app::Format::png) std::abort();

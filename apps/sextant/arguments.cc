@@ -54,6 +54,32 @@ std::string list_of(std::span<const Format> allowed, std::string_view prefix) {
   return list;
 }
 
+bool is_whole(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "1", "2^53", "2^32 - 1": large bounds are powers of two.
+std::string bound_text(std::int64_t bound) {
+  constexpr std::int64_t kPlain = 1 << 20;
+  if (bound < 0)
+    return bound == std::numeric_limits<std::int64_t>::min() ? "-2^63" : "-" + bound_text(-bound);
+  if (bound < kPlain) return std::to_string(bound);
+  for (int power = 20; power < 64; ++power) {
+    const std::uint64_t value = std::uint64_t{1} << power;
+    if (static_cast<std::uint64_t>(bound) == value) return "2^" + std::to_string(power);
+    if (static_cast<std::uint64_t>(bound) == value - 1)
+      return "2^" + std::to_string(power) + " - 1";
+  }
+  return std::to_string(bound);
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  if (text.size() <= kMost) return "'" + std::string(text) + "'";
+  return "'" + std::string(text.substr(0, kMost)) + "...'";
+}
+
 // How finely one number was written: its significant digits, and its places after the point.
 struct Digits {
   int significant = 0;
@@ -87,6 +113,12 @@ constexpr std::string_view kSeparators = ",; \t\r";
 
 Positions parse_positions(std::string_view text, std::string_view where) {
   const auto items = split_commas(text);
+  for (const auto item : items) {
+    if (!item.empty() && item.find_first_not_of("0123456789+-.eE ") == std::string_view::npos) {
+      continue;
+    }
+    throw Error(where, "must be positions such as 0,5,20..30 or 10.5,20, got " + quoted(text));
+  }
   if (std::none_of(items.begin(), items.end(), is_real)) {
     return parse_int64_list(text, where, static_cast<std::int64_t>(kMostPositions));
   }
@@ -102,13 +134,44 @@ Positions parse_positions(std::string_view text, std::string_view where) {
   return reals;
 }
 
+std::int64_t parse_integer(std::string_view text, std::string_view where, std::int64_t least,
+                           std::int64_t most) {
+  if (!is_whole(text)) throw Error(where, "must be a whole number, got " + quoted(text));
+  const auto out_of_range = [&] {
+    return Error(where, "must be a whole number in the range " + bound_text(least) + " .. " +
+                            bound_text(most) + ", got " + quoted(text));
+  };
+  std::string_view digits = text;
+  digits.remove_prefix(std::min(digits.find_first_of("123456789"), digits.size()));
+  constexpr std::size_t kMostDigits = 19;  // of 2^63
+  if (digits.size() > kMostDigits) throw out_of_range();
+  std::uint64_t size = 0;  // 19 digits fit
+  for (const char c : digits) size = 10 * size + static_cast<std::uint64_t>(c - '0');
+  const bool negative = text.starts_with('-');
+  const auto limit = std::uint64_t{1} << 63;
+  if (size > (negative ? limit : limit - 1)) throw out_of_range();
+  const auto value = static_cast<std::int64_t>(negative ? 0 - size : size);
+  if (value < least || value > most) throw out_of_range();
+  return value;
+}
+
 std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::string_view where) {
   const auto items = split_commas(text);
   if (items.size() != 2) {
     throw Error(where, "must be two whole numbers such as 2,10, got " +
                            std::to_string(items.size()) + (items.size() == 1 ? " item" : " items"));
   }
-  return {parse_int64(items[0], where), parse_int64(items[1], where)};
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return {parse_integer(items[0], where, -kMost, kMost),
+          parse_integer(items[1], where, -kMost, kMost)};
+}
+
+std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where) {
+  const auto items = split_commas(text);
+  if (items.size() != 2 || items[0].empty() || items[1].empty()) {
+    throw Error(where, "must be two words such as black,brown, got " + quoted(text));
+  }
+  return {std::string(items[0]), std::string(items[1])};
 }
 
 std::string_view name_of(Format format) noexcept {
@@ -123,8 +186,7 @@ Format parse_format(std::string_view name, std::span<const Format> allowed,
   for (const Format format : allowed) {
     if (name_of(format) == name) return format;
   }
-  throw Error(where, "must be one of " + list_of(allowed, "") + ", got '" +
-                         std::string(name.substr(0, 40)) + "'");
+  throw Error(where, "must be one of " + list_of(allowed, "") + ", got " + quoted(name));
 }
 
 Format format_of_path(std::string_view path, std::span<const Format> allowed,
@@ -243,6 +305,13 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  return text;
 }
 
 std::string wrap(std::string_view text, std::size_t columns) {

@@ -22,8 +22,16 @@ using Positions = std::variant<std::vector<std::int64_t>, std::vector<double>>;
 // Error for anything else and for more than 2^24 positions.
 Positions parse_positions(std::string_view text, std::string_view where);
 
+// A whole number in [least, most]. Throws Error that tells what is no number from what is out of
+// range.
+std::int64_t parse_integer(std::string_view text, std::string_view where, std::int64_t least,
+                           std::int64_t most);
+
 // "2,10" -> {2, 10}. Throws Error unless there are exactly two whole numbers.
 std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::string_view where);
+
+// "black, brown" -> {"black", "brown"}. Throws Error unless there are exactly two.
+std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where);
 
 // How a result is written.
 enum class Format { text, csv, json, npy, svg, png, html };
@@ -51,6 +59,9 @@ double unit_roundoff(DType dtype);
 // The candidate that differs from `word` by the fewest inserted, removed, changed or swapped
 // letters; empty when every one is too far away to be meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+// "rotary positions" -> "Rotary positions": the first letter, when it is one of ASCII's.
+std::string capital(std::string text);
 
 // `text` in lines of at most `columns` bytes, broken at spaces; line breaks of the text stay.
 std::string wrap(std::string_view text, std::size_t columns);

@@ -19,6 +19,7 @@ constexpr Format kFormats[] = {Format::text, Format::json, Format::npy,
 struct Attend {
   TextInput text;
   std::string second;
+  const CLI::Option* second_option = nullptr;
   Splitting splitting;
   SentenceAttentionOptions options;
   std::int64_t head = -1;
@@ -28,9 +29,7 @@ struct Attend {
 };
 
 std::string title_of(const Attend& attend) {
-  std::string title = "Attention, ";
-  title += attend.choice.scheme == "none" ? "no positions" : attend.choice.scheme + " positions";
-  return title + (attend.options.causal ? ", causal" : "");
+  return "Attention, " + attend.choice.title() + (attend.options.causal ? ", causal" : "");
 }
 
 // The heads that were asked for, [heads, queries, keys].
@@ -69,7 +68,7 @@ Picture lines_of(const Attend& attend, const SentenceAttention& result) {
 
 Json json_of(const Attend& attend, const SentenceAttention& result) {
   Json json;
-  if (attend.second.empty()) json["tokens"] = result.queries;
+  if (attend.second_option->count() == 0) json["tokens"] = result.queries;
   json["queries"] = result.queries;
   json["keys"] = result.keys;
   json["scheme"] = attend.choice.scheme;
@@ -94,7 +93,9 @@ std::string text_of(const Attend& attend, const SentenceAttention& result, bool 
     const auto map = weights.select(0, i);
     if (blocks) {
       TableNames names;
-      names.row_labels = result.queries;
+      names.row_label = [&result](std::int64_t row) {
+        return result.queries[static_cast<std::size_t>(row)];
+      };
       names.map = ColorMap::viridis;
       text += blocks_of(map, names);
       continue;
@@ -126,13 +127,35 @@ std::string page_of(const Attend& attend, const SentenceAttention& result) {
   return page.html();
 }
 
+// A map has one number per head and pair of tokens: said before a text as long as a book is
+// multiplied with itself.
+constexpr std::size_t kMostTokens = 2048;
+
+std::vector<std::string> tokens_of(const Attend& attend, const std::string& text,
+                                   const std::string& where) {
+  auto tokens = attend.splitting.tokens(text, where);
+  if (tokens.size() <= kMostTokens) return tokens;
+  throw Error(where, "must be at most " + std::to_string(kMostTokens) + " tokens for a map, got " +
+                         std::to_string(tokens.size()));
+}
+
+void check(const Attend& attend) {
+  attend.text.check("attend.text");
+  if (attend.text.is_stdin() && attend.second == "-") {
+    throw Error("attend.second", "must not be - when the text is: there is one stdin");
+  }
+  attend.choice.check();
+  attend.output.format(kFormats, "attend");
+}
+
 void run(Attend& attend) {
-  const std::string text = attend.text.read("attend.text");
   attend.options.scheme = attend.choice.scheme;
   attend.options.parameters = attend.choice.parameters;
-  const auto first = attend.splitting.tokens(text, "attend.text");
+  const auto first = tokens_of(attend, attend.text.read("attend.text"), "attend.text");
   std::vector<std::string> second;
-  if (!attend.second.empty()) second = attend.splitting.tokens(attend.second, "attend.second");
+  if (attend.second_option->count() > 0) {
+    second = tokens_of(attend, read_text(attend.second, "attend.second"), "attend.second");
+  }
   const auto format = attend.output.format(kFormats, "attend");
   const SentenceAttention result = attend_sentences(first, second, attend.options);
 
@@ -159,7 +182,7 @@ void run(Attend& attend) {
 
 }  // namespace
 
-void add_attend(CLI::App& program) {
+void add_attend(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "attend",
       "attention maps of a text\n"
@@ -168,23 +191,16 @@ void add_attend(CLI::App& program) {
       "tells two equal words apart is the scheme of positions.");
   auto attend = std::make_shared<Attend>();
   attend->text.add_to(command, "the text that looks");
-  command
-      .add_option("--second", attend->second,
-                  "the text that is looked at (default: the first looks at itself)")
-      ->type_name("TEXT");
+  attend->second_option =
+      command
+          .add_option("--second", attend->second,
+                      "the text that is looked at; - reads stdin (default: the first looks at "
+                      "itself)")
+          ->type_name("TEXT");
   attend->splitting.add_to(command);
-  command.add_option("--heads", attend->options.heads, "how many heads (default 4)")
-      ->type_name("H");
-  command.add_option("--head", attend->head, "only this one, 0 .. heads - 1")
-      ->type_name("H")
-      ->check(CLI::NonNegativeNumber);
-  command
-      .add_option("--width", attend->options.width,
-                  "of the model, a multiple of the heads (default 64)")
-      ->type_name("N");
+  add_model(command, attend->options);
+  add_integer(command, "--head", attend->head, 0, kMostInteger, "only this one, 0 .. heads - 1");
   command.add_flag("--causal", attend->options.causal, "no word sees a later one");
-  command.add_option("--seed", attend->options.seed, "of the weights, 0 .. 2^32 - 1 (default 7)")
-      ->type_name("S");
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
   attend->output.add_to(command, kFormats,
                         "save as .svg .png .html (maps and lines) .json or .npy, by the ending");
@@ -196,7 +212,10 @@ void add_attend(CLI::App& program) {
       "  sextant attend \"the black cat\" --second \"die schwarze Katze\" --scheme rotary -o "
       "map.html\n"
       "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");
-  command.callback([attend] { run(*attend); });
+  command.callback([attend, &job] {
+    check(*attend);
+    job = [attend] { run(*attend); };
+  });
 }
 
 }  // namespace sextant::app

@@ -2,19 +2,25 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 
 namespace sextant::app {
 
-// Every one keeps its options alive inside the command's callback. Errors are thrown: main says
-// them.
-void add_encode(CLI::App& program);
-void add_plot(CLI::App& program);
-void add_attend(CLI::App& program);
-void add_compare(CLI::App& program);
-void add_similarity(CLI::App& program);
-void add_identify(CLI::App& program);
-void add_report(CLI::App& program);
-void add_list(CLI::App& program);
-void add_info(CLI::App& program);
+// What a command does once the whole command line is understood. Two phases, two exit codes: what
+// is thrown while the command line is parsed, callbacks included, is a wrong command line (2); what
+// a job throws is unusable input (1).
+using Job = std::function<void()>;
+
+// Every one leaves its job in `job` when its command was asked for; the job keeps the options
+// alive.
+void add_encode(CLI::App& program, Job& job);
+void add_plot(CLI::App& program, Job& job);
+void add_attend(CLI::App& program, Job& job);
+void add_compare(CLI::App& program, Job& job);
+void add_similarity(CLI::App& program, Job& job);
+void add_identify(CLI::App& program, Job& job);
+void add_report(CLI::App& program, Job& job);
+void add_list(CLI::App& program, Job& job);
+void add_info(CLI::App& program, Job& job);
 
 }  // namespace sextant::app

@@ -25,10 +25,9 @@ struct Compare {
 };
 
 std::string verdict_text(const Compare& compare, bool same, double difference) {
-  const std::string scheme =
-      compare.choice.scheme == "none" ? "no positions" : compare.choice.scheme + " positions";
-  return std::string(same ? "same: order is invisible" : "different: order shows") + " (" + scheme +
-         ", largest difference of the last token's output " + shortest(difference) + ")";
+  return std::string(same ? "same: order is invisible" : "different: order shows") + " (" +
+         compare.choice.title() + ", largest difference of the last token's output " +
+         shortest(difference) + ")";
 }
 
 std::string joined(View<const double> row) {
@@ -110,9 +109,17 @@ void finish(const Compare& compare, bool same, double difference, const std::str
   write_result(compare.output, Format::json, to_text(json) + "\n");
 }
 
+void check(const Compare& compare) {
+  if (compare.first == "-" && compare.second == "-") {
+    throw Error("compare.second", "must not be - when the first is: there is one stdin");
+  }
+  compare.choice.check();
+  compare.output.format(kFormats, "compare");
+}
+
 void run(Compare& compare) {
-  check_utf8(compare.first, "compare.first");
-  check_utf8(compare.second, "compare.second");
+  compare.first = read_text(compare.first, "compare.first");
+  compare.second = read_text(compare.second, "compare.second");
   if (compare.lab) {
     const OrderLab lab;
     const auto verdict = lab.compare(compare.first, compare.second, compare.choice.scheme,
@@ -135,7 +142,7 @@ void run(Compare& compare) {
 
 }  // namespace
 
-void add_compare(CLI::App& program) {
+void add_compare(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "compare",
       "does the order of the words matter?\n"
@@ -143,21 +150,15 @@ void add_compare(CLI::App& program) {
       "Without positions any reordering of the earlier words gives the same output; with them it "
       "does not.");
   auto compare = std::make_shared<Compare>();
-  command.add_option("FIRST", compare->first, "one sentence")->required();
-  command.add_option("SECOND", compare->second, "the same words in another order")->required();
+  command.add_option("FIRST", compare->first, "one sentence; - reads stdin")->required();
+  command.add_option("SECOND", compare->second, "the same words in another order; - reads stdin")
+      ->required();
   auto* lab = command.add_flag(
       "--lab", compare->lab,
       "the toy model of six words (<pad> the zebra chased lion .), width 3, seed 2311: "
       "every number with all digits; tokens separated by spaces");
   compare->splitting.add_to(command);
-  command.add_option("--heads", compare->options.heads, "how many heads (default 4)")
-      ->type_name("H");
-  command
-      .add_option("--width", compare->options.width,
-                  "of the model, a multiple of the heads (default 64)")
-      ->type_name("N");
-  command.add_option("--seed", compare->options.seed, "of the weights, 0 .. 2^32 - 1 (default 7)")
-      ->type_name("S");
+  add_model(command, compare->options);
   for (const char* name : {"--split", "--lower", "--heads", "--width", "--seed"}) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
@@ -170,7 +171,10 @@ void add_compare(CLI::App& program) {
       "--scheme sinusoidal\n"
       "  sextant compare \"dog bites man!\" \"man bites dog!\" --scheme rotary --json\n"
       "The exit code is 0 either way; --json says {\"same\": true or false, ...}.");
-  command.callback([compare] { run(*compare); });
+  command.callback([compare, &job] {
+    check(*compare);
+    job = [compare] { run(*compare); };
+  });
 }
 
 }  // namespace sextant::app

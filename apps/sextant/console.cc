@@ -96,8 +96,6 @@ std::string to_text(const Json& json) {
   return out;
 }
 
-void print_json(const Json& json) { print(to_text(json) + "\n"); }
-
 void note(std::string_view text) {
   const std::string line = "sextant: " + std::string(text) + "\n";
   // Nobody to tell that stderr is gone.

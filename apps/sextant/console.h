@@ -24,8 +24,8 @@ struct ReaderGone {};
 
 // Writes to stdout. Throws ReaderGone, or Error when the bytes cannot be written (a full disk).
 void print(std::string_view text);
-// One JSON value and a line break; bytes that are not UTF-8 are replaced, never a failure.
-void print_json(const Json& json);
+// Objects one field per line, rows of numbers on one; bytes that are not UTF-8 are replaced, never
+// a failure.
 std::string to_text(const Json& json);
 
 // A line on stderr for the person, with "sextant: " before it.

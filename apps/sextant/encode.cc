@@ -1,6 +1,7 @@
 // `sextant encode`: the table of a scheme, printed, saved or drawn.
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "commands.h"
 #include "sextant/core/error.h"
@@ -11,41 +12,53 @@ namespace sextant::app {
 namespace {
 
 struct Encode {
-  std::int64_t length = 0;
+  std::optional<std::int64_t> length;
   std::int64_t width = 0;
   std::int64_t heads = 8;
   std::int64_t first = 0;
-  std::string positions;
+  std::optional<Positions> positions;
   std::string dtype = "float32";
   int threads = 0;
   SchemeChoice choice;
   Output output;
 };
 
+// Of schemes that are asked for a list: 2^24 ids as for --positions, and as many as their tables
+// can be drawn or saved from.
 std::vector<std::int64_t> whole_positions(const Encode& encode) {
-  if (encode.positions.empty()) {
-    if (encode.length < 0) {
-      throw Error("encode.length", "must be >= 0, got " + std::to_string(encode.length));
+  if (encode.length) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 28;
+    if (*encode.length > kMost) {
+      throw Error("encode.length", "must be at most 2^28 for the scheme " + encode.choice.scheme +
+                                       ", got " + std::to_string(*encode.length));
     }
-    std::vector<std::int64_t> positions(static_cast<std::size_t>(encode.length));
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(*encode.length));
     std::iota(positions.begin(), positions.end(), encode.first);
     return positions;
   }
-  auto parsed = parse_positions(encode.positions, "encode.positions");
-  if (auto* whole = std::get_if<std::vector<std::int64_t>>(&parsed)) return std::move(*whole);
+  if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&*encode.positions)) return *whole;
   throw Error("encode.positions", "must be whole numbers for the scheme " + encode.choice.scheme +
                                       "; only sinusoidal positions can be real");
 }
 
 TableNames names_of(const Encode& encode, std::int64_t rows, std::int64_t columns) {
   TableNames names;
-  names.title = encode.choice.scheme + " positions, " + std::to_string(rows) + " x " +
+  names.title = capital(encode.choice.title()) + ", " + std::to_string(rows) + " x " +
                 std::to_string(columns);
   names.low = -1;
   names.high = 1;
   names.about["scheme"] = encode.choice.scheme;
   names.about["parameters"] = encode.choice.parameters;
   return names;
+}
+
+// The ids of the rows beside each, and in JSON; `ids` has to outlive `names`.
+template <class T>
+void name_rows(const Encode& encode, const std::vector<T>& ids, TableNames& names) {
+  names.row_label = [&ids](std::int64_t row) {
+    return shortest(static_cast<double>(ids[static_cast<std::size_t>(row)]));
+  };
+  if (encode.output.format(kTableFormats, "encode") == Format::json) names.about["positions"] = ids;
 }
 
 // Colour blocks for a person, csv for a program, unless a format was asked for.
@@ -64,31 +77,26 @@ void finish(View<const T> table, TableNames names, const Encode& encode) {
 // The exact table in its own type, any positions.
 template <Floating T>
 void encode_sinusoidal(const Encode& encode) {
-  Sinusoidal options = sinusoidal_options(encode.choice);
-  options.length = encode.length;
+  Sinusoidal options = sinusoidal_from(encode.choice.parameters);
+  options.length = encode.length.value_or(0);
   options.width = encode.width;
   options.first = encode.first;
   options.threads = encode.threads;
-  if (encode.positions.empty()) {
+  if (encode.length) {
     const Tensor<T> table = sinusoidal<T>(options);
     TableNames names = names_of(encode, table.size(0), table.size(1));
     names.about["first"] = options.first;
-    names.first_row = static_cast<double>(options.first);
-    for (std::int64_t row = 0; row < table.size(0); ++row) {
-      names.row_labels.push_back(std::to_string(options.first + row));
-    }
+    names.first_row = options.first;
     return finish<T>(table, std::move(names), encode);
   }
-  const Positions positions = parse_positions(encode.positions, "encode.positions");
   const auto make = [&](const auto& ids) {
     const Tensor<T> table = sinusoidal<T>(options, std::span(ids));
     TableNames names = names_of(encode, table.size(0), table.size(1));
-    names.about["positions"] = ids;
-    names.row_name = "row";
-    for (const auto id : ids) names.row_labels.push_back(shortest(static_cast<double>(id)));
+    names.row_name = "Row";
+    name_rows(encode, ids, names);
     finish<T>(table, std::move(names), encode);
   };
-  std::visit(make, positions);
+  std::visit(make, *encode.positions);
 }
 
 // A rotation table as one: the cosines of all pairs, then their sines.
@@ -104,7 +112,7 @@ Tensor<double> side_by_side(const RotationTable<double>& rotation) {
   return table;
 }
 
-// Whatever table any other scheme makes, made in float64 and rounded once to T.
+// Whatever table any other scheme makes: in float64, and that rounded to T.
 template <Floating T>
 void encode_scheme(const Encode& encode) {
   const Scheme& scheme = encode.choice.descriptor();
@@ -118,17 +126,17 @@ void encode_scheme(const Encode& encode) {
   SchemeTable made = scheme.make(request);
 
   Tensor<double> table;
-  std::string column_name = "dimension";
-  std::string row_name = "position";
+  std::string column_name = "Dimension";
+  std::string row_name = "Position";
   if (auto* added = std::get_if<Tensor<double>>(&made)) {
     table = std::move(*added);
   } else if (const auto* rotation = std::get_if<RotationTable<double>>(&made)) {
     table = side_by_side(*rotation);
-    column_name = "cosine of each pair, then sine of each pair";
+    column_name = "Cosine of each pair, then sine of each pair";
   } else if (const auto* bias = std::get_if<DistanceBias>(&made)) {
     table = widen(bias->values.view());
-    row_name = "head";
-    column_name = "distance + " + std::to_string(bias->origin);
+    row_name = "Head";
+    column_name = "Distance + " + std::to_string(bias->origin);
   } else {
     throw Error("encode.scheme", "must be a scheme that has a table, got '" +
                                      std::string(scheme.name) + "', which adds nothing");
@@ -141,17 +149,14 @@ void encode_scheme(const Encode& encode) {
   if (scheme.kind != SchemeKind::rotated) names.low = names.high = std::nullopt;
   names.column_name = column_name;
   names.row_name = row_name;
-  if (row_name == "position") {
-    for (const std::int64_t id : positions) names.row_labels.push_back(std::to_string(id));
-    names.about["positions"] = positions;
-  }
+  if (scheme.kind != SchemeKind::distance_bias) name_rows(encode, positions, names);
   finish<T>(rounded, std::move(names), encode);
 }
 
 template <Floating T>
 void encode_as(const Encode& encode) {
   // The one scheme with a function of its own: four types, each rounded once, and real positions.
-  if (encode.choice.scheme == "sinusoidal") return encode_sinusoidal<T>(encode);
+  if (encode.choice.is_sinusoidal()) return encode_sinusoidal<T>(encode);
   encode_scheme<T>(encode);
 }
 
@@ -164,26 +169,29 @@ void run(const Encode& encode) {
 
 }  // namespace
 
-void add_encode(CLI::App& program) {
+void add_encode(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "encode",
       "the table of a scheme: print, save or draw it\n"
       "Makes the table of a positional encoding, [positions, width]. Sinusoidal tables are exact: "
-      "every value is the true one rounded once, at any position up to 2^31.");
+      "every value is the true one rounded once, within 0.5001 units in the last place (float64: "
+      "0.51), at any position up to 2^53.");
   auto encode = std::make_shared<Encode>();
-  auto* length =
-      command.add_option("--length", encode->length, "rows: positions first, first + 1, ...")
-          ->type_name("N");
-  command.add_option("--width", encode->width, "columns (channels of a head for rotary)")
-      ->type_name("N")
+  auto* length = add_integer(command, "--length", encode->length, 0, kMostInteger,
+                             "rows: positions first, first + 1, ...");
+  add_integer(command, "--width", encode->width, 1, kMostInteger,
+              "columns (channels of a head for rotary)")
       ->required();
-  auto* first = command
-                    .add_option("--first", encode->first,
-                                "position of the first row, -2^31 .. 2^31 (default 0)")
-                    ->type_name("P");
+  auto* first =
+      add_integer(command, "--first", encode->first, -kFarthestPosition, kFarthestPosition,
+                  "position of the first row, -2^53 .. 2^53 (default 0)");
   command
-      .add_option("--positions", encode->positions,
-                  "instead of --length: 0,5,1000000 or 0..100..10, or real values such as 10.5,20")
+      .add_option_function<std::string>(
+          "--positions",
+          [encode = encode.get()](const std::string& list) {
+            encode->positions = parse_positions(list, "encode.positions");
+          },
+          "instead of --length: 0,5,1000000 or 0..100..10, or real values such as 10.5,20")
       ->type_name("LIST")
       ->excludes(length)
       ->excludes(first);
@@ -192,10 +200,12 @@ void add_encode(CLI::App& program) {
                   "float64 | float32 | bfloat16 | float16 (default float32)")
       ->type_name("T")
       ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
-  command.add_option("--heads", encode->heads, "for schemes that are biases per head (default 8)")
-      ->type_name("H");
-  command.add_option("--threads", encode->threads, "0: all cores (default 0); never changes a bit")
-      ->type_name("N");
+  constexpr std::int64_t kMostHeads = 1 << 20;
+  constexpr std::int64_t kMostThreads = 1 << 16;
+  add_integer(command, "--heads", encode->heads, 1, kMostHeads,
+              "for schemes that are biases per head (default 8)");
+  add_integer(command, "--threads", encode->threads, 0, kMostThreads,
+              "0: all cores (default 0); never changes a bit");
   encode->output.add_to(command, kTableFormats,
                         "save as .npy .csv .json .svg .png or .html, by the ending");
   encode->choice.add_to(command, "sinusoidal");
@@ -205,11 +215,13 @@ void add_encode(CLI::App& program) {
       "  sextant encode --length 100 --width 512 -o P.npy\n"
       "  sextant encode --positions 0,5,1000000 --width 8 --layout half_split --ladder d/2-1\n"
       "Without -o and --format: colour blocks in a terminal, csv in a pipe.");
-  command.callback([encode, length] {
-    if (length->count() == 0 && encode->positions.empty()) {
+  command.callback([encode, &job] {
+    if (!encode->length && !encode->positions) {
       throw CLI::RequiredError("--length or --positions");
     }
-    run(*encode);
+    encode->choice.check();
+    encode->output.format(kTableFormats, "encode");
+    job = [encode] { run(*encode); };
   });
 }
 

@@ -99,7 +99,7 @@ void run(const Identify& identify) {
 
 }  // namespace
 
-void add_identify(CLI::App& program) {
+void add_identify(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "identify",
       "whose table of positions is in this file?\n"
@@ -115,14 +115,18 @@ void add_identify(CLI::App& program) {
       .add_option("--dtype", identify->dtype,
                   "bfloat16: the file holds its bits as uint16; or the type to which the numbers "
                   "were rounded before they were stored in a wider one")
-      ->type_name("T");
+      ->type_name("T")
+      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
   identify->output.add_to(command, kFormats, "save as .json");
   command.footer(
       "Examples:\n"
       "  sextant encode --length 100 --width 512 --ladder d/2-1 --layout half_split -o P.npy\n"
       "  sextant identify P.npy\n"
       "  sextant identify P.npy --json");
-  command.callback([identify] { run(*identify); });
+  command.callback([identify, &job] {
+    identify->output.format(kFormats, "identify");
+    job = [identify] { run(*identify); };
+  });
 }
 
 }  // namespace sextant::app

@@ -46,7 +46,7 @@ std::string environment_line() {
          std::string(chosen_target()) + ", " + std::to_string(default_threads()) + " threads";
 }
 
-void add_info(CLI::App& program) {
+void add_info(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "info",
       "version, compiler, instruction sets, threads\n"
@@ -57,18 +57,21 @@ void add_info(CLI::App& program) {
   auto output = std::make_shared<Output>();
   output->add_to(command, kFormats, "save as .json");
   command.footer("Examples:\n  sextant info\n  OMP_NUM_THREADS=1 sextant info --json");
-  command.callback([output] {
-    if (output->format(kFormats, "info").value_or(Format::text) == Format::json) {
-      return write_result(*output, Format::json, to_text(environment()) + "\n");
-    }
-    write_result(*output, Format::text,
-                 aligned({{"version", SEXTANT_VERSION},
-                          {"compiler", compiler()},
-                          {"compiled for", compiled_targets()},
-                          {"chosen", chosen_target()},
-                          {"threads", std::to_string(default_threads())},
-                          {"schemes", std::to_string(schemes().size())}},
-                         false));
+  command.callback([output, &job] {
+    output->format(kFormats, "info");
+    job = [output] {
+      if (output->format(kFormats, "info").value_or(Format::text) == Format::json) {
+        return write_result(*output, Format::json, to_text(environment()) + "\n");
+      }
+      write_result(*output, Format::text,
+                   aligned({{"version", SEXTANT_VERSION},
+                            {"compiler", compiler()},
+                            {"compiled for", compiled_targets()},
+                            {"chosen", chosen_target()},
+                            {"threads", std::to_string(default_threads())},
+                            {"schemes", std::to_string(schemes().size())}},
+                           false));
+    };
   });
 }
 

@@ -24,6 +24,7 @@ Json to_json() {
     for (const SchemeParameter& parameter : scheme->parameters) {
       Json entry;
       entry["name"] = parameter.name;
+      entry["option"] = option_name(parameter.name);
       entry["default"] = parameter.default_text.empty() ? Json() : Json(parameter.default_text);
       entry["range"] = parameter.range;
       entry["meaning"] = parameter.meaning;
@@ -51,14 +52,11 @@ std::string to_person() {
     text += std::string(scheme->name) + " (" + std::string(name_of(scheme->kind)) + ")\n";
     text += indented(scheme->idea, 2) + indented(scheme->paper, 2);
     for (const SchemeParameter& parameter : scheme->parameters) {
-      std::string line = "--" + std::string(parameter.name) + ": " + std::string(parameter.meaning);
+      std::string line = option_name(parameter.name) + ": " + std::string(parameter.meaning);
       line += " (" + std::string(parameter.range);
       line += parameter.default_text.empty()
                   ? "; must be given)"
                   : "; default " + std::string(parameter.default_text) + ")";
-      for (std::size_t i = 2; i < line.size() && line[i] != ':'; ++i) {
-        if (line[i] == '_') line[i] = '-';  // as an option
-      }
       text += indented(line, 4);
     }
   }
@@ -67,7 +65,7 @@ std::string to_person() {
 
 }  // namespace
 
-void add_list(CLI::App& program) {
+void add_list(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand("list",
                                               "the schemes of positions\n"
                                               "Lists every scheme: what it does to attention, its "
@@ -79,10 +77,13 @@ void add_list(CLI::App& program) {
       "Examples:\n"
       "  sextant list\n"
       "  sextant list --json");
-  command.callback([output] {
-    const bool json = output->format(kFormats, "list").value_or(Format::text) == Format::json;
-    write_result(*output, json ? Format::json : Format::text,
-                 json ? to_text(to_json()) + "\n" : to_person());
+  command.callback([output, &job] {
+    output->format(kFormats, "list");
+    job = [output] {
+      const bool json = output->format(kFormats, "list").value_or(Format::text) == Format::json;
+      write_result(*output, json ? Format::json : Format::text,
+                   json ? to_text(to_json()) + "\n" : to_person());
+    };
   });
 }
 

@@ -1,9 +1,12 @@
 // The program: one word says what to do, the rest how. Exit code 0, 1 for unusable input, 2 for a
 // wrong command line.
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <memory>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "arguments.h"
 #include "commands.h"
@@ -43,7 +46,7 @@ class HelpText : public CLI::Formatter {
   }
 };
 
-void build(CLI::App& program) {
+void build(CLI::App& program, Job& job) {
   program.description(
       "Sextant shows how transformers know where a word stands: positional encodings and "
       "attention, exact, on the CPU.");
@@ -53,15 +56,15 @@ void build(CLI::App& program) {
   program.require_subcommand(1);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
   program.get_formatter()->label("Subcommands", "Commands");
-  add_encode(program);
-  add_plot(program);
-  add_attend(program);
-  add_compare(program);
-  add_similarity(program);
-  add_identify(program);
-  add_report(program);
-  add_list(program);
-  add_info(program);
+  add_encode(program, job);
+  add_plot(program, job);
+  add_attend(program, job);
+  add_compare(program, job);
+  add_similarity(program, job);
+  add_identify(program, job);
+  add_report(program, job);
+  add_list(program, job);
+  add_info(program, job);
   for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
   program.footer(
       "`sextant COMMAND --help` explains a command. Try:\n"
@@ -116,16 +119,27 @@ int explain(const CLI::App& program, const CLI::ParseError& problem) {
 
 int run(int argc, char** argv) {
   CLI::App program("", "sextant");
-  build(program);
-  if (argc < 2) {
+  Job job;
+  build(program, job);
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || (words.size() == 1 && words[0] == "help")) {
     print(program.help());
     return 0;
   }
+  if (words[0] == "help") {  // `sextant help plot`, as other programs have it
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
-    program.parse(argc, argv);
+    program.parse(words);
   } catch (const CLI::ParseError& problem) {
     return explain(program, problem);
+  } catch (const Error& error) {
+    note(error.what());
+    return kWrongCommandLine;
   }
+  job();
   return 0;
 }
 

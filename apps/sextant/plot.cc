@@ -1,6 +1,7 @@
 // `sextant plot`: pictures of a table of positions.
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "commands.h"
 #include "plots.h"
@@ -15,13 +16,13 @@ struct PlotOptions {
   std::string kind;
   TextInput text;
   Splitting splitting;
-  std::int64_t length = 0;
-  std::int64_t width = 0;
+  std::optional<std::int64_t> length;
+  std::optional<std::int64_t> width;
   std::int64_t first = 0;
   std::string table;
   std::string dtype;
-  std::string columns = "1,2,20,21,40,41";
-  std::string rows = "0,4,10";
+  std::vector<std::int64_t> columns = {1, 2, 20, 21, 40, 41};
+  std::vector<std::int64_t> rows = {0, 4, 10};
   std::string measure = "cosine";
   SchemeChoice choice;
   Output output;
@@ -33,11 +34,13 @@ struct Kind {
   std::string_view name;
   std::int64_t length;  // when nothing says how long the table is
   std::int64_t width;
+  std::string_view own;  // the one option that no other kind has, or none
 };
 // The sizes of the course's own pictures; 512 wide where the whole vector is compared.
 constexpr Kind kKinds[] = {
-    {"sinusoids", 100, 100},  {"rows", 100, 100},     {"heatmap", 100, 512},
-    {"similarity", 100, 512}, {"distance", 100, 512},
+    {"sinusoids", 100, 100, "columns"}, {"rows", 100, 100, "rows"},
+    {"heatmap", 100, 512, ""},          {"similarity", 100, 512, ""},
+    {"distance", 100, 512, "measure"},
 };
 
 const Kind& find_kind(const std::string& name) {
@@ -63,12 +66,11 @@ Source make_source(const PlotOptions& plot, const Kind& kind, std::int64_t words
     source.view.table = std::as_const(source.values).view();
     return source;
   }
-  std::int64_t length = plot.length;
-  if (length == 0) length = words > 0 ? words + kBeyondWords : kind.length;
-  const std::int64_t width = plot.width == 0 ? kind.width : plot.width;
-  source.view.name = plot.choice.scheme + " positions";
-  if (plot.choice.scheme == "sinusoidal") {
-    Sinusoidal options = sinusoidal_options(plot.choice);
+  const std::int64_t length = plot.length.value_or(words > 0 ? words + kBeyondWords : kind.length);
+  const std::int64_t width = plot.width.value_or(kind.width);
+  source.view.name = plot.choice.title();
+  if (plot.choice.is_sinusoidal()) {
+    Sinusoidal options = sinusoidal_from(plot.choice.parameters);
     options.length = length;
     options.width = width;
     options.first = plot.first;
@@ -76,20 +78,18 @@ Source make_source(const PlotOptions& plot, const Kind& kind, std::int64_t words
     source.view.options = options;
   } else {
     const Scheme& scheme = plot.choice.descriptor();
-    if (length < 0) throw Error("plot.length", "must be >= 1, got " + std::to_string(length));
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;
+    if (length > kMost) {
+      throw Error("plot.length", "must be at most 2^24 for the scheme " + plot.choice.scheme +
+                                     ", got " + std::to_string(length));
+    }
     std::vector<std::int64_t> positions(static_cast<std::size_t>(length));
     std::iota(positions.begin(), positions.end(), plot.first);
     SchemeRequest request;
     request.width = width;
     request.positions = positions;
     request.parameters = plot.choice.parameters;
-    SchemeTable made = scheme.make(request);
-    auto* added = std::get_if<Tensor<double>>(&made);
-    if (added == nullptr) {
-      throw Error("plot.scheme",
-                  "must be a scheme that adds a table, got '" + plot.choice.scheme + "'");
-    }
-    source.values = std::move(*added);
+    source.values = std::get<Tensor<double>>(scheme.make(request));  // of an added scheme
   }
   source.view.table = std::as_const(source.values).view();
   return source;
@@ -97,16 +97,44 @@ Source make_source(const PlotOptions& plot, const Kind& kind, std::int64_t words
 
 Plot make_plot(const PlotOptions& options, const Kind& kind, const Source& source,
                const std::vector<std::string>& words) {
-  if (source.view.table.size(0) == 0) throw Error("plot.length", "must be >= 1, got 0");
   if (kind.name == "sinusoids") {
-    return plot_sinusoids(source.view, parse_int64_list(options.columns, "plot.columns"), words);
+    return plot_sinusoids(source.view, options.columns, words);
   }
   if (kind.name == "rows") {
-    return plot_rows(source.view, parse_int64_list(options.rows, "plot.rows"));
+    return plot_rows(source.view, options.rows);
   }
   if (kind.name == "heatmap") return plot_heatmap(source.view);
   if (kind.name == "similarity") return plot_similarity(source.view);
   return plot_distance(source.view, options.measure == "dot" ? Measure::dot : Measure::cosine);
+}
+
+// An option that the picture would not show is refused, not passed over.
+void check(const CLI::App& command, const PlotOptions& options) {
+  const Kind& kind = find_kind(options.kind);
+  const auto given = [&](const std::string& name) { return command.count("--" + name) > 0; };
+  for (const Kind& other : kKinds) {
+    if (other.own.empty() || other.own == kind.own || !given(std::string(other.own))) continue;
+    throw Error("plot." + std::string(other.own), "must be given with " + std::string(other.name) +
+                                                      " only, got it with " + options.kind);
+  }
+  options.text.check("plot.text", false);
+  if (options.text.is_given() && kind.name != "sinusoids") {
+    throw Error("plot.text", "must be given with sinusoids only, got it with " + options.kind +
+                                 " (a table from a file is --table FILE)");
+  }
+  for (const std::string name : {"split", "lower"}) {
+    if (given(name) && !options.text.is_given()) {
+      throw Error("plot." + name, "must be given with a text only");
+    }
+  }
+  if (options.table.empty()) {
+    options.choice.check();
+  } else if (given("length") || given("width") || options.choice.is_given()) {
+    throw Error("plot.table",
+                "must be given without --length, --width, --scheme and its "
+                "parameters: the file has its own");
+  }
+  options.output.format(kTableFormats, "plot");
 }
 
 void run(const PlotOptions& options) {
@@ -137,7 +165,7 @@ void run(const PlotOptions& options) {
 
 }  // namespace
 
-void add_plot(CLI::App& program) {
+void add_plot(CLI::App& program, Job& job) {
   CLI::App& command =
       *program.add_subcommand("plot",
                               "pictures of a table of positions\n"
@@ -151,31 +179,39 @@ void add_plot(CLI::App& program) {
       ->required();
   plot->text.add_to(command, "sinusoids: words to mark");
   plot->splitting.add_to(command);
-  command
-      .add_option("--length", plot->length,
-                  "positions (default: the words of TEXT and 20 more, else 100)")
-      ->type_name("N");
-  command
-      .add_option("--width", plot->width,
-                  "dimensions (default 100 for sinusoids and rows, else 512)")
-      ->type_name("N");
-  command.add_option("--first", plot->first, "position of the first row (default 0)")
-      ->type_name("P");
-  command.add_option("--columns", plot->columns, "sinusoids: which (default 1,2,20,21,40,41)")
-      ->type_name("LIST");
-  command.add_option("--rows", plot->rows, "rows: which, counted from the first (default 0,4,10)")
-      ->type_name("LIST");
+  add_integer(command, "--length", plot->length, 1, kMostInteger,
+              "positions (default: the words of TEXT and 20 more, else 100)");
+  add_integer(command, "--width", plot->width, 1, kMostInteger,
+              "dimensions (default 100 for sinusoids and rows, else 512)");
+  add_integer(command, "--first", plot->first, -kFarthestPosition, kFarthestPosition,
+              "position of the first row, -2^53 .. 2^53 (default 0)");
+  const auto add_list = [&](const std::string& name, std::vector<std::int64_t>& list,
+                            const std::string& meaning) {
+    command
+        .add_option_function<std::string>(
+            "--" + name,
+            [&list, name](const std::string& text) {
+              list = parse_int64_list(text, "plot." + name);
+            },
+            meaning)
+        ->type_name("LIST");
+  };
+  add_list("columns", plot->columns, "sinusoids: which (default 1,2,20,21,40,41)");
+  add_list("rows", plot->rows, "rows: which, counted from the first (default 0,4,10)");
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
       ->check(CLI::IsMember({"cosine", "dot"}));
-  command
-      .add_option("--table", plot->table,
-                  "draw the table in this .npy or text file instead of making one")
-      ->type_name("FILE");
+  auto* table = command
+                    .add_option("--table", plot->table,
+                                "draw the table in this .npy or text file instead of making one; - "
+                                "reads stdin")
+                    ->type_name("FILE");
   command
       .add_option("--dtype", plot->dtype,
                   "with --table: bfloat16 when the file holds its bits as uint16")
-      ->type_name("T");
+      ->type_name("T")
+      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}))
+      ->needs(table);
   plot->output.add_to(command, kTableFormats,
                       "save the picture (.svg .png .html) or its numbers (.npy .csv .json)");
   plot->choice.add_to(command, "sinusoidal",
@@ -186,7 +222,10 @@ void add_plot(CLI::App& program) {
       "  sextant plot heatmap --length 100 --width 512 -o table.png\n"
       "  sextant plot distance --width 64 --measure dot -o profile.svg\n"
       "Without -o: colour blocks in a terminal, SVG in a pipe.");
-  command.callback([plot] { run(*plot); });
+  command.callback([plot, &command, &job] {
+    check(command, *plot);
+    job = [plot] { run(*plot); };
+  });
 }
 
 }  // namespace sextant::app

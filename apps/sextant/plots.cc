@@ -36,19 +36,6 @@ std::vector<std::string> column_titles(const PositionTableView& source,
   return titles;
 }
 
-std::vector<std::string> position_labels(const PositionTableView& source) {
-  std::vector<std::string> labels;
-  for (std::int64_t row = 0; row < source.table.size(0); ++row) {
-    labels.push_back(std::to_string(source.first + row));
-  }
-  return labels;
-}
-
-std::string capital(std::string text) {
-  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
 std::string sizes(const View<const double>& table) {
   return std::to_string(table.size(0)) + " x " + std::to_string(table.size(1));
 }
@@ -85,9 +72,11 @@ Plot plot_sinusoids(const PositionTableView& source, const std::vector<std::int6
   panels.titles = column_titles(source, columns);
   Plot plot{draw(panels), chosen(source.table, 1, columns), {}};
   plot.names.title = "Columns of " + source.name;
-  plot.names.row_name = "column";
-  plot.names.column_name = "position";
-  plot.names.row_labels = panels.titles;
+  plot.names.row_name = "Column";
+  plot.names.column_name = "Position";
+  plot.names.row_label = [titles = panels.titles](std::int64_t row) {
+    return titles[static_cast<std::size_t>(row)];
+  };
   plot.names.about["columns"] = columns;
   return plot;
 }
@@ -100,9 +89,9 @@ Plot plot_rows(const PositionTableView& source, const std::vector<std::int64_t>&
   panels.first = source.first;
   Plot plot{draw(panels), chosen(source.table, 0, rows), {}};
   plot.names.title = "Rows of " + source.name;
-  for (const std::int64_t row : rows) {
-    plot.names.row_labels.push_back(std::to_string(source.first + row));
-  }
+  plot.names.row_label = [rows, first = source.first](std::int64_t row) {
+    return std::to_string(first + rows[static_cast<std::size_t>(row)]);
+  };
   plot.names.about["rows"] = rows;
   return plot;
 }
@@ -110,8 +99,7 @@ Plot plot_rows(const PositionTableView& source, const std::vector<std::int64_t>&
 Plot plot_heatmap(const PositionTableView& source) {
   Plot plot{{}, copy_of(source.table), {}};
   plot.names.title = capital(source.name) + ", " + sizes(source.table);
-  plot.names.row_labels = position_labels(source);
-  plot.names.first_row = static_cast<double>(source.first);
+  plot.names.first_row = source.first;
   plot.picture = picture_of(source.table, plot.names);
   return plot;
 }
@@ -121,15 +109,14 @@ Plot plot_similarity(const PositionTableView& source) {
   Plot plot{{}, cosine_similarities(source.table), {}};
   plot.names.title =
       "Cosine similarity of " + source.name + ", width " + std::to_string(source.table.size(1));
-  plot.names.column_name = "position";
-  plot.names.color_name = "cosine similarity";
+  plot.names.column_name = "Position";
+  plot.names.color_name = "Cosine similarity";
   plot.names.map = ColorMap::viridis;
-  plot.names.row_labels = position_labels(source);
-  plot.names.first_row = static_cast<double>(source.first);
+  plot.names.first_row = source.first;
   Heatmap map;
   map.values = std::as_const(plot.values).view();
   map.title = plot.names.title;
-  map.x_label = map.y_label = "position";
+  map.x_label = map.y_label = "Position";
   map.color_label = plot.names.color_name;
   map.first_row = map.first_column = static_cast<double>(source.first);
   plot.picture = draw(map);
@@ -140,6 +127,7 @@ Plot plot_distance(const PositionTableView& source, Measure measure) {
   check_pairs(source.table);
   const View<const double> table = source.table;
   const std::int64_t length = table.size(0);
+  if (length < 2) throw Error("plot.length", "must be at least 2 to have a distance, got 1");
   const Tensor<double> cosines =
       measure == Measure::cosine ? cosine_similarities(table) : Tensor<double>();
   const auto alike = [&](std::int64_t a, std::int64_t b) {
@@ -161,13 +149,13 @@ Plot plot_distance(const PositionTableView& source, Measure measure) {
     plot.values(distance, 1) = mean;
   }
   plot.names.title = "How alike " + source.name + " are by their distance";
-  plot.names.row_name = "row";
-  plot.names.column_name = "distance, " + series.name;
+  plot.names.row_name = "Row";
+  plot.names.column_name = "Distance, " + series.name;
   plot.names.about["columns"] = {"distance", series.name};
   LineChart chart;
   chart.title = plot.names.title + ", width " + std::to_string(table.size(1));
-  chart.x_label = "distance in positions";
-  chart.y_label = "mean " + series.name + " of all pairs";
+  chart.x_label = "Distance in positions";
+  chart.y_label = "Mean " + series.name + " of all pairs";
   chart.series = {std::move(series)};
   plot.picture = draw(chart);
   return plot;

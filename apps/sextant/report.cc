@@ -1,5 +1,6 @@
 // `sextant report`: one page with all of it.
 #include <memory>
+#include <optional>
 
 #include "commands.h"
 #include "environment.h"
@@ -13,7 +14,7 @@ namespace {
 
 struct Report {
   TextInput text;
-  std::string words;
+  std::optional<std::pair<std::string, std::string>> words;
   std::string path = "report.html";
 };
 
@@ -47,7 +48,7 @@ void run(const Report& report) {
 
 }  // namespace
 
-void add_report(CLI::App& program) {
+void add_report(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand("report",
                                               "one page with all of it\n"
                                               "Writes one self-contained page about a text: its "
@@ -58,9 +59,13 @@ void add_report(CLI::App& program) {
   auto report = std::make_shared<Report>();
   report->text.add_to(command, "the text");
   command
-      .add_option("--words", report->words,
-                  "the two words to swap and to compare, such as black,brown (default: the two "
-                  "longest)")
+      .add_option_function<std::string>(
+          "--words",
+          [report = report.get()](const std::string& text) {
+            report->words = parse_words(text, "report.words");
+          },
+          "two words of the text to compare, such as black,brown, and to swap when both are in the "
+          "sentences that are drawn (default: the two longest of those)")
       ->type_name("A,B");
   command.add_option("-o,--output", report->path, "the page (default report.html; - is stdout)")
       ->type_name("FILE");
@@ -70,12 +75,13 @@ void add_report(CLI::App& program) {
       "  sextant report --file story.txt --words king,queen -o story.html\n"
       "  echo \"Dog bites man!\" | sextant report - -o report.html\n"
       "Of a longer text the first sentences, up to 60 tokens, are drawn.");
-  command.callback([report] {
+  command.callback([report, &job] {
+    report->text.check("report.text");
     if (report->path != "-") {
       constexpr Format kFormats[] = {Format::html};
       format_of_path(report->path, kFormats, "report.output");
     }
-    run(*report);
+    job = [report] { run(*report); };
   });
 }
 

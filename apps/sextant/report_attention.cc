@@ -7,33 +7,62 @@
 #include "sextant/core/random.h"
 #include "sextant/layers/sentence_attention.h"
 #include "sextant/pictures/charts.h"
+#include "sextant/schemes/scheme.h"
+#include "table_output.h"
 
 namespace sextant::app {
 namespace {
 
-struct Shown {
-  const char* scheme;
-  const char* title;
-  const char* caption;
-  const char* causal_caption;
-};
-constexpr Shown kShown[] = {
-    {"none", "no positions",
-     "Without positions, equal words look and are looked at alike: their rows and columns are the "
-     "same, wherever they stand.",
-     "The mask alone tells a little: a word that may see more words shares its attention among "
-     "more."},
-    {"sinusoidal", "sinusoidal positions",
-     "Sinusoidal positions are added to the words: equal words at different places now differ.",
-     "Mask and sinusoidal positions."},
-    {"rotary", "rotary positions",
-     "Rotary positions turn queries and keys instead: what a score sees is the distance.",
-     "Mask and rotary positions."},
+// What a kind of scheme does to the maps, and under a mask.
+struct Captions {
+  std::string all, causal;
 };
 
-SentenceAttention attend(const ReportText& text, const char* scheme, bool causal) {
+Captions captions_of(const Scheme& scheme) {
+  const std::string name = capital(std::string(scheme.name));
+  const std::string masked = "Mask and " + std::string(scheme.name) + " positions.";
+  switch (scheme.kind) {
+    case SchemeKind::none:
+      return {
+          "Without positions, equal words look and are looked at alike: their rows and columns "
+          "are the same, wherever they stand.",
+          "The mask alone tells a little: a word that may see more words shares its attention "
+          "among more."};
+    case SchemeKind::added:
+      return {name +
+                  " positions are added to the words: equal words at different places now "
+                  "differ.",
+              masked};
+    case SchemeKind::rotated:
+      return {name + " positions turn queries and keys instead: what a score sees is the distance.",
+              masked};
+    case SchemeKind::distance_bias:
+      return {name + " positions are a number per distance, added to the scores.", masked};
+  }
+  return {};
+}
+
+std::string title_of(const Scheme& scheme) {
+  return scheme.kind == SchemeKind::none ? "no positions" : std::string(scheme.name) + " positions";
+}
+
+// Every scheme that can be made from its defaults, plainest first.
+std::vector<const Scheme*> shown_schemes() {
+  std::vector<const Scheme*> shown;
+  for (const Scheme* scheme : schemes()) {
+    const bool complete = std::none_of(
+        scheme->parameters.begin(), scheme->parameters.end(),
+        [](const SchemeParameter& parameter) { return parameter.default_text.empty(); });
+    if (complete) shown.push_back(scheme);
+  }
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const Scheme* a, const Scheme* b) { return a->kind < b->kind; });
+  return shown;
+}
+
+SentenceAttention attend(const ReportText& text, std::string_view scheme, bool causal) {
   SentenceAttentionOptions options;
-  options.scheme = scheme;
+  options.scheme = std::string(scheme);
   options.causal = causal;
   return attend_sentences(text.tokens, {}, options);
 }
@@ -53,22 +82,27 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
       "that is looked at; every row sums to one. Nothing was learned yet, so the maps show what "
       "the "
       "positions do and nothing else.");
-  for (const Shown& shown : kShown) {
-    const SentenceAttention all = attend(text, shown.scheme, false);
-    const std::string title = "Attention, " + std::string(shown.title);
+  const auto shown = shown_schemes();
+  for (const Scheme* scheme : shown) {
+    const SentenceAttention all = attend(text, scheme->name, false);
+    const std::string title = "Attention, " + title_of(*scheme);
     page.picture(draw(AttentionMaps{all.weights.view(), all.queries, all.keys, title}),
-                 shown.caption);
-    numbers["attention"][shown.scheme] = {{"heads", all.weights.size(0)}};
+                 captions_of(*scheme).all);
+    Json& saved = numbers["attention"][std::string(scheme->name)];
+    saved["heads"] = all.weights.size(0);
+    saved["weights"] = json_of(all.weights.view());
   }
   page.section("Attention with a causal mask");
   page.paragraph(
       "No word sees a later one, as in a model that writes: the upper triangle is empty, and every "
       "row still sums to one.");
-  for (const Shown& shown : kShown) {
-    const SentenceAttention causal = attend(text, shown.scheme, true);
-    const std::string title = "Causal attention, " + std::string(shown.title);
+  for (const Scheme* scheme : shown) {
+    const SentenceAttention causal = attend(text, scheme->name, true);
+    const std::string title = "Causal attention, " + title_of(*scheme);
     page.picture(draw(AttentionMaps{causal.weights.view(), causal.queries, causal.keys, title}),
-                 shown.causal_caption);
+                 captions_of(*scheme).causal);
+    numbers["attention"][std::string(scheme->name)]["causal_weights"] =
+        json_of(causal.weights.view());
   }
   page.section("The same as lines");
   for (const bool causal : {false, true}) {
@@ -88,19 +122,19 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
 
 void report_order(Page& page, const ReportText& text, Json& numbers) {
   page.section("Does the order of the words matter?");
-  if (!text.has_pair()) {
+  if (!text.has_swapped()) {
     page.paragraph("The text has no two different words before its last token to swap.");
     return;
   }
   std::vector<std::string> swapped = text.tokens;
   for (std::string& token : swapped) {
-    if (token == text.pair.first) {
-      token = text.pair.second;
-    } else if (token == text.pair.second) {
-      token = text.pair.first;
+    if (token == text.swapped.first) {
+      token = text.swapped.second;
+    } else if (token == text.swapped.second) {
+      token = text.swapped.first;
     }
   }
-  page.paragraph("Swap '" + text.pair.first + "' and '" + text.pair.second +
+  page.paragraph("Swap '" + text.swapped.first + "' and '" + text.swapped.second +
                  "', run causal attention over both sentences, and compare what comes out at the "
                  "last token.");
   page.code(joined(text.tokens) + "\n" + joined(swapped));
@@ -110,16 +144,17 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
   numbers["order"]["second"] = joined(swapped);
   bool none_same = false;
   bool others_differ = true;
-  for (const Shown& shown : kShown) {
+  for (const Scheme* scheme : shown_schemes()) {
+    const std::string name(scheme->name);
     SentenceAttentionOptions options;
-    options.scheme = shown.scheme;
+    options.scheme = name;
     options.causal = true;
     const OrderVerdict verdict = compare_order(text.tokens, swapped, options);
-    rows.push_back({shown.scheme, significant(verdict.largest_difference, 3),
+    rows.push_back({name, significant(verdict.largest_difference, 3),
                     verdict.same ? "same: order is invisible" : "different: order shows"});
-    numbers["order"][shown.scheme] = {{"same", verdict.same},
-                                      {"largest_difference", verdict.largest_difference}};
-    if (std::string_view(shown.scheme) == "none") {
+    numbers["order"][name] = {{"same", verdict.same},
+                              {"largest_difference", verdict.largest_difference}};
+    if (scheme->kind == SchemeKind::none) {
       none_same = verdict.same;
     } else {
       others_differ = others_differ && !verdict.same;

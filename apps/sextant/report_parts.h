@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,15 +21,22 @@ struct ReportText {
   bool cut = false;                  // the first sentence alone was too long
 
   // Two different words of `tokens` before the last one, in their order; empty when there are none.
+  std::pair<std::string, std::string> swapped;
+  bool has_swapped() const { return !swapped.first.empty(); }
+
+  // The two words to compare, any of the text; those above unless others were named.
   std::pair<std::string, std::string> pair;
-  bool has_pair() const { return !pair.first.empty(); }
+  // What their vectors are trained on: the first sentences, and those that the pair first stands
+  // in.
+  WordText training;
 };
 
 inline constexpr std::int64_t kMostTokens = 60;  // what a picture has room for
 
-// `pair` as "black,brown", or empty: the two longest words are taken. Throws Error for a text
-// without a word and for a pair that is not in it.
-ReportText read_report_text(const std::string& text, const std::string& pair);
+// Without `pair` the two longest words that are drawn are taken. Throws Error for a text without a
+// word and for a pair that is not in it.
+ReportText read_report_text(const std::string& text,
+                            const std::optional<std::pair<std::string, std::string>>& pair);
 
 // Each adds sections to the page and its numbers to `numbers`.
 void report_text(Page& page, const ReportText& text, Json& numbers);

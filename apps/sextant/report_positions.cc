@@ -132,8 +132,8 @@ void report_doubled_exponent(Page& page, Json& numbers) {
   const std::int64_t width = 512;
   LineChart chart;
   chart.title = "Similarity by distance, width 512";
-  chart.x_label = "distance in positions";
-  chart.y_label = "cosine similarity";
+  chart.x_label = "Distance in positions";
+  chart.y_label = "Cosine similarity";
   chart.series = {profile("the formula", 100, width, Exponent::standard),
                   profile("doubled exponent", 100, width, Exponent::doubled)};
   page.picture(draw(chart), "The slip keeps far positions alike.");
@@ -164,8 +164,8 @@ void report_exactness(Page& page, Json& numbers) {
   const Tensor<double> truth = sinusoidal<double>(options, std::span(positions));
   LineChart chart;
   chart.title = "Largest error of a float32 table, width 512";
-  chart.x_label = "position, as a power of two";
-  chart.y_label = "error, as a power of ten";
+  chart.x_label = "Position, as a power of two";
+  chart.y_label = "Error, as a power of ten";
   std::vector<std::vector<std::string>> rows = {{"position", "frameworks", "exact"}};
   std::vector<std::vector<double>> errors;
   for (const Precision precision : {Precision::framework, Precision::exact}) {

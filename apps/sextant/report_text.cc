@@ -43,28 +43,46 @@ std::pair<std::string, std::string> longest_pair(const std::vector<std::string>&
   return {by_length[0], by_length[1]};
 }
 
-std::pair<std::string, std::string> named_pair(const std::string& text,
-                                               const std::vector<std::string>& tokens) {
-  check_utf8(text, "report.words");
-  const auto comma = text.find(',');
-  if (comma == std::string::npos) {
-    throw Error("report.words", "must be two words such as black,brown, got '" + text + "'");
-  }
-  const std::pair<std::string, std::string> pair = {lower_case(text.substr(0, comma)),
-                                                    lower_case(text.substr(comma + 1))};
+// Lower-cased, as the text is.
+std::pair<std::string, std::string> named_pair(const std::pair<std::string, std::string>& words,
+                                               const WordText& text) {
+  for (const std::string& word : {words.first, words.second}) check_utf8(word, "report.words");
+  const std::pair<std::string, std::string> pair = {lower_case(words.first),
+                                                    lower_case(words.second)};
   for (const std::string& word : {pair.first, pair.second}) {
-    if (!contains(tokens, word)) {
-      throw Error("report.words",
-                  "must be words of the sentences that are drawn, which '" + word + "' is not");
+    const auto has = [&](const auto& sentence) { return contains(sentence, word); };
+    if (std::none_of(text.sentences.begin(), text.sentences.end(), has)) {
+      throw Error("report.words", "must be words of the text, which '" + word + "' is not");
     }
   }
   if (pair.first == pair.second) throw Error("report.words", "must be two different words");
   return pair;
 }
 
+// The first sentences of `text`, up to kMostTrainingWords, and the first one with each of the pair.
+WordText training_text(const WordText& text, const std::pair<std::string, std::string>& pair) {
+  WordText training;
+  std::size_t count = 0;
+  bool full = false;
+  bool has_first = false;
+  bool has_second = false;
+  for (const auto& sentence : text.sentences) {
+    full = full || (count > 0 && count + sentence.size() > kMostTrainingWords);
+    const bool news = (!has_first && contains(sentence, pair.first)) ||
+                      (!has_second && contains(sentence, pair.second));
+    if (full && !news) continue;
+    has_first = has_first || contains(sentence, pair.first);
+    has_second = has_second || contains(sentence, pair.second);
+    training.sentences.push_back(sentence);
+    count += sentence.size();
+  }
+  return training;
+}
+
 }  // namespace
 
-ReportText read_report_text(const std::string& text, const std::string& pair) {
+ReportText read_report_text(const std::string& text,
+                            const std::optional<std::pair<std::string, std::string>>& pair) {
   ReportText result;
   result.text = text;
   result.words = WordText::parse(text, "report.text");
@@ -78,7 +96,12 @@ ReportText read_report_text(const std::string& text, const std::string& pair) {
     result.tokens.insert(result.tokens.end(), sentence.begin(), sentence.begin() + count);
     ++result.first_sentences;
   }
-  result.pair = pair.empty() ? longest_pair(result.tokens) : named_pair(pair, result.tokens);
+  result.swapped = longest_pair(result.tokens);
+  result.pair = pair ? named_pair(*pair, result.words) : result.swapped;
+  if (contains(result.tokens, result.pair.first) && contains(result.tokens, result.pair.second)) {
+    result.swapped = result.pair;
+  }
+  result.training = training_text(result.words, result.pair);
   return result;
 }
 
@@ -137,31 +160,24 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
 
 void report_similarity(Page& page, const ReportText& text, Json& numbers) {
   page.section("Two words, with and without their places");
-  if (!text.has_pair()) {
+  if (text.pair.first.empty()) {
     page.paragraph("The text has no two different words to compare.");
     return;
   }
-  std::vector<std::vector<std::string>> training;
-  std::size_t count = 0;
-  for (const auto& sentence : text.words.sentences) {
-    if (count > 0 && count + sentence.size() > kMostTrainingWords) break;
-    training.push_back(sentence);
-    count += sentence.size();
-  }
-  const WordVectors vectors = WordVectors::train(training);
+  const WordVectors vectors = WordVectors::train(text.training.sentences);
   const auto& [first, second] = text.pair;
-  const auto [at_first, at_second] = text.words.places(first, second);
-  page.paragraph("Skip-gram vectors of width " + std::to_string(vectors.width()) + " trained on " +
-                 (training.size() == text.words.sentences.size()
-                      ? "this text"
-                      : "the first " + std::to_string(count) + " tokens") +
-                 ", cosine similarity of '" + first + "' at position " + std::to_string(at_first) +
-                 " and '" + second + "' at position " + std::to_string(at_second) +
-                 ". Mixed is sqrt(width) * word + position, as the encoder sees it. A short text "
-                 "teaches little: its words stay close to their common start.");
+  const auto [at_first, at_second] = text.training.places(first, second);
+  const bool whole = text.training.sentences.size() == text.words.sentences.size();
+  page.paragraph(
+      "Skip-gram vectors of width " + std::to_string(vectors.width()) + " trained on " +
+      (whole ? "this text" : std::to_string(text.training.word_count()) + " tokens of this text") +
+      ", cosine similarity of '" + first + "' at position " + std::to_string(at_first) + " and '" +
+      second + "' at position " + std::to_string(at_second) +
+      ". Both is sqrt(width) * word + position, as the encoder sees it. A short text "
+      "teaches little: its words stay close to their common start.");
   Sinusoidal options;
   options.width = vectors.width();
-  std::vector<std::vector<std::string>> rows = {{"exponent", "word", "position", "mixed"}};
+  std::vector<std::vector<std::string>> rows = {{"exponent", "word", "position", "both"}};
   for (const Exponent exponent : {Exponent::standard, Exponent::doubled}) {
     options.exponent = exponent;
     const auto alike = mixed_similarity(vectors, first, second, at_first, at_second, options);

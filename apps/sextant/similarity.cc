@@ -16,17 +16,17 @@ namespace sextant::app {
 namespace {
 
 constexpr Format kFormats[] = {Format::text, Format::json};
+constexpr std::int64_t kWidth = 512;
 
 struct Similarity {
   std::string first;
   std::string second;
   std::string text;
   std::string vectors;
-  std::string positions;
+  std::optional<std::pair<std::int64_t, std::int64_t>> positions;
   std::string save_vectors;
   SkipGram training;
-  std::int64_t width = 512;
-  bool width_given = false;
+  std::optional<std::int64_t> width;
   SchemeChoice choice;
   Output output;
 };
@@ -34,32 +34,38 @@ struct Similarity {
 WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
   if (!similarity.vectors.empty()) {
     WordVectors vectors = WordVectors::load(similarity.vectors);
-    if (similarity.width_given && similarity.width != vectors.width()) {
+    if (similarity.width.value_or(vectors.width()) != vectors.width()) {
       throw Error("similarity.width", "must be the width of " + similarity.vectors + ", " +
                                           std::to_string(vectors.width()) + ", got " +
-                                          std::to_string(similarity.width));
+                                          std::to_string(*similarity.width));
     }
     return vectors;
   }
-  if (text == nullptr) {
-    throw CLI::RequiredError("--text FILE to train word vectors on, or --vectors FILE.vec,");
-  }
   const Progress progress("training word vectors ...");
   SkipGram training = similarity.training;
-  training.width = similarity.width;
+  training.width = similarity.width.value_or(kWidth);
   return WordVectors::train(text->sentences, training);
 }
 
 std::pair<std::int64_t, std::int64_t> find_positions(const Similarity& similarity,
                                                      const WordText* text, const std::string& first,
                                                      const std::string& second) {
-  if (!similarity.positions.empty()) {
-    return parse_pair(similarity.positions, "similarity.positions");
+  return similarity.positions ? *similarity.positions : text->places(first, second);
+}
+
+void check(const Similarity& similarity) {
+  const bool has_text = !similarity.text.empty();
+  if (similarity.vectors.empty() && !has_text) {
+    throw CLI::RequiredError("--text FILE to train word vectors on, or --vectors FILE.vec,");
   }
-  if (text == nullptr) {
-    throw Error("similarity.positions", "must be given without a text to find them in");
+  if (!similarity.vectors.empty() && has_text == similarity.positions.has_value()) {
+    throw Error("similarity.positions",
+                has_text ? "must be given without --text beside --vectors: a text would only say "
+                           "where the words stand"
+                         : "must be given beside --vectors, or --text to find them in");
   }
-  return text->places(first, second);
+  similarity.choice.check();
+  similarity.output.format(kFormats, "similarity");
 }
 
 void run(Similarity& similarity) {
@@ -79,7 +85,7 @@ void run(Similarity& similarity) {
   const std::string first = known(similarity.first);
   const std::string second = known(similarity.second);
   const auto [at_first, at_second] = find_positions(similarity, text_or_null, first, second);
-  Sinusoidal options = sinusoidal_options(similarity.choice);
+  Sinusoidal options = sinusoidal_from(similarity.choice.parameters);
   options.width = vectors.width();
   const MixedSimilarity alike =
       mixed_similarity(vectors, first, second, at_first, at_second, options);
@@ -112,12 +118,12 @@ void run(Similarity& similarity) {
 
 }  // namespace
 
-void add_similarity(CLI::App& program) {
+void add_similarity(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "similarity",
       "how alike two words are, with and without their places\n"
       "Prints three cosine similarities of two words: of their vectors (skip-gram, trained on the "
-      "text or loaded), of the sinusoidal encodings of their positions, and of both mixed, "
+      "text or loaded), of the sinusoidal encodings of their positions, and of both together, "
       "sqrt(width) * word + position.");
   auto similarity = std::make_shared<Similarity>();
   command.add_option("FIRST", similarity->first, "one word")->required();
@@ -126,28 +132,33 @@ void add_similarity(CLI::App& program) {
       .add_option("--text", similarity->text,
                   "train the vectors on this file, lower-cased; - reads stdin")
       ->type_name("FILE");
-  command.add_option("--vectors", similarity->vectors, "load vectors from this .vec file instead")
-      ->type_name("FILE");
+  auto* vectors =
+      command
+          .add_option("--vectors", similarity->vectors, "load vectors from this .vec file instead")
+          ->type_name("FILE");
   command
-      .add_option("--positions", similarity->positions,
-                  "of the two words, such as 2,10 (default: their places, counted from 0, in the "
-                  "first sentence that has both, else where each first stands)")
+      .add_option_function<std::string>(
+          "--positions",
+          [similarity = similarity.get()](const std::string& text) {
+            similarity->positions = parse_pair(text, "similarity.positions");
+          },
+          "of the two words, such as 2,10 (default: their places, counted from 0, in the first "
+          "sentence that has both, else where each first stands)")
       ->type_name("A,B");
-  auto* width = command
-                    .add_option("--width", similarity->width,
-                                "of vectors and positions (default 512, or that of --vectors)")
-                    ->type_name("N");
-  command
-      .add_option("--window", similarity->training.window,
-                  "training: words to either side (default 5)")
-      ->type_name("N");
-  command.add_option("--epochs", similarity->training.epochs, "training: passes (default 5)")
-      ->type_name("N");
-  command
-      .add_option("--minimum-count", similarity->training.minimum_count,
-                  "training: rarer words get no vector (default 1)")
-      ->type_name("N");
-  command.add_option("--seed", similarity->training.seed, "training (default 0)")->type_name("S");
+  add_integer(command, "--width", similarity->width, 1, kMostInteger,
+              "of vectors and positions (default 512, or that of --vectors)");
+  SkipGram& training = similarity->training;
+  constexpr std::int64_t kMostWords = 1 << 30;
+  for (CLI::Option* option :
+       {add_integer(command, "--window", training.window, 1, kMostWords,
+                    "training: words to either side (default 5)"),
+        add_integer(command, "--epochs", training.epochs, 1, kMostWords,
+                    "training: passes (default 5)"),
+        add_integer(command, "--minimum-count", training.minimum_count, 1, kMostWords,
+                    "training: rarer words get no vector (default 1)"),
+        add_integer(command, "--seed", training.seed, 0, kMostSeed, "training (default 0)")}) {
+    option->excludes(vectors);  // they are trained already
+  }
   command.add_option("--save-vectors", similarity->save_vectors, "keep the vectors as a .vec file")
       ->type_name("FILE");
   similarity->output.add_to(command, kFormats, "save as .json");
@@ -158,9 +169,9 @@ void add_similarity(CLI::App& program) {
       "  sextant similarity black brown --text story.txt --positions 2,10 --width 512\n"
       "  sextant similarity black brown --text story.txt --positions 2,10 --doubled-exponent\n"
       "  sextant similarity king queen --vectors wiki.vec --positions 0,5 --json");
-  command.callback([similarity, width] {
-    similarity->width_given = width->count() > 0;
-    run(*similarity);
+  command.callback([similarity, &job] {
+    check(*similarity);
+    job = [similarity] { run(*similarity); };
   });
 }
 

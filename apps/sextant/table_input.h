@@ -1,4 +1,4 @@
-// Tables that come from files, and tables that come from options.
+// Tables that come from files.
 #pragma once
 
 #include <optional>

@@ -18,8 +18,7 @@ constexpr std::int64_t kLinesForText = 8;  // of a terminal, beside a table: com
 constexpr std::size_t kPart = std::size_t{1} << 20;  // bytes of text before they are sent on
 
 std::string row_label(const TableNames& names, std::int64_t row) {
-  return names.row_labels.empty() ? std::to_string(row)
-                                  : names.row_labels[static_cast<std::size_t>(row)];
+  return names.row_label ? names.row_label(row) : std::to_string(names.first_row + row);
 }
 
 // JSON has no infinities; null is what JavaScript writes for them.
@@ -164,20 +163,20 @@ Picture picture_of(View<const double> table, const TableNames& names) {
   map.map = names.map;
   map.low = names.low;
   map.high = names.high;
-  map.first_row = names.first_row;
+  map.first_row = static_cast<double>(names.first_row);
   return draw(map);
 }
 
 std::string blocks_of(View<const double> table, const TableNames& names) {
-  std::int64_t label_width = 0;
-  for (std::int64_t row = 0; row < table.size(0); ++row) {
-    label_width = std::max(label_width, visible_length(row_label(names, row)));
-  }
   constexpr std::int64_t kCellWidth = 2;  // terminal cells, about as wide as high
   // The corner, and not every n-th column: sines and cosines alternate, so leaving some out would
   // draw stripes that are not there.
   const std::int64_t rows =
       std::min(table.size(0), std::max<std::int64_t>(1, terminal_height() - kLinesForText));
+  std::int64_t label_width = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    label_width = std::max(label_width, display_width(row_label(names, row)));
+  }
   const std::int64_t columns = std::min(
       table.size(1), std::max<std::int64_t>(1, (terminal_width() - label_width - 2) / kCellWidth));
   TerminalMap map;
@@ -220,14 +219,14 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, bool righ
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], visible_length(row[i]));
+      widths[i] = std::max(widths[i], display_width(row[i]));
     }
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string space(static_cast<std::size_t>(widths[i] - visible_length(row[i])), ' ');
+      const std::string space(static_cast<std::size_t>(widths[i] - display_width(row[i])), ' ');
       if (i > 0) line += "  ";
       line += right && i > 0 ? space + row[i] : row[i] + space;
     }

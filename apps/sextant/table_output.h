@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,14 +21,15 @@ inline constexpr Format kTableFormats[] = {Format::text, Format::csv, Format::js
 // What is known of a table beside its numbers.
 struct TableNames {
   std::string title;
-  std::string row_name = "position";
-  std::string column_name = "dimension";
-  std::vector<std::string> row_labels;  // one per row, or empty: counted from 0
-  std::string color_name = "value";
+  std::string row_name = "Position";
+  std::string column_name = "Dimension";
+  // What stands beside a row, asked for rows that are shown only; empty: counted from first_row.
+  std::function<std::string(std::int64_t)> row_label;
+  std::string color_name = "Value";
   ColorMap map = ColorMap::diverging;
   std::optional<double> low, high;  // of the colour scale
-  double first_row = 0;             // what the picture's y axis counts from
-  Json about;                       // fields before "values" in JSON
+  std::int64_t first_row = 0;
+  Json about;  // fields before "values" in JSON
 };
 
 // One number as its type would print it: float64 with 17 significant digits (which read back as the

@@ -82,8 +82,9 @@ TEST(Attend, ParametersOfASchemeAreOptions) {
   const std::string command = "attend 'a b a' --scheme rotary --json";
   EXPECT_NE(sextant(command).json()["weights"], sextant(command + " --base 7").json()["weights"]);
   const Outcome wrong = sextant(command + " --ladder d");
-  EXPECT_EQ(wrong.code, 1);
-  EXPECT_THAT(wrong.err, HasSubstr("ladder"));
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, StartsWith("sextant: [attend.scheme] rotary has --base, "));
+  EXPECT_THAT(wrong.err, HasSubstr("got --ladder"));
 }
 
 TEST(Attend, SavesEveryFormatByItsEnding) {
@@ -114,6 +115,10 @@ TEST(Attend, OneHeadCanBeChosen) {
   const Outcome wrong = sextant("attend 'a b c' --head 4");
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err, StartsWith("sextant: [attend.head] must be 0 .. 3, got 4"));
+  const Outcome negative = sextant("attend 'a b c' --head -1");
+  EXPECT_EQ(negative.code, 2);
+  EXPECT_EQ(negative.err,
+            "sextant: [attend.head] must be a whole number in the range 0 .. 2^63 - 1, got '-1'\n");
 }
 
 TEST(Attend, NumbersInAPipeNameTheirWords) {
@@ -122,16 +127,52 @@ TEST(Attend, NumbersInAPipeNameTheirWords) {
   EXPECT_THAT(text, HasSubstr("cat"));
 }
 
+TEST(Attend, TheSecondTextMayComeFromStdinToo) {
+  EXPECT_THAT(shell("echo die Katze | sextant attend 'the cat' --second - --json").json()["keys"],
+              ElementsAre("die", "Katze"));
+  const Outcome both = shell("echo a b | sextant attend - --second -");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, StartsWith("sextant: [attend.second] must not be - "));
+}
+
+TEST(Attend, ABookIsNoMap) {
+  const Outcome book =
+      shell("for i in {1..3000}; do echo word; done | sextant attend - --split spaces");
+  EXPECT_EQ(book.code, 1);
+  EXPECT_EQ(book.err, "sextant: [attend.text] must be at most 2048 tokens for a map, got 3000\n");
+}
+
+TEST(Attend, TwoWishesForOneOutputAreRefused) {
+  const Folder folder;
+  const Outcome both = sextant("attend 'a b' --json -o " + folder / "map.svg");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, StartsWith("sextant: [attend.format] must be .svg or json"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "map.svg"));
+  EXPECT_EQ(sextant("attend 'a' --file b").code, 2);
+  EXPECT_EQ(sextant("attend 'a b' --heads 0").code, 2);
+}
+
+TEST(Attend, LearnedTablesAreGivenWithTheSchemesFile) {
+  const Folder folder;
+  ASSERT_EQ(sextant("encode --length 4 --width 64 -o " + folder / "P.npy").code, 0);
+  const std::string learned = "attend 'a b a' --json --scheme learned";
+  const Outcome from_file = sextant(learned + " --scheme-file " + folder / "P.npy");
+  ASSERT_EQ(from_file.code, 0) << from_file.err;
+  EXPECT_NE(from_file.json()["weights"], sextant("attend 'a b a' --json --scheme none").json());
+  const Outcome missing = sextant(learned);
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, StartsWith("sextant: [learned.file] must be given with --scheme-file"));
+}
+
 TEST(Attend, RefusesTextThatIsNone) {
   for (const char* wrong :
        {"attend ''", "attend '   '", "attend --file no-such-file", "attend $'a\\xff'",
-        "attend 'a b' --second $'\\xc3'", "attend 'a b' --heads 3", "attend 'a b' --heads 0"}) {
+        "attend 'a b' --second $'\\xc3'", "attend 'a b' --heads 3", "attend 'a b' --second ''"}) {
     const Outcome outcome = sextant(wrong);
     EXPECT_EQ(outcome.code, 1) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;
   }
   EXPECT_EQ(shell("printf '' | sextant attend -").code, 1);
-  EXPECT_EQ(sextant("attend 'a' --file b").code, 1);
   const Outcome missing = sextant("attend");
   EXPECT_EQ(missing.code, 2);
   EXPECT_THAT(missing.err, StartsWith("sextant: TEXT or --file is required\n"));

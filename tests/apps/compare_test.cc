@@ -79,6 +79,14 @@ TEST(Compare, AnyWordsWorkInTheGeneralModel) {
   }
 }
 
+TEST(Compare, OneSentenceMayComeFromStdin) {
+  const std::string rest = " 'man bites dog!' --json";
+  EXPECT_EQ(shell("echo 'dog bites man!' | sextant compare -" + rest).out,
+            sextant("compare 'dog bites man!'" + rest).out);
+  EXPECT_EQ(shell("echo a | sextant compare - -").code, 2);
+  EXPECT_EQ(sextant("compare '' 'a b'").code, 1);
+}
+
 TEST(Compare, TheLabHasItsOwnModel) {
   EXPECT_EQ(sextant(std::string(kLab) + "--width 8").code, 2);
   EXPECT_EQ(sextant("compare 'one sentence'").code, 2);

@@ -115,9 +115,9 @@ TEST(Encode, PositionsMayBeAnyWholeNumbersOrRealOnes) {
 
 TEST(Encode, PositionsThatAreNoneAreRefused) {
   for (const char* wrong :
-       {"1,,2", "1,two", "0..10,1.5", "1.5.5", "9999999999999999999", "nan,1"}) {
+       {"1,,2", "1,two", "0..10,1.5", "1.5.5", "9999999999999999999", "nan,1", "''"}) {
     const Outcome outcome = sextant("encode --width 2 --positions " + std::string(wrong));
-    EXPECT_EQ(outcome.code, 1) << wrong;
+    EXPECT_EQ(outcome.code, 2) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [encode.positions] ")) << wrong;
   }
 }
@@ -156,7 +156,7 @@ TEST(Encode, AFormatWinsOverTheEndingAndAnUnknownEndingIsRefused) {
   EXPECT_EQ(sextant(size + "--format csv -o " + folder / "table.txt").code, 0);
   EXPECT_EQ(contents(folder / "table.txt"), sextant(size + "--format csv").out);
   const Outcome wrong = sextant(size + "-o " + folder / "table.doc");
-  EXPECT_EQ(wrong.code, 1);
+  EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, StartsWith("sextant: [encode.output] must be a file that ends in .csv"));
   EXPECT_FALSE(std::filesystem::exists(folder / "table.doc"));
 }
@@ -196,6 +196,10 @@ TEST(Encode, OtherSchemesGiveTheirOwnTables) {
   const Outcome learned = sextant("encode --scheme learned --file " + folder / "P.npy" +
                                   " --offset 2 --length 3 --width 4");
   EXPECT_EQ(learned.out, sextant("encode --first 2 --length 3 --width 4").out);
+  EXPECT_EQ(sextant("encode --scheme learned --scheme-file " + folder / "P.npy" +
+                    " --offset 2 --length 3 --width 4")
+                .out,
+            learned.out);
   const Outcome none = sextant("encode --scheme none --length 3 --width 4");
   EXPECT_EQ(none.code, 1);
   EXPECT_THAT(none.err, HasSubstr("adds nothing"));
@@ -209,12 +213,63 @@ TEST(Encode, AnEmptyTableIsOne) {
 }
 
 TEST(Encode, SizesThatAreNoneAreRefused) {
-  for (const char* wrong : {"--length -1 --width 4", "--length 4 --width 0",
-                            "--length 4 --width -2", "--length 4000000000000 --width 4000000000"}) {
-    const Outcome outcome = sextant("encode " + std::string(wrong));
-    EXPECT_EQ(outcome.code, 1) << wrong;
+  const auto refused = [](const std::string& wrong, int code, const std::string& start) {
+    const Outcome outcome = sextant("encode " + wrong);
+    EXPECT_EQ(outcome.code, code) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [" + start)) << wrong;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << wrong;
+  };
+  refused("--length -1 --width 4", 2, "encode.length]");
+  refused("--length 4 --width 0", 2, "encode.width]");
+  refused("--length 4 --width -2", 2, "encode.width]");
+  refused("--length 4 --width 4 --heads -3", 2, "encode.heads]");
+  refused("--length 2.5 --width 4", 2, "encode.length] must be a whole number, got '2.5'");
+  refused("--length 0x10 --width 4", 2, "encode.length] must be a whole number, got '0x10'");
+  refused("--length 4 --width 4 --first 9007199254740993", 2,
+          "encode.first] must be a whole number in the range -2^53 .. 2^53");
+  refused("--length 99999999999999999999 --width 4", 2,
+          "encode.length] must be a whole number in the range 0 .. 2^63 - 1");
+  refused("--length 4000000000000 --width 4000000000", 1, "");
+  refused("--length 4611686018427387904 --width 4 --scheme rotary", 1, "encode.length]");
+}
+
+TEST(Encode, ParametersThatDoNotReadAreAWrongCommandLine) {
+  for (const char* wrong : {"--layout foo", "--ladder foo", "--precision foo", "--exponent foo",
+                            "--odd-width foo", "--base abc", "--base -1", "--base nan",
+                            "--scale inf", "--scheme foo", "--scheme rotary --rotary-dim 1.5"}) {
+    const Outcome outcome = sextant("encode --length 4 --width 4 " + std::string(wrong));
+    EXPECT_EQ(outcome.code, 2) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << wrong;
   }
+  // What only the sizes tell is the library's to say.
+  EXPECT_EQ(sextant("encode --length 4 --width 2 --ladder d/2-1").code, 1);
+}
+
+TEST(Encode, TwoExponentsExcludeEachOther) {
+  const Outcome both =
+      sextant("encode --length 4 --width 4 --doubled-exponent --exponent standard");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, HasSubstr("excludes"));
+}
+
+TEST(Encode, RowsAreNamedByTheirPositions) {
+  const auto first_words = [](const std::string& text) {
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+      const auto begin = text.find_first_not_of(' ', at);
+      words.push_back(text.substr(begin, text.find(' ', begin) - begin));
+    }
+    return words;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(first_words(sextant("encode --length 2 --width 2 --first 7 --format text").out),
+              ElementsAre("Position", "7", "8"));
+  EXPECT_THAT(first_words(sextant("encode --positions 2.5,1 --width 2 --format text").out),
+              ElementsAre("Row", "2.5", "1"));
+  EXPECT_THAT(
+      first_words(sextant("encode --positions 9,4 --width 2 --scheme rotary --format text").out),
+      ElementsAre("Position", "9", "4"));
 }
 
 }  // namespace

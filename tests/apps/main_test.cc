@@ -20,6 +20,8 @@ TEST(Program, AloneItShowsItsHelp) {
   EXPECT_EQ(alone.code, 0);
   for (const char* command : kCommands) EXPECT_THAT(alone.out, HasSubstr(command));
   EXPECT_EQ(alone.out, sextant("--help").out);
+  EXPECT_EQ(alone.out, sextant("help").out);
+  EXPECT_EQ(sextant("help plot").out, sextant("plot --help").out);
 }
 
 TEST(Program, EveryCommandTeachesWithExamples) {
@@ -60,10 +62,10 @@ TEST(Program, AWordThatIsNoNumberIsAWrongCommandLine) {
 }
 
 TEST(Program, UnusableInputIsOneLineThatSaysWhere) {
-  const Outcome wrong = sextant("encode --length 4 --width 4 --layout sideways");
+  const Outcome wrong = sextant("encode --length 4 --width 2 --ladder d/2-1");
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.out, IsEmpty());
-  EXPECT_THAT(wrong.err, StartsWith("sextant: [sinusoidal.layout] must be "));
+  EXPECT_THAT(wrong.err, StartsWith("sextant: [sinusoidal.width] must be "));
   EXPECT_EQ(std::count(wrong.err.begin(), wrong.err.end(), '\n'), 1);
 }
 

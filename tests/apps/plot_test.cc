@@ -77,10 +77,32 @@ TEST(Plot, RefusesWhatIsNotThere) {
   EXPECT_THAT(sextant("plot sinusoids --columns -1").err, StartsWith("sextant: [plot.columns]"));
   EXPECT_THAT(sextant("plot heatmap --table no.npy").err, StartsWith("sextant: [no.npy]"));
   EXPECT_THAT(sextant("plot similarity --length 5000").err, HasSubstr("4096"));
-  EXPECT_EQ(sextant("plot heatmap --scheme rotary").code, 1);
+  const Outcome rotary = sextant("plot heatmap --scheme rotary");
+  EXPECT_EQ(rotary.code, 2);
+  EXPECT_EQ(rotary.err,
+            "sextant: [plot.scheme] must be one of learned, sinusoidal, got 'rotary'\n");
+  EXPECT_EQ(sextant("plot distance --length 1").code, 1);
   const Outcome kind = sextant("plot pie");
   EXPECT_EQ(kind.code, 2);
   EXPECT_THAT(kind.err, HasSubstr("sinusoids, rows, heatmap, similarity, distance"));
+}
+
+TEST(Plot, OptionsThatTheKindDoesNotHaveAreRefused) {
+  const Folder folder;
+  put(folder / "P.csv", "0,1\n1,0\n");
+  const std::string with_table = " --table " + folder / "P.csv";
+  for (const std::string& wrong :
+       {std::string("heatmap 'a b'"), std::string("rows --file x"), std::string("rows --columns 1"),
+        std::string("heatmap --rows 1"), std::string("similarity --measure dot"),
+        std::string("rows --dtype bfloat16"), std::string("sinusoids --lower"),
+        std::string("heatmap --length 0"), std::string("heatmap --width 0"),
+        "heatmap --length 2" + with_table, "heatmap --width 2" + with_table,
+        "heatmap --scheme learned" + with_table, "heatmap --base 7" + with_table}) {
+    const Outcome outcome = sextant("plot " + wrong);
+    EXPECT_EQ(outcome.code, 2) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: ")) << wrong;
+  }
+  EXPECT_EQ(sextant("plot heatmap" + with_table).code, 0);
 }
 
 TEST(Plot, ATerminalGetsBars) {

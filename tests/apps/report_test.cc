@@ -67,8 +67,23 @@ TEST(Report, TheTwoWordsCanBeChosen) {
   const Outcome chosen = sextant("report " + std::string(kDemo) + " --words black,Brown -o -");
   EXPECT_EQ(chosen.code, 0) << chosen.err;
   EXPECT_THAT(chosen.out, HasSubstr("the brown cat sat on the couch and the black dog"));
-  EXPECT_THAT(sextant("report 'a big dog' --words big,cat -o -").err,
-              StartsWith("sextant: [report.words]"));
+  const Outcome absent = sextant("report 'a big dog' --words big,cat -o -");
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_THAT(absent.err, StartsWith("sextant: [report.words]"));
+  EXPECT_EQ(sextant("report 'a big dog' --words big -o -").code, 2);
+}
+
+TEST(Report, AnyTwoWordsOfALongTextCanBeCompared) {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "Nothing is said here, dear reader. ";
+  text += "Then came the king. Later a young queen came.";
+  put(folder / "long.txt", text);
+  const Outcome made = sextant("report --file " + folder / "long.txt" + " --words king,Queen -o -");
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out,
+              HasSubstr("&#39;king&#39; at position 3 and &#39;queen&#39; at position 3"));
+  EXPECT_THAT(made.out, HasSubstr("show the first"));
 }
 
 TEST(Report, StdinIsADash) {
@@ -83,7 +98,7 @@ TEST(Report, RefusesTextThatIsNone) {
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "report.html"));
-  EXPECT_EQ(sextant("report 'a b' -o " + folder / "report.txt").code, 1);
+  EXPECT_EQ(sextant("report 'a b' -o " + folder / "report.txt").code, 2);
 }
 
 }  // namespace
