@@ -58,7 +58,7 @@ TEST(Program, AnUnknownOptionIsAWrongCommandLineAndTheNearestIsNamed) {
 TEST(Program, AWordThatIsNoNumberIsAWrongCommandLine) {
   const Outcome wrong = sextant("encode --length four --width 4");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("--length"));
+  EXPECT_THAT(wrong.err, HasSubstr("[encode.length]"));
 }
 
 TEST(Program, UnusableInputIsOneLineThatSaysWhere) {

@@ -87,7 +87,7 @@ std::vector<double> vector_of(const std::string& file, const std::string& word) 
     std::istringstream in(line);
     std::string first;
     if (!(in >> first) || first != word) continue;
-    return {std::istream_iterator<double>(in), {}};
+    return {std::istream_iterator<float>(in), {}};  // its digits are those of float32
   }
   return {};
 }
