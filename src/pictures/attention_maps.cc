@@ -13,9 +13,12 @@ using namespace pictures;
 
 namespace {
 
+// Long sentences get panels as wide as a page, with room for a word per row.
 double cell_size(std::int64_t words) {
+  constexpr std::int64_t kLong = 30;
   const double n = static_cast<double>(words);
-  return words <= 64 ? std::clamp(std::round(200 / n), 10.0, 40.0) : 640 / n;
+  if (words > 64) return 832 / n;
+  return words > kLong ? 13 : std::clamp(std::round(200 / n), 10.0, 40.0);
 }
 
 // Panels side by side: as many as fit, then as few as give the same number of lines.
@@ -62,7 +65,8 @@ Picture draw(const AttentionMaps& maps) {
   const double right =
       std::max(bar_left + color_bar_width(scale, "Weight", !extent.all_finite, bar_height),
                left + title_width(maps.title));
-  const double top = draw_title(drawing, maps.title, left, kMargin, right - left);
+  // One pixel more: the title's own width must not be lost to rounding.
+  const double top = draw_title(drawing, maps.title, left, kMargin, right - left + 1);
   for (std::int64_t head = 0; head < heads; ++head) {
     const double x = left + static_cast<double>(head % columns) * pitch;
     const double y =

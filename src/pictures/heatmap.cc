@@ -12,7 +12,10 @@ using namespace pictures;
 
 namespace {
 
-constexpr std::int64_t kPixels = 1280;  // per side at most: two per CSS pixel of the largest plot
+constexpr std::int64_t kPixelRows = 1280;  // at most: two per CSS pixel of the largest plot
+// More, because neighbouring columns of a position table are a sine and a cosine: their mean would
+// be neither, so widths that models have keep every column.
+constexpr std::int64_t kPixelColumns = 4096;
 
 // CSS pixels for one axis: whole pixels per element when that comes near the room there is.
 double side(std::int64_t elements, double room) {
@@ -63,7 +66,7 @@ Picture draw(const Heatmap& heatmap) {
   const std::int64_t rows = heatmap.values.size(0), columns = heatmap.values.size(1);
   const Extent extent = extent_of(heatmap.values);
   const Scale scale = scale_of(heatmap, extent);
-  const Blocks blocks = average(heatmap.values, kPixels);
+  const Blocks blocks = average(heatmap.values, kPixelRows, kPixelColumns);
   const std::int64_t down = blocks.means.size(0), across = blocks.means.size(1);
   const bool averaged = blocks.rows > 1 || blocks.columns > 1;
 
@@ -72,7 +75,10 @@ Picture draw(const Heatmap& heatmap) {
   const double room_across = square > 1 ? std::max(300.0, 560 / square) : 600;
   panel.width = side(across, room_across);
   panel.height = side(down, std::clamp(panel.width * square, 280.0, std::max(560.0, panel.width)));
-  if (rows == columns) panel.height = panel.width;
+  // A small table grows until the names of its axes fit.
+  panel.width = std::max(panel.width, text_width(heatmap.x_label, kLabelSize) + 2);
+  panel.height = std::max(panel.height, text_width(heatmap.y_label, kLabelSize) + 2);
+  if (rows == columns) panel.width = panel.height = std::max(panel.width, panel.height);
 
   const Ticks x_ticks = element_ticks(heatmap.first_column, columns, panel.width, false);
   const Ticks y_ticks = element_ticks(heatmap.first_row, rows, panel.height, true);
@@ -87,7 +93,8 @@ Picture draw(const Heatmap& heatmap) {
   const std::string note = averaged ? blocks_note(blocks) : "";
   const double right = std::max({bar_left + bar_width, panel.left + title_width(heatmap.title),
                                  panel.left + text_width(note, kNoteSize)});
-  panel.top = draw_title(drawing, heatmap.title, panel.left, kMargin, right - panel.left);
+  // One pixel more: the title's own width must not be lost to rounding.
+  panel.top = draw_title(drawing, heatmap.title, panel.left, kMargin, right - panel.left + 1);
   const double wide = panel.width / static_cast<double>(across);
   const double high = panel.height / static_cast<double>(down);
   drawing.image(panel.left, panel.top, panel.width, panel.height,

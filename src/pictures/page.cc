@@ -10,9 +10,9 @@
 namespace sextant {
 namespace {
 
-// A picture up to this many CSS pixels wide shrinks to the column of text; a wider one would become
-// unreadable and scrolls instead.
-constexpr double kShrinks = 1300;
+// A picture up to this many CSS pixels wide shrinks to the column of text, which has 950; a wider
+// one would become unreadable and scrolls instead.
+constexpr double kShrinks = 1050;
 
 // Something a column of numbers may hold: digits with signs, points, exponents, per cent; or a
 // dash.

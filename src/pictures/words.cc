@@ -120,7 +120,7 @@ void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale,
     draw_rectangles(drawing, matrix, scale, left, top, rows, columns, numbers);
     return;
   }
-  const Blocks blocks = average(matrix, kPixels);
+  const Blocks blocks = average(matrix, kPixels, kPixels);
   const double width = static_cast<double>(matrix.size(1)) * columns.cell;
   const double height = static_cast<double>(matrix.size(0)) * rows.cell;
   const double wide = width / static_cast<double>(blocks.means.size(1));

@@ -152,6 +152,25 @@ TEST(Heatmap, OfALongTableIsAveragedAndSaysSo) {
   EXPECT_THAT(texts(picture), Contains("Each pixel is the mean of 4 × 1 values."));
 }
 
+TEST(Heatmap, OfOneNumberHasRoomForItsNames) {
+  const Tensor<double> one({1, 1});
+  Heatmap map;
+  map.values = one.view();
+  map.title = "Sinusoidal positions, 1 x 1";
+  map.x_label = "Dimension";
+  map.y_label = "Position";
+  const std::string svg = draw(map).svg;
+  EXPECT_EQ(svg.find("…"), std::string::npos);  // nothing was shortened
+  EXPECT_NE(svg.find(">Dimension<"), std::string::npos);
+}
+
+TEST(Heatmap, KeepsEveryColumnOfTheWidthsThatModelsHave) {
+  const Tensor<double> wide({2, 4096});
+  Heatmap map;
+  map.values = wide.view();
+  EXPECT_EQ(draw(map).svg.find("is the mean of"), std::string::npos);
+}
+
 TEST(Heatmap, DivergingColorsAreSymmetricAroundZero) {
   Tensor<double> table({1, 2});
   table(0, 0) = -1;

@@ -23,7 +23,7 @@ std::string without_pixels(std::string svg) {
 }
 
 void compare(const std::string& name, const Picture& picture) {
-  const std::string path = std::string(SEXTANT_TEST_DATA) + "/pictures/golden/" + name + ".svg";
+  const std::string path = SEXTANT_TEST_DATA "/pictures/golden/" + name + ".svg";
   if (std::getenv("SEXTANT_UPDATE_GOLDEN") != nullptr) {
     // The file keeps its pixels so that it can be looked at.
     write_file(path, picture.svg);

@@ -70,7 +70,7 @@ TEST(Pixels, AveragesBlocksWithAShorterLastOne) {
   Tensor<double> matrix({3, 5});
   for (std::int64_t i = 0; i < 15; ++i) matrix(i / 5, i % 5) = static_cast<double>(i);
   matrix(0, 0) = NAN;  // left out of its block's mean
-  const Blocks blocks = average(matrix.view(), 2);
+  const Blocks blocks = average(matrix.view(), 2, 2);
   EXPECT_EQ(blocks.rows, 2);
   EXPECT_EQ(blocks.columns, 3);
   ASSERT_EQ(blocks.means.shape(), Shape({2, 2}));
@@ -83,7 +83,7 @@ TEST(Pixels, AveragesBlocksWithAShorterLastOne) {
 TEST(Pixels, ABlockOfNothingFiniteStaysEmpty) {
   Tensor<double> matrix({2, 2});
   for (int i = 0; i < 4; ++i) matrix(i / 2, i % 2) = NAN;
-  EXPECT_TRUE(std::isnan(average(matrix.view(), 1).means(0, 0)));
+  EXPECT_TRUE(std::isnan(average(matrix.view(), 1, 1).means(0, 0)));
 }
 
 TEST(Pixels, WritesBase64OfTheStandard) {  // RFC 4648, section 10
