@@ -12,7 +12,7 @@ namespace {
 
 // A picture up to this many CSS pixels wide shrinks to the column of text, which has 950; a wider
 // one would become unreadable and scrolls instead.
-constexpr double kShrinks = 1050;
+constexpr double kShrinks = 1200;
 
 // Something a column of numbers may hold: digits with signs, points, exponents, per cent; or a
 // dash.
