@@ -3,6 +3,7 @@
 
 #include "sextant/schemes/distance_bias.h"
 #include "sextant/schemes/identify.h"
+#include "sextant/schemes/indexed_bias.h"
 #include "sextant/schemes/learned.h"
 #include "sextant/schemes/position_table.h"
 #include "sextant/schemes/rotary.h"

@@ -104,10 +104,12 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   } else if (causal == Causal::at_offsets && a.batch > 0) {
     refuse(function, "query_offsets", "must be given with causal at_offsets, got none");
   }
-  const bool counts = options.window.left >= 0 || options.window.right >= 0 || options.bias;
+  const bool counts = options.window.left >= 0 || options.window.right >= 0 || options.bias ||
+                      !options.slopes.empty() || options.rotation;
   if (!options.causal && !has_offsets && counts && a.q_len != a.k_len) {
     refuse(function, "causal",
-           "must be named, or query_offsets given, for a window or distance bias with q_len " +
+           "must be named, or query_offsets given, for a window, distance bias, slopes or rotation "
+           "with q_len " +
                std::to_string(a.q_len) + " and k_len " + std::to_string(a.k_len));
   }
 }
@@ -118,58 +120,145 @@ void check_window_side(std::string_view function, std::string_view side, std::in
   }
 }
 
+// What positions may come up: the smallest and largest distance of any pair, masks aside, and the
+// largest position of a query or key, with the smallest of a query.
+struct Reach {
+  std::int64_t least = kFar, most = -kFar;
+  std::int64_t first_own = kFar, last_position = -1;
+};
+
+template <class T>
+Reach reach_of(const Arguments<T>& a) {
+  Reach reach;
+  // Batch rows differ only by what is given per sequence.
+  const bool alike = a.offsets == nullptr && a.key_lengths == nullptr;
+  const std::int64_t rows = alike ? std::min<std::int64_t>(a.batch, 1) : a.batch;
+  const std::int64_t sequences = rows * a.segment_count();
+  for (std::int64_t n = 0; n < sequences; ++n) {
+    const Sequence at = a.sequence(n);
+    if (at.q_len == 0 || at.k_len == 0) continue;
+    reach.first_own = std::min(reach.first_own, a.own_key(at, 0));
+    reach.last_position =
+        std::max({reach.last_position, a.own_key(at, at.q_len - 1), at.k_len - 1});
+    // Each row sees an interval of distances, one further left than the row before it, so that the
+    // union is an interval too.
+    const std::int64_t first = std::max(-a.own_key(at, at.q_len - 1), -a.left);
+    const std::int64_t last =
+        std::min({at.k_len - 1 - a.own_key(at, 0), a.right, a.causal ? std::int64_t{0} : kFar});
+    if (first > last) continue;
+    reach.least = std::min(reach.least, first);
+    reach.most = std::max(reach.most, last);
+  }
+  return reach;
+}
+
 // Refuses a bias that lacks a distance some row would read: a guess (0, the last one, hidden) would
 // be a silent mistake for one scheme or another.
 template <class T>
-void check_bias(std::string_view function, const Arguments<T>& a) {
+void check_bias(std::string_view function, const Arguments<T>& a, const Reach& reach) {
   const Tensor<float>& values = a.bias->values;
   if (values.rank() != 2 || (values.size(0) != 1 && values.size(0) != a.heads_q)) {
     refuse(function, "bias",
            "must be [1 or " + std::to_string(a.heads_q) + ", distances], got " +
                values.shape().to_string());
   }
-  // The smallest and largest distance of any visible pair.
-  std::int64_t least = kFar, most = -kFar;
-  for (std::int64_t b = 0; b < a.batch; ++b) {
-    if (a.offsets == nullptr && a.key_lengths == nullptr && b > 0) break;
-    const std::int64_t keys = a.key_lengths != nullptr ? a.key_lengths[b] : a.k_len;
-    if (keys == 0 || a.q_len == 0) continue;
-    // Each row sees an interval of distances, one further left than the row before it, so that the
-    // union is an interval too.
-    const std::int64_t first = std::max(-a.own_key(b, a.q_len - 1), -a.left);
-    const std::int64_t last =
-        std::min({keys - 1 - a.own_key(b, 0), a.right, a.causal ? std::int64_t{0} : kFar});
-    if (first > last) continue;
-    least = std::min(least, first);
-    most = std::max(most, last);
-  }
-  if (least > most) return;
+  if (reach.least > reach.most) return;
   const std::int64_t origin = a.bias->origin, distances = values.size(1);
-  if (origin < -kFar || origin > kFar || least + origin < 0 || most + origin >= distances) {
+  if (origin < -kFar || origin > kFar || reach.least + origin < 0 ||
+      reach.most + origin >= distances) {
     refuse(function, "bias",
-           "must hold the distances " + std::to_string(least) + " .. " + std::to_string(most) +
-               ", got " + values.shape().to_string() + " with origin " + std::to_string(origin));
+           "must hold the distances " + std::to_string(reach.least) + " .. " +
+               std::to_string(reach.most) + ", got " + values.shape().to_string() +
+               " with origin " + std::to_string(origin));
+  }
+}
+
+template <class T>
+void check_rotation(std::string_view function, const Arguments<T>& a, const Reach& reach) {
+  const RotationTable<float>& table = *a.rotation;
+  if (table.cos.rank() != 2 || !(table.cos.shape() == table.sin.shape())) {
+    refuse(function, "rotation",
+           "must have cos and sin of one shape [positions, pairs], got " +
+               table.cos.shape().to_string() + " and " + table.sin.shape().to_string());
+  }
+  const std::int64_t span = 2 * table.cos.size(1);
+  if (table.first_channel < 0 || table.first_channel > a.head_dim - span) {
+    refuse(function, "rotation",
+           "must turn channels of the " + std::to_string(a.head_dim) + " a head has, got " +
+               std::to_string(span) + " from channel " + std::to_string(table.first_channel));
+  }
+  if (reach.last_position < 0) return;
+  if (reach.first_own < 0 || reach.last_position >= table.cos.size(0)) {
+    refuse(function, "rotation",
+           "must have a row for each of the positions " +
+               std::to_string(std::min<std::int64_t>(reach.first_own, 0)) + " .. " +
+               std::to_string(reach.last_position) + ", got " + std::to_string(table.cos.size(0)) +
+               " rows from position 0");
+  }
+}
+
+void check_per_head(std::string_view function, std::string_view argument,
+                    std::span<const double> values, std::int64_t heads, bool may_hide) {
+  if (static_cast<std::int64_t>(values.size()) != heads) {
+    refuse(function, argument,
+           "must have one entry per head of q, " + std::to_string(heads) + ", got " +
+               std::to_string(values.size()));
+  }
+  for (const double value : values) {
+    if (std::isfinite(value) || (may_hide && value < 0)) continue;
+    refuse(function, argument,
+           std::string("must be finite") + (may_hide ? " or -infinity" : "") + ", got " +
+               shortest(value));
+  }
+}
+
+template <class T>
+void check_segments(std::string_view function, const AttentionOptions<T>& options,
+                    const Arguments<T>& a) {
+  const auto segments = options.segments;
+  if (a.q_len != a.k_len) {
+    refuse(function, "segments",
+           "must go with q_len = k_len, got " + std::to_string(a.q_len) + " and " +
+               std::to_string(a.k_len));
+  }
+  if (!options.query_offsets.empty() || !options.key_lengths.empty()) {
+    refuse(function, "segments", "must not go with query_offsets or key_lengths");
+  }
+  const bool ends = segments.front() == 0 && segments.back() == a.q_len;
+  if (!ends || !std::is_sorted(segments.begin(), segments.end())) {
+    refuse(function, "segments",
+           "must ascend from 0 to the length " + std::to_string(a.q_len) + ", got " +
+               std::to_string(segments.front()) + " .. " + std::to_string(segments.back()) +
+               (ends ? ", not ascending" : ""));
   }
 }
 
 }  // namespace
 
 template <class T>
-KeyRange Arguments<T>::visible(std::int64_t sequence, std::int64_t query) const noexcept {
-  const std::int64_t own = own_key(sequence, query);
-  const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
-  const std::int64_t keys = key_lengths != nullptr ? key_lengths[sequence] : k_len;
-  const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, keys);
-  return {first, std::max(first, std::min(keys, own + reach + 1))};
+Sequence Arguments<T>::sequence(std::int64_t number) const noexcept {
+  const std::int64_t row = number / segment_count(), segment = number % segment_count();
+  if (segments.empty()) {
+    return {row, number, 0, q_len, key_lengths != nullptr ? key_lengths[row] : k_len};
+  }
+  const std::int64_t begin = segments[static_cast<std::size_t>(segment)];
+  const std::int64_t length = segments[static_cast<std::size_t>(segment) + 1] - begin;
+  return {row, number, begin, length, length};
 }
 
 template <class T>
-BiasRow Arguments<T>::bias_row(std::int64_t sequence, std::int64_t head,
-                               std::int64_t query) const noexcept {
-  if (bias == nullptr) return {};
-  const std::int64_t row = bias->values.size(0) == 1 ? 0 : head;
-  return {bias->values.data() + row * bias->values.size(1),
-          bias->origin - own_key(sequence, query)};
+Sequence Arguments<T>::sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept {
+  if (segments.empty()) return sequence(batch_row);
+  const auto after = std::upper_bound(segments.begin(), segments.end(), query);
+  return sequence(batch_row * segment_count() + (after - segments.begin()) - 1);
+}
+
+template <class T>
+KeyRange Arguments<T>::visible(const Sequence& at, std::int64_t query) const noexcept {
+  const std::int64_t own = own_key(at, query);
+  const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
+  const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, at.k_len);
+  return {first, std::max(first, std::min(at.k_len, own + reach + 1))};
 }
 
 template <class T>
@@ -212,9 +301,32 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   } else if (const auto* float_mask = std::get_if<FloatMask<T>>(&options.mask)) {
     a.float_mask = broadcast(function, *float_mask, scores);
   }
+  if (!options.segments.empty()) {
+    check_segments(function, options, a);
+    a.segments = options.segments;
+  }
+  const Reach reach = reach_of(a);
   if (options.bias != nullptr) {
     a.bias = options.bias;
-    check_bias(function, a);
+    check_bias(function, a, reach);
+  }
+  if (!options.slopes.empty()) {
+    check_per_head(function, "slopes", options.slopes, a.heads_q, false);
+    a.slopes = options.slopes;
+  }
+  if (!options.sinks.empty()) {
+    check_per_head(function, "sinks", options.sinks, a.heads_q, true);
+    a.sinks = options.sinks;
+  }
+  a.indexed = options.indexed;
+  if (options.rotation != nullptr) {
+    a.rotation = options.rotation;
+    check_rotation(function, a, reach);
+  }
+  if (options.log_sum_exp.data() != nullptr || options.log_sum_exp.rank() != 1) {
+    check_shape(function, "log_sum_exp", options.log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
+    check_output(name_in(function, "log_sum_exp"), options.log_sum_exp);
+    a.log_sum_exp = options.log_sum_exp;
   }
 
   if (!(options.softcap >= 0) || std::isinf(options.softcap)) {
@@ -230,19 +342,20 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
            "must be in 0 .. " + std::to_string(kMostThreads) + ", got " +
                std::to_string(options.threads));
   }
+  a.threads = options.threads;
   return a;
 }
 
 template <class T>
-void check_values(const Arguments<T>& a, View<const T> v, View<T> out) {
-  check_array("attention", "v", v, "[batch, heads_k, k_len, v_dim]");
-  check_shape("attention", "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
-  check_array("attention", "out", out, "[batch, heads_q, q_len, v_dim]");
-  check_shape("attention", "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
-  check_output("attention.out", out);
+void check_values(std::string_view function, const Arguments<T>& a, View<const T> v, View<T> out) {
+  check_array(function, "v", v, "[batch, heads_k, k_len, v_dim]");
+  check_shape(function, "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
+  check_array(function, "out", out, "[batch, heads_q, q_len, v_dim]");
+  check_shape(function, "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
+  check_output(name_in(function, "out"), out);
   const auto check_apart = [&](const char* name, View<const T> input) {
     if (surely_overlap(input, out)) {
-      refuse("attention", "out", std::string("must not overlap ") + name);
+      refuse(function, "out", std::string("must not overlap ") + name);
     }
   };
   check_apart("q", a.q);
@@ -260,13 +373,15 @@ void check_indices(std::string_view where, std::span<const std::int64_t> indices
   }
 }
 
-template struct Arguments<float>;
-template struct Arguments<double>;
-template Arguments<float> check_scores(std::string_view, View<const float>, View<const float>,
-                                       const AttentionOptions<float>&);
-template Arguments<double> check_scores(std::string_view, View<const double>, View<const double>,
-                                        const AttentionOptions<double>&);
-template void check_values(const Arguments<float>&, View<const float>, View<float>);
-template void check_values(const Arguments<double>&, View<const double>, View<double>);
+#define SEXTANT_INSTANTIATE(T)                                                       \
+  template struct Arguments<T>;                                                      \
+  template Arguments<T> check_scores(std::string_view, View<const T>, View<const T>, \
+                                     const AttentionOptions<T>&);                    \
+  template void check_values(std::string_view, const Arguments<T>&, View<const T>, View<T>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::detail

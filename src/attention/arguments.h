@@ -2,8 +2,12 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "sextant/attention/attention.h"
 
@@ -22,14 +26,19 @@ struct KeyRange {
   std::int64_t last;
 };
 
-// The distance biases of one row of scores: key j's is data[j + shift].
-struct BiasRow {
-  const float* data = nullptr;  // null: there is none
-  std::int64_t shift = 0;
+// One sequence of a batch row: all of it, or one of the segments packed there. Its queries and keys
+// are [begin, begin + length) of the row; everything that counts positions counts from `begin`.
+struct Sequence {
+  std::int64_t batch = 0;   // the batch row
+  std::int64_t number = 0;  // which sequence of all: what key_lengths and generators are told
+  std::int64_t begin = 0;
+  std::int64_t q_len = 0, k_len = 0;
 };
 
 template <class T>
 struct Arguments {
+  using Mask = std::conditional_t<std::same_as<T, double>, double, float>;
+
   View<const T> q, k;
   std::int64_t batch = 0, heads_q = 0, heads_k = 0, q_len = 0, k_len = 0, head_dim = 0;
   double scale = 1, softcap = 0;
@@ -40,15 +49,41 @@ struct Arguments {
   const std::int64_t* offsets = nullptr;      // [batch] or null
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
   BroadcastMask<bool> bool_mask{};
-  BroadcastMask<T> float_mask{};
+  BroadcastMask<Mask> float_mask{};
   const DistanceBias* bias = nullptr;
+  std::span<const std::int64_t> segments{};   // empty: a batch row is one sequence
+  std::span<const double> slopes{}, sinks{};  // [heads_q] or empty
+  const IndexedBias* indexed = nullptr;
+  const RotationTable<float>* rotation = nullptr;
+  View<float> log_sum_exp{};
+  int threads = 0;
 
   std::int64_t key_head(std::int64_t head) const noexcept { return head / (heads_q / heads_k); }
-  std::int64_t own_key(std::int64_t sequence, std::int64_t query) const noexcept {
-    return query + (offsets != nullptr ? offsets[sequence] : offset);
+
+  // Sequences of all batch rows, in order, and the one that holds a query.
+  std::int64_t segment_count() const noexcept {
+    return segments.empty() ? 1 : static_cast<std::int64_t>(segments.size()) - 1;
   }
-  KeyRange visible(std::int64_t sequence, std::int64_t query) const noexcept;
-  BiasRow bias_row(std::int64_t sequence, std::int64_t head, std::int64_t query) const noexcept;
+  Sequence sequence(std::int64_t number) const noexcept;
+  Sequence sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept;
+
+  // Queries and keys below count from the sequence's begin.
+  std::int64_t own_key(const Sequence& at, std::int64_t query) const noexcept {
+    return query + (offsets != nullptr ? offsets[at.batch] : offset);
+  }
+  KeyRange visible(const Sequence& at, std::int64_t query) const noexcept;
+  // The distance biases of a head: the pair's is row[key - own_key + bias->origin]. Null: none.
+  const float* bias_row(std::int64_t head) const noexcept {
+    if (bias == nullptr) return nullptr;
+    return bias->values.data() + (bias->values.size(0) == 1 ? 0 : head * bias->values.size(1));
+  }
+  double slope(std::int64_t head) const noexcept {
+    return slopes.empty() ? 0 : slopes[static_cast<std::size_t>(head)];
+  }
+  double sink(std::int64_t head) const noexcept {
+    return sinks.empty() ? -std::numeric_limits<double>::infinity()
+                         : sinks[static_cast<std::size_t>(head)];
+  }
 };
 
 // Throws Error("<function>.<argument>", ...) for the first thing that does not fit.
@@ -58,7 +93,8 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
 
 // The rest of what attention() takes, v and out, against arguments that passed check_scores().
 template <class T>
-void check_values(const Arguments<T>& arguments, View<const T> v, View<T> out);
+void check_values(std::string_view function, const Arguments<T>& arguments, View<const T> v,
+                  View<T> out);
 
 // Throws Error unless all of `indices` are in [0, size).
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,

@@ -27,47 +27,77 @@ double dot(const double* query, const T* key, std::int64_t stride, std::int64_t 
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// Scores of one query with any key of its head.
+// Copies a row of channels to float64 and turns it to its position.
+template <class T>
+void load_row(const T* source, std::int64_t stride, std::int64_t channels,
+              const RotationTable<float>* rotation, std::int64_t position, double* row) noexcept {
+  for (std::int64_t d = 0; d < channels; ++d) row[d] = static_cast<double>(source[d * stride]);
+  if (rotation == nullptr) return;
+  const std::int64_t pairs = rotation->cos.size(1);
+  const bool adjacent = rotation->layout == RotaryLayout::interleaved;
+  for (std::int64_t p = 0; p < pairs; ++p) {
+    double& x = row[rotation->first_channel + (adjacent ? 2 * p : p)];
+    double& y = row[rotation->first_channel + (adjacent ? 2 * p + 1 : p + pairs)];
+    const double cos = static_cast<double>(rotation->cos(position, p));
+    const double sin = static_cast<double>(rotation->sin(position, p));
+    const double turned = x * cos - y * sin;
+    y = x * sin + y * cos;
+    x = turned;
+  }
+}
+
+// Scores of one query with any key of its sequence and head.
 template <class T>
 class Scorer {
  public:
-  Scorer(const Arguments<T>& a, RowIndex at, bool capped, double* query) noexcept
-      : query_(query),
-        keys_(a.k.data() + at.sequence * a.k.stride(0) + a.key_head(at.head) * a.k.stride(1)),
+  Scorer(const Arguments<T>& a, const RowIndex& at, bool capped, const RowScratch& scratch) noexcept
+      : query_(scratch.query),
+        rotated_(a.rotation != nullptr ? scratch.key : nullptr),
+        rotation_(a.rotation),
+        keys_(a.k.data() + at.sequence.batch * a.k.stride(0) + a.key_head(at.head) * a.k.stride(1) +
+              at.sequence.begin * a.k.stride(2)),
         key_stride_(a.k.stride(2)),
         channel_stride_(a.k.stride(3)),
         channels_(a.head_dim),
         scale_(a.scale),
         softcap_(capped ? a.softcap : 0) {
-    const T* source = a.q.data() + at.sequence * a.q.stride(0) + at.head * a.q.stride(1) +
-                      at.query * a.q.stride(2);
-    for (std::int64_t d = 0; d < a.head_dim; ++d) {
-      query[d] = static_cast<double>(source[d * a.q.stride(3)]);
-    }
+    const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
+                      (at.sequence.begin + at.query) * a.q.stride(2);
+    load_row(source, a.q.stride(3), channels_, rotation_, a.own_key(at.sequence, at.query),
+             scratch.query);
   }
 
   double operator()(std::int64_t j) const noexcept {
-    const T* key = keys_ + j * key_stride_;
-    const double score =
-        scale_ * (channel_stride_ == 1 ? dot(query_, key, 1, channels_)
-                                       : dot(query_, key, channel_stride_, channels_));
+    const double score = scale_ * product(j);
     return softcap_ > 0 ? softcap_ * std::tanh(score / softcap_) : score;
   }
 
  private:
+  double product(std::int64_t j) const noexcept {
+    const T* key = keys_ + j * key_stride_;
+    if (rotated_ != nullptr) {
+      load_row(key, channel_stride_, channels_, rotation_, j, rotated_);
+      return dot(query_, rotated_, 1, channels_);
+    }
+    return channel_stride_ == 1 ? dot(query_, key, 1, channels_)
+                                : dot(query_, key, channel_stride_, channels_);
+  }
+
   const double* query_;
+  double* rotated_;  // null: keys are taken as they are
+  const RotationTable<float>* rotation_;
   const T* keys_;
   std::int64_t key_stride_, channel_stride_, channels_;
   double scale_, softcap_;
 };
 
-// One row of a broadcast mask: element j belongs to key j.
+// One row of a broadcast mask: element j belongs to key j of the sequence.
 template <class M>
 struct MaskRow {
-  MaskRow(const BroadcastMask<M>& mask, RowIndex at) noexcept : stride(mask.strides[3]) {
+  MaskRow(const BroadcastMask<M>& mask, const RowIndex& at) noexcept : stride(mask.strides[3]) {
     if (mask.data == nullptr) return;
-    data = mask.data + at.sequence * mask.strides[0] + at.head * mask.strides[1] +
-           at.query * mask.strides[2];
+    data = mask.data + at.sequence.batch * mask.strides[0] + at.head * mask.strides[1] +
+           (at.sequence.begin + at.query) * mask.strides[2] + at.sequence.begin * stride;
   }
   M operator[](std::int64_t j) const noexcept { return data[j * stride]; }
 
@@ -78,33 +108,46 @@ struct MaskRow {
 }  // namespace
 
 template <class T>
-void plain_scores(const Arguments<T>& a, RowIndex at, bool capped, RowScratch scratch) {
-  const Scorer<T> score(a, at, capped, scratch.query);
-  for (std::int64_t j = 0; j < a.k_len; ++j) scratch.scores[j] = score(j);
+void plain_scores(const Arguments<T>& a, const RowIndex& at, bool capped,
+                  const RowScratch& scratch) {
+  const Scorer<T> score(a, at, capped, scratch);
+  for (std::int64_t j = 0; j < at.sequence.k_len; ++j) scratch.scores[j] = score(j);
 }
 
 template <class T>
-KeyRange biased_scores(const Arguments<T>& a, RowIndex at, RowScratch scratch) {
+KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
   if (range.first == range.last) return range;
-  const Scorer<T> score(a, at, true, scratch.query);
+  const Scorer<T> score(a, at, true, scratch);
   const MaskRow<bool> allowed(a.bool_mask, at);
-  const MaskRow<T> added(a.float_mask, at);
-  const BiasRow biases = a.bias_row(at.sequence, at.head, at.query);
+  const MaskRow<typename Arguments<T>::Mask> added(a.float_mask, at);
+  const float* by_distance = a.bias_row(at.head);
+  const std::int64_t own = a.own_key(at.sequence, at.query);
+  const double slope = a.slope(at.head);
+  if (a.indexed != nullptr) {
+    a.indexed->fill(
+        {at.sequence.number, at.head, at.query, 1, range.first, range.last - range.first},
+        scratch.biases + range.first, range.last - range.first);
+  }
   for (std::int64_t j = range.first; j < range.last; ++j) {
     // Anything that says "hidden" wins, also over a +infinity beside it.
-    const double bias =
-        biases.data != nullptr ? static_cast<double>(biases.data[j + biases.shift]) : 0;
-    const double mask = added.data != nullptr ? static_cast<double>(added[j]) : 0;
-    const bool hidden =
-        bias == kHidden || mask == kHidden || (allowed.data != nullptr && !allowed[j]);
-    scratch.scores[j] = hidden ? kHidden : score(j) + (bias + mask);
+    bool hidden = allowed.data != nullptr && !allowed[j];
+    double sum = 0;
+    const auto add = [&](double bias) {
+      hidden = hidden || bias == kHidden;
+      sum += bias;
+    };
+    if (by_distance != nullptr) add(static_cast<double>(by_distance[j - own + a.bias->origin]));
+    if (slope != 0) add(-slope * std::abs(static_cast<double>(j - own)));
+    if (a.indexed != nullptr) add(static_cast<double>(scratch.biases[j]));
+    if (added.data != nullptr) add(static_cast<double>(added[j]));
+    scratch.scores[j] = hidden ? kHidden : score(j) + sum;
   }
   return range;
 }
 
-void softmax(double* scores, std::int64_t count) noexcept {
-  double most = kHidden;
+double softmax(double* scores, std::int64_t count, double sink) noexcept {
+  double most = sink;
   bool any_nan = false;
   for (std::int64_t j = 0; j < count; ++j) {
     any_nan = any_nan || std::isnan(scores[j]);
@@ -113,15 +156,16 @@ void softmax(double* scores, std::int64_t count) noexcept {
   if (any_nan || most == kHidden) {
     const double rest = any_nan ? std::numeric_limits<double>::quiet_NaN() : 0;
     for (std::int64_t j = 0; j < count; ++j) scores[j] = scores[j] == kHidden ? 0 : rest;
-    return;
+    return any_nan ? rest : kHidden;
   }
-  double sum = 0;
+  double sum = std::exp(sink - most);
   for (std::int64_t j = 0; j < count; ++j) {
     // The maximum itself without a difference: infinity - infinity is NaN.
     scores[j] = scores[j] == most ? 1 : std::exp(scores[j] - most);
     sum += scores[j];
   }
   for (std::int64_t j = 0; j < count; ++j) scores[j] /= sum;
+  return most + std::log(sum);
 }
 
 template <class T>
@@ -137,11 +181,14 @@ void weigh_values(const double* weights, KeyRange range, View<const T> v, double
   }
 }
 
-template void plain_scores(const Arguments<float>&, RowIndex, bool, RowScratch);
-template void plain_scores(const Arguments<double>&, RowIndex, bool, RowScratch);
-template KeyRange biased_scores(const Arguments<float>&, RowIndex, RowScratch);
-template KeyRange biased_scores(const Arguments<double>&, RowIndex, RowScratch);
-template void weigh_values(const double*, KeyRange, View<const float>, double*) noexcept;
-template void weigh_values(const double*, KeyRange, View<const double>, double*) noexcept;
+#define SEXTANT_INSTANTIATE(T)                                                               \
+  template void plain_scores(const Arguments<T>&, const RowIndex&, bool, const RowScratch&); \
+  template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);  \
+  template void weigh_values(const double*, KeyRange, View<const T>, double*) noexcept;
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::detail

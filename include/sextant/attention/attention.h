@@ -11,8 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "sextant/core/dtype.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/distance_bias.h"
+#include "sextant/schemes/indexed_bias.h"
+#include "sextant/schemes/rotary.h"
 
 namespace sextant {
 
@@ -35,12 +38,14 @@ struct Window {
 // Masks broadcast to [batch, heads_q, q_len, k_len]: rank 1 to 4, aligned at the last axis, sizes
 // equal or 1, any strides.
 using BoolMask = View<const bool>;  // true takes part
+// Added to the scores; -infinity hides. float32 also for 16-bit q, k, v.
 template <class T>
-using FloatMask = View<const T>;  // added to the scores; -infinity hides
+using FloatMask = View<const std::conditional_t<std::same_as<T, double>, double, float>>;
 
-// What q, k, v and out are made of. More types may join.
+// What q, k, v and out are made of: float32 and the 16-bit storage types are computed in float32 by
+// the fast path, float64 in float64 by a plain one.
 template <class T>
-concept AttentionElement = std::same_as<T, float> || std::same_as<T, double>;
+concept AttentionElement = Floating<T>;
 
 // Options of a call; every one is off at first, all may be combined. Set them by name: new ones
 // will be added, off as well. Views and pointers are borrowed for the call.
@@ -56,11 +61,29 @@ struct AttentionOptions {
   std::variant<std::monostate, BoolMask, FloatMask<T>> mask{};
   std::span<const std::int64_t> key_lengths{};  // [batch]: keys from key_lengths[b] on are padding;
                                                 // does not move a diagonal. Empty: none
+  // Packed sequences: batch row b holds the sequences [segments[s], segments[s + 1]), which do not
+  // see one another; positions (causal, window, distances, rotation) start again at each. First
+  // entry 0, ascending, last entry q_len = k_len. Not with query_offsets or key_lengths. Empty: one
+  // sequence.
+  std::span<const std::int64_t> segments{};
   // heads 1 or heads_q; must hold every distance that causal, window and key_lengths leave.
   const DistanceBias* bias = nullptr;
+  // ALiBi (Press et al. 2021, 2108.12409): -slope * |distance| is added. [heads_q] or empty;
+  // finite.
+  std::span<const double> slopes{};
+  const IndexedBias* indexed = nullptr;  // added; asked for in tiles, never all at once
+  // [heads_q] or empty: a logit per head that takes its share of the softmax and gives nothing, as
+  // if a key of value 0 had this score. Finite or -infinity.
+  std::span<const double> sinks{};
+  // Query i is turned by row own_key(i) of the table, key j by row j, before the scores; own_key as
+  // causal and query_offsets say. The table must have these rows. Null: none.
+  const RotationTable<float>* rotation = nullptr;
   double softcap = 0;             // > 0: score -> softcap * tanh(score / softcap); 0: off
   std::optional<double> scale{};  // any finite number; unset: 1 / sqrt(head_dim)
   int threads = 0;                // 0: default_threads(); the result does not depend on it
+  // [batch, heads_q, q_len], any strides: is filled with log(sum(exp(scores))) of every row, the
+  // sink's share included; -infinity for rows that see nothing. Empty: not wanted.
+  View<float> log_sum_exp{};
 };
 
 // q: [batch, heads_q, q_len, head_dim]; k: [batch, heads_k, k_len, head_dim];
@@ -68,15 +91,16 @@ struct AttentionOptions {
 // heads_q is a multiple of heads_k: query head h reads key head h / (heads_q / heads_k). Any
 // strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may be
 // 0, heads and head_dim may not.
-// Order: scale, softcap, distance bias and masks (added up), softmax. This form computes in float64
-// and rounds float32 results once.
+// Order: rotation, scale, softcap, biases and masks (added up), softmax. float32 accumulation for
+// float32 and 16-bit arrays, one rounding of 16-bit results; float64 for float64.
 //
 // A row that sees no key, or only scores of -infinity, is zeros. What is hidden is not read: NaN
 // there does not leak. A visible NaN in a score makes its rows NaN, in v its channel. Scores of
 // +infinity share the weight of their row evenly. A key of weight 0 adds nothing, whatever v holds.
-// The bits of a row depend on its query, on what it sees and its options only: not on threads,
-// batch, padding or how a prompt was cut into chunks.
-// Throws Error when shapes, strides or options do not fit; out is untouched then.
+// The bits of a row depend on its query, on the keys it sees and where they stand in their
+// sequence, and on its options: not on threads, batch, packing, padding behind, or how a prompt was
+// cut into chunks. docs/attention-kernel.md says how. Throws Error when shapes, strides or options
+// do not fit; out is untouched then.
 template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, View<T> out,

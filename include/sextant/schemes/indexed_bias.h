@@ -1,0 +1,34 @@
+// Biases that depend on the query's and the key's index, made on demand: FIRE, Swin tables, chunk
+// and document masks.
+#pragma once
+
+#include <cstdint>
+
+namespace sextant {
+
+// A generator of biases. The operator asks for one tile after the other, from several threads at
+// once, and never for the same N x N array as a whole.
+class IndexedBias {
+ public:
+  // A rectangle of scores: queries [first_query, first_query + queries) and keys likewise, counted
+  // in their sequence (with segments: in the segment).
+  struct Tile {
+    std::int64_t sequence, head;  // batch row (with segments: the segment's number), query head
+    std::int64_t first_query, queries;
+    std::int64_t first_key, keys;
+  };
+
+  virtual ~IndexedBias() = default;
+
+  // Writes what is added to each score into values[query * row_stride + key]; -infinity hides. Must
+  // give the same number for a pair whatever tile it is in. Called with tiles that hold at least
+  // one visible pair; it may not throw.
+  virtual void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept = 0;
+
+ protected:
+  IndexedBias() = default;
+  IndexedBias(const IndexedBias&) = default;
+  IndexedBias& operator=(const IndexedBias&) = default;
+};
+
+}  // namespace sextant

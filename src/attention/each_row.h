@@ -1,0 +1,42 @@
+// Rows in parallel, each with scratch: the plain path's loop.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "sextant/core/parallel.h"
+#include "sextant/core/tensor.h"
+
+namespace sextant::detail {
+
+// Multiply-adds that are worth handing to another thread, about ten microseconds; a call with less
+// stays on the caller's.
+inline constexpr std::int64_t kBlockWork = std::int64_t{1} << 14;
+
+// Runs body(row, scratch) for each row in [0, rows) on up to `threads` threads; `scratch` holds
+// `doubles` numbers, a row takes `row_work` multiply-adds. Threads take blocks of rows as they get
+// done, because causal rows differ and another process may hold a core.
+template <class Body>
+void for_each_row(std::int64_t rows, std::int64_t row_work, int threads, std::int64_t doubles,
+                  const Body& body) {
+  const std::int64_t block_rows = 1 + kBlockWork / (row_work + 1);
+  const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
+  const std::int64_t workers =
+      std::min<std::int64_t>(blocks, threads == 0 ? default_threads() : threads);
+  if (workers == 0) return;
+  constexpr std::int64_t kDoublesPerLine = kAlignment / sizeof(double);
+  const std::int64_t share = (doubles + kDoublesPerLine - 1) / kDoublesPerLine * kDoublesPerLine;
+  auto scratch = Tensor<double>::uninitialized(Shape{workers, share});
+  std::atomic<std::int64_t> next{0};
+  parallel_for(workers, static_cast<int>(workers), [&](std::int64_t worker) {
+    for (std::int64_t block = next++; block < blocks; block = next++) {
+      const std::int64_t end = std::min(rows, (block + 1) * block_rows);
+      for (std::int64_t row = block * block_rows; row < end; ++row) {
+        body(row, scratch.data() + worker * share);
+      }
+    }
+  });
+}
+
+}  // namespace sextant::detail

@@ -1,0 +1,18 @@
+// The operator one row after the other in float64: what float64 calls run, and what defines the
+// result where infinities and NaN come up.
+#pragma once
+
+#include "arguments.h"
+
+namespace sextant::detail {
+
+template <class T>
+void plain_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);
+
+// One row of it; `memory` holds plain_row_scratch() doubles.
+template <class T>
+void plain_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
+               std::int64_t query, View<const T> v, View<T> out, double* memory);
+std::int64_t plain_row_scratch(std::int64_t head_dim, std::int64_t k_len, std::int64_t v_dim);
+
+}  // namespace sextant::detail
