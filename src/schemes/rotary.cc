@@ -1,12 +1,10 @@
-// Rotary positions: the cosines and sines of every position and pair, and the turning itself.
+// Rotary positions: the cosines and sines of every position and pair.
 #include "sextant/schemes/rotary.h"
 
 #include <cmath>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "core/overlap.h"
 #include "kernels/sine_table.h"
 #include "schemes/frequencies.h"
 #include "schemes/option_checks.h"
@@ -14,7 +12,6 @@
 #include "schemes/sinusoidal_positions.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "sextant/core/parallel.h"
 
 namespace sextant {
 namespace {
@@ -80,41 +77,6 @@ RotationTable<T> make(const Rotary& options, std::int64_t dim, const Positions& 
   return table;
 }
 
-template <Floating T>
-void check_rotation(View<const T> x, View<T> out, const RotationTable<T>& table) {
-  if (x.rank() != 4) {
-    throw Error("rotate.x",
-                "must be [batch, heads, length, head_dim], got " + x.shape().to_string());
-  }
-  if (out.shape() != x.shape()) {
-    throw Error("rotate.out", "must have the shape of x, " + x.shape().to_string() + ", got " +
-                                  out.shape().to_string());
-  }
-  check_memory("rotate.x", x);
-  check_output("rotate.out", out);
-  bool in_place = x.data() == out.data();
-  for (int axis = 0; axis < 4; ++axis) {
-    in_place = in_place && (x.size(axis) == 1 || x.stride(axis) == out.stride(axis));
-  }
-  if (!in_place && surely_overlap(x, out)) {
-    throw Error("rotate.out", "must be x itself or not overlap it");
-  }
-  check_named("rotate.table.layout", table.layout);
-  if (table.cos.rank() != 2 || table.cos.shape() != table.sin.shape()) {
-    throw Error("rotate.table", "must hold cos and sin of one shape [position, pairs]");
-  }
-  if (table.cos.size(0) != x.size(2)) {
-    throw Error("rotate.table", "must have one row per position of x, " +
-                                    std::to_string(x.size(2)) + ", got " +
-                                    std::to_string(table.cos.size(0)));
-  }
-  if (table.first_channel < 0 || table.first_channel > x.size(3) - 2 * table.cos.size(1)) {
-    throw Error("rotate.table", "must turn channels inside head_dim " + std::to_string(x.size(3)) +
-                                    ", got " + std::to_string(2 * table.cos.size(1)) +
-                                    " channels from " + std::to_string(table.first_channel));
-  }
-}
-
 }  // namespace
 
 template <Floating T>
@@ -145,43 +107,10 @@ void rotary_into(RotationTable<T>& table, const Rotary& options) {
        consecutive_positions(0, table.cos.size(0), "rotary.first", "rotary.length"));
 }
 
-template <Floating T>
-void rotate(View<const T> x, View<T> out, const RotationTable<T>& table, int threads) {
-  check_threads("rotate.threads", threads);
-  check_rotation(x, out, table);
-  using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const std::int64_t heads = x.size(1);
-  const std::int64_t length = x.size(2);
-  const std::int64_t pairs = table.cos.size(1);
-  const bool interleaved = table.layout == RotaryLayout::interleaved;
-  const std::int64_t step = interleaved ? 2 : 1;
-  const std::int64_t partner = interleaved ? 1 : pairs;
-  const std::int64_t begin = table.first_channel;
-  const std::int64_t end = begin + 2 * pairs;
-  parallel_for(x.size(0) * heads, threads, [&](std::int64_t index) {
-    const View<const T> from = x.select(0, index / heads).select(0, index % heads);
-    const View<T> to = out.select(0, index / heads).select(0, index % heads);
-    for (std::int64_t n = 0; n < length; ++n) {
-      for (std::int64_t c = 0; c < begin; ++c) to(n, c) = from(n, c);
-      for (std::int64_t c = end; c < x.size(3); ++c) to(n, c) = from(n, c);
-      for (std::int64_t k = 0; k < pairs; ++k) {
-        const std::int64_t c = begin + k * step;
-        const auto x1 = static_cast<Compute>(from(n, c));
-        const auto x2 = static_cast<Compute>(from(n, c + partner));
-        const auto cosine = static_cast<Compute>(table.cos(n, k));
-        const auto sine = static_cast<Compute>(table.sin(n, k));
-        to(n, c) = static_cast<T>(x1 * cosine - x2 * sine);
-        to(n, c + partner) = static_cast<T>(x1 * sine + x2 * cosine);
-      }
-    }
-  });
-}
-
 #define SEXTANT_INSTANTIATE(T)                                                       \
   template RotationTable<T> rotary<T>(const Rotary&, std::int64_t);                  \
   template RotationTable<T> rotary<T>(const Rotary&, std::span<const std::int64_t>); \
-  template void rotary_into(RotationTable<T>&, const Rotary&);                       \
-  template void rotate(View<const T>, View<T>, const RotationTable<T>&, int);
+  template void rotary_into(RotationTable<T>&, const Rotary&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(bfloat16)

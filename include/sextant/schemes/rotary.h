@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "sextant/core/dtype.h"
 #include "sextant/core/tensor.h"
@@ -51,11 +52,20 @@ void rotary_into(RotationTable<T>& table, const Rotary& options);
 
 // Turns x by row n of the table for the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;
 // other channels are copied. x and out: [batch, heads, length, head_dim], strided as any slice or
-// transposition of an array; out may be x itself. `threads` is how many may share the heads (0:
-// default_threads()); the result does not depend on it. Throws Error when shapes and table do not
-// fit, when elements of out coincide, and when out overlaps x without being x.
-template <Floating T>
-void rotate(View<const T> x, View<T> out, const RotationTable<T>& table, int threads = 0);
+// transposition of an array; out may be x itself. 16-bit x is turned by a table of its own type or,
+// more exactly, of float32, in float32 arithmetic with one rounding of the result to nearest even.
+// `threads` is how many may share the work (0: default_threads()); the result does not depend on
+// it. Throws Error when shapes and table do not fit, when elements of out coincide, and when out
+// overlaps x without being x.
+template <Floating T, Floating U>
+requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate(
+    View<const T> x, View<T> out, const RotationTable<U>& table, int threads = 0);
+
+// The same by the opposite angles: undoes rotate() but for roundings, and takes the gradient of its
+// result to the gradient of x, because the inverse of a rotation is its transpose.
+template <Floating T, Floating U>
+requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate_back(
+    View<const T> x, View<T> out, const RotationTable<U>& table, int threads = 0);
 
 std::string_view name_of(RotaryLayout) noexcept;
 
