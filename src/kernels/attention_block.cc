@@ -1,0 +1,492 @@
+// The forward kernel, queries in lanes: scores, their maximum, probabilities and outputs of 64
+// queries at a time, transposed, so that nothing ever runs along a row of scores.
+//
+//   for each block of 128 keys:  for each 64 of up to 256 queries:
+//     S[key][query] = K Q^T               tiles (tile-inl.h), the maximum of each lane on the way
+//     adjust S                            softcap, biases, hidden pairs: only where there are any
+//     raise the running maximum m         of the lanes that need it; O and l follow
+//     S = 2^(S - m), l += sums            in place
+//     O[channel][query] += V^T S          tiles
+//   out = O / l
+#include "kernels/attention_block.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/processor_state.h"
+#include "kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention_block.cc"
+
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "kernels/exp2-inl.h"
+#include "kernels/pack-inl.h"
+#include "kernels/tile-inl.h"
+
+#ifndef SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
+#define SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
+namespace sextant {
+namespace {
+
+constexpr std::int64_t kGroups = kBlockLanes / kGroupLanes;  // of a block of lanes
+
+// Parts of the scratch, each on a cache line.
+struct Scratch {
+  float* q;       // [blocks of lanes][head_dim][64], scaled and turned
+  float* o;       // [blocks of lanes][v_dim][64]
+  float* most;    // [blocks of lanes][64]: the running maximum m
+  float* sum;     // likewise: l
+  float* scores;  // [128][64]
+  float* bias;    // [128][64] or null
+  float* rows;    // [64][the wider of head_dim and v_dim]: rows on their way in or out
+  float* k;       // [128][head_dim] or null: k is read where it is
+  float* v;       // [128][v_dim] or null
+  std::int64_t size;
+};
+
+Scratch divide(const AttentionBlock& b, float* memory) {
+  const std::int64_t lanes = (b.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
+  std::int64_t used = 0;
+  const auto take = [&](std::int64_t floats) {
+    float* part = memory == nullptr ? nullptr : memory + used;
+    used += (floats + 15) / 16 * 16;
+    return part;
+  };
+  const bool copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr;
+  Scratch s{};
+  s.q = take(lanes * b.head_dim);
+  s.o = take(lanes * b.v_dim);
+  s.most = take(lanes);
+  s.sum = take(lanes);
+  s.scores = take(kKeyBlock * kBlockLanes);
+  s.bias = b.tiles.fill != nullptr ? take(kKeyBlock * kBlockLanes) : nullptr;
+  s.rows = take(kBlockLanes * std::max(b.head_dim, b.v_dim));
+  s.k = copies_k ? take(kKeyBlock * b.head_dim) : nullptr;
+  s.v = !b.v.is_plain() ? take(kKeyBlock * b.v_dim) : nullptr;
+  s.size = used;
+  return s;
+}
+
+// A rectangle of a block of scores: keys [first_key, last_key) of some groups of lanes, at least
+// partly visible.
+struct Piece {
+  std::int64_t first_key, last_key;
+  std::int64_t first_group, groups;
+  bool edge;  // some pairs in it are hidden
+};
+
+// At most: every group's first and last key cuts, and the keys that all see.
+struct Pieces {
+  Piece at[2 * kGroups + 3];
+  int count = 0;
+  const Piece* begin() const { return at; }
+  const Piece* end() const { return at + count; }
+};
+
+// What the groups of a block of lanes see: any of their queries, and all of them.
+struct GroupRanges {
+  std::int64_t count;
+  std::int64_t first[kGroups], last[kGroups], first_of_all[kGroups], last_of_all[kGroups];
+};
+
+GroupRanges group_ranges(const std::int32_t* first, const std::int32_t* last,
+                         std::int64_t queries) {
+  GroupRanges r{};
+  r.count = (queries + kGroupLanes - 1) / kGroupLanes;
+  for (std::int64_t g = 0; g < r.count; ++g) {
+    const std::int64_t begin = g * kGroupLanes;
+    const std::int64_t end = std::min(begin + kGroupLanes, queries);
+    r.first[g] = first[begin];
+    r.first_of_all[g] = first[end - 1];
+    r.last_of_all[g] = last[begin];
+    r.last[g] = last[end - 1];
+  }
+  return r;
+}
+
+// Cuts the visible part of keys [begin, end) into pieces, keys ascending.
+Pieces cut(const GroupRanges& r, std::int64_t begin, std::int64_t end) {
+  std::int64_t cuts[2 * kGroups + 4];
+  int count = 0;
+  const auto add = [&](std::int64_t key) { cuts[count++] = std::clamp(key, begin, end); };
+  add(begin);
+  add(end);
+  for (std::int64_t g = 0; g < r.count; ++g) {
+    add(r.first[g]);
+    add(r.last[g]);
+  }
+  // The keys that every query sees, less what does not fill a group: the part without edges.
+  const std::int64_t inner_first =
+      (r.first_of_all[r.count - 1] + kGroupLanes - 1) / kGroupLanes * kGroupLanes;
+  const std::int64_t inner_last = r.last_of_all[0] / kGroupLanes * kGroupLanes;
+  if (inner_first < inner_last) {
+    add(inner_first);
+    add(inner_last);
+  }
+  std::sort(cuts, cuts + count);
+
+  Pieces pieces;
+  for (int i = 0; i + 1 < count; ++i) {
+    const std::int64_t from = cuts[i], to = cuts[i + 1];
+    if (from == to) continue;
+    // First and last keys ascend with the groups, so those that see some key here are neighbours.
+    std::int64_t first = 0, last = r.count;
+    while (first < last && r.last[first] <= from) ++first;
+    while (first < last && r.first[last - 1] >= to) --last;
+    if (first == last) continue;
+    const bool edge = from < r.first_of_all[last - 1] || to > r.last_of_all[first];
+    pieces.at[pieces.count++] = {from, to, first, last - first, edge};
+  }
+  return pieces;
+}
+
+}  // namespace
+}  // namespace sextant
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+
+constexpr std::int64_t kVectorLanes = kTileLanes;
+
+// 64 lanes at work.
+struct Lanes {
+  float *q, *o, *most, *sum;
+  const std::int32_t *first, *last;  // [64]
+  GroupRanges ranges;
+  std::int64_t first_query, queries;
+};
+
+// Softcap, bias and hiding of a piece that needs any of them; then its maxima.
+template <bool kCap, bool kBias, bool kEdge>
+HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
+                         float* scores, const float* bias, std::ptrdiff_t bias_row, float* most) {
+  const TileTag d;
+  const hn::RebindToSigned<TileTag> di;
+  const auto cap = hn::Set(d, b.softcap),
+             rate = hn::Set(d, kCap ? 2 * static_cast<float>(kLog2E) / b.softcap : 0);
+  const auto hidden = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const std::int64_t begin = piece.first_group * kGroupLanes;
+  const std::int64_t end = begin + piece.groups * kGroupLanes;
+  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+    const auto first = hn::LoadU(di, lanes.first + lane), last = hn::LoadU(di, lanes.last + lane);
+    auto m = hn::LoadU(d, most + lane);
+    for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
+      const std::int64_t row = key - piece.first_key;
+      float* at = scores + row * kBlockLanes + lane;
+      auto s = hn::LoadU(d, at);
+      if constexpr (kCap) s = softcap(d, s, cap, rate);
+      if constexpr (kBias) s = hn::Add(s, hn::LoadU(d, bias + row * bias_row + lane));
+      if constexpr (kEdge) {
+        const auto j = hn::Set(di, static_cast<std::int32_t>(key));
+        const auto outside = hn::Or(hn::Lt(j, first), hn::Not(hn::Lt(j, last)));
+        s = hn::IfThenElse(hn::RebindMask(d, outside), hidden, s);
+      }
+      m = hn::Max(m, s);
+      hn::StoreU(s, d, at);
+    }
+    hn::StoreU(m, d, most + lane);
+  }
+}
+
+// The scores of a piece into `scores`, whose first row is the piece's first key, and the maxima.
+HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
+                      const float* k, std::int64_t k_stride, float* scores, const float* bias,
+                      std::ptrdiff_t bias_row, float* most) {
+  const std::int64_t lane = piece.first_group * kGroupLanes;
+  const std::int64_t keys = piece.last_key - piece.first_key;
+  const TileOperands o{.a = k,
+                       .a_row = k_stride,
+                       .a_step = 1,
+                       .b = lanes.q + lane,
+                       .b_step = kBlockLanes,
+                       .c = scores + lane,
+                       .c_row = kBlockLanes,
+                       .steps = b.head_dim,
+                       .bias = bias != nullptr ? bias + lane : nullptr,
+                       .bias_row = bias_row,
+                       .most = most + lane};
+  const bool capped = b.softcap > 0;
+  if (!capped && !piece.edge) {
+    if (bias != nullptr) return product<TileMode::biased>(keys, piece.groups, o);
+    return product<TileMode::scores>(keys, piece.groups, o);
+  }
+  product<TileMode::store>(keys, piece.groups, o);
+  const auto run = [&](auto adjust_these) {
+    adjust_these(b, piece, lanes, scores, bias, bias_row, most);
+  };
+  switch ((capped ? 4 : 0) + (bias != nullptr ? 2 : 0) + (piece.edge ? 1 : 0)) {
+    case 1:
+      return run(adjust<false, false, true>);
+    case 3:
+      return run(adjust<false, true, true>);
+    case 4:
+      return run(adjust<true, false, false>);
+    case 5:
+      return run(adjust<true, false, true>);
+    case 6:
+      return run(adjust<true, true, false>);
+    default:
+      return run(adjust<true, true, true>);
+  }
+}
+
+// Moves the running maximum of the lanes whose block maximum `most` rose too far above it, and
+// brings what was summed so far to the new one.
+HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const float* most) {
+  const TileTag d;
+  const auto slack = hn::Set(d, kMaximumSlack);
+  const std::int64_t end = lanes.ranges.count * kGroupLanes;
+  for (std::int64_t lane = 0; lane < end; lane += kVectorLanes) {
+    const auto m = hn::LoadU(d, lanes.most + lane), block = hn::LoadU(d, most + lane);
+    const auto rises = hn::Gt(block, hn::Add(m, slack));
+    if (hn::AllFalse(d, rises)) continue;
+    const auto raised = hn::IfThenElse(rises, block, m);
+    const auto factor = hn::IfThenElse(rises, exp2(d, hn::Sub(m, raised)), hn::Set(d, 1.0F));
+    hn::StoreU(raised, d, lanes.most + lane);
+    hn::StoreU(hn::Mul(factor, hn::LoadU(d, lanes.sum + lane)), d, lanes.sum + lane);
+    for (std::int64_t c = 0; c < b.v_dim; ++c) {
+      float* at = lanes.o + c * kBlockLanes + lane;
+      hn::StoreU(hn::Mul(factor, hn::LoadU(d, at)), d, at);
+    }
+  }
+}
+
+// Scores to probabilities relative to the running maximum, in place; adds them up.
+HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scores) {
+  const TileTag d;
+  const std::int64_t begin = piece.first_group * kGroupLanes;
+  const std::int64_t end = begin + piece.groups * kGroupLanes;
+  const std::int64_t keys = piece.last_key - piece.first_key;
+  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+    const auto m = hn::LoadU(d, lanes.most + lane);
+    auto sum = hn::LoadU(d, lanes.sum + lane);
+    float* at = scores + lane;
+    for (std::int64_t key = 0; key < keys; ++key, at += kBlockLanes) {
+      const auto p = exp2(d, hn::Sub(hn::LoadU(d, at), m));
+      sum = hn::Add(sum, p);
+      hn::StoreU(p, d, at);
+    }
+    hn::StoreU(sum, d, lanes.sum + lane);
+  }
+}
+
+// One block of keys for 64 lanes; k and v are those of key `begin`.
+HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, const Scratch& scratch,
+                       std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
+                       const float* v, std::int64_t v_stride) {
+  const Pieces pieces = cut(lanes.ranges, begin, end);
+  if (pieces.count == 0) return;
+  alignas(64) float most[kBlockLanes];
+  std::fill_n(most, kBlockLanes, -std::numeric_limits<float>::infinity());
+  if (b.tiles.fill != nullptr) {
+    b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, begin, end - begin,
+                 scratch.bias);
+  }
+  for (const Piece& piece : pieces) {
+    const std::int64_t row = piece.first_key - begin;
+    const float* bias = nullptr;
+    std::ptrdiff_t bias_row = 0;
+    if (b.line != nullptr) {
+      bias = b.line + lanes.first_query - piece.first_key;
+      bias_row = -1;
+    } else if (b.tiles.fill != nullptr) {
+      bias = scratch.bias + row * kBlockLanes;
+      bias_row = kBlockLanes;
+    }
+    score(b, piece, lanes, k + row * k_stride, k_stride, scratch.scores + row * kBlockLanes, bias,
+          bias_row, most);
+  }
+  raise_maximum(b, lanes, most);
+  for (const Piece& piece : pieces) {
+    exponentiate(piece, lanes, scratch.scores + (piece.first_key - begin) * kBlockLanes);
+  }
+  for (const Piece& piece : pieces) {
+    const std::int64_t row = piece.first_key - begin;
+    const std::int64_t lane = piece.first_group * kGroupLanes;
+    product<TileMode::add>(b.v_dim, piece.groups,
+                           {.a = v + row * v_stride,
+                            .a_row = 1,
+                            .a_step = v_stride,
+                            .b = scratch.scores + row * kBlockLanes + lane,
+                            .b_step = kBlockLanes,
+                            .c = lanes.o + lane,
+                            .c_row = kBlockLanes,
+                            .steps = piece.last_key - piece.first_key});
+  }
+}
+
+// Queries [first, first + count) as lanes, scaled and turned; lanes beyond are zeros.
+HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::int64_t count,
+                             float* rows, float* lanes) {
+  if (count < kBlockLanes) std::fill_n(lanes, b.head_dim * kBlockLanes, 0.0F);
+  if (b.q.is_plain() && b.q_rotation.cos == nullptr) {
+    transpose(static_cast<const float*>(b.q.data) + first * b.q.row_stride, b.q.row_stride, count,
+              b.head_dim, b.scale, lanes, kBlockLanes);
+    return;
+  }
+  load_rows(b.q, first, count, b.head_dim, rows);
+  if (b.q_rotation.cos != nullptr) {
+    RotationRows turn = b.q_rotation;
+    turn.cos += first * turn.stride;
+    turn.sin += first * turn.stride;
+    rotate_rows(rows, b.head_dim, count, turn);
+  }
+  transpose(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kBlockLanes);
+}
+
+// Divides by the sums; returns which lanes are finite.
+HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) {
+  const TileTag d;
+  std::uint64_t finite = 0;
+  for (std::int64_t lane = 0; lane < lanes.queries; lane += kVectorLanes) {
+    const auto sum = hn::LoadU(d, lanes.sum + lane);
+    const auto zero = hn::Zero(d);
+    const auto inverse = hn::IfThenElse(hn::Eq(sum, zero), zero, hn::Div(hn::Set(d, 1.0F), sum));
+    auto trace = hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.most + lane)));  // 0 or NaN
+    for (std::int64_t c = 0; c < b.v_dim; ++c) {
+      float* at = lanes.o + c * kBlockLanes + lane;
+      const auto value = hn::MulAdd(hn::LoadU(d, at), inverse, zero);  // no -0
+      trace = hn::MulAdd(value, zero, trace);
+      hn::StoreU(value, d, at);
+    }
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(d, hn::Eq(trace, zero), bits);
+    std::uint64_t these = 0;
+    std::memcpy(&these, bits, sizeof these);
+    finite |= (these & ((std::uint64_t{1} << kVectorLanes) - 1)) << lane;
+  }
+  return finite;
+}
+
+// Writes lanes out as rows.
+HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uint64_t finite,
+                           float* rows) {
+  const StoredOutput& out = b.out;
+  const std::int64_t begin = lanes.first_query * out.row_stride;
+  const bool all = finite == ~std::uint64_t{0} >> (64 - lanes.queries);
+  if (all && out.storage == Storage::float32 && out.channel_stride == 1) {
+    transpose(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F,
+              static_cast<float*>(out.data) + begin, out.row_stride);
+    return;
+  }
+  transpose(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
+  for (std::int64_t i = 0; i < lanes.queries; ++i) {
+    if ((finite >> i & 1) == 0) continue;
+    const float* from = rows + i * b.v_dim;
+    const auto store = [&](auto* to) {
+      using T = std::remove_reference_t<decltype(*to)>;
+      to += begin + i * out.row_stride;
+      for (std::int64_t c = 0; c < b.v_dim; ++c) to[c * out.channel_stride] = T(from[c]);
+    };
+    switch (out.storage) {
+      case Storage::float32:
+        store(static_cast<float*>(out.data));
+        break;
+      case Storage::float16:
+        store(static_cast<float16*>(out.data));
+        break;
+      case Storage::bfloat16:
+        store(static_cast<bfloat16*>(out.data));
+        break;
+    }
+  }
+}
+
+UnfinishedRows attention_block(const AttentionBlock& b, float* memory) {
+  const Scratch scratch = divide(b, memory);
+  const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
+  alignas(64) std::int32_t first[kBlockQueries], last[kBlockQueries];
+  Lanes lanes[kBlockQueries / kBlockLanes];
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    const std::int64_t lane = n * kBlockLanes;
+    const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
+    // Lanes that are no query see what the last one sees.
+    for (std::int64_t i = 0; i < kBlockLanes; ++i) {
+      first[lane + i] = b.first[lane + std::min(i, count - 1)];
+      last[lane + i] = b.last[lane + std::min(i, count - 1)];
+    }
+    lanes[n] = {scratch.q + lane * b.head_dim,
+                scratch.o + lane * b.v_dim,
+                scratch.most + lane,
+                scratch.sum + lane,
+                first + lane,
+                last + lane,
+                group_ranges(b.first + lane, b.last + lane, count),
+                lane,
+                count};
+    load_queries(b, lane, count, scratch.rows, lanes[n].q);
+    std::fill_n(lanes[n].o, b.v_dim * kBlockLanes, 0.0F);
+    const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
+    std::fill_n(lanes[n].most, kBlockLanes,
+                has_sink ? b.sink : std::numeric_limits<float>::lowest());
+    std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
+  }
+
+  const std::int64_t end = b.last[b.queries - 1];
+  for (std::int64_t key = b.first[0] / kKeyBlock * kKeyBlock; key < end; key += kKeyBlock) {
+    const std::int64_t keys = std::min<std::int64_t>(kKeyBlock, end - key);
+    const float* k = static_cast<const float*>(b.k.data) + key * b.k.row_stride;
+    const float* v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
+    if (scratch.k != nullptr) {
+      load_rows(b.k, key, keys, b.head_dim, scratch.k);
+      if (b.k_rotation.cos != nullptr) {
+        RotationRows turn = b.k_rotation;
+        turn.cos += key * turn.stride;
+        turn.sin += key * turn.stride;
+        rotate_rows(scratch.k, b.head_dim, keys, turn);
+      }
+      k = scratch.k;
+    }
+    if (scratch.v != nullptr) {
+      load_rows(b.v, key, keys, b.v_dim, scratch.v);
+      v = scratch.v;
+    }
+    for (std::int64_t n = 0; n < blocks; ++n) {
+      attend(b, lanes[n], scratch, key, key + keys, k,
+             scratch.k != nullptr ? b.head_dim : b.k.row_stride, v,
+             scratch.v != nullptr ? b.v_dim : b.v.row_stride);
+    }
+  }
+
+  UnfinishedRows unfinished;
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    const std::uint64_t finite = normalize(b, lanes[n]);
+    store_rows(b, lanes[n], finite, scratch.rows);
+    unfinished.bits[n] = ~finite & (~std::uint64_t{0} >> (64 - lanes[n].queries));
+    if (b.log_sum_exp == nullptr) continue;
+    for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
+      const double sum = static_cast<double>(lanes[n].sum[i]);
+      const double log_sum = static_cast<double>(lanes[n].most[i]) * kLn2 + std::log(sum);
+      b.log_sum_exp[(lanes[n].first_query + i) * b.log_sum_exp_stride] =
+          sum == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(log_sum);
+    }
+  }
+  return unfinished;
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant {
+
+HWY_EXPORT(attention_block);
+
+std::int64_t attention_block_scratch(const AttentionBlock& block) noexcept {
+  return divide(block, nullptr).size;
+}
+
+UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept {
+  apply_requested_target();
+  const DenormalsOff denormals_off;
+  return HWY_DYNAMIC_DISPATCH(attention_block)(block, scratch);
+}
+
+}  // namespace sextant
+#endif  // HWY_ONCE

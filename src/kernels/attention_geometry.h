@@ -1,0 +1,15 @@
+// The sizes all attention kernels share. They decide the bits of results: a row's running maximum
+// moves at the end of each key block.
+#pragma once
+
+namespace sextant {
+
+inline constexpr int kGroupLanes = 16;  // queries that are hidden or skipped together
+inline constexpr int kBlockLanes = 64;  // queries side by side in a block of scores
+inline constexpr int kKeyBlock = 128;  // keys in a block of scores, counted from a sequence's first
+inline constexpr int kBlockQueries = 256;  // queries that one pass over keys and values serves
+
+// How far, as a power of two, scores may rise above the running maximum before it moves.
+inline constexpr float kMaximumSlack = 24.0F;
+
+}  // namespace sextant
