@@ -1,0 +1,178 @@
+// How fast is attention, as a share of what the machine can do and against other libraries?
+// docs/benchmarks.md says how it is measured.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "attention/cases.h"
+#include "attention/measure.h"
+#include "attention/report.h"
+#include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
+#include "support/machine.h"
+
+namespace {
+
+using namespace sextant;
+using namespace sextant::bench;
+
+constexpr const char* kUsage = R"(usage: attention [options]
+  --cases TEXT        only cases whose name holds TEXT; may be given again
+  --threads LIST      numbers of threads, for example 1,2 (the default)
+  --seconds S         time for each case and number of threads (default 1)
+  --json FILE         write the results to FILE
+  --update            keep the rows of FILE that were not measured this time
+  --peers FILE        results of a rival, for the ratios; may be given again
+  --from FILE         measure nothing, show the results in FILE
+  --markdown          the table as Markdown
+  --quick             lengths divided by 16, to try the program
+  --list, --list-json the names of the cases; the cases in full
+)";
+
+struct Options {
+  std::vector<std::string> cases, peers;
+  std::vector<int> threads = {1, 2};
+  double seconds = 1;
+  std::string json, from, growth;
+  bool update = false, markdown = false, quick = false, list = false, list_json = false;
+};
+
+std::vector<int> parse_threads(const std::string& text) {
+  std::vector<int> threads;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    threads.push_back(std::atoi(text.substr(begin, end - begin).c_str()));
+    if (threads.back() < 1 || threads.back() > kMostThreads) {
+      throw Error("threads", "must be a list such as 1,2, got " + text);
+    }
+    begin = end + 1;
+  }
+  return threads;
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 == argc) throw Error(name, "needs a value");
+      return argv[++i];
+    };
+    if (name == "--cases")
+      options.cases.push_back(value());
+    else if (name == "--threads")
+      options.threads = parse_threads(value());
+    else if (name == "--seconds")
+      options.seconds = std::atof(value().c_str());
+    else if (name == "--json")
+      options.json = value();
+    else if (name == "--update")
+      options.update = true;
+    else if (name == "--peers")
+      options.peers.push_back(value());
+    else if (name == "--from")
+      options.from = value();
+    else if (name == "--markdown")
+      options.markdown = true;
+    else if (name == "--quick")
+      options.quick = true;
+    else if (name == "--list")
+      options.list = true;
+    else if (name == "--list-json")
+      options.list_json = true;
+    else if (name == "--growth")
+      options.growth = value();
+    else
+      throw Error(name, std::string("is no option of this program\n") + kUsage);
+  }
+  return options;
+}
+
+bool wanted(const Options& options, const std::string& name) {
+  for (const std::string& part : options.cases) {
+    if (name.find(part) != std::string::npos) return true;
+  }
+  return options.cases.empty();
+}
+
+// Returns whether every case could be measured.
+bool measure_cases(const Options& options, const Table& table, nlohmann::json& rows) {
+  bool complete = true;
+  for (const Case& test : all_cases(options.quick)) {
+    if (!wanted(options, test.name)) continue;
+    try {
+      const Prepared prepared = prepare(test.problem);
+      for (const int threads : options.threads) {
+        const double extra =
+            growth_in_new_process(options.quick ? "--quick" : "", test.name, threads);
+        const Measured measured = measure(prepared, threads, options.seconds);
+        rows.push_back(row_json(test, prepared, threads, measured, extra));
+        table.row(rows.back());
+      }
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s: %s\n", test.name.c_str(), error.what());
+      complete = false;
+    }
+  }
+  return complete;
+}
+
+int run(const Options& options) {
+  if (options.list || options.list_json) {
+    nlohmann::json cases = nlohmann::json::array();
+    for (const Case& test : all_cases(options.quick)) {
+      if (!wanted(options, test.name)) continue;
+      if (options.list) std::printf("%s\n", test.name.c_str());
+      cases.push_back(to_json(test));
+    }
+    if (options.list_json) std::printf("%s\n", cases.dump(1).c_str());
+    return 0;
+  }
+  if (!options.growth.empty()) {
+    for (const Case& test : all_cases(options.quick)) {
+      if (test.name == options.growth) print_growth(test.problem, options.threads.front());
+    }
+    return 0;
+  }
+
+  Peers peers;
+  for (const std::string& path : options.peers) peers.add(read_json(path));
+  const Table table(options.markdown, peers);
+  if (!options.from.empty()) {
+    const nlohmann::json results = read_json(options.from);
+    table.header(results.value("machine", nlohmann::json::object()));
+    for (const auto& row : results["rows"]) {
+      if (wanted(options, row["case"])) table.row(row);
+    }
+    table.footer();
+    return 0;
+  }
+
+  nlohmann::json results = {{"machine", machine_json()}, {"rows", nlohmann::json::array()}};
+  if (options.update) {
+    try {
+      results["rows"] = read_json(options.json)["rows"];
+    } catch (const Error&) {  // the first time there is none
+    }
+  }
+  table.header(results["machine"]);
+  nlohmann::json rows = nlohmann::json::array();
+  const bool complete = measure_cases(options, table, rows);
+  table.footer();
+  merge_rows(results["rows"], rows);
+  if (!options.json.empty()) write_json(options.json, results);
+  return complete ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    pin_threads(argv);
+    return run(parse(argc, argv));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "attention: %s\n", error.what());
+    return 2;
+  }
+}

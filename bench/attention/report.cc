@@ -1,0 +1,201 @@
+// Turns measurements into rows, and rows into tables.
+#include "attention/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/kernels.h"
+#include "support/machine.h"
+
+namespace sextant::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kBusy = 0.06;  // others used more of the cores than this: the row is marked
+
+std::string number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, value);
+  return text;
+}
+
+std::string percent(double share) { return number("%.1f %%", 100 * share); }
+
+// Whether two results agree as well as 16-bit storage allows.
+bool agree(const json& ours, const json& theirs) {
+  if (!ours.is_array() || !theirs.is_array() || ours.size() != theirs.size()) return true;
+  const double tolerance = 0.03 * std::abs(ours[0].get<double>());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (!(std::abs(ours[i].get<double>() - theirs[i].get<double>()) <= tolerance)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+json machine_json() {
+  char date[32];
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof(date), "%Y-%m-%d", std::gmtime(&now));
+  return {{"processor", processor()},
+          {"target", chosen_target()},
+          {"compiler", compiler()},
+          {"commit", commit()},
+          {"date", date}};
+}
+
+json row_json(const Case& test, const Prepared& prepared, int threads, const Measured& measured,
+              double extra_bytes) {
+  json row = {{"case", test.name},
+              {"threads", threads},
+              {"target", test.target},
+              {"unit", prepared.unit},
+              {"ms", measured.run.best * 1e3},
+              {"median_ms", measured.run.median * 1e3},
+              {"rate", measured.run.rate() * 1e-9},
+              {"yardstick", prepared.yardstick_name},
+              {"yardstick_rate", measured.yardstick.rate() * 1e-9},
+              {"share", measured.run.rate() / measured.yardstick.rate()},
+              {"median_share", measured.run.median_rate() / measured.yardstick.median_rate()},
+              {"others", measured.others}};
+  // How much of the speed without bias is left: 1 where the bias costs nothing.
+  if (measured.plain) row["of_plain"] = measured.run.rate() / measured.plain->rate();
+  if (extra_bytes >= 0) row["extra_mib"] = extra_bytes / (1 << 20);
+  if (!measured.check.empty()) row["check"] = measured.check;
+  return row;
+}
+
+void merge_rows(json& into, const json& rows) {
+  for (const json& row : rows) {
+    const auto old = std::find_if(into.begin(), into.end(), [&](const json& other) {
+      return other["case"] == row["case"] && other["threads"] == row["threads"];
+    });
+    if (old == into.end()) {
+      into.push_back(row);
+    } else {
+      *old = row;
+    }
+  }
+}
+
+json read_json(const std::string& path) {
+  std::ifstream file(path);
+  json content = json::parse(file, nullptr, false);
+  if (!file || content.is_discarded() || !content.contains("rows")) {
+    throw Error("file", "must be a JSON file of results, got " + path);
+  }
+  return content;
+}
+
+void write_json(const std::string& path, const json& content) {
+  write_file(path, content.dump(1) + "\n");
+}
+
+void Peers::add(const json& file) { files_.push_back(file); }
+
+std::string Peers::versions() const {
+  std::string text;
+  for (const json& file : files_) {
+    for (const auto& [name, version] : file.value("peers", json::object()).items()) {
+      text += (text.empty() ? "" : ", ") + name + " " + version.get<std::string>();
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> Peers::skipped() const {
+  std::vector<std::string> lines;
+  for (const json& file : files_) {
+    for (const json& item : file.value("skipped", json::array())) {
+      lines.push_back(item.value("peer", "") + ", " + item.value("case", "") + ": " +
+                      item.value("why", ""));
+    }
+  }
+  return lines;
+}
+
+std::vector<Peers::Ratio> Peers::ratios(const json& row) const {
+  std::vector<Ratio> found;
+  for (const json& file : files_) {
+    for (const json& other : file["rows"]) {
+      if (other["case"] != row["case"] || other["threads"] != row["threads"]) continue;
+      found.push_back({other["peer"], other["ms"].get<double>() / row["ms"].get<double>(),
+                       agree(row.value("check", json()), other.value("check", json()))});
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Ratio& a, const Ratio& b) { return a.ratio < b.ratio; });
+  return found;
+}
+
+void Table::line(const std::vector<std::string>& cells) const {
+  static constexpr int kWidths[] = {-36, 7, 8, 8, 9, -16, 8, 9, 9, 10, -29, 0};
+  std::string text = markdown_ ? "|" : "";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    char cell[256];
+    std::snprintf(cell, sizeof(cell), markdown_ ? " %*s |" : "%*s  ", markdown_ ? 0 : kWidths[i],
+                  cells[i].c_str());
+    text += cell;
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+void Table::header(const json& machine) const {
+  const auto field = [&](const char* name) { return machine.value(name, std::string("?")); };
+  std::printf("%s, %s in use, %s, commit %s, %s\n", field("processor").c_str(),
+              field("target").c_str(), field("compiler").c_str(),
+              field("commit").empty() ? "unknown" : field("commit").c_str(), field("date").c_str());
+  if (!peers_.empty()) std::printf("rivals: %s\n", peers_.versions().c_str());
+  std::printf("\n");
+  std::vector<std::string> names = {"case",      "threads",   "rate",  "share",
+                                    "of",        "yardstick", "ms",    "median",
+                                    "extra MiB", "of plain",  "target"};
+  if (!peers_.empty()) names.push_back("their time / ours");
+  line(names);
+  if (markdown_) line(std::vector<std::string>(names.size(), "---"));
+}
+
+void Table::row(const json& row) const {
+  const auto optional = [&](const char* name, const char* format) {
+    return row.contains(name) ? number(format, row[name].get<double>()) : std::string("-");
+  };
+  std::vector<std::string> cells = {
+      row["case"],
+      std::to_string(row["threads"].get<int>()) + (row.value("others", 0.0) > kBusy ? "*" : ""),
+      number("%.4g", row["rate"]),
+      percent(row["share"]),
+      number("%.4g", row["yardstick_rate"]),
+      row["yardstick"],
+      number("%.4g", row["ms"]),
+      number("%.4g", row["median_ms"]),
+      optional("extra_mib", "%.1f"),
+      row.contains("of_plain") ? percent(row["of_plain"]) : "-",
+      row.value("target", "")};
+  if (!peers_.empty()) {
+    std::string text;
+    for (const Peers::Ratio& ratio : peers_.ratios(row)) {
+      text += (text.empty() ? "" : ", ") + number("%.2fx ", ratio.ratio) + ratio.peer +
+              (ratio.same ? "" : " (another result!)");
+    }
+    cells.push_back(text.empty() ? "-" : text);
+  }
+  line(cells);
+}
+
+void Table::footer() const {
+  std::printf(
+      "\nrate: GFLOP/s of visible work, or GB/s; share: of the yardstick, whose rate stands "
+      "behind it; ms: best call; *: others used more than %.0f %% of the cores.\n",
+      100 * kBusy);
+  for (const std::string& text : peers_.skipped()) std::printf("not measured: %s\n", text.c_str());
+}
+
+}  // namespace sextant::bench

@@ -1,0 +1,162 @@
+// Loops that do nothing but use one resource of the processor as hard as possible.
+#include "support/peak.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/targets.h"
+#include "sextant/core/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "support/peak.cc"
+
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::bench::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// Twelve chains: two units with five cycles of latency need ten, and twelve with two operands fit
+// into sixteen registers. They begin apart, or the compiler would see that all are one.
+double fma_chains(std::size_t steps, float* seed) {
+  const D d;
+  const V x = hn::Set(d, 0.5F);
+  const V y = hn::Set(d, *seed);
+  V a = y;
+  V b = hn::Add(a, x), c = hn::Add(b, x), e = hn::Add(c, x), f = hn::Add(e, x);
+  V g = hn::Add(f, x), h = hn::Add(g, x), i = hn::Add(h, x), j = hn::Add(i, x);
+  V k = hn::Add(j, x), l = hn::Add(k, x), m = hn::Add(l, x);
+  for (std::size_t n = 0; n < steps; ++n) {
+    a = hn::MulAdd(a, x, y);
+    b = hn::MulAdd(b, x, y);
+    c = hn::MulAdd(c, x, y);
+    e = hn::MulAdd(e, x, y);
+    f = hn::MulAdd(f, x, y);
+    g = hn::MulAdd(g, x, y);
+    h = hn::MulAdd(h, x, y);
+    i = hn::MulAdd(i, x, y);
+    j = hn::MulAdd(j, x, y);
+    k = hn::MulAdd(k, x, y);
+    l = hn::MulAdd(l, x, y);
+    m = hn::MulAdd(m, x, y);
+  }
+  const V left = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(f, g));
+  const V right = hn::Add(hn::Add(hn::Add(h, i), hn::Add(j, k)), hn::Add(l, m));
+  *seed = hn::GetLane(hn::SumOfLanes(d, hn::Add(left, right)));
+  return 24.0 * static_cast<double>(steps) * static_cast<double>(hn::Lanes(d));
+}
+
+// Eight sums hide the latency of the additions.
+float sum(const float* HWY_RESTRICT data, std::size_t count) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const V zero = hn::Zero(d);
+  V a = zero, b = zero, c = zero, e = zero, f = zero, g = zero, h = zero, i = zero;
+  std::size_t n = 0;
+  for (; n + 8 * lanes <= count; n += 8 * lanes) {
+    a = hn::Add(a, hn::LoadU(d, data + n));
+    b = hn::Add(b, hn::LoadU(d, data + n + lanes));
+    c = hn::Add(c, hn::LoadU(d, data + n + 2 * lanes));
+    e = hn::Add(e, hn::LoadU(d, data + n + 3 * lanes));
+    f = hn::Add(f, hn::LoadU(d, data + n + 4 * lanes));
+    g = hn::Add(g, hn::LoadU(d, data + n + 5 * lanes));
+    h = hn::Add(h, hn::LoadU(d, data + n + 6 * lanes));
+    i = hn::Add(i, hn::LoadU(d, data + n + 7 * lanes));
+  }
+  float rest = 0;
+  for (; n < count; ++n) rest += data[n];
+  const V all =
+      hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(hn::Add(f, g), hn::Add(h, i)));
+  return rest + hn::GetLane(hn::SumOfLanes(d, all));
+}
+
+void scale(float* HWY_RESTRICT data, std::size_t count, float factor) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const V by = hn::Set(d, factor);
+  std::size_t n = 0;
+  for (; n + 4 * lanes <= count; n += 4 * lanes) {
+    hn::StoreU(hn::Mul(hn::LoadU(d, data + n), by), d, data + n);
+    hn::StoreU(hn::Mul(hn::LoadU(d, data + n + lanes), by), d, data + n + lanes);
+    hn::StoreU(hn::Mul(hn::LoadU(d, data + n + 2 * lanes), by), d, data + n + 2 * lanes);
+    hn::StoreU(hn::Mul(hn::LoadU(d, data + n + 3 * lanes), by), d, data + n + 3 * lanes);
+  }
+  for (; n < count; ++n) data[n] *= factor;
+}
+
+}  // namespace sextant::bench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant::bench {
+
+HWY_EXPORT(fma_chains);
+HWY_EXPORT(sum);
+HWY_EXPORT(scale);
+
+namespace {
+
+// Where results go that nobody reads, one cache line per thread.
+struct alignas(64) Sink {
+  float value = 0;
+};
+
+// body(begin, count) for one contiguous part per thread, borders at whole cache lines.
+template <class Body>
+void share_out(std::size_t count, int threads, const Body& body) {
+  const std::size_t lines = (count + 15) / 16;
+  const auto parts = static_cast<std::size_t>(threads);
+  parallel_for(threads, threads, [&](std::int64_t part) {
+    const auto index = static_cast<std::size_t>(part);
+    const std::size_t begin = std::min(count, lines * index / parts * 16);
+    const std::size_t end = std::min(count, lines * (index + 1) / parts * 16);
+    body(begin, end - begin);
+  });
+}
+
+}  // namespace
+
+double multiply_add(int threads) {
+  apply_requested_target();
+  constexpr std::size_t kSteps = 500'000;  // of 12 chains: 3 or 6 million cycles
+  static Sink sinks[kMostThreads];
+  double operations = 0;
+  parallel_for(threads, threads, [&](std::int64_t thread) {
+    float& seed = sinks[thread].value;
+    const double done = HWY_DYNAMIC_DISPATCH(fma_chains)(kSteps, &seed);
+    if (thread == 0) operations = done * threads;
+  });
+  return operations;
+}
+
+double read_floats(const float* data, std::size_t count, int threads) {
+  apply_requested_target();
+  share_out(count, threads, [&](std::size_t begin, std::size_t size) {
+    volatile float total = HWY_DYNAMIC_DISPATCH(sum)(data + begin, size);
+    static_cast<void>(total);
+  });
+  return 4.0 * static_cast<double>(count);
+}
+
+double scale_floats(float* data, std::size_t count, int threads) {
+  apply_requested_target();
+  share_out(count, threads, [&](std::size_t begin, std::size_t size) {
+    HWY_DYNAMIC_DISPATCH(scale)(data + begin, size, 1.0F);
+  });
+  return 8.0 * static_cast<double>(count);
+}
+
+double copy_floats(const float* from, float* to, std::size_t count, int threads) {
+  share_out(count, threads, [&](std::size_t begin, std::size_t size) {
+    std::memcpy(to + begin, from + begin, size * sizeof(float));
+  });
+  return 8.0 * static_cast<double>(count);
+}
+
+}  // namespace sextant::bench
+#endif
