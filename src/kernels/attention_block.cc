@@ -162,10 +162,12 @@ struct Lanes {
   std::int64_t first_query, queries;
 };
 
-// Softcap, bias and hiding of a piece that needs any of them; then its maxima.
+// Softcap, bias and hiding of a piece that needs any of them; then its maxima. What a bias hides is
+// hidden by an addition, unless `careful`: NaN and infinity + -infinity would get through.
 template <bool kCap, bool kBias, bool kEdge>
 HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
-                         float* scores, const float* bias, std::ptrdiff_t bias_row, float* most) {
+                         bool careful, float* scores, const float* bias, std::ptrdiff_t bias_row,
+                         float* most) {
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
   const auto cap = hn::Set(d, b.softcap),
@@ -181,7 +183,11 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
       float* at = scores + row * kBlockLanes + lane;
       auto s = hn::LoadU(d, at);
       if constexpr (kCap) s = softcap(d, s, cap, rate);
-      if constexpr (kBias) s = hn::Add(s, hn::LoadU(d, bias + row * bias_row + lane));
+      if constexpr (kBias) {
+        const auto added = hn::LoadU(d, bias + row * bias_row + lane);
+        s = hn::Add(s, added);
+        if (careful) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
+      }
       if constexpr (kEdge) {
         const auto j = hn::Set(di, static_cast<std::int32_t>(key));
         const auto outside = hn::Or(hn::Lt(j, first), hn::Not(hn::Lt(j, last)));
@@ -195,7 +201,7 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
 }
 
 // The scores of a piece into `scores`, whose first row is the piece's first key, and the maxima.
-HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
+HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes, bool careful,
                       const float* k, std::int64_t k_stride, float* scores, const float* bias,
                       std::ptrdiff_t bias_row, float* most) {
   const std::int64_t lane = piece.first_group * kGroupLanes;
@@ -212,13 +218,13 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
                        .bias_row = bias_row,
                        .most = most + lane};
   const bool capped = b.softcap > 0;
-  if (!capped && !piece.edge) {
+  if (!capped && !piece.edge && !(careful && bias != nullptr)) {
     if (bias != nullptr) return product<TileMode::biased>(keys, piece.groups, o);
     return product<TileMode::scores>(keys, piece.groups, o);
   }
   product<TileMode::store>(keys, piece.groups, o);
   const auto run = [&](auto adjust_these) {
-    adjust_these(b, piece, lanes, scores, bias, bias_row, most);
+    adjust_these(b, piece, lanes, careful, scores, bias, bias_row, most);
   };
   switch ((capped ? 4 : 0) + (bias != nullptr ? 2 : 0) + (piece.edge ? 1 : 0)) {
     case 1:
@@ -276,10 +282,27 @@ HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scor
   }
 }
 
+// O += V^T P without what has probability 0, which may be infinite or NaN; else the same bits.
+HWY_NOINLINE void weigh_carefully(std::int64_t rows, std::int64_t groups, const TileOperands& o) {
+  const TileTag d;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t lane = 0; lane < groups * kGroupLanes; lane += kVectorLanes) {
+      float* c = o.c + row * o.c_row + lane;
+      auto sum = hn::LoadU(d, c);
+      for (std::int64_t s = 0; s < o.steps; ++s) {
+        const auto p = hn::LoadU(d, o.b + s * o.b_step + lane);
+        const auto added = hn::MulAdd(hn::Set(d, o.a[row * o.a_row + s * o.a_step]), p, sum);
+        sum = hn::IfThenElse(hn::Eq(p, hn::Zero(d)), sum, added);
+      }
+      hn::StoreU(sum, d, c);
+    }
+  }
+}
+
 // One block of keys for 64 lanes; k and v are those of key `begin`.
-HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, const Scratch& scratch,
-                       std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
-                       const float* v, std::int64_t v_stride) {
+HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, bool careful,
+                       const Scratch& scratch, std::int64_t begin, std::int64_t end, const float* k,
+                       std::int64_t k_stride, const float* v, std::int64_t v_stride) {
   const Pieces pieces = cut(lanes.ranges, begin, end);
   if (pieces.count == 0) return;
   alignas(64) float most[kBlockLanes];
@@ -299,8 +322,8 @@ HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, const Scratc
       bias = scratch.bias + row * kBlockLanes;
       bias_row = kBlockLanes;
     }
-    score(b, piece, lanes, k + row * k_stride, k_stride, scratch.scores + row * kBlockLanes, bias,
-          bias_row, most);
+    score(b, piece, lanes, careful, k + row * k_stride, k_stride,
+          scratch.scores + row * kBlockLanes, bias, bias_row, most);
   }
   raise_maximum(b, lanes, most);
   for (const Piece& piece : pieces) {
@@ -309,15 +332,19 @@ HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, const Scratc
   for (const Piece& piece : pieces) {
     const std::int64_t row = piece.first_key - begin;
     const std::int64_t lane = piece.first_group * kGroupLanes;
-    product<TileMode::add>(b.v_dim, piece.groups,
-                           {.a = v + row * v_stride,
-                            .a_row = 1,
-                            .a_step = v_stride,
-                            .b = scratch.scores + row * kBlockLanes + lane,
-                            .b_step = kBlockLanes,
-                            .c = lanes.o + lane,
-                            .c_row = kBlockLanes,
-                            .steps = piece.last_key - piece.first_key});
+    const TileOperands o{.a = v + row * v_stride,
+                         .a_row = 1,
+                         .a_step = v_stride,
+                         .b = scratch.scores + row * kBlockLanes + lane,
+                         .b_step = kBlockLanes,
+                         .c = lanes.o + lane,
+                         .c_row = kBlockLanes,
+                         .steps = piece.last_key - piece.first_key};
+    if (careful) {
+      weigh_carefully(b.v_dim, piece.groups, o);
+    } else {
+      product<TileMode::add>(b.v_dim, piece.groups, o);
+    }
   }
 }
 
@@ -326,8 +353,8 @@ HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::i
                              float* rows, float* lanes) {
   if (count < kBlockLanes) std::fill_n(lanes, b.head_dim * kBlockLanes, 0.0F);
   if (b.q.is_plain() && b.q_rotation.cos == nullptr) {
-    transpose(static_cast<const float*>(b.q.data) + first * b.q.row_stride, b.q.row_stride, count,
-              b.head_dim, b.scale, lanes, kBlockLanes);
+    transpose_scaled(static_cast<const float*>(b.q.data) + first * b.q.row_stride, b.q.row_stride,
+                     count, b.head_dim, b.scale, lanes, kBlockLanes);
     return;
   }
   load_rows(b.q, first, count, b.head_dim, rows);
@@ -337,7 +364,7 @@ HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::i
     turn.sin += first * turn.stride;
     rotate_rows(rows, b.head_dim, count, turn);
   }
-  transpose(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kBlockLanes);
+  transpose_scaled(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kBlockLanes);
 }
 
 // Divides by the sums; returns which lanes are finite.
@@ -364,20 +391,21 @@ HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) 
   return finite;
 }
 
-// Writes lanes out as rows.
-HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uint64_t finite,
+std::uint64_t all_of(const Lanes& lanes) { return ~std::uint64_t{0} >> (64 - lanes.queries); }
+
+// Writes the `wanted` lanes out as rows.
+HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uint64_t wanted,
                            float* rows) {
   const StoredOutput& out = b.out;
   const std::int64_t begin = lanes.first_query * out.row_stride;
-  const bool all = finite == ~std::uint64_t{0} >> (64 - lanes.queries);
-  if (all && out.storage == Storage::float32 && out.channel_stride == 1) {
-    transpose(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F,
-              static_cast<float*>(out.data) + begin, out.row_stride);
+  if (wanted == all_of(lanes) && out.storage == Storage::float32 && out.channel_stride == 1) {
+    transpose_scaled(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F,
+                     static_cast<float*>(out.data) + begin, out.row_stride);
     return;
   }
-  transpose(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
+  transpose_scaled(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
   for (std::int64_t i = 0; i < lanes.queries; ++i) {
-    if ((finite >> i & 1) == 0) continue;
+    if ((wanted >> i & 1) == 0) continue;
     const float* from = rows + i * b.v_dim;
     const auto store = [&](auto* to) {
       using T = std::remove_reference_t<decltype(*to)>;
@@ -398,7 +426,9 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
   }
 }
 
-UnfinishedRows attention_block(const AttentionBlock& b, float* memory) {
+// Leaves out the rows that are not wanted, and tells which of the others did not become finite.
+UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const UnfinishedRows& wanted,
+                               float* memory) {
   const Scratch scratch = divide(b, memory);
   const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
   alignas(64) std::int32_t first[kBlockQueries], last[kBlockQueries];
@@ -431,9 +461,11 @@ UnfinishedRows attention_block(const AttentionBlock& b, float* memory) {
   const std::int64_t end = b.last[b.queries - 1];
   for (std::int64_t key = b.first[0] / kKeyBlock * kKeyBlock; key < end; key += kKeyBlock) {
     const std::int64_t keys = std::min<std::int64_t>(kKeyBlock, end - key);
-    const float* k = static_cast<const float*>(b.k.data) + key * b.k.row_stride;
-    const float* v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
-    if (scratch.k != nullptr) {
+    const float* k = scratch.k;
+    const float* v = scratch.v;
+    if (k == nullptr) {
+      k = static_cast<const float*>(b.k.data) + key * b.k.row_stride;
+    } else {
       load_rows(b.k, key, keys, b.head_dim, scratch.k);
       if (b.k_rotation.cos != nullptr) {
         RotationRows turn = b.k_rotation;
@@ -441,14 +473,14 @@ UnfinishedRows attention_block(const AttentionBlock& b, float* memory) {
         turn.sin += key * turn.stride;
         rotate_rows(scratch.k, b.head_dim, keys, turn);
       }
-      k = scratch.k;
     }
-    if (scratch.v != nullptr) {
+    if (v == nullptr) {
+      v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
+    } else {
       load_rows(b.v, key, keys, b.v_dim, scratch.v);
-      v = scratch.v;
     }
     for (std::int64_t n = 0; n < blocks; ++n) {
-      attend(b, lanes[n], scratch, key, key + keys, k,
+      attend(b, lanes[n], careful, scratch, key, key + keys, k,
              scratch.k != nullptr ? b.head_dim : b.k.row_stride, v,
              scratch.v != nullptr ? b.v_dim : b.v.row_stride);
     }
@@ -457,10 +489,12 @@ UnfinishedRows attention_block(const AttentionBlock& b, float* memory) {
   UnfinishedRows unfinished;
   for (std::int64_t n = 0; n < blocks; ++n) {
     const std::uint64_t finite = normalize(b, lanes[n]);
-    store_rows(b, lanes[n], finite, scratch.rows);
-    unfinished.bits[n] = ~finite & (~std::uint64_t{0} >> (64 - lanes[n].queries));
+    const std::uint64_t done = finite & wanted.bits[n] & all_of(lanes[n]);
+    if (done != 0) store_rows(b, lanes[n], done, scratch.rows);
+    unfinished.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
     if (b.log_sum_exp == nullptr) continue;
     for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
+      if ((done >> i & 1) == 0) continue;
       const double sum = static_cast<double>(lanes[n].sum[i]);
       const double log_sum = static_cast<double>(lanes[n].most[i]) * kLn2 + std::log(sum);
       b.log_sum_exp[(lanes[n].first_query + i) * b.log_sum_exp_stride] =
@@ -470,6 +504,16 @@ UnfinishedRows attention_block(const AttentionBlock& b, float* memory) {
   return unfinished;
 }
 
+void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
+                     std::int64_t keys, float* tile) {
+  transpose(rows, row_stride, queries, keys, tile, kBlockLanes, [](auto d, auto x) HWY_ATTR {
+    const auto none = hn::Set(d, -std::numeric_limits<float>::infinity());
+    const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
+    const auto y = hn::Max(lowest, hn::Mul(x, hn::Set(d, static_cast<float>(kLog2E))));
+    return hn::IfThenElse(hn::Eq(x, none), none, y);
+  });
+}
+
 }  // namespace sextant::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -477,6 +521,13 @@ HWY_AFTER_NAMESPACE();
 namespace sextant {
 
 HWY_EXPORT(attention_block);
+HWY_EXPORT(biases_to_lanes);
+
+void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
+                     std::int64_t keys, float* tile) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(biases_to_lanes)(rows, row_stride, queries, keys, tile);
+}
 
 std::int64_t attention_block_scratch(const AttentionBlock& block) noexcept {
   return divide(block, nullptr).size;
@@ -485,7 +536,12 @@ std::int64_t attention_block_scratch(const AttentionBlock& block) noexcept {
 UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept {
   apply_requested_target();
   const DenormalsOff denormals_off;
-  return HWY_DYNAMIC_DISPATCH(attention_block)(block, scratch);
+  UnfinishedRows rows;
+  std::fill(std::begin(rows.bits), std::end(rows.bits), ~std::uint64_t{0});
+  rows = HWY_DYNAMIC_DISPATCH(attention_block)(block, false, rows, scratch);
+  const bool any = std::any_of(std::begin(rows.bits), std::end(rows.bits),
+                               [](std::uint64_t bits) { return bits != 0; });
+  return any ? HWY_DYNAMIC_DISPATCH(attention_block)(block, true, rows, scratch) : rows;
 }
 
 }  // namespace sextant

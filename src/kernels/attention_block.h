@@ -23,6 +23,11 @@ struct BiasTiles {
   const void* context = nullptr;  // fill and context: null without such biases
 };
 
+// A filler's last step: rows[i * row_stride + j], natural, to tile[j * kBlockLanes + i] in log2
+// units; finite stays finite.
+void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
+                     std::int64_t keys, float* tile) noexcept;
+
 // One task. Rows count from the task's first query and the sequence's first key.
 struct AttentionBlock {
   StoredRows q, k, v;
@@ -47,8 +52,10 @@ struct AttentionBlock {
 // How many floats of scratch it needs, on a 64-byte line.
 std::int64_t attention_block_scratch(const AttentionBlock& block) noexcept;
 
-// Writes out and log_sum_exp. Rows whose result is not finite, which infinities and NaN among what
-// they see may be the reason of, are left out, and their bits set: they are for the plain path.
+// Writes out and log_sum_exp. Rows whose result is not finite are tried again with more care for
+// infinities and NaN among what is hidden (the same bits otherwise); what is not finite then,
+// because of something visible, is left out and its bits are set: those rows are for the plain
+// path.
 struct UnfinishedRows {
   std::uint64_t bits[kBlockQueries / 64] = {};
 };

@@ -63,12 +63,18 @@ HWY_INLINE void load_rows(const StoredRows& from, std::int64_t first, std::int64
   }
 }
 
-// to[column][row] = from[row][column] * factor, in squares of four.
+// to[column][row] = finish(from[row][column]), in squares of four; `finish` takes a tag and a
+// vector.
+template <class Finish>
 HWY_INLINE void transpose(const float* from, std::int64_t from_stride, std::int64_t rows,
-                          std::int64_t columns, float factor, float* to, std::int64_t to_stride) {
+                          std::int64_t columns, float* to, std::int64_t to_stride,
+                          const Finish& finish) {
   const hn::FixedTag<float, 4> d;
+  const hn::CappedTag<float, 1> d1;
   const hn::RepartitionToWide<decltype(d)> wide;
-  const auto by = hn::Set(d, factor);
+  const auto one = [&](std::int64_t r, std::int64_t c) HWY_ATTR {
+    hn::Store(finish(d1, hn::Load(d1, from + r * from_stride + c)), d1, to + c * to_stride + r);
+  };
   std::int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
     const float* x = from + r * from_stride;
@@ -82,24 +88,29 @@ HWY_INLINE void transpose(const float* from, std::int64_t from_stride, std::int6
       const auto e = hn::BitCast(wide, hn::InterleaveUpper(d, x0, x1));
       const auto f = hn::BitCast(wide, hn::InterleaveUpper(d, x2, x3));
       float* y = to + c * to_stride + r;
-      hn::StoreU(hn::Mul(by, hn::BitCast(d, hn::InterleaveLower(wide, a, b))), d, y);
-      hn::StoreU(hn::Mul(by, hn::BitCast(d, hn::InterleaveUpper(wide, a, b))), d, y + to_stride);
-      hn::StoreU(hn::Mul(by, hn::BitCast(d, hn::InterleaveLower(wide, e, f))), d,
-                 y + 2 * to_stride);
-      hn::StoreU(hn::Mul(by, hn::BitCast(d, hn::InterleaveUpper(wide, e, f))), d,
-                 y + 3 * to_stride);
+      const auto put = [&](auto v, std::int64_t column) HWY_ATTR {
+        hn::StoreU(finish(d, hn::BitCast(d, v)), d, y + column * to_stride);
+      };
+      put(hn::InterleaveLower(wide, a, b), 0);
+      put(hn::InterleaveUpper(wide, a, b), 1);
+      put(hn::InterleaveLower(wide, e, f), 2);
+      put(hn::InterleaveUpper(wide, e, f), 3);
     }
     for (; c < columns; ++c) {
-      for (std::int64_t i = 0; i < 4; ++i) {
-        to[c * to_stride + r + i] = x[i * from_stride + c] * factor;
-      }
+      for (std::int64_t i = 0; i < 4; ++i) one(r + i, c);
     }
   }
   for (; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      to[c * to_stride + r] = from[r * from_stride + c] * factor;
-    }
+    for (std::int64_t c = 0; c < columns; ++c) one(r, c);
   }
+}
+
+// to[column][row] = from[row][column] * factor
+HWY_INLINE void transpose_scaled(const float* from, std::int64_t from_stride, std::int64_t rows,
+                                 std::int64_t columns, float factor, float* to,
+                                 std::int64_t to_stride) {
+  transpose(from, from_stride, rows, columns, to, to_stride,
+            [factor](auto d, auto x) HWY_ATTR { return hn::Mul(x, hn::Set(d, factor)); });
 }
 
 }  // namespace sextant::HWY_NAMESPACE

@@ -1,0 +1,221 @@
+// The fast path: a task is up to 256 queries of one head of one sequence, and independent of all
+// others.
+#include "fused.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <vector>
+
+#include "biases.h"
+#include "kernels/attention_block.h"
+#include "plain.h"
+#include "scratch.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant::detail {
+namespace {
+
+// Multiply-adds that are worth a second thread: some ten microseconds.
+constexpr double kThreadWork = 1 << 20;
+
+std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
+  return (at.q_len + block_queries - 1) / block_queries;
+}
+
+// One head of one sequence, on one thread.
+template <class T>
+class HeadTask {
+ public:
+  HeadTask(const Arguments<T>& a, View<const T> v, View<T> out, const Sequence& sequence,
+           std::int64_t head, std::int64_t first_query, std::int64_t queries)
+      : a_(a), v_(v), out_(out), biases_{a, sequence, head}, first_query_(first_query) {
+    const auto rows = [&](const auto& view, std::int64_t view_head, std::int64_t first) {
+      return StoredRows{view.data() + sequence.batch * view.stride(0) + view_head * view.stride(1) +
+                            (sequence.begin + first) * view.stride(2),
+                        view.stride(2), view.stride(3), storage_of<T>};
+    };
+    const std::int64_t key_head = a.key_head(head);
+    const StoredRows to = rows(out, head, first_query);
+    block_ = {.q = rows(a.q, head, first_query),
+              .k = rows(a.k, key_head, 0),
+              .v = rows(v, key_head, 0),
+              .out = {const_cast<void*>(to.data), to.row_stride, to.channel_stride, to.storage},
+              .queries = queries,
+              .head_dim = a.head_dim,
+              .v_dim = v.size(3),
+              .scale = static_cast<float>(a.scale * kLog2E),
+              .softcap = static_cast<float>(a.softcap * kLog2E),
+              .sink = static_cast<float>(a.sink(head) * kLog2E),
+              .first = first_,
+              .last = last_};
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const KeyRange range = a.visible(sequence, first_query + i);
+      first_[i] = static_cast<std::int32_t>(range.first);
+      last_[i] = static_cast<std::int32_t>(range.last);
+    }
+    if (a.rotation != nullptr) {
+      const RotationTable<float>& table = *a.rotation;
+      block_.k_rotation = {.cos = table.cos.data(),
+                           .sin = table.sin.data(),
+                           .stride = table.cos.size(1),
+                           .pairs = table.cos.size(1),
+                           .first_channel = table.first_channel,
+                           .interleaved = table.layout == RotaryLayout::interleaved};
+      block_.q_rotation = block_.k_rotation;
+      const std::int64_t own = a.own_key(sequence, first_query);
+      block_.q_rotation.cos += own * table.cos.size(1);
+      block_.q_rotation.sin += own * table.cos.size(1);
+    }
+    if (a.log_sum_exp.data() != nullptr) {
+      const View<float>& to_log = a.log_sum_exp;
+      block_.log_sum_exp = to_log.data() + sequence.batch * to_log.stride(0) +
+                           head * to_log.stride(1) +
+                           (sequence.begin + first_query) * to_log.stride(2);
+      block_.log_sum_exp_stride = to_log.stride(2);
+    }
+    if (biases_.by_pair()) block_.tiles = {fill_tile, this};
+  }
+
+  HeadTask(const HeadTask&) = delete;
+  HeadTask& operator=(const HeadTask&) = delete;
+
+  void run() {
+    const std::int64_t kernel_floats = attention_block_scratch(block_);
+    const std::int64_t lines = biases_.by_distance() ? line_floats() : 0;
+    const std::int64_t rows = biases_.by_pair() ? kBlockLanes * kKeyBlock : 0;
+    float* memory = thread_scratch(kernel_floats + lines + rows);
+    rows_ = memory + kernel_floats;
+    if (biases_.by_distance()) prepare_distances(rows_ + rows);
+    const UnfinishedRows unfinished = attention_block(block_, memory);
+    finish(unfinished);
+  }
+
+ private:
+  // Of all blocks of keys that the kernel looks at.
+  std::int64_t first_key() const { return first_[0] / kKeyBlock * kKeyBlock; }
+  std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
+  std::int64_t line_floats() const { return kBlockQueries + last_key() - first_key(); }
+
+  // Distances for the tiles, or the line that the kernel reads: ascending with the query.
+  void prepare_distances(float* memory) {
+    const std::int64_t own = a_.own_key(biases_.sequence, first_query_);
+    const std::int64_t count = line_floats();
+    least_distance_ = first_key() - (own + kBlockQueries - 1);
+    distances_ = memory;
+    biases_.fill_distances(least_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
+    if (biases_.by_pair()) return;
+    std::reverse(memory, memory + count);
+    // The line's first number is that of query 0 and key last_key, one more than anybody sees.
+    block_.line = memory + last_key();
+  }
+
+  static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
+                        std::int64_t first_key, std::int64_t keys, float* tile) {
+    const auto& task = *static_cast<const HeadTask*>(context);
+    if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
+    // A mask that is all there is can be read where it lies.
+    const auto& mask = task.a_.float_mask;
+    if (mask.data != nullptr && mask.strides[3] == 1 && task.a_.bool_mask.data == nullptr &&
+        task.a_.indexed == nullptr && !task.biases_.by_distance()) {
+      const Sequence& at = task.biases_.sequence;
+      const float* from =
+          mask.data + at.batch * mask.strides[0] + task.biases_.head * mask.strides[1] +
+          (at.begin + task.first_query_ + first_query) * mask.strides[2] + at.begin + first_key;
+      biases_to_lanes(from, mask.strides[2], queries, keys, tile);
+      return;
+    }
+    for (std::int64_t i = 0; i < queries; ++i) {
+      task.biases_.fill_row(task.first_query_ + first_query + i, first_key, keys, task.distances_,
+                            task.least_distance_, task.rows_ + i * kKeyBlock);
+    }
+    biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
+  }
+
+  // Rows with infinities or NaN go the plain way, which defines what they give.
+  void finish(const UnfinishedRows& unfinished) const {
+    std::vector<double> memory;
+    for (std::int64_t i = 0; i < block_.queries; ++i) {
+      if ((unfinished.bits[i / 64] >> (i % 64) & 1) == 0) continue;
+      memory.resize(static_cast<std::size_t>(plain_row_scratch(a_.head_dim, a_.k_len, v_.size(3))));
+      plain_row(a_, biases_.sequence, biases_.head, first_query_ + i, v_, out_, memory.data());
+    }
+  }
+
+  const Arguments<T>& a_;
+  View<const T> v_;
+  View<T> out_;
+  HeadBiases<T> biases_;
+  std::int64_t first_query_;
+  AttentionBlock block_;
+  std::int32_t first_[kBlockQueries], last_[kBlockQueries];
+  float* rows_ = nullptr;             // [64][128]: biases of a tile before they become lanes
+  const float* distances_ = nullptr;  // what distances add, from least_distance_ on
+  std::int64_t least_distance_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+TaskGrid task_grid(const Arguments<T>& a, std::int64_t v_dim) {
+  TaskGrid grid;
+  const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
+                      static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v_dim);
+  const int threads = a.threads == 0 ? default_threads() : a.threads;
+  const std::int64_t useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
+  const std::int64_t sequences = a.batch * a.segment_count();
+  const auto count = [&] {
+    if (a.segments.empty()) {
+      return sequences * a.heads_q * blocks_of({.q_len = a.q_len}, grid.block_queries);
+    }
+    std::int64_t blocks = 0;
+    for (std::int64_t n = 0; n < a.segment_count(); ++n) {
+      blocks += blocks_of(a.sequence(n), grid.block_queries);
+    }
+    return a.batch * a.heads_q * blocks;
+  };
+  // Smaller tasks only where there would be too few to share out evenly.
+  grid.block_queries = kBlockQueries;
+  grid.tasks = count();
+  while (threads > 1 && grid.tasks < 4 * threads && grid.block_queries > kBlockLanes) {
+    grid.block_queries /= 2;
+    grid.tasks = count();
+  }
+  grid.workers =
+      static_cast<int>(std::min({static_cast<std::int64_t>(threads), useful, grid.tasks}));
+  return grid;
+}
+
+template <class T>
+void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
+  const TaskGrid grid = task_grid(a, v.size(3));
+  if (grid.tasks == 0) return;
+  // Tasks are numbered by sequence, then head, then block, the last block first: with a causal mask
+  // it is the longest. Each worker walks along with the counter.
+  std::atomic<std::int64_t> next{0};
+  parallel_for(grid.workers, grid.workers, [&](std::int64_t) {
+    std::int64_t number = 0, begin = 0;  // the sequence and its first task
+    for (std::int64_t task = next++; task < grid.tasks; task = next++) {
+      Sequence at = a.sequence(number);
+      std::int64_t blocks = blocks_of(at, grid.block_queries);
+      while (task >= begin + blocks * a.heads_q) {
+        begin += blocks * a.heads_q;
+        at = a.sequence(++number);
+        blocks = blocks_of(at, grid.block_queries);
+      }
+      const std::int64_t head = (task - begin) / blocks;
+      const std::int64_t first = (blocks - 1 - (task - begin) % blocks) * grid.block_queries;
+      HeadTask<T>(a, v, out, at, head, first, std::min(grid.block_queries, at.q_len - first)).run();
+    }
+  });
+}
+
+#define SEXTANT_INSTANTIATE(T)                                    \
+  template TaskGrid task_grid(const Arguments<T>&, std::int64_t); \
+  template void fused_attention(const Arguments<T>&, View<const T>, View<T>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::detail
