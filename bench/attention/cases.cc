@@ -87,6 +87,23 @@ void add_small(std::vector<Case>& cases) {
   cases.push_back({name_of("small causal", problem), "67 %; 3x", problem});
 }
 
+template <class P, class Use>
+void for_each_field(P& problem, const Use& use) {
+  use("kind", problem.kind);
+  use("heads", problem.heads);
+  use("heads_k", problem.heads_k);
+  use("queries", problem.queries);
+  use("keys", problem.keys);
+  use("head_dim", problem.head_dim);
+  use("dtype", problem.dtype);
+  use("causal", problem.causal);
+  use("window", problem.window);
+  use("bias", problem.bias);
+  use("softcap", problem.softcap);
+  use("layout", problem.layout);
+  use("in_place", problem.in_place);
+}
+
 }  // namespace
 
 std::vector<Case> all_cases(bool quick) {
@@ -100,21 +117,15 @@ std::vector<Case> all_cases(bool quick) {
 }
 
 nlohmann::json to_json(const Case& test) {
-  const Problem& problem = test.problem;
-  return {{"name", test.name},
-          {"kind", problem.kind},
-          {"heads", problem.heads},
-          {"heads_k", problem.heads_k},
-          {"queries", problem.queries},
-          {"keys", problem.keys},
-          {"head_dim", problem.head_dim},
-          {"dtype", problem.dtype},
-          {"causal", problem.causal},
-          {"window", problem.window},
-          {"bias", problem.bias},
-          {"softcap", problem.softcap},
-          {"layout", problem.layout},
-          {"in_place", problem.in_place}};
+  nlohmann::json json = {{"name", test.name}, {"target", test.target}};
+  for_each_field(test.problem, [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
+}
+
+Case from_json(const nlohmann::json& json) {
+  Case test{json.at("name"), json.at("target"), {}};
+  for_each_field(test.problem, [&](const char* name, auto& value) { json.at(name).get_to(value); });
+  return test;
 }
 
 Prepared prepare(const Problem& problem) {

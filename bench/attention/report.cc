@@ -102,7 +102,8 @@ void Peers::add(const json& file) { files_.push_back(file); }
 std::string Peers::versions() const {
   std::string text;
   for (const json& file : files_) {
-    for (const auto& [name, version] : file.value("peers", json::object()).items()) {
+    const json names = file.value("peers", json::object());
+    for (const auto& [name, version] : names.items()) {
       text += (text.empty() ? "" : ", ") + name + " " + version.get<std::string>();
     }
   }
