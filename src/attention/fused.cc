@@ -132,13 +132,25 @@ class HeadTask {
     biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
   }
 
-  // Rows with infinities or NaN go the plain way, which defines what they give.
+  // What infinities and NaN make of a row's channels is defined by the plain path; channels that
+  // are finite stay.
   void finish(const UnfinishedRows& unfinished) const {
     std::vector<double> memory;
     for (std::int64_t i = 0; i < block_.queries; ++i) {
       if ((unfinished.bits[i / 64] >> (i % 64) & 1) == 0) continue;
       memory.resize(static_cast<std::size_t>(plain_row_scratch(a_.head_dim, a_.k_len, v_.size(3))));
-      plain_row(a_, biases_.sequence, biases_.head, first_query_ + i, v_, out_, memory.data());
+      const Sequence& at = biases_.sequence;
+      const std::int64_t query = first_query_ + i, row = at.begin + query;
+      const double log_sum = plain_row(a_, at, biases_.head, query, v_, memory.data());
+      for (std::int64_t c = 0; c < v_.size(3); ++c) {
+        T& to = out_(at.batch, biases_.head, row, c);
+        if (!std::isfinite(static_cast<float>(to))) {
+          to = static_cast<T>(memory[static_cast<std::size_t>(c)]);
+        }
+      }
+      if (a_.log_sum_exp.data() == nullptr) continue;
+      float& to = a_.log_sum_exp(at.batch, biases_.head, row);
+      if (!std::isfinite(to)) to = static_cast<float>(log_sum);
     }
   }
 

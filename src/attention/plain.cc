@@ -11,11 +11,9 @@ std::int64_t plain_row_scratch(std::int64_t head_dim, std::int64_t k_len, std::i
 }
 
 template <class T>
-void plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
-               std::int64_t query, View<const T> v, View<T> out, double* memory) {
-  const std::int64_t v_dim = v.size(3);
-  double* sum = memory;
-  const RowScratch scratch = row_scratch(memory + v_dim, a.head_dim, a.k_len);
+double plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
+                 std::int64_t query, View<const T> v, double* memory) {
+  const RowScratch scratch = row_scratch(memory + v.size(3), a.head_dim, a.k_len);
   const RowIndex at{sequence, head, query};
   const KeyRange range = biased_scores(a, at, scratch);
   const double log_sum =
@@ -23,14 +21,8 @@ void plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t hea
   const View<const T> values = v.select(0, sequence.batch)
                                    .select(0, a.key_head(head))
                                    .narrow(0, sequence.begin, sequence.k_len);
-  weigh_values(scratch.scores, range, values, sum);
-  const std::int64_t row = sequence.begin + query;
-  for (std::int64_t c = 0; c < v_dim; ++c) {
-    out(sequence.batch, head, row, c) = static_cast<T>(sum[c]);
-  }
-  if (a.log_sum_exp.data() != nullptr) {
-    a.log_sum_exp(sequence.batch, head, row) = static_cast<float>(log_sum);
-  }
+  weigh_values(scratch.scores, range, values, memory);
+  return log_sum;
 }
 
 template <class T>
@@ -38,16 +30,23 @@ void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   const std::int64_t v_dim = v.size(3);
   for_each_row(a.batch * a.heads_q * a.q_len, a.k_len * (a.head_dim + v_dim), a.threads,
                plain_row_scratch(a.head_dim, a.k_len, v_dim),
-               [&](std::int64_t row, double* memory) {
-                 const std::int64_t query = row % a.q_len;
-                 const Sequence at = a.sequence_of(row / (a.heads_q * a.q_len), query);
-                 plain_row(a, at, row / a.q_len % a.heads_q, query - at.begin, v, out, memory);
+               [&](std::int64_t number, double* memory) {
+                 const std::int64_t batch = number / (a.heads_q * a.q_len);
+                 const std::int64_t head = number / a.q_len % a.heads_q, row = number % a.q_len;
+                 const Sequence at = a.sequence_of(batch, row);
+                 const double log_sum = plain_row(a, at, head, row - at.begin, v, memory);
+                 for (std::int64_t c = 0; c < v_dim; ++c) {
+                   out(batch, head, row, c) = static_cast<T>(memory[c]);
+                 }
+                 if (a.log_sum_exp.data() != nullptr) {
+                   a.log_sum_exp(batch, head, row) = static_cast<float>(log_sum);
+                 }
                });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                              \
-  template void plain_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t, \
-                          View<const T>, View<T>, double*);                                 \
+#define SEXTANT_INSTANTIATE(T)                                                                \
+  template double plain_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t, \
+                            View<const T>, double*);                                          \
   template void plain_attention(const Arguments<T>&, View<const T>, View<T>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

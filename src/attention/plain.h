@@ -9,10 +9,11 @@ namespace sextant::detail {
 template <class T>
 void plain_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);
 
-// One row of it; `memory` holds plain_row_scratch() doubles.
+// One row of it: its v_dim outputs are the first numbers of `memory`, which holds
+// plain_row_scratch() doubles. Returns log(sum(exp(scores))).
 template <class T>
-void plain_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
-               std::int64_t query, View<const T> v, View<T> out, double* memory);
+double plain_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
+                 std::int64_t query, View<const T> v, double* memory);
 std::int64_t plain_row_scratch(std::int64_t head_dim, std::int64_t k_len, std::int64_t v_dim);
 
 }  // namespace sextant::detail

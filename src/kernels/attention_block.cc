@@ -229,6 +229,8 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
   switch ((capped ? 4 : 0) + (bias != nullptr ? 2 : 0) + (piece.edge ? 1 : 0)) {
     case 1:
       return run(adjust<false, false, true>);
+    case 2:
+      return run(adjust<false, true, false>);
     case 3:
       return run(adjust<false, true, true>);
     case 4:
@@ -489,7 +491,8 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
   UnfinishedRows unfinished;
   for (std::int64_t n = 0; n < blocks; ++n) {
     const std::uint64_t finite = normalize(b, lanes[n]);
-    const std::uint64_t done = finite & wanted.bits[n] & all_of(lanes[n]);
+    const std::uint64_t done =
+        (careful ? wanted.bits[n] : finite & wanted.bits[n]) & all_of(lanes[n]);
     if (done != 0) store_rows(b, lanes[n], done, scratch.rows);
     unfinished.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
     if (b.log_sum_exp == nullptr) continue;

@@ -53,9 +53,9 @@ struct AttentionBlock {
 std::int64_t attention_block_scratch(const AttentionBlock& block) noexcept;
 
 // Writes out and log_sum_exp. Rows whose result is not finite are tried again with more care for
-// infinities and NaN among what is hidden (the same bits otherwise); what is not finite then,
-// because of something visible, is left out and its bits are set: those rows are for the plain
-// path.
+// infinities and NaN among what is hidden (the same bits otherwise). The bits of those that are not
+// finite then, because of something visible, are set: which value their channels that are not
+// finite should have is for the plain path to say.
 struct UnfinishedRows {
   std::uint64_t bits[kBlockQueries / 64] = {};
 };

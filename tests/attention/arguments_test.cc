@@ -184,8 +184,8 @@ TEST_F(AttentionErrors, KeyLengthsAndOffsets) {
 TEST_F(AttentionErrors, AnAlignmentThatNobodyNamed) {
   options.window = {2, 0};
   EXPECT_EQ(message(),
-            "[attention.causal] must be named, or query_offsets given, for a window or distance "
-            "bias with q_len 3 and k_len 5");
+            "[attention.causal] must be named, or query_offsets given, for a window, distance "
+            "bias, slopes or rotation with q_len 3 and k_len 5");
   const std::vector<std::int64_t> offsets{2, 2};
   options.query_offsets = offsets;
   EXPECT_EQ(message(), "no error");

@@ -181,13 +181,15 @@ TYPED_TEST(AttentionOracle, AgreesOnRandomShapesLayoutsAndOptionsAtEveryStage) {
     const double keys = static_cast<double>(call.k.view.size(2));
     const double score_error = 2 * (head_dim + 10) * kEps * expected.largest_score;
     const double weight_error = 2 * score_error + 4 * (keys + 8) * kEps;
+    // The fast path does the same in float32; its 2^x is off by at most four units in 2^-24.
+    const double coarser = std::is_same_v<T, float> ? 0x1p-24 / kEps : 1;
     double largest_value = 0;
     for (const double value : call.expected.v.span())
       largest_value = std::max(largest_value, std::abs(value));
 
-    ASSERT_NO_FATAL_FAILURE(expect_near(copy_of(out.view), expected.output,
-                                        weight_error * largest_value * std::max(1.0, keys),
-                                        "output"));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_near(copy_of(out.view), expected.output,
+                    coarser * weight_error * largest_value * std::max(1.0, keys), "output"));
     const auto stage = [&](Stage which) {
       return attention_weights<T>(call.q.view, call.k.view, call.options, {.stage = which});
     };

@@ -122,12 +122,24 @@ TEST(AttentionRow, AZeroScaleIsTheMeanAndANegativeOnePrefersTheLeastAlike) {
   EXPECT_EQ(probabilities({5, -7}, options), (std::vector<double>{0, 1}));
 }
 
-TEST(AttentionRow, SubnormalNumbersAreNumbers) {
-  Tensor<float> q(Shape{1, 1, 1, 1}), k(Shape{1, 1, 2, 1}), v(Shape{1, 1, 2, 1}),
+template <class T>
+T mean_of_subnormals() {
+  Tensor<T> q(Shape{1, 1, 1, 1}), k(Shape{1, 1, 2, 1}), v(Shape{1, 1, 2, 1}),
       out(Shape{1, 1, 1, 1});
-  v(0, 0, 0, 0) = v(0, 0, 1, 0) = 3 * std::numeric_limits<float>::denorm_min();
+  v(0, 0, 0, 0) = v(0, 0, 1, 0) = 4 * std::numeric_limits<T>::denorm_min();
   attention(q, k, v, out);
-  EXPECT_EQ(out(0, 0, 0, 0), 3 * std::numeric_limits<float>::denorm_min());
+  return out(0, 0, 0, 0);
+}
+
+TEST(AttentionRow, SubnormalNumbersAreNumbersInFloat64AndZerosInFloat32) {
+  EXPECT_EQ(mean_of_subnormals<double>(), 4 * std::numeric_limits<double>::denorm_min());
+  EXPECT_EQ(mean_of_subnormals<float>(), 0);
+}
+
+TEST(AttentionRow, TheCallersTreatmentOfSubnormalNumbersIsRestored) {
+  volatile float tiny = std::numeric_limits<float>::min();
+  mean_of_subnormals<float>();
+  EXPECT_GT(tiny / 4, 0);
 }
 
 }  // namespace
