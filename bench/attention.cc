@@ -1,7 +1,10 @@
 // How fast is attention, as a share of what the machine can do and against other libraries?
 // docs/benchmarks.md says how it is measured.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,7 @@ using namespace sextant::bench;
 
 constexpr const char* kUsage = R"(usage: attention [options]
   --cases TEXT        only cases whose name holds TEXT; may be given again
+  --case NAME         only this case; may be given again
   --threads LIST      numbers of threads, for example 1,2 (the default)
   --seconds S         time for each case and number of threads (default 1)
   --json FILE         write the results to FILE
@@ -31,7 +35,7 @@ constexpr const char* kUsage = R"(usage: attention [options]
 )";
 
 struct Options {
-  std::vector<std::string> cases, peers;
+  std::vector<std::string> parts, names, peers;
   std::vector<int> threads = {1, 2};
   double seconds = 1;
   std::string json, from, growth;
@@ -53,47 +57,40 @@ std::vector<int> parse_threads(const std::string& text) {
 
 Options parse(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    const auto value = [&]() -> std::string {
-      if (i + 1 == argc) throw Error(name, "needs a value");
-      return argv[++i];
-    };
-    if (name == "--cases")
-      options.cases.push_back(value());
-    else if (name == "--threads")
-      options.threads = parse_threads(value());
-    else if (name == "--seconds")
-      options.seconds = std::atof(value().c_str());
-    else if (name == "--json")
-      options.json = value();
-    else if (name == "--update")
-      options.update = true;
-    else if (name == "--peers")
-      options.peers.push_back(value());
-    else if (name == "--from")
-      options.from = value();
-    else if (name == "--markdown")
-      options.markdown = true;
-    else if (name == "--quick")
-      options.quick = true;
-    else if (name == "--list")
-      options.list = true;
-    else if (name == "--list-json")
-      options.list_json = true;
-    else if (name == "--growth")
-      options.growth = value();
-    else
-      throw Error(name, std::string("is no option of this program\n") + kUsage);
+  int i = 1;
+  const auto value = [&]() -> std::string {
+    if (i + 1 == argc) throw Error(argv[i], "needs a value");
+    return argv[++i];
+  };
+  const std::map<std::string, std::function<void()>> known = {
+      {"--cases", [&] { options.parts.push_back(value()); }},
+      {"--case", [&] { options.names.push_back(value()); }},
+      {"--threads", [&] { options.threads = parse_threads(value()); }},
+      {"--seconds", [&] { options.seconds = std::atof(value().c_str()); }},
+      {"--json", [&] { options.json = value(); }},
+      {"--update", [&] { options.update = true; }},
+      {"--peers", [&] { options.peers.push_back(value()); }},
+      {"--from", [&] { options.from = value(); }},
+      {"--markdown", [&] { options.markdown = true; }},
+      {"--quick", [&] { options.quick = true; }},
+      {"--list", [&] { options.list = true; }},
+      {"--list-json", [&] { options.list_json = true; }},
+      {"--growth", [&] { options.growth = value(); }}};
+  for (; i < argc; ++i) {
+    const auto option = known.find(argv[i]);
+    if (option == known.end()) throw Error(argv[i], std::string("is no option\n") + kUsage);
+    option->second();
   }
   return options;
 }
 
 bool wanted(const Options& options, const std::string& name) {
-  for (const std::string& part : options.cases) {
+  for (const std::string& part : options.parts) {
     if (name.find(part) != std::string::npos) return true;
   }
-  return options.cases.empty();
+  if (std::find(options.names.begin(), options.names.end(), name) != options.names.end())
+    return true;
+  return options.parts.empty() && options.names.empty();
 }
 
 // Returns whether every case could be measured.

@@ -1,20 +1,19 @@
 // A rival composed of oneDNN's matrix products: blocks of scores, a softmax between the two
 // products, the blocks merged as in FlashAttention-2. Blocks of 256 queries x 512 keys and whole
 // rows are both tried and the faster one counts.
-//   peer_onednn CASES.json OUT.json SECONDS THREADS...     CASES.json as `attention --list-json`
+// bench/peers/common.py says how it is asked.
 #include <dnnl.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <iostream>
+#include <string>
 #include <vector>
 
 #include "attention/inputs.h"
 #include "attention/measure.h"
-#include "attention/report.h"
 #include "support/machine.h"
 #include "support/peak.h"
 
@@ -157,26 +156,25 @@ json measure_case(const Case& test, Arrays& arrays, int threads, double seconds)
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::fprintf(stderr, "usage: peer_onednn CASES.json OUT.json SECONDS THREADS...\n");
-    return 2;
-  }
+int main(int, char** argv) {
   pin_threads(argv);
-  json rows = json::array();
-  for (const json& item : json::parse(std::ifstream(argv[1]))) {
-    const Case test = from_json(item);
-    const Problem& p = test.problem;
-    const bool known = (p.kind == "forward" || p.kind == "small") && p.dtype == "f32" &&
-                       p.window == 0 && p.softcap == 0;
-    if (!known) continue;
-    Arrays arrays(p);
-    for (int i = 4; i < argc; ++i) {
-      rows.push_back(measure_case(test, arrays, std::atoi(argv[i]), std::atof(argv[3])));
-    }
-  }
+  const auto answer = [](const json& content) { std::cout << content << std::endl; };
   const dnnl_version_t& v = *dnnl_version();
-  const std::string version =
-      std::to_string(v.major) + "." + std::to_string(v.minor) + "." + std::to_string(v.patch);
-  write_json(argv[2], {{"peers", {{"oneDNN", version}}}, {"rows", rows}});
+  answer({{"peers",
+           {{"oneDNN", std::to_string(v.major) + "." + std::to_string(v.minor) + "." +
+                           std::to_string(v.patch)}}}});
+  for (std::string line; std::getline(std::cin, line);) {
+    const json request = json::parse(line);
+    const Case test = from_json(request.at("case"));
+    const Problem& p = test.problem;
+    json rows = json::array();
+    if ((p.kind == "forward" || p.kind == "small") && p.dtype == "f32" && p.window == 0 &&
+        p.softcap == 0) {
+      Arrays arrays(p);
+      for (const int threads : request.at("threads")) {
+        rows.push_back(measure_case(test, arrays, threads, request.at("seconds")));
+      }
+    }
+    answer({{"rows", rows}, {"skipped", json::array()}});
+  }
 }

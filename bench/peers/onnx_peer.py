@@ -1,0 +1,161 @@
+"""ONNX Runtime: its attention operators, with default settings and with denormals taken as zero."""
+
+import ml_dtypes  # noqa: F401  (registers bfloat16 with NumPy)
+import numpy
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+import common
+
+MICROSOFT = "com.microsoft"
+TYPES = {"f32": (TensorProto.FLOAT, numpy.float32), "f16": (TensorProto.FLOAT16, numpy.float16)}
+
+
+class Model:
+    """One operator as a session, its inputs and outputs bound to memory that stays."""
+
+    def __init__(self, operator, domain, feeds, outputs, threads, flush, **attributes):
+        # `feeds`: name -> array or None; `outputs`: name -> array, or the name of the input it shares.
+        inputs = {name: value for name, value in feeds.items() if value is not None}
+        def info(name, array):
+            kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+            return helper.make_tensor_value_info(name, kind, array.shape)
+        arrays = {name: inputs[value] if isinstance(value, str) else value for name, value in outputs.items()}
+        node = helper.make_node(operator, [name if name in inputs else "" for name in feeds], list(outputs),
+                                domain=domain, **attributes)
+        graph = helper.make_graph([node], "case", [info(n, a) for n, a in inputs.items()],
+                                  [info(n, a) for n, a in arrays.items()])
+        opsets = [helper.make_opsetid("", 23), helper.make_opsetid(MICROSOFT, 1)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        if flush:
+            options.add_session_config_entry("session.set_denormal_as_zero", "1")
+        self.session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+        self.binding = self.session.io_binding()
+        values = {n: onnxruntime.OrtValue.ortvalue_from_numpy(a) for n, a in inputs.items()}
+        for name, value in values.items():
+            self.binding.bind_ortvalue_input(name, value)
+        self.results = []
+        for name, target in outputs.items():
+            value = values[target] if isinstance(target, str) else onnxruntime.OrtValue.ortvalue_from_numpy(target)
+            self.binding.bind_ortvalue_output(name, value)
+            self.results.append(value)
+
+    def run(self):
+        self.session.run_with_iobinding(self.binding)
+
+    def result(self):
+        self.run()
+        return self.results[0].numpy()
+
+
+def packed(x):
+    """[batch, heads, length, width] as [batch, length, heads * width]."""
+    batch, heads, length, width = x.shape
+    return numpy.ascontiguousarray(x.transpose(0, 2, 1, 3)).reshape(batch, length, heads * width)
+
+
+def unpacked(x, heads):
+    batch, length, width = x.shape
+    return x.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3)
+
+
+def measure(rows, peer, threads, make, check):
+    for flush in (False, True):
+        name = peer + (", denormals off" if flush else "")
+        def use():
+            for count in threads:
+                model = make(count, flush)
+                rows.measure(name, count, model.run, lambda: check(model.result()))
+        rows.attempt(name, use)
+
+
+def arrays(case):
+    kind = TYPES[case["dtype"]][1]
+    shapes = [(case["heads"], case["queries"]), (case["heads_k"], case["keys"]), (case["heads_k"], case["keys"])]
+    seeds = [common.SEED_Q, common.SEED_K, common.SEED_V]
+    return [common.uniform((1, h, n, case["head_dim"]), s).astype(kind) for (h, n), s in zip(shapes, seeds)]
+
+
+def multi_head(case, threads, rows):
+    """Heads side by side; the bias is a tensor. A window has no attribute here."""
+    q, k, v = (packed(x) for x in arrays(case))
+    bias = common.score_bias(case, causal_too=False)[None] if case["bias"] else None
+    feeds = {"query": q, "key": k, "value": v, "bias": None, "key_padding_mask": None, "attention_bias": bias}
+    if bias is None:
+        feeds = dict(list(feeds.items())[:3])
+    measure(rows, "ORT MultiHeadAttention", threads,
+            lambda count, flush: Model("MultiHeadAttention", MICROSOFT, feeds, {"out": numpy.zeros_like(q)}, count, flush,
+                                       num_heads=case["heads"], unidirectional=int(case["causal"])),
+            lambda out: unpacked(out, case["heads"]))
+
+
+def grouped(case, threads, rows):
+    """Always causal. A prompt from nothing, or one token behind a cache that it extends in place."""
+    q, k, v = arrays(case)
+    new = 1 if case["kind"] == "decode" else case["keys"]
+    outputs = {"out": numpy.zeros_like(packed(q)), "present_key": numpy.zeros_like(k), "present_value": numpy.zeros_like(v)}
+    past = {"past_key": None, "past_value": None}
+    if case["kind"] == "decode":
+        past = {"past_key": k, "past_value": v}
+        outputs.update(present_key="past_key", present_value="past_value")
+    bias = common.score_bias(case, causal_too=False)[None] if case["bias"] else None
+    feeds = {"query": packed(q), "key": packed(k[:, :, -new:]), "value": packed(v[:, :, -new:]), **past,
+             "seqlens_k": numpy.array([case["keys"] - 1], numpy.int32),
+             "total_sequence_length": numpy.array(case["keys"], numpy.int32)}
+    if bias is not None:
+        feeds.update(cos_cache=None, sin_cache=None, position_ids=None, attention_bias=bias)
+    extra = {"local_window_size": case["window"]} if case["window"] else {}
+    measure(rows, "ORT GroupQueryAttention", threads,
+            lambda count, flush: Model("GroupQueryAttention", MICROSOFT, feeds, outputs, count, flush,
+                                       num_heads=case["heads"], kv_num_heads=case["heads_k"], **extra),
+            lambda out: unpacked(out, case["heads"]))
+
+
+def standard(case, threads, rows):
+    """Attention of ONNX opset 23."""
+    q, k, v = arrays(case)
+    mask = common.score_bias(case, causal_too=False)[None] if case["bias"] or case["window"] else None
+    feeds = {"Q": q, "K": k, "V": v} | ({} if mask is None else {"attn_mask": mask})
+    causal = int(case["causal"] and case["kind"] != "decode")
+    measure(rows, "ORT Attention-23", threads,
+            lambda count, flush: Model("Attention", "", feeds, {"Y": numpy.zeros_like(q)}, count, flush,
+                                       is_causal=causal, softcap=float(case["softcap"])),
+            lambda out: out)
+
+
+def rotary(case, threads, rows):
+    """q alone, into bound memory, twice: q and k are of one size."""
+    q = arrays(case)[0]
+    n, width = case["queries"], case["head_dim"]
+    angles = numpy.outer(numpy.arange(n), 10000.0 ** (-numpy.arange(0, width, 2) / width))
+    feeds = {"input": q, "position_ids": numpy.arange(n, dtype=numpy.int64)[None],
+             "cos_cache": numpy.cos(angles).astype(numpy.float32), "sin_cache": numpy.sin(angles).astype(numpy.float32)}
+
+    def use():
+        for count in threads:
+            model = Model("RotaryEmbedding", MICROSOFT, feeds, {"output": numpy.zeros_like(q)}, count, False,
+                          interleaved=int(case["layout"] == "interleaved"))
+            rows.measure("ORT RotaryEmbedding", count, lambda: (model.run(), model.run()), model.result)
+    rows.attempt("ORT RotaryEmbedding", use)
+
+
+def measure_case(case, threads, rows):
+    if case["dtype"] not in TYPES:
+        return rows.skip("ORT", f"has no attention for {case['dtype']} on processors")
+    if case["kind"] == "backward":
+        return rows.skip("ORT", "does not train in this package")
+    if case["kind"] == "rotate":
+        return rotary(case, threads, rows) if not case["in_place"] else rows.skip("ORT", "does not rotate in place")
+    if case["kind"] in ("forward", "small") and not case["softcap"] and not case["window"]:
+        multi_head(case, threads, rows)
+    if case["causal"] and not case["softcap"]:
+        grouped(case, threads, rows)
+    standard(case, threads, rows)
+
+
+common.serve({"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__}, measure_case)
