@@ -2,3 +2,4 @@
 #pragma once
 
 #include "sextant/attention/attention.h"
+#include "sextant/attention/backward.h"

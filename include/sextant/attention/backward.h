@@ -1,0 +1,54 @@
+// Gradients of the attention operator with respect to everything it can learn from: q, k, v, biases
+// by distance, slopes, float masks and sinks. No array of q_len x k_len is made.
+#pragma once
+
+#include <type_traits>
+
+#include "sextant/attention/attention.h"
+
+namespace sextant {
+
+// Where gradients go. What is left empty is not wanted and not computed; the rest is overwritten.
+// Any strides, no element twice, not overlapping the inputs nor one another.
+template <class T>
+struct AttentionGradients {
+  using Wide = std::conditional_t<std::same_as<T, double>, double, float>;
+
+  View<T> q{}, k{}, v{};  // the shapes of q, k and v
+  View<Wide> bias{};      // the shape of options.bias->values; summed over the batch, and over
+                          // the heads that share a row
+  View<Wide> slopes{};    // [heads_q], summed over the batch
+  View<Wide> mask{};      // the shape of the float mask, summed over the axes it is broadcast along
+  View<Wide> sinks{};     // [heads_q], summed over the batch
+};
+
+// With `out` = attention(q, k, v, options) and `dout` the gradient of a loss with respect to it, of
+// the same shape: the loss's gradients. Shapes, options and errors as in attention(); q and k are
+// those before the rotation that `options` asks for, and so are their gradients.
+//
+// `log_sum_exp` is what attention() wrote to options.log_sum_exp, or empty: it is computed again
+// then, which takes a fifth more time. (float64 gradients always do, for its 24 bits are too few.)
+// options.log_sum_exp itself is not used.
+//
+// With P the probabilities and delta_i = sum_c dout_ic out_ic (Dao 2023, 2307.08691, section 3.1):
+// dv = P^T dout, dS_ij = P_ij (sum_c dout_ic v_jc - delta_i), which is the gradient of biases and
+// masks; times 1 - tanh^2 where there is a softcap, scale dS k and scale dS^T q are those of q and
+// k. A sink's is -sum_i p_i delta_i for its share p_i of each row. float32 accumulation for float32
+// and 16-bit arrays, float64 for float64.
+//
+// Rows that see nothing have no gradient and give none; what is hidden is not read, gets none, and
+// leaks no NaN, nor does a key of weight 0. Where infinities or NaN come up, the sequences and key
+// heads that hold them are computed row by row in float64, which is slow.
+// The bits of q's, k's and v's gradients depend on the sequence alone: not on threads, batch or
+// packing; those of the others, which are sums over the batch, not on threads.
+template <AttentionElement T>
+void attention_backward(std::type_identity_t<View<const T>> q,
+                        std::type_identity_t<View<const T>> k,
+                        std::type_identity_t<View<const T>> v,
+                        std::type_identity_t<View<const T>> out,
+                        std::type_identity_t<View<const T>> dout,
+                        const AttentionGradients<T>& gradients,
+                        const AttentionOptions<std::type_identity_t<T>>& options = {},
+                        View<const float> log_sum_exp = {});
+
+}  // namespace sextant

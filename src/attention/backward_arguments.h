@@ -1,0 +1,56 @@
+// A backward call after checking.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "arguments.h"
+#include "sextant/attention/backward.h"
+
+namespace sextant::detail {
+
+// Whether a view asks for something: an empty one is of rank 1 without memory.
+template <class T>
+bool is_wanted(View<T> view) noexcept {
+  return view.data() != nullptr || view.rank() != 1;
+}
+
+template <class T>
+struct BackwardArguments {
+  using Wide = typename AttentionGradients<T>::Wide;
+
+  Arguments<T> scores;
+  View<const T> v, out, dout;
+  AttentionGradients<T> wanted;
+  // The mask's gradient like the mask itself, axes of size 1 with stride 0; null: not wanted.
+  Wide* mask = nullptr;
+  std::array<std::int64_t, 4> mask_strides{};
+  View<const float> log_sum_exp;  // empty: to be computed
+
+  bool wants_distances() const noexcept {
+    return is_wanted(wanted.bias) || is_wanted(wanted.slopes);
+  }
+  bool wants_sinks() const noexcept { return is_wanted(wanted.sinks); }
+  // Whether an element of the mask's gradient is a sum over several sequences or key heads.
+  bool mask_is_shared() const noexcept;
+
+  // Sequences times key heads: what gradients of k and v are sums within. Sequences outermost.
+  std::int64_t units() const noexcept {
+    return scores.batch * scores.segment_count() * scores.heads_k;
+  }
+  Sequence sequence_of_unit(std::int64_t unit) const noexcept {
+    return scores.sequence(unit / scores.heads_k);
+  }
+  std::int64_t key_head_of_unit(std::int64_t unit) const noexcept { return unit % scores.heads_k; }
+  std::int64_t group() const noexcept { return scores.heads_q / scores.heads_k; }
+};
+
+// Throws Error("attention_backward.<argument>", ...) for the first thing that does not fit.
+template <class T>
+BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const T> v,
+                                    View<const T> out, View<const T> dout,
+                                    const AttentionGradients<T>& gradients,
+                                    const AttentionOptions<T>& options,
+                                    View<const float> log_sum_exp);
+
+}  // namespace sextant::detail

@@ -1,0 +1,211 @@
+// The gradients' formulas (2307.08691, section 3.1) row by row; a row's scores come from row.cc.
+#include "plain_backward.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "each_row.h"
+#include "row.h"
+
+namespace sextant::detail {
+namespace {
+
+// Turns a row of channels to a position, or back from it.
+void turn(const RotationTable<float>& table, std::int64_t position, bool back, double* row) {
+  const std::int64_t pairs = table.cos.size(1);
+  const bool adjacent = table.layout == RotaryLayout::interleaved;
+  for (std::int64_t p = 0; p < pairs; ++p) {
+    double& x = row[table.first_channel + (adjacent ? 2 * p : p)];
+    double& y = row[table.first_channel + (adjacent ? 2 * p + 1 : p + pairs)];
+    const double cos = static_cast<double>(table.cos(position, p));
+    const double sin = static_cast<double>(table.sin(position, p)) * (back ? -1 : 1);
+    const double turned = x * cos - y * sin;
+    y = x * sin + y * cos;
+    x = turned;
+  }
+}
+
+// One sequence and key head. Queries and keys count in the sequence.
+template <class T>
+class Unit {
+ public:
+  Unit(const BackwardArguments<T>& b, std::int64_t unit, BackwardSums<T>& sums, double* memory)
+      : b_(b),
+        a_(b.scores),
+        sums_(sums),
+        at_(b.sequence_of_unit(unit)),
+        key_head_(b.key_head_of_unit(unit)),
+        k_(head_rows(a_.k, key_head_)),
+        v_(head_rows(b.v, key_head_)),
+        channels_(a_.head_dim),
+        v_dim_(b.v.size(3)) {
+    const auto take = [&](std::int64_t count) {
+      double* part = memory;
+      memory += count;
+      return part;
+    };
+    dk_ = take(at_.k_len * channels_);
+    dv_ = take(at_.k_len * v_dim_);
+    dq_ = take(channels_);
+    key_ = take(channels_);
+    dout_row_ = take(v_dim_);
+    capped_ = take(at_.k_len);
+    row_ = row_scratch(memory, channels_, at_.k_len);
+    std::fill(dk_, dq_, 0.0);
+  }
+
+  void run() {
+    for (std::int64_t h = 0; h < b_.group(); ++h) {
+      const std::int64_t head = key_head_ * b_.group() + h;
+      distances_ = sums_.distances(at_, head);
+      if (distances_ != nullptr && at_.q_len > 0 && at_.k_len > 0) {
+        std::fill_n(distances_, at_.q_len + at_.k_len - 1, Wide(0));
+      }
+      double sink = 0;
+      for (std::int64_t query = 0; query < at_.q_len; ++query) sink += row({at_, head, query});
+      if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
+    }
+    write_keys(b_.wanted.k, dk_, channels_, a_.scale, a_.rotation);
+    write_keys(b_.wanted.v, dv_, v_dim_, 1, nullptr);
+  }
+
+ private:
+  using Wide = typename BackwardSums<T>::Wide;
+
+  // The sequence's rows of one head, [rows, channels].
+  View<const T> head_rows(View<const T> x, std::int64_t head) const {
+    return x.select(0, at_.batch).select(0, head);
+  }
+
+  double dot_dout(const View<const T>& rows, std::int64_t row) const {
+    double sum = 0;
+    for (std::int64_t c = 0; c < v_dim_; ++c) {
+      sum += dout_row_[c] * static_cast<double>(rows(at_.begin + row, c));
+    }
+    return sum;
+  }
+
+  // Everything a query gives rise to; returns its part of the sink's gradient.
+  double row(const RowIndex& at) {
+    if (a_.softcap > 0) {
+      RowScratch capped = row_;
+      capped.scores = capped_;
+      plain_scores(a_, at, true, capped);
+    }
+    const KeyRange range = biased_scores(a_, at, row_);
+    const double sink = a_.sink(at.head);
+    const double log_sum = softmax(row_.scores + range.first, range.last - range.first, sink);
+    std::fill_n(dq_, channels_, 0.0);
+    double sink_part = 0;
+    if (log_sum != -std::numeric_limits<double>::infinity()) {
+      const auto dout = head_rows(b_.dout, at.head);
+      for (std::int64_t c = 0; c < v_dim_; ++c) {
+        dout_row_[c] = static_cast<double>(dout(at_.begin + at.query, c));
+      }
+      const double delta = dot_dout(head_rows(b_.out, at.head), at.query);
+      for (std::int64_t j = range.first; j < range.last; ++j) {
+        if (row_.scores[j] != 0) pair(at, j, delta);
+      }
+      const double share = std::exp(sink - log_sum);
+      if (share != 0) sink_part = -share * delta;
+    }
+    if (is_wanted(b_.wanted.q)) write_query(at);
+    return sink_part;
+  }
+
+  void pair(const RowIndex& at, std::int64_t j, double delta) {
+    const double p = row_.scores[j];
+    for (std::int64_t c = 0; c < v_dim_; ++c) dv_[j * v_dim_ + c] += p * dout_row_[c];
+    double ds = p * (dot_dout(v_, j) - delta);
+    if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += static_cast<Wide>(ds);
+    if (b_.mask != nullptr) {
+      const auto& strides = b_.mask_strides;
+      b_.mask[at_.batch * strides[0] + at.head * strides[1] + (at_.begin + at.query) * strides[2] +
+              (at_.begin + j) * strides[3]] += static_cast<Wide>(ds);
+    }
+    if (a_.softcap > 0) {
+      const double tanh = capped_[j] / a_.softcap;
+      ds *= 1 - tanh * tanh;
+    }
+    for (std::int64_t d = 0; d < channels_; ++d) {
+      key_[d] = static_cast<double>(k_(at_.begin + j, d));
+    }
+    if (a_.rotation != nullptr) turn(*a_.rotation, j, false, key_);
+    for (std::int64_t d = 0; d < channels_; ++d) {
+      dq_[d] += ds * key_[d];
+      dk_[j * channels_ + d] += ds * row_.query[d];
+    }
+  }
+
+  void write_query(const RowIndex& at) {
+    for (std::int64_t d = 0; d < channels_; ++d) dq_[d] *= a_.scale;
+    if (a_.rotation != nullptr) turn(*a_.rotation, a_.own_key(at_, at.query), true, dq_);
+    for (std::int64_t d = 0; d < channels_; ++d) {
+      b_.wanted.q(at_.batch, at.head, at_.begin + at.query, d) = static_cast<T>(dq_[d]);
+    }
+  }
+
+  void write_keys(const View<T>& wanted, double* rows, std::int64_t channels, double factor,
+                  const RotationTable<float>* rotation) const {
+    if (!is_wanted(wanted)) return;
+    for (std::int64_t j = 0; j < at_.k_len; ++j, rows += channels) {
+      for (std::int64_t d = 0; d < channels; ++d) rows[d] *= factor;
+      if (rotation != nullptr) turn(*rotation, j, true, rows);
+      for (std::int64_t d = 0; d < channels; ++d) {
+        wanted(at_.batch, key_head_, at_.begin + j, d) = static_cast<T>(rows[d]);
+      }
+    }
+  }
+
+  const BackwardArguments<T>& b_;
+  const Arguments<T>& a_;
+  BackwardSums<T>& sums_;
+  Sequence at_;
+  std::int64_t key_head_;
+  View<const T> k_, v_;
+  std::int64_t channels_, v_dim_;
+  double *dk_, *dv_;  // [keys, head_dim], [keys, v_dim]
+  double *dq_, *key_, *dout_row_;
+  double* capped_;  // [keys], with a softcap
+  RowScratch row_;
+  Wide* distances_ = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
+  const Arguments<T>& a = b.scores;
+  const std::int64_t v_dim = b.v.size(3);
+  return a.k_len * (a.head_dim + v_dim + 1) + 2 * a.head_dim + v_dim +
+         row_scratch_size(a.head_dim, a.k_len);
+}
+
+template <class T>
+void plain_backward_unit(const BackwardArguments<T>& b, std::int64_t unit, BackwardSums<T>& sums,
+                         double* memory) {
+  Unit<T>(b, unit, sums, memory).run();
+}
+
+template <class T>
+void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
+  const Arguments<T>& a = b.scores;
+  const std::int64_t unit_work = a.q_len * a.k_len * (a.head_dim + b.v.size(3)) * b.group();
+  // Sums of units are added in their order.
+  for_each_row(
+      b.units(), unit_work, b.mask_is_shared() ? 1 : a.threads, plain_backward_scratch(b),
+      [&](std::int64_t unit, double* memory) { plain_backward_unit(b, unit, sums, memory); });
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                                   \
+  template std::int64_t plain_backward_scratch(const BackwardArguments<T>&);                     \
+  template void plain_backward_unit(const BackwardArguments<T>&, std::int64_t, BackwardSums<T>&, \
+                                    double*);                                                    \
+  template void plain_backward(const BackwardArguments<T>&, BackwardSums<T>&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::detail
