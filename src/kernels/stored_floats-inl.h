@@ -61,13 +61,10 @@ HWY_INLINE hn::Vec<D> load_floats(D d, const float16* p) {
 #endif
 }
 
+// The 16 bits of each rounded lane; the pointer says of which type.
 template <class D>
-HWY_INLINE void store_rounded(hn::Vec<D> v, D d, float* p) {
-  hn::StoreU(v, d, p);
-}
-
-template <class D>
-HWY_INLINE void store_rounded(hn::Vec<D> v, D /*d*/, bfloat16* p) {
+HWY_INLINE hn::Vec<hn::Rebind<std::uint16_t, D>> rounded_bits(hn::Vec<D> v, D /*d*/,
+                                                              const bfloat16*) {
   const hn::RebindToUnsigned<D> du;
   const hn::RebindToSigned<D> di;
   const hn::Rebind<std::uint16_t, D> half;
@@ -76,15 +73,15 @@ HWY_INLINE void store_rounded(hn::Vec<D> v, D /*d*/, bfloat16* p) {
   const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff))));
   const auto quiet = hn::Or(hn::ShiftRight<16>(bits), hn::Set(du, 0x40));
   const auto kept = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(v)), quiet, rounded);
-  hn::StoreU(hn::DemoteTo(half, hn::BitCast(di, kept)), half, reinterpret_cast<std::uint16_t*>(p));
+  return hn::DemoteTo(half, hn::BitCast(di, kept));
 }
 
 template <class D>
-HWY_INLINE void store_rounded(hn::Vec<D> v, D d, float16* p) {
+HWY_INLINE hn::Vec<hn::Rebind<std::uint16_t, D>> rounded_bits(hn::Vec<D> v, D d, const float16*) {
   const hn::Rebind<std::uint16_t, D> half;
 #if SEXTANT_NATIVE_FLOAT16
   (void)d;
-  const auto bits16 = hn::BitCast(half, hn::DemoteTo(hn::Rebind<hwy::float16_t, D>(), v));
+  return hn::BitCast(half, hn::DemoteTo(hn::Rebind<hwy::float16_t, D>(), v));
 #else
   // Normal results drop 13 bits of the fraction. Denormal ones are rounded by an addition: the
   // sum of v and 1/2 has its last bit at 2^-24, the step of denormal float16.
@@ -110,9 +107,19 @@ HWY_INLINE void store_rounded(hn::Vec<D> v, D d, float16* p) {
   result = hn::IfThenElse(below((127U + 16U) << 23), result, hn::Set(du, 0x7c00));
   result = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(v)), hn::Or(payload, hn::Set(du, 0x7e00)),
                           result);
-  const auto bits16 = hn::DemoteTo(half, hn::BitCast(di, hn::Or(result, hn::ShiftRight<16>(sign))));
+  return hn::DemoteTo(half, hn::BitCast(di, hn::Or(result, hn::ShiftRight<16>(sign))));
 #endif
-  hn::StoreU(bits16, half, reinterpret_cast<std::uint16_t*>(p));
+}
+
+template <class D>
+HWY_INLINE void store_rounded(hn::Vec<D> v, D d, float* p) {
+  hn::StoreU(v, d, p);
+}
+
+template <class D, class T>
+HWY_INLINE void store_rounded(hn::Vec<D> v, D d, T* p) {
+  const hn::Rebind<std::uint16_t, D> half;
+  hn::StoreU(rounded_bits(v, d, p), half, reinterpret_cast<std::uint16_t*>(p));
 }
 
 }  // namespace sextant::HWY_NAMESPACE

@@ -87,8 +87,8 @@ void rotate_heads(const RotatedHeads<double>& heads, const BasicRotationRows<dou
 
 // Work in blocks of positions and heads: large enough for a thread to be worth waking, small enough
 // that the threads end together, and with few enough table rows for the caches next to the core.
-constexpr std::int64_t kTaskBytes = std::int64_t{512} << 10;
-constexpr std::int64_t kTableBytes = std::int64_t{128} << 10;
+constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kTableBytes = std::int64_t{256} << 10;
 // Results from here on leave the caches before anybody can read them again.
 constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
 
