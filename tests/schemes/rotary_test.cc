@@ -10,6 +10,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference/mpfr_sines.h"
@@ -178,6 +179,93 @@ TYPED_TEST(RotateTypes, TurnsStridedHeadsInPlaceAndOutOfPlace) {
   }
 }
 
+template <class T>
+class RotateShort : public testing::Test {};
+using ShortTypes = testing::Types<float16, bfloat16>;
+TYPED_TEST_SUITE(RotateShort, ShortTypes);
+
+// The table of float32 leaves the rounding of the result as the only 16-bit one: it has the bits of
+// the float32 rotation of the same numbers, rounded.
+TYPED_TEST(RotateShort, TakesATableOfFloat32) {
+  using T = TypeParam;
+  std::mt19937 random(7);
+  Tensor<T> x({2, 3, 5, 12});
+  Tensor<float> wide(x.shape());
+  for (std::int64_t i = 0; i < x.count(); ++i) {
+    x.data()[i] = static_cast<T>(std::uniform_real_distribution<>(-2, 2)(random));
+    wide.data()[i] = static_cast<float>(x.data()[i]);
+  }
+  for (const RotaryLayout layout : {RotaryLayout::interleaved, RotaryLayout::half_split}) {
+    const RotationTable<float> table =
+        rotary<float>({.head_dim = 12, .rotary_dim = 10, .layout = layout}, 5);
+    Tensor<T> turned(x.shape());
+    Tensor<float> expected(x.shape());
+    for (const bool back : {false, true}) {
+      if (back) {
+        rotate_back<T>(x, turned, table);
+        rotate_back<float>(wide, expected, table);
+      } else {
+        rotate<T>(x, turned, table);
+        rotate<float>(wide, expected, table);
+      }
+      for (std::int64_t i = 0; i < x.count(); ++i) {
+        EXPECT_EQ(turned.data()[i].bits, static_cast<T>(expected.data()[i]).bits);
+      }
+    }
+  }
+}
+
+// A transposition of channels and positions, and every other channel: no channels side by side.
+TYPED_TEST(RotateTypes, TurnsChannelsThatLieApart) {
+  using T = TypeParam;
+  std::mt19937 random(8);
+  for (const RotaryLayout layout : {RotaryLayout::interleaved, RotaryLayout::half_split}) {
+    RotationTable<T> table = rotary<T>({.head_dim = 6, .layout = layout}, 4);
+    table.first_channel = 1;
+    Tensor<T> columns({2, 3, 8, 4});
+    for (T& value : columns.span())
+      value = static_cast<T>(std::uniform_real_distribution<>(-2, 2)(random));
+    const View<const T> x = std::as_const(columns).view().transpose(2, 3);
+    Tensor<T> expected(x.shape());
+    const Tensor<T> dense = copy_of(x);
+    rotate<T>(dense, expected, table);
+    Tensor<T> wide({2, 3, 4, 16});
+    const View<T> out(wide.data(), x.shape(), std::array<std::int64_t, 4>{192, 64, 16, 2});
+    rotate<T>(x, out, table);
+    rotate<T>(x, columns.view().transpose(2, 3), table);
+    for (std::int64_t i = 0; i < dense.count(); ++i) {
+      const auto value = static_cast<double>(expected.data()[i]);
+      EXPECT_EQ(static_cast<double>(wide.data()[2 * i]), value);
+      EXPECT_EQ(static_cast<double>(wide.data()[2 * i + 1]), 0);
+      EXPECT_EQ(static_cast<double>(x(i / 96, i / 32 % 3, i / 8 % 4, i % 8)), value);
+    }
+  }
+}
+
+// <rotate(x), g> = <x, rotate_back(g)>: the gradient. Unit vectors for x and g compare every entry
+// of the two matrices, which have the same products and no sums.
+TYPED_TEST(RotateTypes, TurningBackIsTheTransposeOfTurning) {
+  using T = TypeParam;
+  for (const RotaryLayout layout : {RotaryLayout::interleaved, RotaryLayout::half_split}) {
+    const RotationTable<T> table = rotary<T>({.head_dim = 6, .rotary_dim = 4, .layout = layout}, 3);
+    Tensor<T> unit({6, 1, 3, 6});  // one unit vector per batch
+    for (std::int64_t c = 0; c < 6; ++c) {
+      for (std::int64_t n = 0; n < 3; ++n) unit(c, 0, n, c) = static_cast<T>(1.0);
+    }
+    Tensor<T> turned(unit.shape());
+    Tensor<T> back(unit.shape());
+    rotate<T>(unit, turned, table);
+    rotate_back<T>(unit, back, table);
+    for (std::int64_t n = 0; n < 3; ++n) {
+      for (std::int64_t a = 0; a < 6; ++a) {
+        for (std::int64_t b = 0; b < 6; ++b) {
+          EXPECT_EQ(static_cast<double>(turned(a, 0, n, b)), static_cast<double>(back(b, 0, n, a)));
+        }
+      }
+    }
+  }
+}
+
 void expect_error(const std::string& where, const std::function<void()>& call) {
   try {
     call();
@@ -235,17 +323,39 @@ TEST(Rotary, NamesTheArgumentAtFault) {
   expect_error("rotary.rotary_dim", [&] { rotary_into(other, {.head_dim = 8, .rotary_dim = 5}); });
 }
 
+// Large enough for several tasks, for streaming, and for the last of each to be smaller.
 TEST(Rotary, TurnsTheSameOnAnyNumberOfThreads) {
-  const RotationTable<float> table = rotary<float>({.head_dim = 8}, 5);
-  Tensor<float> x({2, 3, 5, 8});
+  const RotationTable<float> table = rotary<float>({.head_dim = 64}, 1500);
+  Tensor<float> x({2, 23, 1500, 64});
   for (std::int64_t i = 0; i < x.count(); ++i) x.data()[i] = static_cast<float>(i % 7) - 3;
   Tensor<float> alone(x.shape());
   rotate<float>(x, alone, table, 1);
+  Tensor<float> together(x.shape());
   for (const int threads : {0, 3}) {
-    Tensor<float> together(x.shape());
+    std::fill(together.span().begin(), together.span().end(), -1.0F);
     rotate<float>(x, together, table, threads);
     EXPECT_TRUE(std::equal(alone.span().begin(), alone.span().end(), together.data())) << threads;
   }
+  // Parts alone, whose results are not streamed.
+  for (const std::int64_t head : {0, 22}) {
+    Tensor<float> part({1, 1, 1500, 64});
+    rotate<float>(x.view().narrow(0, 1, 1).narrow(1, head, 1), part, table);
+    EXPECT_TRUE(std::equal(part.span().begin(), part.span().end(), &alone(1, head, 0, 0)));
+  }
+  rotate<float>(x, x, table, 2);
+  EXPECT_TRUE(std::equal(alone.span().begin(), alone.span().end(), x.data()));
+}
+
+TEST(Rotary, TurnsNothing) {
+  const RotationTable<float> table = rotary<float>({.head_dim = 8}, 0);
+  Tensor<float> x({2, 3, 0, 8});
+  EXPECT_NO_THROW(rotate<float>(x, x, table));
+  RotationTable<float> none{Tensor<float>({2, 0}), Tensor<float>({2, 0})};
+  Tensor<float> y({1, 1, 2, 3});
+  Tensor<float> copy({1, 1, 2, 3});
+  y(0, 0, 1, 2) = 5;
+  rotate<float>(y, copy, none);
+  EXPECT_EQ(copy(0, 0, 1, 2), 5);
 }
 
 TEST(Rotary, LayoutsHaveNames) {
