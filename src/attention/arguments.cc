@@ -325,7 +325,7 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   }
   if (options.log_sum_exp.data() != nullptr || options.log_sum_exp.rank() != 1) {
     check_shape(function, "log_sum_exp", options.log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
-    check_output(name_in(function, "log_sum_exp"), options.log_sum_exp);
+    check_output("attention.log_sum_exp", options.log_sum_exp);
     a.log_sum_exp = options.log_sum_exp;
   }
 
@@ -347,9 +347,14 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
 }
 
 template <class T>
-void check_values(std::string_view function, const Arguments<T>& a, View<const T> v, View<T> out) {
+void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) {
   check_array(function, "v", v, "[batch, heads_k, k_len, v_dim]");
   check_shape(function, "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
+}
+
+template <class T>
+void check_values(std::string_view function, const Arguments<T>& a, View<const T> v, View<T> out) {
+  check_v(function, a, v);
   check_array(function, "out", out, "[batch, heads_q, q_len, v_dim]");
   check_shape(function, "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
   check_output(name_in(function, "out"), out);
@@ -377,6 +382,7 @@ void check_indices(std::string_view where, std::span<const std::int64_t> indices
   template struct Arguments<T>;                                                      \
   template Arguments<T> check_scores(std::string_view, View<const T>, View<const T>, \
                                      const AttentionOptions<T>&);                    \
+  template void check_v(std::string_view, const Arguments<T>&, View<const T>);       \
   template void check_values(std::string_view, const Arguments<T>&, View<const T>, View<T>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

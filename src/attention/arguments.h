@@ -91,6 +91,10 @@ template <class T>
 Arguments<T> check_scores(std::string_view function, View<const T> q, View<const T> k,
                           const AttentionOptions<T>& options);
 
+// v against arguments that passed check_scores().
+template <class T>
+void check_v(std::string_view function, const Arguments<T>& arguments, View<const T> v);
+
 // The rest of what attention() takes, v and out, against arguments that passed check_scores().
 template <class T>
 void check_values(std::string_view function, const Arguments<T>& arguments, View<const T> v,

@@ -2,7 +2,6 @@
 #include "sextant/attention/attention.h"
 
 #include <concepts>
-#include <limits>
 
 #include "arguments.h"
 #include "fused.h"
@@ -16,10 +15,8 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
                const AttentionOptions<std::type_identity_t<T>>& options) {
   const auto a = detail::check_scores<T>("attention", q, k, options);
   detail::check_values<T>("attention", a, v, out);
-  // Keys are numbered in 32 bits there.
-  constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - 256;
   if constexpr (!std::same_as<T, double>) {
-    if (a.k_len <= kMostKeys) return detail::fused_attention<T>(a, v, out);
+    if (detail::takes_fused_path(a)) return detail::fused_attention<T>(a, v, out);
   }
   detail::plain_attention<T>(a, v, out);
 }

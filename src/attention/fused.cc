@@ -81,7 +81,7 @@ class HeadTask {
   HeadTask& operator=(const HeadTask&) = delete;
 
   void run() {
-    const std::int64_t kernel_floats = attention_block_scratch(block_);
+    const std::int64_t kernel_floats = attention_block_scratch(needs_of(block_));
     const std::int64_t lines = biases_.by_distance() ? line_floats() : 0;
     const std::int64_t rows = biases_.by_pair() ? kBlockLanes * kKeyBlock : 0;
     float* memory = thread_scratch(kernel_floats + lines + rows);
@@ -169,10 +169,24 @@ class HeadTask {
 }  // namespace
 
 template <class T>
-TaskGrid task_grid(const Arguments<T>& a, std::int64_t v_dim) {
+TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   TaskGrid grid;
   const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
-                      static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v_dim);
+                      static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v.size(3));
+  const bool by_distance = a.bias != nullptr || !a.slopes.empty();
+  const bool by_pair =
+      a.bool_mask.data != nullptr || a.float_mask.data != nullptr || a.indexed != nullptr;
+  const bool widens = !std::same_as<T, float>;
+  grid.scratch_floats =
+      attention_block_scratch({.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
+                               .head_dim = a.head_dim,
+                               .v_dim = v.size(3),
+                               .tiles = by_pair,
+                               .copies_k = widens || a.k.stride(3) != 1 || a.rotation != nullptr,
+                               .copies_v = widens || v.stride(3) != 1});
+  if (by_distance) grid.scratch_floats += kBlockQueries + kKeyBlock + a.k_len;
+  if (by_pair) grid.scratch_floats += kBlockLanes * kKeyBlock;
+
   const int threads = a.threads == 0 ? default_threads() : a.threads;
   const std::int64_t useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
   const std::int64_t sequences = a.batch * a.segment_count();
@@ -200,7 +214,7 @@ TaskGrid task_grid(const Arguments<T>& a, std::int64_t v_dim) {
 
 template <class T>
 void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
-  const TaskGrid grid = task_grid(a, v.size(3));
+  const TaskGrid grid = task_grid(a, v);
   if (grid.tasks == 0) return;
   // Tasks are numbered by sequence, then head, then block, the last block first: with a causal mask
   // it is the longest. Each worker walks along with the counter.
@@ -222,8 +236,8 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                    \
-  template TaskGrid task_grid(const Arguments<T>&, std::int64_t); \
+#define SEXTANT_INSTANTIATE(T)                                     \
+  template TaskGrid task_grid(const Arguments<T>&, View<const T>); \
   template void fused_attention(const Arguments<T>&, View<const T>, View<T>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(float16)

@@ -1,19 +1,32 @@
 // The fast path: float32 and 16-bit calls, cut into tasks for the kernels.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
 #include "arguments.h"
+#include "kernels/attention_geometry.h"
 
 namespace sextant::detail {
 
-// What a call comes to: known before anything is computed, and what plan() tells.
+// Whether the fast kernels take a call: they number keys in 32 bits.
+template <class T>
+bool takes_fused_path(const Arguments<T>& arguments) {
+  constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - kBlockQueries;
+  return !std::same_as<T, double> && arguments.k_len <= kMostKeys;
+}
+
+// What a call comes to: known before anything is computed, and what attention_plan() tells.
 struct TaskGrid {
   std::int64_t block_queries = 0;  // queries per task
   std::int64_t tasks = 0;
-  int workers = 0;  // threads that will be used
+  int workers = 0;                  // threads that will be used
+  std::int64_t scratch_floats = 0;  // of each, at most
 };
 
 template <class T>
-TaskGrid task_grid(const Arguments<T>& arguments, std::int64_t v_dim);
+TaskGrid task_grid(const Arguments<T>& arguments, View<const T> v);
 
 template <class T>
 void fused_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);

@@ -48,25 +48,24 @@ struct Scratch {
   std::int64_t size;
 };
 
-Scratch divide(const AttentionBlock& b, float* memory) {
-  const std::int64_t lanes = (b.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
+Scratch divide(const BlockNeeds& needs, float* memory) {
+  const std::int64_t lanes = (needs.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
   std::int64_t used = 0;
   const auto take = [&](std::int64_t floats) {
     float* part = memory == nullptr ? nullptr : memory + used;
     used += (floats + 15) / 16 * 16;
     return part;
   };
-  const bool copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr;
   Scratch s{};
-  s.q = take(lanes * b.head_dim);
-  s.o = take(lanes * b.v_dim);
+  s.q = take(lanes * needs.head_dim);
+  s.o = take(lanes * needs.v_dim);
   s.most = take(lanes);
   s.sum = take(lanes);
   s.scores = take(kKeyBlock * kBlockLanes);
-  s.bias = b.tiles.fill != nullptr ? take(kKeyBlock * kBlockLanes) : nullptr;
-  s.rows = take(kBlockLanes * std::max(b.head_dim, b.v_dim));
-  s.k = copies_k ? take(kKeyBlock * b.head_dim) : nullptr;
-  s.v = !b.v.is_plain() ? take(kKeyBlock * b.v_dim) : nullptr;
+  s.bias = needs.tiles ? take(kKeyBlock * kBlockLanes) : nullptr;
+  s.rows = take(kBlockLanes * std::max(needs.head_dim, needs.v_dim));
+  s.k = needs.copies_k ? take(kKeyBlock * needs.head_dim) : nullptr;
+  s.v = needs.copies_v ? take(kKeyBlock * needs.v_dim) : nullptr;
   s.size = used;
   return s;
 }
@@ -357,7 +356,7 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
 // Leaves out the rows that are not wanted, and tells which of the others did not become finite.
 UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const UnfinishedRows& wanted,
                                float* memory) {
-  const Scratch scratch = divide(b, memory);
+  const Scratch scratch = divide(needs_of(b), memory);
   const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
   alignas(64) std::int32_t first[kBlockQueries], last[kBlockQueries];
   Lanes lanes[kBlockQueries / kBlockLanes];
@@ -443,14 +442,23 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
   });
 }
 
+TileShape attention_tile() { return {tile_rows(kTileVectors), kTileVectors * kTileLanes}; }
+
 }  // namespace sextant::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sextant {
 
+HWY_EXPORT(attention_tile);
+
 HWY_EXPORT(attention_block);
 HWY_EXPORT(biases_to_lanes);
+
+TileShape attention_tile() noexcept {
+  apply_requested_target();
+  return HWY_DYNAMIC_DISPATCH(attention_tile)();
+}
 
 void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
                      std::int64_t keys, float* tile) noexcept {
@@ -458,8 +466,17 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
   HWY_DYNAMIC_DISPATCH(biases_to_lanes)(rows, row_stride, queries, keys, tile);
 }
 
-std::int64_t attention_block_scratch(const AttentionBlock& block) noexcept {
-  return divide(block, nullptr).size;
+BlockNeeds needs_of(const AttentionBlock& b) noexcept {
+  return {.queries = b.queries,
+          .head_dim = b.head_dim,
+          .v_dim = b.v_dim,
+          .tiles = b.tiles.fill != nullptr,
+          .copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr,
+          .copies_v = !b.v.is_plain()};
+}
+
+std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept {
+  return divide(needs, nullptr).size;
 }
 
 UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept {

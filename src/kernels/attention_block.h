@@ -49,8 +49,20 @@ struct AttentionBlock {
   std::int64_t log_sum_exp_stride = 0;
 };
 
-// How many floats of scratch it needs, on a 64-byte line.
-std::int64_t attention_block_scratch(const AttentionBlock& block) noexcept;
+// The register tile of the instruction set in use.
+struct TileShape {
+  int rows, lanes;
+};
+TileShape attention_tile() noexcept;
+
+// How many floats of scratch a task needs, on a 64-byte line.
+struct BlockNeeds {
+  std::int64_t queries = 0, head_dim = 0, v_dim = 0;
+  bool tiles = false;                       // biases that come in tiles
+  bool copies_k = false, copies_v = false;  // not float32 side by side, or turned
+};
+BlockNeeds needs_of(const AttentionBlock& block) noexcept;
+std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept;
 
 // Writes out and log_sum_exp. Rows whose result is not finite are tried again with more care for
 // infinities and NaN among what is hidden (the same bits otherwise). The bits of those that are not
