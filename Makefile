@@ -2,6 +2,7 @@
 SENTENCE ?= The black cat sat on the couch and the brown dog slept on the rug.
 SEXTANT := build/release/bin/sextant
 FUZZ_SECONDS ?= 20
+PEERS ?=
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18
@@ -49,6 +50,15 @@ fuzz:            ## every fuzz target for FUZZ_SECONDS each
 bench: build     ## the benchmarks, as ratios to what the machine can do
 	@for source in bench/*.cc; do build/release/bench/$$(basename $$source .cc) || exit 1; done
 
+bench-peers:     ## attention beside PyTorch, ONNX Runtime and oneDNN, set up for this alone in build/peers
+	@scripts/setup.sh peers
+	cmake --preset release
+	cmake --build --preset release --target bench_attention
+	cmake --build --preset release --target peer_onednn || echo "bench-peers: without oneDNN"
+	@test -x build/peers/venv/bin/python || python3 -m venv build/peers/venv
+	build/peers/venv/bin/pip install --quiet -r bench/peers/requirements.txt
+	build/peers/venv/bin/python bench/peers/compare.py --bench build/release/bench --out build/peers $(PEERS)
+
 format:          ## format every source file
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs clang-format -i
@@ -66,5 +76,5 @@ docs:            ## the C++ reference as HTML, in build/docs
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo program build test asan tsan fuzz bench format tidy docs clean
+.PHONY: help demo program build test asan tsan fuzz bench bench-peers format tidy docs clean
 .DEFAULT_GOAL := help

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|asan|tsan|fuzz|format|tidy|docs]...        default: build
+#   scripts/setup.sh [build|asan|tsan|fuzz|peers|format|tidy|docs]...        default: build
 set -euo pipefail
 
 declare -A packages=(
@@ -9,6 +9,7 @@ declare -A packages=(
   [asan]=""
   [tsan]="clang libomp-dev llvm"
   [fuzz]="clang libomp-dev llvm"
+  [peers]="libdnnl-dev python3-venv python3-dev"
   [format]="clang-format git"
   [tidy]="clang-tidy clang libomp-dev"
   [docs]="doxygen"

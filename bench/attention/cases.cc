@@ -33,11 +33,11 @@ void add_forward(std::vector<Case>& cases, std::int64_t n) {
   add("causal", "85 / 91 %; 1.3x", causal, {128});
   add("causal", "70 / 85 %; 2.3x", {.queries = short_n, .causal = true}, {64});
   add("causal", "", {.queries = short_n, .causal = true}, {128});
-  add("alibi", "plain within 5 / 3 %; 1.25x", {.bias = "slopes"});
-  add("causal alibi", "plain within 5 / 3 %; 2x", {.causal = true, .bias = "slopes"});
-  add("distance bias", "plain within 5 / 3 %; 1.25x", {.bias = "distance"});
-  add("causal distance bias", "plain within 5 / 3 %; 2x", {.causal = true, .bias = "distance"});
-  add("causal window 512", "plain within 5 / 3 %; 2x", {.causal = true, .window = 512});
+  add("alibi", "of plain 95 / 97 %; 1.25x", {.bias = "slopes"});
+  add("causal alibi", "of plain 95 / 97 %; 2x", {.causal = true, .bias = "slopes"});
+  add("distance bias", "of plain 95 / 97 %; 1.25x", {.bias = "distance"});
+  add("causal distance bias", "of plain 95 / 97 %; 2x", {.causal = true, .bias = "distance"});
+  add("causal window 512", "of plain 95 / 97 %; 2x", {.causal = true, .window = 512});
   add("softcap", "78 / 84 %", {.softcap = 30}, {64});
   add("bf16", "80 / 88 %; 1.2x", {.dtype = "bf16"}, {64});
   add("f16", "80 / 88 %; 1.8x", {.dtype = "f16"}, {64});
@@ -57,6 +57,23 @@ void add_decode(std::vector<Case>& cases, std::int64_t n) {
                         .dtype = dtype,
                         .causal = true}});
     }
+  }
+}
+
+void add_backward(std::vector<Case>& cases, std::int64_t n) {
+  const auto add = [&](const std::string& what, const std::string& target, Problem problem,
+                       std::int64_t width) {
+    problem.kind = "backward";
+    problem.queries = problem.keys = n;
+    problem.head_dim = width;
+    cases.push_back({name_of("backward" + what, problem), target, problem});
+  };
+  for (const std::int64_t width : {64, 128}) {
+    const bool narrow = width == 64;
+    add("", narrow ? "80 / 90 %; 1.2x" : "84 / 90 %; 1.2x", {}, width);
+    add(" causal", narrow ? "76 / 86 %; 1.45x" : "80 / 86 %; 1.45x", {.causal = true}, width);
+    add(" distance bias", "of plain 92 %; 1.5x", {.bias = "distance"}, width);
+    add(" one head", "2 threads 1.8x one; 1.15x", {.heads = 1, .heads_k = 1}, width);
   }
 }
 
@@ -111,6 +128,7 @@ std::vector<Case> all_cases(bool quick) {
   std::vector<Case> cases;
   add_forward(cases, n);
   add_decode(cases, n);
+  add_backward(cases, n / 2);
   add_rotate(cases, n);
   add_small(cases);
   return cases;
@@ -129,7 +147,9 @@ Case from_json(const nlohmann::json& json) {
 }
 
 Prepared prepare(const Problem& problem) {
-  return problem.kind == "rotate" ? prepare_rotate(problem) : prepare_forward(problem);
+  if (problem.kind == "rotate") return prepare_rotate(problem);
+  if (problem.kind == "backward") return prepare_backward(problem);
+  return prepare_forward(problem);
 }
 
 double visible_pairs(const Problem& problem) {

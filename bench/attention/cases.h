@@ -52,6 +52,7 @@ struct Prepared {
 
 Prepared prepare(const Problem& problem);
 Prepared prepare_forward(const Problem& problem);  // decode and small too
+Prepared prepare_backward(const Problem& problem);
 Prepared prepare_rotate(const Problem& problem);
 
 // How many pairs of one query and one key one head sees.

@@ -1,54 +1,18 @@
 // Forward cases: long prompts, one query against a cache, and small calls.
-#include <cmath>
 #include <memory>
 #include <vector>
 
+#include "attention/arrays.h"
 #include "attention/cases.h"
-#include "attention/inputs.h"
-#include "sextant/attention/attention.h"
 #include "support/peak.h"
 
 namespace sextant::bench {
 namespace {
 
 template <class T>
-struct Arrays {
-  Tensor<T> q, k, v, out;
-  DistanceBias bias{};
-  std::vector<double> slopes{};
-  std::vector<float> scores{};
-};
-
-template <class T>
-std::shared_ptr<Arrays<T>> make_arrays(const Problem& problem) {
-  auto a = std::make_shared<Arrays<T>>();
-  a->q = uniform<T>({1, problem.heads, problem.queries, problem.head_dim}, kSeedQ);
-  a->k = uniform<T>({1, problem.heads_k, problem.keys, problem.head_dim}, kSeedK);
-  a->v = uniform<T>({1, problem.heads_k, problem.keys, problem.head_dim}, kSeedV);
-  a->out = Tensor<T>({1, problem.heads, problem.queries, problem.head_dim});
-  if (problem.bias == "distance") {
-    a->bias = {uniform<float>({problem.heads, 2 * problem.keys - 1}, kSeedBias), problem.keys - 1};
-  } else if (problem.bias == "slopes") {  // Press et al. 2021, section 3: 2^(-8 h / heads)
-    for (std::int64_t h = 1; h <= problem.heads; ++h) {
-      a->slopes.push_back(
-          std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(problem.heads)));
-    }
-  }
-  a->scores.resize(static_cast<std::size_t>(problem.keys));
-  return a;
-}
-
-template <class T>
 Work call(std::shared_ptr<Arrays<T>> a, const Problem& problem, double work) {
   return [a, problem, work](int threads) {
-    attention<T>(a->q, a->k, a->v, a->out,
-                 {.causal = problem.causal ? Causal::bottom_right : Causal::none,
-                  .window = {problem.window > 0 ? problem.window - 1 : -1, -1},
-                  .bias = problem.bias == "distance" ? &a->bias : nullptr,
-                  .slopes = problem.bias == "slopes" ? std::span<const double>(a->slopes)
-                                                     : std::span<const double>(),
-                  .softcap = problem.softcap,
-                  .threads = threads});
+    attention<T>(a->q, a->k, a->v, a->out, a->options(problem, threads));
     return work;
   };
 }
@@ -62,12 +26,10 @@ template <class T>
 Prepared prompt(const Problem& problem) {
   const auto a = make_arrays<T>(problem);
   Prepared p{.run = call(a, problem, operations(problem)), .yardstick = multiply_add};
-  Problem plain = problem;
-  plain.bias = "";
-  plain.window = 0;
-  plain.softcap = 0;
-  if (!problem.bias.empty() || problem.window > 0 || problem.softcap > 0)
+  if (has_bias(problem)) {
+    const Problem plain = without_bias(problem);
     p.plain = call(a, plain, operations(plain));
+  }
   p.check = [a] { return summary(a->out); };
   return p;
 }
@@ -96,8 +58,9 @@ Prepared decode(const Problem& problem) {
 
 Prepared small(const Problem& problem) {
   const auto a = make_arrays<float>(problem);
-  const Work yardstick = [a, problem](int) {
-    plain_loops(problem, a->q.data(), a->k.data(), a->v.data(), a->scores.data(), a->out.data());
+  std::vector<float> scores(static_cast<std::size_t>(problem.keys));
+  const Work yardstick = [a, problem, scores](int) mutable {
+    plain_loops(problem, a->q.data(), a->k.data(), a->v.data(), scores.data(), a->out.data());
     return operations(problem);
   };
   return {.run = call(a, problem, operations(problem)),

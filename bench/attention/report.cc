@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <map>
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -111,13 +112,15 @@ std::string Peers::versions() const {
 }
 
 std::vector<std::string> Peers::skipped() const {
-  std::vector<std::string> lines;
+  std::map<std::string, std::string> cases;  // of each peer and reason
   for (const json& file : files_) {
     for (const json& item : file.value("skipped", json::array())) {
-      lines.push_back(item.value("peer", "") + ", " + item.value("case", "") + ": " +
-                      item.value("why", ""));
+      std::string& names = cases[item.value("peer", "") + " " + item.value("why", "")];
+      names += (names.empty() ? "" : ", ") + item.value("case", "");
     }
   }
+  std::vector<std::string> lines;
+  for (const auto& [reason, names] : cases) lines.push_back(reason + ": " + names);
   return lines;
 }
 
@@ -136,7 +139,7 @@ std::vector<Peers::Ratio> Peers::ratios(const json& row) const {
 }
 
 void Table::line(const std::vector<std::string>& cells) const {
-  static constexpr int kWidths[] = {-36, 7, 8, 8, 9, -16, 8, 9, 9, 10, -29, 0};
+  static constexpr int kWidths[] = {-39, 7, 7, 8, 7, -16, 8, 8, 9, 9, -25, -22, 0};
   std::string text = markdown_ ? "|" : "";
   for (std::size_t i = 0; i < cells.size(); ++i) {
     char cell[256];
@@ -159,7 +162,7 @@ void Table::header(const json& machine) const {
   std::vector<std::string> names = {"case",      "threads",   "rate",  "share",
                                     "of",        "yardstick", "ms",    "median",
                                     "extra MiB", "of plain",  "target"};
-  if (!peers_.empty()) names.push_back("their time / ours");
+  if (!peers_.empty()) names.insert(names.end(), {"best rival", "other rivals"});
   line(names);
   if (markdown_) line(std::vector<std::string>(names.size(), "---"));
 }
@@ -181,20 +184,27 @@ void Table::row(const json& row) const {
       row.contains("of_plain") ? percent(row["of_plain"]) : "-",
       row.value("target", "")};
   if (!peers_.empty()) {
-    std::string text;
+    std::string first = "-";
+    std::string others;
     for (const Peers::Ratio& ratio : peers_.ratios(row)) {
-      text += (text.empty() ? "" : ", ") + number("%.2fx ", ratio.ratio) + ratio.peer +
-              (ratio.same ? "" : " (another result!)");
+      const std::string text = number("%.2fx ", ratio.ratio) + ratio.peer;
+      if (ratio.same && first == "-") {
+        first = text;
+      } else {
+        others += (others.empty() ? "" : ", ") + text + (ratio.same ? "" : " (another result!)");
+      }
     }
-    cells.push_back(text.empty() ? "-" : text);
+    cells.insert(cells.end(), {first, others});
   }
   line(cells);
 }
 
 void Table::footer() const {
   std::printf(
-      "\nrate: GFLOP/s of visible work, or GB/s; share: of the yardstick, whose rate stands "
-      "behind it; ms: best call; *: others used more than %.0f %% of the cores.\n",
+      "\nrate: GFLOP/s of visible work, or GB/s. share: of the yardstick, whose rate stands behind "
+      "it. ms: best call. of plain: the rate without bias, window or softcap.\n"
+      "rivals: their best time over ours; daz: denormals taken as zero. *: others used more than "
+      "%.0f %% of the cores.\n",
       100 * kBusy);
   for (const std::string& text : peers_.skipped()) std::printf("not measured: %s\n", text.c_str());
 }

@@ -51,7 +51,7 @@ def summary(values):
 
 
 def milliseconds(call, seconds):
-    """(best, median) of one call, after a warm-up; short calls are timed several at a time."""
+    """(best, median) of one call, as bench/attention/measure.cc takes it: after a warm-up, short calls several at a time."""
     clock = time.perf_counter
     call()
     calls = 1
@@ -63,9 +63,9 @@ def milliseconds(call, seconds):
         if spent >= SHORTEST:
             break
         calls = max(2 * calls, int(calls * SHORTEST / max(spent, 1e-9)))
-    times = []
+    times = [spent / calls * 1e3]
     start = clock()
-    while len(times) < 5 or clock() - start < seconds:
+    while clock() - start < seconds or len(times) < (5 if clock() - start < 4 * seconds else 3):
         begin = clock()
         for _ in range(calls):
             call()

@@ -14,6 +14,10 @@ import threading
 HERE = pathlib.Path(__file__).parent
 PATIENCE = 600  # seconds for one case: compiling takes its time
 PINNED = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+# Name, modules, command, environment. ONNX Runtime's threads are not OpenMP's: pinning the first would tie down all.
+SCRIPTS = (("PyTorch", "torch", ["torch_peer.py"], PINNED),
+           ("ONNX Runtime", "onnxruntime, onnx", ["onnx_peer.py"], {}),
+           ("ONNX Runtime daz", "onnxruntime, onnx", ["onnx_peer.py", "--daz"], {}))
 
 
 class Peer:
@@ -58,11 +62,10 @@ class Peer:
 def find_peers(bench):
     """Those that are here; says which are not."""
     peers, absent = [], []
-    for name, module, script, environment in (("torch", "torch", "torch_peer.py", PINNED),
-                                              ("ONNX Runtime", "onnxruntime, onnx", "onnx_peer.py", {})):
-        probe = subprocess.run([sys.executable, "-c", f"import numpy, {module}"], capture_output=True)
+    for name, modules, command, environment in SCRIPTS:
+        probe = subprocess.run([sys.executable, "-c", f"import numpy, {modules}"], capture_output=True)
         if probe.returncode == 0:
-            peers.append(Peer(name, [sys.executable, str(HERE / script)], environment))
+            peers.append(Peer(name, [sys.executable, str(HERE / command[0]), *command[1:]], environment))
         else:
             absent.append(name)
     if (bench / "peer_onednn").exists():
