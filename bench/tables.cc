@@ -1,7 +1,5 @@
 // How fast are exact tables, compared with merely writing as many bytes? Set-up is part of the
 // time.
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,10 +15,13 @@
 #include "sextant/kernels.h"
 #include "sextant/schemes/rotary.h"
 #include "sextant/schemes/sinusoidal.h"
+#include "support/machine.h"
 
 namespace {
 
 using namespace sextant;
+using bench::compiler;
+using bench::processor;
 
 constexpr double kTarget = 1.2;
 
@@ -75,22 +76,6 @@ Result measure(const Case& test, int threads, int repeats) {
           *std::min_element(plain.begin(), plain.end()),
           median_of(plain),
           static_cast<double>(test.floats) * 4e-9};
-}
-
-std::string processor() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
-std::string compiler() {
-#ifdef __clang__
-  return "clang " __clang_version__;
-#else
-  return "g++ " __VERSION__;
-#endif
 }
 
 void write_json(const std::string& path, const std::vector<Result>& results) {
