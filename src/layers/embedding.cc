@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "kernels/embed_rows.h"
+#include "schemes/option_checks.h"
 #include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
 
 namespace sextant {
 namespace {
@@ -23,6 +27,78 @@ void check_batch(View<const std::int64_t> indices, const char* where) {
     throw Error(where, "must be [batch, length], got " + indices.shape().to_string());
   }
 }
+
+// Large enough for a thread to be worth waking.
+constexpr std::int64_t kTaskBytes = std::int64_t{512} << 10;
+// Results from here on leave the caches before anybody can read them.
+constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
+
+// The rows of the two tables that each token adds, [batch * length], all of which exist.
+struct LookedUp {
+  Tensor<std::int64_t> tokens;
+  Tensor<std::int64_t> positions;
+};
+
+LookedUp rows_of(View<const std::int64_t> indices, std::int64_t tokens, std::int64_t positions,
+                 const EmbedOptions& options) {
+  check_threads("embed_with_positions.threads", options.threads);
+  if (options.offset < 0) {
+    throw Error("embed_with_positions.offset",
+                "must not be negative, got " + std::to_string(options.offset));
+  }
+  const std::int64_t length = indices.size(1);
+  LookedUp rows{copy_of(indices), {}};
+  if (options.position_ids) {
+    if (options.position_ids->shape() != indices.shape()) {
+      throw Error("embed_with_positions.position_ids",
+                  "must have the shape of indices, " + indices.shape().to_string() + ", got " +
+                      options.position_ids->shape().to_string());
+    }
+    rows.positions = copy_of(*options.position_ids);
+  } else {
+    rows.positions = Tensor<std::int64_t>::uninitialized(indices.shape());
+    for (std::int64_t i = 0; i < rows.positions.count(); ++i) {
+      rows.positions.data()[i] = i % length;
+    }
+  }
+  for (const std::int64_t index : rows.tokens.span()) {
+    check_tokens(index, tokens, "embed_with_positions.indices");
+  }
+  for (std::int64_t& position : rows.positions.span()) {
+    if (position < 0 || options.offset >= positions || position >= positions - options.offset) {
+      throw Error("embed_with_positions.positions",
+                  "must have a row for every position, got " + std::to_string(positions) +
+                      " rows for position " + std::to_string(position) +
+                      (options.offset > 0 ? " + " + std::to_string(options.offset) : ""));
+    }
+    position += options.offset;
+  }
+  return rows;
+}
+
+// Token rows times `scale` plus position rows.
+template <class T>
+struct Sum {
+  const T* tokens;
+  const T* positions;
+  std::int64_t position_stride;
+  std::int64_t width;
+  double scale;
+
+  void into(T* out, const std::int64_t* token_rows, const std::int64_t* position_rows,
+            std::int64_t count, bool stream) const {
+    if constexpr (std::is_same_v<T, float>) {
+      embed_rows({tokens, positions, position_stride, width, scale}, token_rows, position_rows,
+                 count, out, stream);
+    } else {
+      for (std::int64_t row = 0; row < count; ++row) {
+        const T* token = tokens + token_rows[row] * width;
+        const T* position = positions + position_rows[row] * position_stride;
+        for (std::int64_t i = 0; i < width; ++i) *out++ = token[i] * scale + position[i];
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -80,23 +156,30 @@ Tensor<T> Embedding<T>::operator()(View<const std::int64_t> indices, double scal
 
 template <class T>
 Tensor<T> embed_with_positions(const Embedding<T>& embedding, View<const std::int64_t> indices,
-                               View<const T> positions) {
+                               View<const T> positions, const EmbedOptions& options) {
   check_batch(indices, "embed_with_positions.indices");
-  const std::int64_t length = indices.size(1), width = embedding.width();
-  if (positions.rank() != 2 || positions.size(0) < length || positions.size(1) != width) {
-    throw Error("embed_with_positions.positions", "must be [" + std::to_string(length) +
-                                                      " or more, " + std::to_string(width) +
+  const std::int64_t width = embedding.width();
+  if (positions.rank() != 2 || positions.size(1) != width) {
+    throw Error("embed_with_positions.positions", "must be [positions, " + std::to_string(width) +
                                                       "], got " + positions.shape().to_string());
   }
-  Tensor<T> x = embedding(indices, std::sqrt(static_cast<double>(width)));
-  for (std::int64_t batch = 0; batch < indices.size(0); ++batch) {
-    for (std::int64_t row = 0; row < length; ++row) {
-      for (std::int64_t column = 0; column < width; ++column) {
-        x(batch, row, column) += positions(row, column);
-      }
-    }
-  }
-  return x;
+  const LookedUp rows = rows_of(indices, embedding.tokens(), positions.size(0), options);
+  Tensor<T> dense;
+  if (width > 1 && positions.stride(1) != 1) dense = copy_of(positions);
+  const View<const T> table = dense.count() > 0 ? dense.view() : positions;
+  const Sum<T> sum{embedding.table().data(), table.data(), table.stride(0), width,
+                   std::sqrt(static_cast<double>(width))};
+  auto out = Tensor<T>::uninitialized({indices.size(0), indices.size(1), width});
+  const bool stream = out.count() * static_cast<std::int64_t>(sizeof(T)) >= kStreamBytes;
+  const std::int64_t count = rows.tokens.count();
+  const std::int64_t block =
+      std::max<std::int64_t>(1, kTaskBytes / (width * static_cast<std::int64_t>(sizeof(T))));
+  parallel_for((count + block - 1) / block, options.threads, [&](std::int64_t task) {
+    const std::int64_t first = task * block;
+    sum.into(out.data() + first * width, rows.tokens.data() + first, rows.positions.data() + first,
+             std::min(block, count - first), stream);
+  });
+  return out;
 }
 
 Tensor<bool> padding_mask(View<const std::int64_t> indices, std::int64_t padding) {
@@ -113,8 +196,8 @@ Tensor<bool> padding_mask(View<const std::int64_t> indices, std::int64_t padding
 template class Embedding<float>;
 template class Embedding<double>;
 template Tensor<float> embed_with_positions(const Embedding<float>&, View<const std::int64_t>,
-                                            View<const float>);
+                                            View<const float>, const EmbedOptions&);
 template Tensor<double> embed_with_positions(const Embedding<double>&, View<const std::int64_t>,
-                                             View<const double>);
+                                             View<const double>, const EmbedOptions&);
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -102,6 +103,126 @@ TEST(EmbedWithPositions, RefusesATableThatIsTooShortOrOfAnotherWidth) {
   EXPECT_THROW(embed_with_positions<float>(embedding, batch(indices), Tensor<float>({3, 3})),
                Error);
   EXPECT_NO_THROW(embed_with_positions<float>(embedding, batch(indices), Tensor<float>({3, 4})));
+}
+
+// One rounding from float64, whatever the instruction set: equal to the formula as it stands.
+TEST(EmbedWithPositions, RoundsTheSumOnce) {
+  NumpyRandom random(9);
+  for (const std::int64_t width : {1, 7, 16, 33, 64}) {
+    const auto embedding = Embedding<float>::random(50, width, random);
+    Tensor<float> positions({40, width});
+    for (float& value : positions.span()) value = static_cast<float>(random.normal());
+    Tensor<std::int64_t> indices({3, 40});
+    for (std::int64_t i = 0; i < 120; ++i) indices.data()[i] = i * 7 % 50;
+    const Tensor<float> x = embed_with_positions<float>(embedding, indices, positions);
+    for (std::int64_t i = 0; i < x.count(); ++i) {
+      const std::int64_t row = i / width;
+      const double token = embedding.table()(indices.data()[row], i % width);
+      const double position = positions(row % 40, i % width);
+      const double sum = token * std::sqrt(static_cast<double>(width)) + position;
+      ASSERT_EQ(x.data()[i], static_cast<float>(sum)) << width;
+    }
+  }
+}
+
+// Two sentences on the left and right of padding, and two packed into one row, have the vectors of
+// the sentences alone.
+TEST(EmbedWithPositions, TakesThePositionOfEachToken) {
+  const Embedding<float> embedding(counting({8, 4}), 0);
+  Tensor<float> positions({6, 4});
+  for (std::int64_t i = 0; i < 24; ++i) positions.data()[i] = static_cast<float>(100 * i);
+  const std::array<std::int64_t, 2> sentence{5, 7};
+  const Tensor<float> alone = embed_with_positions<float>(
+      embedding, View<const std::int64_t>(sentence.data(), {1, 2}), positions);
+  const std::array<std::int64_t, 6> indices{0, 5, 7, 5, 7, 5};
+  const std::array<std::int64_t, 6> ids{0, 0, 1, 0, 1, 0};
+  const Tensor<float> x = embed_with_positions<float>(embedding, batch(indices), positions,
+                                                      {.position_ids = batch(ids)});
+  const Tensor<float> later =
+      embed_with_positions<float>(embedding, batch(indices), positions, {.offset = 3});
+  const Tensor<float> moved = embed_with_positions<float>(
+      embedding, batch(indices), positions, {.position_ids = batch(ids), .offset = 4});
+  for (std::int64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(x(0, 0, i), positions(0, i));
+    EXPECT_EQ(x(0, 1, i), alone(0, 0, i));
+    EXPECT_EQ(x(0, 2, i), alone(0, 1, i));
+    EXPECT_EQ(x(1, 0, i), alone(0, 0, i));
+    EXPECT_EQ(x(1, 1, i), alone(0, 1, i));
+    EXPECT_EQ(x(1, 2, i), alone(0, 0, i));
+    EXPECT_EQ(later(0, 0, i), positions(3, i));
+    EXPECT_EQ(later(0, 2, i), 2 * embedding.table()(7, i) + positions(5, i));
+    EXPECT_EQ(moved(0, 0, i), positions(4, i));
+    EXPECT_EQ(moved(1, 1, i), 2 * embedding.table()(7, i) + positions(5, i));
+  }
+}
+
+TEST(EmbedWithPositions, TakesPositionTablesOfAnyStrides) {
+  const Embedding<float> embedding(counting({6, 4}));
+  const std::array<std::int64_t, 6> indices{1, 2, 0, 2, 0, 5};
+  const Tensor<float> columns = counting({4, 5});
+  const View<const float> transposed = columns.view().transpose(0, 1);
+  const Tensor<float> x = embed_with_positions<float>(embedding, batch(indices), transposed);
+  const Tensor<float> wide = counting({5, 9});
+  const Tensor<float> y =
+      embed_with_positions<float>(embedding, batch(indices), wide.view().narrow(1, 2, 4));
+  for (std::int64_t n = 0; n < 3; ++n) {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(x(1, n, i), 2 * embedding.table()(indices[3 + n], i) + columns(i, n));
+      EXPECT_EQ(y(1, n, i), 2 * embedding.table()(indices[3 + n], i) + wide(n, 2 + i));
+    }
+  }
+}
+
+// Several tasks, streamed, against rows alone.
+TEST(EmbedWithPositions, IsTheSameOnAnyNumberOfThreads) {
+  NumpyRandom random(10);
+  const auto embedding = Embedding<float>::random(100, 512, random);
+  Tensor<float> positions({3000, 512});
+  for (float& value : positions.span()) value = static_cast<float>(random.normal());
+  Tensor<std::int64_t> indices({3, 2999});
+  for (std::int64_t i = 0; i < indices.count(); ++i) indices.data()[i] = i * 31 % 100;
+  const Tensor<float> one =
+      embed_with_positions<float>(embedding, indices, positions, {.threads = 1});
+  for (const int threads : {0, 3}) {
+    const Tensor<float> many =
+        embed_with_positions<float>(embedding, indices, positions, {.threads = threads});
+    EXPECT_TRUE(std::equal(one.span().begin(), one.span().end(), many.data())) << threads;
+  }
+  for (const std::int64_t n : {0, 1500, 2998}) {
+    const Tensor<float> alone = embed_with_positions<float>(
+        embedding, indices.view().narrow(0, 2, 1).narrow(1, n, 1), positions, {.offset = n});
+    EXPECT_TRUE(std::equal(alone.span().begin(), alone.span().end(), &one(2, n, 0)));
+  }
+}
+
+TEST(EmbedWithPositions, NamesTheArgumentAtFault) {
+  const Embedding<float> embedding(counting({3, 4}));
+  const std::array<std::int64_t, 6> indices{};
+  const Tensor<float> positions({3, 4});
+  const auto fails = [&](const char* where, const EmbedOptions& options) {
+    try {
+      embed_with_positions<float>(embedding, batch(indices), positions, options);
+      ADD_FAILURE() << "no error, expected [" << where << "]";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.where(), where) << error.what();
+    }
+  };
+  fails("embed_with_positions.offset", {.offset = -1});
+  fails("embed_with_positions.positions", {.offset = 1});
+  fails("embed_with_positions.positions", {.offset = std::numeric_limits<std::int64_t>::max()});
+  fails("embed_with_positions.threads", {.threads = -1});
+  const std::array<std::int64_t, 6> high{0, 1, 2, 3, 0, 0};
+  const std::array<std::int64_t, 6> low{0, 1, 2, -1, 0, 0};
+  const auto lowest = std::numeric_limits<std::int64_t>::min();
+  const std::array<std::int64_t, 6> deep{lowest, 0, 0, 0, 0, 0};
+  fails("embed_with_positions.positions", {.position_ids = batch(high)});
+  fails("embed_with_positions.positions", {.position_ids = batch(low)});
+  fails("embed_with_positions.positions", {.position_ids = batch(deep)});
+  fails("embed_with_positions.position_ids", {.position_ids = batch(high).transpose(0, 1)});
+  const std::array<std::int64_t, 6> unknown{0, 0, 3, 0, 0, 0};
+  EXPECT_THROW(embed_with_positions<float>(embedding, batch(unknown), positions), Error);
+  EXPECT_EQ(
+      embed_with_positions<float>(embedding, batch(indices).narrow(0, 0, 0), positions).count(), 0);
 }
 
 TEST(PaddingMask, IsTrueWhereThereIsAWord) {

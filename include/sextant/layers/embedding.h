@@ -36,11 +36,23 @@ class Embedding {
   std::optional<std::int64_t> padding_;
 };
 
-// The positional embedding layer: embedding(indices) * sqrt(width) + positions; positions: [>=
-// length, width].
+struct EmbedOptions {
+  // The position of each token, [batch, length]: for padding on the left, or sentences packed into
+  // one row. Without it the n-th token of every row is at position n.
+  std::optional<View<const std::int64_t>> position_ids;
+  std::int64_t offset = 0;  // added to every position, >= 0: how much came before, while decoding
+  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+};
+
+// The positional embedding layer (Vaswani et al. 2017, sections 3.4 and 3.5): embedding(indices) *
+// sqrt(width) + positions, in one pass. indices: [batch, length] -> [batch, length, width];
+// positions: [rows, width], of which row p belongs to position p. Each value is computed in
+// float64, the product rounded before the sum, and rounded to T once, so within 0.5 units and
+// 2^-52 of the two terms. Throws Error for an index outside the embedding, a position outside 0 ..
+// rows - 1, shapes that do not fit.
 template <class T>
 Tensor<T> embed_with_positions(const Embedding<T>& embedding, View<const std::int64_t> indices,
-                               View<const T> positions);
+                               View<const T> positions, const EmbedOptions& options = {});
 
 // The mask that hides padding keys: [batch, 1, 1, length], true where indices != padding; fits
 // AttentionOptions::mask.
