@@ -85,6 +85,7 @@ struct Lanes {
   const std::int32_t *first, *last;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
+  bool started;  // O is no longer 0
 };
 
 // Softcap, bias and hiding of a piece that needs any of them; then its maxima. What a bias hides is
@@ -183,7 +184,7 @@ HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const
     const auto factor = hn::IfThenElse(rises, exp2(d, hn::Sub(m, raised)), hn::Set(d, 1.0F));
     hn::StoreU(raised, d, lanes.most + lane);
     hn::StoreU(hn::Mul(factor, hn::LoadU(d, lanes.sum + lane)), d, lanes.sum + lane);
-    for (std::int64_t c = 0; c < b.v_dim; ++c) {
+    for (std::int64_t c = 0; lanes.started && c < b.v_dim; ++c) {
       float* at = lanes.o + c * kBlockLanes + lane;
       hn::StoreU(hn::Mul(factor, hn::LoadU(d, at)), d, at);
     }
@@ -227,9 +228,9 @@ HWY_NOINLINE void weigh_carefully(std::int64_t rows, std::int64_t groups, const 
 }
 
 // One block of keys for 64 lanes; k and v are those of key `begin`.
-HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, bool careful,
-                       const Scratch& scratch, std::int64_t begin, std::int64_t end, const float* k,
-                       std::int64_t k_stride, const float* v, std::int64_t v_stride) {
+HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, const Scratch& scratch,
+                       std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
+                       const float* v, std::int64_t v_stride) {
   const Pieces pieces = cut(lanes.ranges, begin, end);
   if (pieces.count == 0) return;
   alignas(64) float most[kBlockLanes];
@@ -256,7 +257,13 @@ HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, bool careful
   for (const Piece& piece : pieces) {
     exponentiate(piece, lanes, scratch.scores + (piece.first_key - begin) * kBlockLanes);
   }
-  for (const Piece& piece : pieces) {
+  for (int i = 0; i < pieces.count;) {
+    // Neighbours of the same lanes go together: O is loaded and stored once.
+    const Piece& piece = pieces.at[i];
+    std::int64_t last_key = piece.last_key;
+    for (++i; i < pieces.count && continues(piece, last_key, pieces.at[i]); ++i) {
+      last_key = pieces.at[i].last_key;
+    }
     const std::int64_t row = piece.first_key - begin;
     const std::int64_t lane = piece.first_group * kGroupLanes;
     const TileOperands o{.a = v + row * v_stride,
@@ -266,13 +273,14 @@ HWY_INLINE void attend(const AttentionBlock& b, const Lanes& lanes, bool careful
                          .b_step = kBlockLanes,
                          .c = lanes.o + lane,
                          .c_row = kBlockLanes,
-                         .steps = piece.last_key - piece.first_key};
+                         .steps = last_key - piece.first_key};
     if (careful) {
       weigh_carefully(b.v_dim, piece.groups, o);
     } else {
       product<TileMode::add>(b.v_dim, piece.groups, o);
     }
   }
+  lanes.started = true;
 }
 
 // Queries [first, first + count) as lanes, scaled and turned; lanes beyond are zeros.
@@ -376,7 +384,8 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
                 last + lane,
                 group_ranges(b.first + lane, b.last + lane, count),
                 lane,
-                count};
+                count,
+                false};
     load_queries(b, lane, count, scratch.rows, lanes[n].q);
     std::fill_n(lanes[n].o, b.v_dim * kBlockLanes, 0.0F);
     const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();

@@ -19,6 +19,12 @@ struct Piece {
   bool edge;  // some pairs in it are hidden
 };
 
+// Whether `next` is of the same lanes and begins where the keys before it end.
+inline bool continues(const Piece& piece, std::int64_t last_key, const Piece& next) {
+  return next.first_key == last_key && next.first_group == piece.first_group &&
+         next.groups == piece.groups;
+}
+
 // At most: every group's first and last key cuts, and the keys that all see.
 struct Pieces {
   Piece at[2 * kGroups + 3];
