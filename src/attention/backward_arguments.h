@@ -45,6 +45,31 @@ struct BackwardArguments {
   std::int64_t group() const noexcept { return scores.heads_q / scores.heads_k; }
 };
 
+// Writes 0 to every element.
+template <class T>
+void fill_zero(View<T> view) {
+  if (view.count() == 0) return;
+  std::array<std::int64_t, kMaxRank> index{};
+  T* at = view.data();
+  for (;;) {
+    *at = T(0);
+    int axis = view.rank() - 1;
+    for (; axis >= 0; --axis) {
+      auto& i = index[static_cast<std::size_t>(axis)];
+      at += view.stride(axis);
+      if (++i < view.size(axis)) break;
+      at -= i * view.stride(axis);
+      i = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+template <class T>
+void zero_mask_gradient(const BackwardArguments<T>& b) {
+  fill_zero(b.wanted.mask);
+}
+
 // Throws Error("attention_backward.<argument>", ...) for the first thing that does not fit.
 template <class T>
 BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const T> v,

@@ -182,6 +182,7 @@ class AttentionBackwardOracle : public ::testing::Test {
 
   static void check(std::uint32_t seed, const CaseSizes& sizes) {
     constexpr double kEps = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
+    using Exact = std::conditional_t<std::is_same_v<T, double>, long double, double>;
     constexpr double kStored = std::is_same_v<T, float16>    ? 0x1p-11
                                : std::is_same_v<T, bfloat16> ? 0x1p-8
                                                              : kEps;
@@ -192,8 +193,8 @@ class AttentionBackwardOracle : public ::testing::Test {
     CaseGradients<T> gradients(call, random);
     run_backward(call, gradients, chance(random, 0.5));
     const ExpectedGradients expected(
-        call, reference::attention_gradient<long double>(call.expected, call.sinks,
-                                                         widened<T>(call.dout.dense)));
+        call, reference::attention_gradient<Exact>(call.expected, call.sinks,
+                                                   widened<T>(call.dout.dense)));
     const Tolerances tolerances(call, kEps, kStored);
     const auto near = [&](const auto& got, const Tensor<double>& want, double tolerance,
                           double stored, const char* what) {
@@ -221,6 +222,81 @@ TYPED_TEST_SUITE(AttentionBackwardOracle, Elements);
 
 TYPED_TEST(AttentionBackwardOracle, AgreesOnRandomShapesLayoutsAndOptions) {
   for (std::uint32_t seed = 1; seed <= 300; ++seed) this->check(seed, {});
+}
+
+// Lengths around the kernels' blocks of 64 and 128, wide heads.
+TYPED_TEST(AttentionBackwardOracle, AgreesAcrossBlocks) {
+  if constexpr (std::is_same_v<TypeParam, double>) GTEST_SKIP() << "float64 has no blocks";
+  CaseSizes sizes;
+  sizes.most_batch = 2;
+  sizes.most_group = 2;
+  sizes.most_length = 300;
+  sizes.most_head_dim = 70;
+  sizes.most_v_dim = 70;
+  const std::uint32_t cases = std::is_same_v<TypeParam, float> ? 10 : 3;
+  for (std::uint32_t seed = 1; seed <= cases; ++seed) this->check(seed, sizes);
+}
+
+// Sums of squares of errors, ours and those of the formulas done plainly in float32.
+struct ErrorTally {
+  double ours = 0, plain = 0;
+
+  void add(const Tensor<double>& got, const Tensor<double>& plainly, const Tensor<double>& exact) {
+    const auto square = [](double error) { return error * error; };
+    for (std::int64_t n = 0; n < exact.count(); ++n) {
+      ours += square(got.data()[n] - exact.data()[n]);
+      plain += square(plainly.data()[n] - exact.data()[n]);
+    }
+  }
+};
+
+// Scores of a few, of hundreds, of ten thousands.
+class AttentionBackwardErrorOf : public ::testing::TestWithParam<double> {};
+INSTANTIATE_TEST_SUITE_P(Magnitudes, AttentionBackwardErrorOf, ::testing::Values(1, 2, 5, 60));
+
+TEST_P(AttentionBackwardErrorOf, Float32IsAtMostTwiceThatOfThePlainFormula) {
+  ErrorTally q, k, v, bias, slopes, mask, sinks;
+  CaseSizes sizes;
+  sizes.most_batch = 2;
+  sizes.most_group = 2;
+  sizes.most_length = 100;
+  sizes.most_head_dim = 32;
+  sizes.most_v_dim = 32;
+  sizes.magnitude = GetParam();
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    NumpyRandom random(seed);
+    BackwardCase<float> call;
+    random_case(call, random, sizes);
+    CaseGradients<float> gradients(call, random);
+    run_backward(call, gradients, seed % 2 == 0);
+    const auto dout = widened<float>(call.dout.dense);
+    const ExpectedGradients exact(
+        call, reference::attention_gradient<double>(call.expected, call.sinks, dout));
+    const ExpectedGradients plain(
+        call, reference::attention_gradient<float>(call.expected, call.sinks, dout));
+    q.add(widened<float>(gradients.q.view), plain.q, exact.q);
+    k.add(widened<float>(gradients.k.view), plain.k, exact.k);
+    v.add(widened<float>(gradients.v.view), plain.v, exact.v);
+    if (exact.bias.count() > 0)
+      bias.add(widened<float>(gradients.bias.view), plain.bias, exact.bias);
+    if (exact.slopes.count() > 0)
+      slopes.add(widened<float>(gradients.slopes.view), plain.slopes, exact.slopes);
+    if (exact.mask.count() > 0)
+      mask.add(widened<float>(gradients.mask.view), plain.mask, exact.mask);
+    if (exact.sinks.count() > 0)
+      sinks.add(widened<float>(gradients.sinks.view), plain.sinks, exact.sinks);
+  }
+  const auto expect_close = [](const ErrorTally& tally, const char* what) {
+    EXPECT_GT(tally.plain, 0) << what;
+    EXPECT_LE(std::sqrt(tally.ours), 2 * std::sqrt(tally.plain)) << what;
+  };
+  expect_close(q, "q");
+  expect_close(k, "k");
+  expect_close(v, "v");
+  expect_close(bias, "bias");
+  expect_close(slopes, "slopes");
+  expect_close(mask, "mask");
+  expect_close(sinks, "sinks");
 }
 
 }  // namespace

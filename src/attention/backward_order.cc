@@ -1,0 +1,64 @@
+// Taking tasks and waiting for one's turn.
+#include "backward_order.h"
+
+namespace sextant::detail {
+
+bool BackwardOrder::Walk::take_from(std::int64_t unit, Task& task) noexcept {
+  const std::int64_t count = order_.first_[at(unit + 1)] - order_.first_[at(unit)];
+  auto& counter = order_.next_[at(unit)];
+  if (counter.load(std::memory_order_relaxed) >= count) return false;
+  const std::int64_t number = counter.fetch_add(1, std::memory_order_relaxed);
+  task = {unit, number};
+  return number < count;
+}
+
+bool BackwardOrder::Walk::next(Task& task) noexcept {
+  if (order_.one_chain_) {
+    // All units in order, a unit's tasks before the next one's.
+    if (unit_ < 0) unit_ = 0;
+    for (; unit_ < order_.units_; ++unit_) {
+      if (take_from(unit_, task)) return true;
+    }
+    return false;
+  }
+  while (!helps_) {
+    if (unit_ >= 0 && take_from(unit_, task)) return true;
+    unit_ = order_.unit_.fetch_add(1, std::memory_order_relaxed);
+    if (unit_ >= order_.units_) {
+      helps_ = true;
+      unit_ = 0;
+    }
+  }
+  for (; unit_ < order_.units_; ++unit_) {
+    if (take_from(unit_, task)) return true;
+  }
+  return false;
+}
+
+std::atomic<std::int32_t>* BackwardOrder::before(const Walk::Task& task) const noexcept {
+  const std::int64_t number = first_[at(task.unit)] + task.number;
+  if (task.number == 0 && !(one_chain_ && number > 0)) return nullptr;
+  return &progress_[at(number - 1)];
+}
+
+void BackwardOrder::set(const Walk::Task& task, std::int32_t value) noexcept {
+  auto& progress = progress_[at(first_[at(task.unit)] + task.number)];
+  progress.store(value, std::memory_order_release);
+  progress.notify_all();
+}
+
+void BackwardOrder::report(const Walk::Task& task, std::int64_t next_key) noexcept {
+  set(task, static_cast<std::int32_t>(next_key));
+}
+
+void BackwardOrder::wait_for(const Walk::Task& task, std::int64_t key) noexcept {
+  const auto* progress = before(task);
+  if (progress == nullptr) return;
+  for (std::int32_t seen; (seen = progress->load(std::memory_order_acquire)) <= key;) {
+    progress->wait(seen, std::memory_order_acquire);
+  }
+}
+
+void BackwardOrder::wait_for_all(const Walk::Task& task) noexcept { wait_for(task, kFinished - 1); }
+
+}  // namespace sextant::detail

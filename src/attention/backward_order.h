@@ -1,0 +1,81 @@
+// Who does which task of a backward call, and in which order tasks add to the sums they share.
+//
+// A unit is a sequence and key head; its tasks, blocks of queries of its heads, all add to the same
+// gradients of k and v. They do so in the order of their numbers, block of keys by block of keys: a
+// task may add to a block as soon as the task before it has. So they run one behind the other over
+// the keys, on as many threads as there are, and the bits are those of one thread. A thread takes a
+// unit of its own while there are any, and then helps others.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+namespace sextant::detail {
+
+class BackwardOrder {
+ public:
+  // tasks_of(unit) says how many a unit has. With `one_chain` the order goes through all units,
+  // because they share more than their keys' gradients.
+  template <class TasksOf>
+  BackwardOrder(std::int64_t units, bool one_chain, const TasksOf& tasks_of)
+      : units_(units),
+        one_chain_(one_chain),
+        first_(std::make_unique<std::int64_t[]>(static_cast<std::size_t>(units + 1))),
+        next_(std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(units))) {
+    for (std::int64_t unit = 0; unit < units; ++unit) {
+      first_[at(unit + 1)] = first_[at(unit)] + tasks_of(unit);
+    }
+    const auto tasks = static_cast<std::size_t>(first_[at(units)]);
+    progress_ = std::make_unique<std::atomic<std::int32_t>[]>(tasks);
+  }
+
+  std::int64_t tasks() const noexcept { return first_[at(units_)]; }
+
+  // One thread's way through the units.
+  class Walk {
+   public:
+    explicit Walk(BackwardOrder& order) noexcept : order_(order) {}
+
+    struct Task {
+      std::int64_t unit, number;  // the number counts in the unit
+    };
+    // False when every task has been taken. A task's predecessors have been taken before it, and
+    // are running or done.
+    bool next(Task& task) noexcept;
+
+   private:
+    bool take_from(std::int64_t unit, Task& task) noexcept;
+
+    BackwardOrder& order_;
+    std::int64_t unit_ = -1;
+    bool helps_ = false;
+  };
+
+  bool is_last(const Walk::Task& task) const noexcept {
+    return task.number == first_[at(task.unit + 1)] - first_[at(task.unit)] - 1;
+  }
+  // Waits until the task before has added to keys below and at `key`; keys below next_key are done.
+  void wait_for(const Walk::Task& task, std::int64_t key) noexcept;
+  void report(const Walk::Task& task, std::int64_t next_key) noexcept;
+  // Waits until the tasks before are finished; says that this one is.
+  void wait_for_all(const Walk::Task& task) noexcept;
+  void finish(const Walk::Task& task) noexcept { set(task, kFinished); }
+
+ private:
+  static constexpr std::int32_t kFinished = std::numeric_limits<std::int32_t>::max();
+
+  static std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
+  std::atomic<std::int32_t>* before(const Walk::Task& task) const noexcept;
+  void set(const Walk::Task& task, std::int32_t value) noexcept;
+
+  std::int64_t units_;
+  bool one_chain_;
+  std::unique_ptr<std::int64_t[]> first_;                  // of each unit, in all tasks
+  std::unique_ptr<std::atomic<std::int64_t>[]> next_;      // of each unit, to be taken
+  std::unique_ptr<std::atomic<std::int32_t>[]> progress_;  // of each task: keys below are done
+  std::atomic<std::int64_t> unit_{0};                      // next that nobody has begun
+};
+
+}  // namespace sextant::detail

@@ -1,0 +1,407 @@
+// Cuts a call into tasks for the backward kernel and adds up what they make.
+#include "fused_backward.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <vector>
+
+#include "backward_order.h"
+#include "biases.h"
+#include "each_row.h"
+#include "kernels/attention_backward_block.h"
+#include "plain_backward.h"
+#include "scratch.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant::detail {
+namespace {
+
+using Task = BackwardOrder::Walk::Task;
+
+// Multiply-adds that are worth a second thread: some ten microseconds.
+constexpr double kThreadWork = 1 << 20;
+
+std::int64_t blocks_of(const Sequence& at) {
+  return (at.q_len + kBackwardQueries - 1) / kBackwardQueries;
+}
+
+RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t first) {
+  const std::int64_t stride = table.cos.size(1);
+  return {.cos = table.cos.data() + first * stride,
+          .sin = table.sin.data() + first * stride,
+          .stride = stride,
+          .pairs = stride,
+          .first_channel = table.first_channel,
+          .interleaved = table.layout == RotaryLayout::interleaved};
+}
+
+template <class T>
+StoredRows stored_rows(View<const T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
+  return {x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.begin + first) * x.stride(2),
+          x.stride(2), x.stride(3), storage_of<T>};
+}
+
+// Sums over queries, [keys][padded channels] for k and for v, while a unit's tasks run. Threads
+// take units one at a time, so that there are at most two more than threads.
+class KeySums {
+ public:
+  struct Sums {
+    Tensor<float> memory;
+    float* k = nullptr;
+    float* v = nullptr;
+  };
+
+  template <class T>
+  explicit KeySums(const BackwardArguments<T>& b)
+      : k_width_(is_wanted(b.wanted.k) ? padded_width(b.scores.head_dim) : 0),
+        v_width_(is_wanted(b.wanted.v) ? padded_width(b.v.size(3)) : 0),
+        units_(static_cast<std::size_t>(b.units())) {}
+
+  // Those of a unit with so many keys, zeros for the first that asks.
+  const Sums& of(std::int64_t unit, std::int64_t keys) {
+    Sums& sums = units_[static_cast<std::size_t>(unit)];
+    const std::lock_guard lock(mutex_);
+    const std::int64_t count = keys * (k_width_ + v_width_);
+    if (sums.k != nullptr || sums.v != nullptr || count == 0) return sums;
+    if (!spare_.empty()) {
+      sums.memory = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    if (sums.memory.count() < count) sums.memory = Tensor<float>::uninitialized(Shape{count});
+    std::fill_n(sums.memory.data(), count, 0.0F);
+    if (k_width_ > 0) sums.k = sums.memory.data();
+    if (v_width_ > 0) sums.v = sums.memory.data() + keys * k_width_;
+    return sums;
+  }
+
+  void release(std::int64_t unit) {
+    Sums& sums = units_[static_cast<std::size_t>(unit)];
+    const std::lock_guard lock(mutex_);
+    if (sums.memory.count() > 0) spare_.push_back(std::move(sums.memory));
+    sums = {};
+  }
+
+ private:
+  std::int64_t k_width_, v_width_;
+  std::mutex mutex_;
+  std::vector<Sums> units_;
+  std::vector<Tensor<float>> spare_;
+};
+
+// A call on its way: what all tasks share.
+template <class T>
+struct Call {
+  const BackwardArguments<T>& arguments;
+  BackwardSums<T>& sums;
+  KeySums& key_sums;
+  BackwardOrder& order;
+};
+
+// One block of queries of one head of one sequence.
+template <class T>
+class BlockTask {
+ public:
+  BlockTask(const Call<T>& call, const Task& task)
+      : call_(call),
+        b_(call.arguments),
+        a_(b_.scores),
+        task_(task),
+        biases_{a_, b_.sequence_of_unit(task.unit), 0} {
+    const Sequence& at = biases_.sequence;
+    const std::int64_t blocks = blocks_of(at);
+    const std::int64_t key_head = b_.key_head_of_unit(task.unit);
+    const std::int64_t head = key_head * b_.group() + task.number / blocks;
+    biases_.head = head;
+    // The last block first: with a causal mask it is the longest.
+    first_query_ = (blocks - 1 - task.number % blocks) * kBackwardQueries;
+    const std::int64_t queries = std::min<std::int64_t>(kBackwardQueries, at.q_len - first_query_);
+    block_ = {.q = stored_rows(a_.q, at, head, first_query_),
+              .k = stored_rows(a_.k, at, key_head, 0),
+              .v = stored_rows(b_.v, at, key_head, 0),
+              .out = stored_rows(b_.out, at, head, first_query_),
+              .dout = stored_rows(b_.dout, at, head, first_query_),
+              .queries = queries,
+              .head_dim = a_.head_dim,
+              .v_dim = b_.v.size(3),
+              .scale = static_cast<float>(a_.scale * kLog2E),
+              .natural_scale = static_cast<float>(a_.scale),
+              .softcap = static_cast<float>(a_.softcap * kLog2E),
+              .sink = static_cast<float>(a_.sink(head) * kLog2E),
+              .first = first_,
+              .last = last_};
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const KeyRange range = a_.visible(at, first_query_ + i);
+      first_[i] = static_cast<std::int32_t>(range.first);
+      last_[i] = static_cast<std::int32_t>(range.last);
+    }
+    if (a_.rotation != nullptr) {
+      block_.k_rotation = rotation_rows(*a_.rotation, 0);
+      block_.q_rotation = rotation_rows(*a_.rotation, a_.own_key(at, first_query_));
+    }
+    if (is_wanted(b_.log_sum_exp)) {
+      block_.log_sum_exp = &b_.log_sum_exp(at.batch, head, at.begin + first_query_);
+      block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
+    }
+    if (is_wanted(b_.wanted.q)) {
+      const StoredRows to = stored_rows<T>(View<const T>(b_.wanted.q), at, head, first_query_);
+      block_.dq = {const_cast<void*>(to.data), to.row_stride, to.channel_stride, to.storage};
+    }
+    if (biases_.by_pair()) block_.tiles = {fill_tile, this};
+    if (b_.mask != nullptr) block_.gradient_tiles = {take_gradients, this};
+    block_.wants_line_gradient = b_.wants_distances();
+    if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
+    block_.turns = {wait, done, this};
+  }
+
+  BlockTask(const BlockTask&) = delete;
+  BlockTask& operator=(const BlockTask&) = delete;
+
+  // Returns whether all was finite.
+  bool run() {
+    const std::int64_t kernel_floats = backward_block_scratch(block_);
+    const std::int64_t line = line_floats();
+    const std::int64_t margin = kGroupLanes;
+    float* memory =
+        thread_scratch(kernel_floats + kBlockLanes * kBackwardKeys + 2 * line + 2 * margin);
+    rows_ = memory + kernel_floats;
+    float* distances = rows_ + kBlockLanes * kBackwardKeys;
+    if (biases_.by_distance()) prepare_distances(distances);
+    if (b_.wants_distances()) {
+      gradients_ = distances + line + margin;
+      std::fill_n(gradients_ - margin, line + 2 * margin, 0.0F);
+      block_.line_gradient = gradients_ + line_origin();
+    }
+    std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
+    const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len);
+    block_.dk = sums.k;
+    block_.dv = sums.v;
+    const bool finite = backward_block(block_, memory);
+    call_.order.wait_for_all(task_);
+    add_to_sums();
+    return finite;
+  }
+
+ private:
+  std::int64_t first_key() const { return first_[0] / kBackwardKeys * kBackwardKeys; }
+  std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
+  // A line holds the distances of all blocks of keys that the kernel looks at, ascending with the
+  // query; its first is that of query 0 and last_key, one more than anybody sees.
+  std::int64_t line_floats() const {
+    return biases_.by_distance() || b_.wants_distances()
+               ? kBackwardQueries + last_key() - first_key()
+               : 0;
+  }
+  std::int64_t line_origin() const { return last_key(); }
+
+  void prepare_distances(float* memory) {
+    const std::int64_t own = a_.own_key(biases_.sequence, first_query_);
+    const std::int64_t count = line_floats();
+    least_distance_ = first_key() - (own + kBackwardQueries - 1);
+    distances_ = memory;
+    biases_.fill_distances(least_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
+    if (biases_.by_pair()) return;
+    std::reverse(memory, memory + count);
+    block_.line = memory + line_origin();
+  }
+
+  static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
+                        std::int64_t first_key, std::int64_t keys, float* tile) {
+    const auto& task = *static_cast<const BlockTask*>(context);
+    if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
+    for (std::int64_t i = 0; i < queries; ++i) {
+      task.biases_.fill_row(task.first_query_ + first_query + i, first_key, keys, task.distances_,
+                            task.least_distance_, task.rows_ + i * kBackwardKeys);
+    }
+    biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
+  }
+
+  // The address of the mask gradient's element for a query of the task and key 0.
+  float* mask_at(std::int64_t query) const {
+    const Sequence& at = biases_.sequence;
+    const auto& strides = b_.mask_strides;
+    return b_.mask + at.batch * strides[0] + biases_.head * strides[1] +
+           (at.begin + first_query_ + query) * strides[2] + at.begin * strides[3];
+  }
+
+  // Along an axis of keys, gradients are added while it is the task's turn with these keys; where
+  // the mask is the same for all keys, at the task's end.
+  static void take_gradients(void* context, std::int64_t first_query, std::int64_t queries,
+                             std::int64_t first_key, std::int64_t keys, const float* tile,
+                             std::int64_t row) {
+    auto& task = *static_cast<BlockTask*>(context);
+    const std::int64_t stride = task.b_.mask_strides[3];
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const std::int64_t query = first_query + i;
+      float* to = task.mask_at(query) + first_key * stride;
+      if (stride == 0) {
+        float sum = 0;
+        for (std::int64_t j = 0; j < keys; ++j) sum += tile[j * row + i];
+        task.mask_rows_[query] += sum;
+      } else {
+        for (std::int64_t j = 0; j < keys; ++j) to[j * stride] += tile[j * row + i];
+      }
+    }
+  }
+
+  static void wait(void* context, std::int64_t first_key) {
+    const auto& task = *static_cast<BlockTask*>(context);
+    task.call_.order.wait_for(task.task_, first_key);
+  }
+  static void done(void* context, std::int64_t next_key) {
+    const auto& task = *static_cast<BlockTask*>(context);
+    task.call_.order.report(task.task_, next_key);
+  }
+
+  // With all tasks before this one finished.
+  void add_to_sums() {
+    const Sequence& at = biases_.sequence;
+    const std::int64_t head = biases_.head;
+    if (gradients_ != nullptr && at.k_len > 0) {
+      // gradients_[n] is that of query - key = n - line_origin(), the query counted in the task.
+      float* sums = call_.sums.distances(at, head);
+      const std::int64_t distances = at.q_len + at.k_len - 1;
+      const std::int64_t last = at.q_len - 1 - first_query_ + line_origin();
+      const std::int64_t begin = std::max<std::int64_t>(0, last - distances + 1);
+      const std::int64_t end = std::min(line_floats(), last + 1);
+      for (std::int64_t n = begin; n < end; ++n) sums[last - n] += gradients_[n];
+    }
+    if (b_.wants_sinks()) call_.sums.sink(at, head) += sink_gradient_;
+    if (b_.mask == nullptr || b_.mask_strides[3] != 0) return;
+    for (std::int64_t i = 0; i < block_.queries; ++i) *mask_at(i) += mask_rows_[i];
+  }
+
+  const Call<T>& call_;
+  const BackwardArguments<T>& b_;
+  const Arguments<T>& a_;
+  Task task_;
+  HeadBiases<T> biases_;
+  std::int64_t first_query_ = 0;
+  BackwardBlock block_;
+  std::int32_t first_[kBackwardQueries], last_[kBackwardQueries];
+  float mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
+  float* rows_ = nullptr;              // [64][64]: biases of a tile before they become lanes
+  const float* distances_ = nullptr;   // what distances add, from least_distance_ on
+  float* gradients_ = nullptr;         // their gradients
+  std::int64_t least_distance_ = 0;
+  double sink_gradient_ = 0;
+};
+
+// Writes sums over queries as gradients, [keys, channels]; returns whether they are finite.
+template <class T>
+bool store_key_gradients(View<T> to, const Sequence& at, std::int64_t key_head, float* sums,
+                         float scale, const RotationTable<float>* rotation) {
+  if (!is_wanted(to)) return true;
+  const std::int64_t width = to.size(3), padded = padded_width(width), stride = to.stride(3);
+  if (rotation != nullptr) {
+    RotationRows back = rotation_rows(*rotation, 0);
+    back.inverse = true;
+    rotate_rows(sums, padded, at.k_len, back);
+  }
+  constexpr std::uint32_t kExponent = 0x7f800000U;
+  std::uint32_t beyond = 0;
+  for (std::int64_t j = 0; j < at.k_len; ++j, sums += padded) {
+    T* row = to.data() + at.batch * to.stride(0) + key_head * to.stride(1) +
+             (at.begin + j) * to.stride(2);
+    for (std::int64_t c = 0; c < width; ++c) {
+      sums[c] *= scale;
+      beyond |= (std::bit_cast<std::uint32_t>(sums[c]) & kExponent) == kExponent ? 1U : 0U;
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      if (stride == 1) {
+        std::copy_n(sums, width, row);
+        continue;
+      }
+    }
+    for (std::int64_t c = 0; c < width; ++c) row[c * stride] = static_cast<T>(sums[c]);
+  }
+  return beyond == 0;
+}
+
+template <class T>
+bool finish_unit(const Call<T>& call, std::int64_t unit) {
+  const BackwardArguments<T>& b = call.arguments;
+  const Sequence at = b.sequence_of_unit(unit);
+  const std::int64_t key_head = b.key_head_of_unit(unit);
+  const KeySums::Sums& sums = call.key_sums.of(unit, at.k_len);
+  const bool k_finite = store_key_gradients(b.wanted.k, at, key_head, sums.k,
+                                            static_cast<float>(b.scores.scale), b.scores.rotation);
+  const bool v_finite = store_key_gradients(b.wanted.v, at, key_head, sums.v, 1.0F, nullptr);
+  call.key_sums.release(unit);
+  return k_finite && v_finite;
+}
+
+// Runs a task and what follows from it; says that it is finished whatever happens, because others
+// may be waiting.
+template <class T>
+bool run_task(const Call<T>& call, const Task& task) {
+  struct Finish {
+    BackwardOrder& order;
+    const Task& task;
+    ~Finish() { order.finish(task); }
+  } const finish{call.order, task};
+  const bool finite = BlockTask<T>(call, task).run();
+  return (!call.order.is_last(task) || finish_unit(call, task.unit)) && finite;
+}
+
+// What infinities and NaN make of a unit is defined by the plain path.
+template <class T>
+void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
+                  const std::vector<std::int64_t>& units) {
+  BackwardArguments<T> of_units = b;
+  of_units.mask = nullptr;
+  for_each_row(static_cast<std::int64_t>(units.size()), kBlockWork, b.scores.threads,
+               plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
+                 plain_backward_unit(of_units, units[static_cast<std::size_t>(n)], sums, memory);
+               });
+  if (b.mask == nullptr) return;
+  // Sums over units cannot be told apart: the mask's gradient is made again as a whole.
+  BackwardArguments<T> of_mask = b;
+  of_mask.wanted = {};
+  BackwardSums<T> none(of_mask);
+  zero_mask_gradient(b);
+  plain_backward(of_mask, none);
+}
+
+}  // namespace
+
+template <class T>
+void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
+  const Arguments<T>& a = b.scores;
+  const std::int64_t units = b.units();
+  KeySums key_sums(b);
+  BackwardOrder order(units, b.mask_is_shared(), [&](std::int64_t unit) {
+    return b.group() * blocks_of(b.sequence_of_unit(unit));
+  });
+  const Call<T> call{b, sums, key_sums, order};
+  std::vector<std::int64_t> unfinished;  // units that are not finite
+  std::mutex mutex;
+  for (std::int64_t unit = 0; unit < units; ++unit) {
+    if (b.sequence_of_unit(unit).q_len == 0) finish_unit(call, unit);
+  }
+
+  const double work = 2.5 * static_cast<double>(a.batch * a.heads_q) *
+                      static_cast<double>(a.q_len) * static_cast<double>(a.k_len) *
+                      static_cast<double>(a.head_dim + b.v.size(3));
+  const std::int64_t threads = a.threads == 0 ? default_threads() : a.threads;
+  const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
+  const int workers = static_cast<int>(std::min({threads, useful, order.tasks()}));
+  parallel_for(workers, workers, [&](std::int64_t) {
+    BackwardOrder::Walk walk(order);
+    for (Task task{}; walk.next(task);) {
+      if (run_task(call, task)) continue;
+      const std::lock_guard lock(mutex);
+      unfinished.push_back(task.unit);
+    }
+  });
+  if (unfinished.empty()) return;
+  std::sort(unfinished.begin(), unfinished.end());
+  unfinished.erase(std::unique(unfinished.begin(), unfinished.end()), unfinished.end());
+  redo_plainly(b, sums, unfinished);
+}
+
+template void fused_backward(const BackwardArguments<float>&, BackwardSums<float>&);
+template void fused_backward(const BackwardArguments<float16>&, BackwardSums<float16>&);
+template void fused_backward(const BackwardArguments<bfloat16>&, BackwardSums<bfloat16>&);
+
+}  // namespace sextant::detail
