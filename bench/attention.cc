@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -38,8 +39,9 @@ struct Options {
   std::vector<std::string> parts, names, peers;
   std::vector<int> threads = {1, 2};
   double seconds = 1;
-  std::string json, from, growth;
-  bool update = false, markdown = false, quick = false, list = false, list_json = false;
+  std::string json, from;
+  bool update = false, markdown = false, quick = false, list = false, list_json = false,
+       growth = false;
 };
 
 std::vector<int> parse_threads(const std::string& text) {
@@ -75,7 +77,7 @@ Options parse(int argc, char** argv) {
       {"--quick", [&] { options.quick = true; }},
       {"--list", [&] { options.list = true; }},
       {"--list-json", [&] { options.list_json = true; }},
-      {"--growth", [&] { options.growth = value(); }}};
+      {"--growth", [&] { options.growth = true; }}};
   for (; i < argc; ++i) {
     const auto option = known.find(argv[i]);
     if (option == known.end()) throw Error(argv[i], std::string("is no option\n") + kUsage);
@@ -93,73 +95,80 @@ bool wanted(const Options& options, const std::string& name) {
   return options.parts.empty() && options.names.empty();
 }
 
-// Returns whether every case could be measured.
-bool measure_cases(const Options& options, const Table& table, nlohmann::json& rows) {
-  bool complete = true;
+std::vector<Case> chosen_cases(const Options& options) {
+  std::vector<Case> chosen;
   for (const Case& test : all_cases(options.quick)) {
-    if (!wanted(options, test.name)) continue;
+    if (wanted(options, test.name)) chosen.push_back(test);
+  }
+  if (chosen.empty()) throw Error("cases", "there is none of that name; --list shows all");
+  return chosen;
+}
+
+void list_cases(const Options& options) {
+  nlohmann::json cases = nlohmann::json::array();
+  for (const Case& test : chosen_cases(options)) {
+    if (options.list) std::printf("%s\n", test.name.c_str());
+    cases.push_back(to_json(test));
+  }
+  if (options.list_json) std::printf("%s\n", cases.dump(1).c_str());
+}
+
+void show(const Options& options, const Table& table) {
+  const nlohmann::json results = read_json(options.from, "machine");
+  table.header(results["machine"]);
+  for (const auto& row : results["rows"]) {
+    if (wanted(options, row["case"])) table.row(row);
+  }
+  table.footer();
+}
+
+// Returns whether every case could be measured.
+bool measure_cases(const Options& options, const Table& table) {
+  const std::vector<Case> cases = chosen_cases(options);
+  nlohmann::json results = {{"machine", machine_json()}, {"rows", nlohmann::json::array()}};
+  if (options.update && std::filesystem::exists(options.json)) {
+    results["rows"] = read_json(options.json, "machine")["rows"];
+  }
+  bool complete = true;
+  table.header(results["machine"]);
+  for (const Case& test : cases) {
     try {
       const Prepared prepared = prepare(test.problem);
       for (const int threads : options.threads) {
         const double extra =
             growth_in_new_process(options.quick ? "--quick" : "", test.name, threads);
         const Measured measured = measure(prepared, threads, options.seconds);
-        rows.push_back(row_json(test, prepared, threads, measured, extra));
-        table.row(rows.back());
+        const auto row = row_json(test, prepared, threads, measured, extra);
+        table.row(row);
+        merge_row(results["rows"], row);
       }
     } catch (const Error& error) {
       std::fprintf(stderr, "%s: %s\n", test.name.c_str(), error.what());
       complete = false;
     }
   }
+  table.footer();
+  if (!options.json.empty()) write_json(options.json, results);
   return complete;
 }
 
 int run(const Options& options) {
   if (options.list || options.list_json) {
-    nlohmann::json cases = nlohmann::json::array();
-    for (const Case& test : all_cases(options.quick)) {
-      if (!wanted(options, test.name)) continue;
-      if (options.list) std::printf("%s\n", test.name.c_str());
-      cases.push_back(to_json(test));
-    }
-    if (options.list_json) std::printf("%s\n", cases.dump(1).c_str());
+    list_cases(options);
     return 0;
   }
-  if (!options.growth.empty()) {
-    for (const Case& test : all_cases(options.quick)) {
-      if (test.name == options.growth) print_growth(test.problem, options.threads.front());
-    }
+  if (options.growth) {
+    print_growth(chosen_cases(options).front().problem, options.threads.front());
     return 0;
   }
-
   Peers peers;
-  for (const std::string& path : options.peers) peers.add(read_json(path));
+  for (const std::string& path : options.peers) peers.add(read_json(path, "peers"));
   const Table table(options.markdown, peers);
   if (!options.from.empty()) {
-    const nlohmann::json results = read_json(options.from);
-    table.header(results.value("machine", nlohmann::json::object()));
-    for (const auto& row : results["rows"]) {
-      if (wanted(options, row["case"])) table.row(row);
-    }
-    table.footer();
+    show(options, table);
     return 0;
   }
-
-  nlohmann::json results = {{"machine", machine_json()}, {"rows", nlohmann::json::array()}};
-  if (options.update) {
-    try {
-      results["rows"] = read_json(options.json)["rows"];
-    } catch (const Error&) {  // the first time there is none
-    }
-  }
-  table.header(results["machine"]);
-  nlohmann::json rows = nlohmann::json::array();
-  const bool complete = measure_cases(options, table, rows);
-  table.footer();
-  merge_rows(results["rows"], rows);
-  if (!options.json.empty()) write_json(options.json, results);
-  return complete ? 0 : 1;
+  return measure_cases(options, table) ? 0 : 1;
 }
 
 }  // namespace

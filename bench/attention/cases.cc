@@ -38,6 +38,9 @@ void add_forward(std::vector<Case>& cases, std::int64_t n) {
   add("distance bias", "of plain 95 / 97 %; 1.25x", {.bias = "distance"});
   add("causal distance bias", "of plain 95 / 97 %; 2x", {.causal = true, .bias = "distance"});
   add("causal window 512", "of plain 95 / 97 %; 2x", {.causal = true, .window = 512});
+  // Long, for the memory: an array of all its pairs would take 8 GiB.
+  add("causal window 512 distance bias", "of plain 95 / 97 %; 2 MiB",
+      {.queries = 4 * n, .causal = true, .window = 512, .bias = "distance"}, {64});
   add("softcap", "78 / 84 %", {.softcap = 30}, {64});
   add("bf16", "80 / 88 %; 1.2x", {.dtype = "bf16"}, {64});
   add("f16", "80 / 88 %; 1.8x", {.dtype = "f16"}, {64});

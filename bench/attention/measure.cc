@@ -85,8 +85,9 @@ Measured measure(const Prepared& prepared, int threads, double seconds) {
 double growth_in_new_process(const std::string& flags, const std::string& name, int threads) {
   std::array<char, 4096> program{};
   if (readlink("/proc/self/exe", program.data(), program.size() - 1) <= 0) return -1;
-  const std::string command = "'" + std::string(program.data()) + "' " + flags + " --growth '" +
-                              name + "' --threads " + std::to_string(threads);
+  const std::string command = "'" + std::string(program.data()) + "' " + flags +
+                              " --growth --case '" + name + "' --threads " +
+                              std::to_string(threads);
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return -1;
   double bytes = -1;

@@ -72,24 +72,23 @@ json row_json(const Case& test, const Prepared& prepared, int threads, const Mea
   return row;
 }
 
-void merge_rows(json& into, const json& rows) {
-  for (const json& row : rows) {
-    const auto old = std::find_if(into.begin(), into.end(), [&](const json& other) {
-      return other["case"] == row["case"] && other["threads"] == row["threads"];
-    });
-    if (old == into.end()) {
-      into.push_back(row);
-    } else {
-      *old = row;
-    }
+void merge_row(json& rows, const json& row) {
+  const auto old = std::find_if(rows.begin(), rows.end(), [&](const json& other) {
+    return other["case"] == row["case"] && other["threads"] == row["threads"];
+  });
+  if (old == rows.end()) {
+    rows.push_back(row);
+  } else {
+    *old = row;
   }
 }
 
-json read_json(const std::string& path) {
+json read_json(const std::string& path, const std::string& kind) {
   std::ifstream file(path);
   json content = json::parse(file, nullptr, false);
-  if (!file || content.is_discarded() || !content.contains("rows")) {
-    throw Error("file", "must be a JSON file of results, got " + path);
+  if (!content.is_object() || !content.contains("rows") || !content.contains(kind)) {
+    throw Error("file", "must hold " + std::string(kind == "peers" ? "rivals' " : "our ") +
+                            "results as JSON, got " + path);
   }
   return content;
 }
@@ -139,7 +138,7 @@ std::vector<Peers::Ratio> Peers::ratios(const json& row) const {
 }
 
 void Table::line(const std::vector<std::string>& cells) const {
-  static constexpr int kWidths[] = {-39, 7, 7, 8, 7, -16, 8, 8, 9, 9, -25, -22, 0};
+  static constexpr int kWidths[] = {-45, 7, 7, 8, 7, -16, 8, 8, 9, 9, -25, -22, 0};
   std::string text = markdown_ ? "|" : "";
   for (std::size_t i = 0; i < cells.size(); ++i) {
     char cell[256];
@@ -203,9 +202,11 @@ void Table::footer() const {
   std::printf(
       "\nrate: GFLOP/s of visible work, or GB/s. share: of the yardstick, whose rate stands behind "
       "it. ms: best call. of plain: the rate without bias, window or softcap.\n"
-      "rivals: their best time over ours; daz: denormals taken as zero. *: others used more than "
-      "%.0f %% of the cores.\n",
+      "*: others used more than %.0f %% of the cores.\n",
       100 * kBusy);
+  if (!peers_.empty()) {
+    std::printf("rivals: their best time over ours; daz: denormals taken as zero.\n");
+  }
   for (const std::string& text : peers_.skipped()) std::printf("not measured: %s\n", text.c_str());
 }
 

@@ -16,10 +16,11 @@ nlohmann::json machine_json();
 nlohmann::json row_json(const Case& test, const Prepared& prepared, int threads,
                         const Measured& measured, double extra_bytes);
 
-// Puts rows in place of those of the same case and threads, behind the others.
-void merge_rows(nlohmann::json& into, const nlohmann::json& rows);
+// Puts the row in place of that of the same case and threads, or behind the others.
+void merge_row(nlohmann::json& rows, const nlohmann::json& row);
 
-nlohmann::json read_json(const std::string& path);  // throws Error when that is no JSON file
+// Throws Error when that is no such file: `kind` is "machine" for ours, "peers" for the rivals'.
+nlohmann::json read_json(const std::string& path, const std::string& kind);
 void write_json(const std::string& path, const nlohmann::json& json);
 
 // What the programs in bench/peers wrote: {"peers": {name: version}, "rows": [{case, threads, peer,

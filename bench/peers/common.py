@@ -30,6 +30,8 @@ def slopes_of(heads):
 def score_bias(case, causal_too=True):
     """[heads, queries, keys] float32 to add to the scores, as a library without these biases needs it."""
     n, heads = case["queries"], case["heads"]
+    if heads * n * n > 2**29:
+        raise MemoryError(f"its bias tensor would take {heads * n * n * 4 / 2**30:.0f} GiB")
     distance = numpy.arange(n)[None, :] - numpy.arange(n)[:, None]
     if case["bias"] == "distance":
         bias = uniform((heads, 2 * n - 1), SEED_BIAS)[:, distance + n - 1]
