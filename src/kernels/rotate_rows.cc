@@ -3,7 +3,7 @@
 // which shares the loads of the table's row and gives the memory several places to read from at
 // once; lines are asked for ahead of their use, because the processor's own prefetching stops at
 // the end of a page; and results too large for the caches go past them, without reading what they
-// overwrite. Against going head by head without asking ahead, the first two are worth a third.
+// overwrite.
 #include "kernels/rotate_rows.h"
 
 #include <algorithm>
@@ -25,12 +25,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 
-// Where heads are apart, so many turn together: more were slower, one a third slower.
+// Where heads are apart, so many turn together: in place, one and four were a quarter slower.
 inline constexpr std::int64_t kTogether = 2;
 // Bytes between a line that is asked for and the one in use; half and twice were slower.
 inline constexpr std::size_t kAhead = 4096;
 
-// One row of the table; `sign` is added to the sine's (0, or -0 to turn back).
+// One row of the table; `sign` flips the sines' (0, or -0 to turn back).
 template <class U>
 struct TableRow {
   const U* cos;
@@ -105,7 +105,14 @@ HWY_INLINE void put(hn::Vec<D> v, D d, float* out) {
   }
 }
 
-// Two vectors side by side. Highway 1.0.3 streams whole vectors only: 16-bit ones are joined.
+// 16-bit vectors are half as long, which Highway 1.0.3 cannot stream: wherever can_stream() holds,
+// they come in twos.
+template <bool stream, class D, class T>
+HWY_INLINE void put(hn::Vec<D> v, D d, T* out) {
+  store_rounded(v, d, out);
+}
+
+// Two vectors side by side.
 template <bool stream, class D>
 HWY_INLINE void put_two(hn::Vec<D> low, hn::Vec<D> high, D d, float* out) {
   put<stream>(low, d, out);
@@ -114,13 +121,13 @@ HWY_INLINE void put_two(hn::Vec<D> low, hn::Vec<D> high, D d, float* out) {
 
 template <bool stream, class D, class T>
 HWY_INLINE void put_two(hn::Vec<D> low, hn::Vec<D> high, D d, T* out) {
+  const hn::Repartition<std::uint16_t, D> whole;
+  const auto joined = rounded_bits_of_two(low, high, d, out);
+  auto* bits = reinterpret_cast<std::uint16_t*>(out);
   if constexpr (stream) {
-    const hn::Repartition<std::uint16_t, D> whole;
-    const auto joined = hn::Combine(whole, rounded_bits(high, d, out), rounded_bits(low, d, out));
-    hn::Stream(joined, whole, reinterpret_cast<std::uint16_t*>(out));
+    hn::Stream(joined, whole, bits);
   } else {
-    store_rounded(low, d, out);
-    store_rounded(high, d, out + hn::Lanes(d));
+    hn::StoreU(joined, whole, bits);
   }
 }
 
@@ -158,8 +165,8 @@ HWY_INLINE std::int64_t turn_halves(D d, const TableRow<U>& table, std::int64_t 
       T* out = rows.out + h * rows.out_head + k;
       const auto a = load_floats(d, x);
       const auto b = load_floats(d, x + half);
-      store_rounded(first_of_pair(a, b, cos, sin), d, out);
-      store_rounded(second_of_pair(a, b, cos, sin), d, out + half);
+      put<stream>(first_of_pair(a, b, cos, sin), d, out);
+      put<stream>(second_of_pair(a, b, cos, sin), d, out + half);
     }
   }
   return k;

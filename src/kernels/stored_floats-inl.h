@@ -10,6 +10,7 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
 
 #include <hwy/highway.h>
 
@@ -61,19 +62,23 @@ HWY_INLINE hn::Vec<D> load_floats(D d, const float16* p) {
 #endif
 }
 
-// The 16 bits of each rounded lane; the pointer says of which type.
+// Each lane rounded to bfloat16: its upper 16 bits count.
 template <class D>
-HWY_INLINE hn::Vec<hn::Rebind<std::uint16_t, D>> rounded_bits(hn::Vec<D> v, D /*d*/,
-                                                              const bfloat16*) {
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_upper_bits(hn::Vec<D> v, D /*d*/) {
   const hn::RebindToUnsigned<D> du;
-  const hn::RebindToSigned<D> di;
-  const hn::Rebind<std::uint16_t, D> half;
   const auto bits = hn::BitCast(du, v);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
-  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff))));
-  const auto quiet = hn::Or(hn::ShiftRight<16>(bits), hn::Set(du, 0x40));
-  const auto kept = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(v)), quiet, rounded);
-  return hn::DemoteTo(half, hn::BitCast(di, kept));
+  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff)));
+  const auto quiet = hn::Or(bits, hn::Set(du, 0x400000));
+  return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(v)), quiet, rounded);
+}
+
+// The 16 bits of each rounded lane; the pointer says of which type.
+template <class D>
+HWY_INLINE hn::Vec<hn::Rebind<std::uint16_t, D>> rounded_bits(hn::Vec<D> v, D d, const bfloat16*) {
+  const hn::RebindToSigned<D> di;
+  const auto bits = hn::ShiftRight<16>(rounded_upper_bits(v, d));
+  return hn::DemoteTo(hn::Rebind<std::uint16_t, D>(), hn::BitCast(di, bits));
 }
 
 template <class D>
@@ -120,6 +125,20 @@ template <class D, class T>
 HWY_INLINE void store_rounded(hn::Vec<D> v, D d, T* p) {
   const hn::Rebind<std::uint16_t, D> half;
   hn::StoreU(rounded_bits(v, d, p), half, reinterpret_cast<std::uint16_t*>(p));
+}
+
+// Two whole vectors side by side as one of 16 bits per lane.
+template <class D, class T>
+HWY_INLINE hn::Vec<hn::Repartition<std::uint16_t, D>> rounded_bits_of_two(hn::Vec<D> low,
+                                                                          hn::Vec<D> high, D d,
+                                                                          const T* type) {
+  const hn::Repartition<std::uint16_t, D> whole;
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    return hn::ConcatOdd(whole, hn::BitCast(whole, rounded_upper_bits(high, d)),
+                         hn::BitCast(whole, rounded_upper_bits(low, d)));
+  } else {
+    return hn::Combine(whole, rounded_bits(high, d, type), rounded_bits(low, d, type));
+  }
 }
 
 }  // namespace sextant::HWY_NAMESPACE
