@@ -115,7 +115,8 @@ std::vector<std::string> Peers::skipped() const {
   for (const json& file : files_) {
     for (const json& item : file.value("skipped", json::array())) {
       std::string& names = cases[item.value("peer", "") + " " + item.value("why", "")];
-      names += (names.empty() ? "" : ", ") + item.value("case", "");
+      const std::string name = item.value("case", "");
+      if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
     }
   }
   std::vector<std::string> lines;

@@ -115,5 +115,5 @@ def serve(versions, measure_case):
     for line in sys.stdin:
         request = json.loads(line)
         rows = Rows(request["case"], request["seconds"])
-        rows.attempt("all", lambda: measure_case(request["case"], request["threads"], rows))
+        rows.attempt(", ".join(versions), lambda: measure_case(request["case"], request["threads"], rows))
         answer({"rows": rows.rows, "skipped": rows.skipped})

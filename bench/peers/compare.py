@@ -81,7 +81,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", type=pathlib.Path, required=True, help="folder of the program `attention`")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for peers.json, ours.json, table.md")
-    parser.add_argument("--cases", default="", help="only cases whose name holds this")
+    parser.add_argument("--cases", action="append", default=[], help="only cases whose name holds this; may be given again")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--quick", action="store_true", help="short lengths, to try the programs")
@@ -92,7 +92,10 @@ def main():
         path.unlink(missing_ok=True)
 
     attention = [str(options.bench / "attention")] + (["--quick"] if options.quick else [])
-    listing = subprocess.run(attention + ["--list-json", "--cases", options.cases], check=True, capture_output=True)
+    parts = [word for part in options.cases for word in ("--cases", part)]
+    listing = subprocess.run(attention + ["--list-json"] + parts, stdout=subprocess.PIPE)
+    if listing.returncode != 0:
+        sys.exit(listing.returncode)
     cases = json.loads(listing.stdout)
     peers = find_peers(options.bench)
     results = {"peers": {}, "rows": [], "skipped": []}

@@ -160,10 +160,10 @@ def measure_case(case, threads, rows):
             return rows.skip("ORT", "does not rotate in place")
         return None if DAZ else rotary(case, threads, rows)
     if case["kind"] in ("forward", "small") and not case["softcap"] and not case["window"]:
-        multi_head(case, threads, rows)
+        rows.attempt("ORT MHA", lambda: multi_head(case, threads, rows))
     if case["causal"] and not case["softcap"]:
-        grouped(case, threads, rows)
-    standard(case, threads, rows)
+        rows.attempt("ORT GQA", lambda: grouped(case, threads, rows))
+    rows.attempt("ORT Attention", lambda: standard(case, threads, rows))
 
 
 common.serve({"onnxruntime": onnxruntime.__version__}, measure_case)

@@ -123,7 +123,7 @@ def measure_case(case, threads, rows):
         rotate(case, threads, rows)
     else:
         if not case["softcap"]:
-            sdpa(case, threads, rows)
+            rows.attempt("torch SDPA", lambda: sdpa(case, threads, rows))
         if kind == "forward":
             flex(case, threads, rows)
 
