@@ -65,11 +65,20 @@ Measured measure(const Prepared& prepared, int threads, double seconds) {
   OtherLoad load;
   const double start = now();
   double spent = 0;
+  double run_time = 0;
+  // A short yardstick is taken several times, for a tenth of the case's time: other processes spoil
+  // single readings.
+  const auto sample_yardstick = [&] {
+    double taken = 0;
+    do {
+      taken += yardstick.sample();
+    } while (taken < 0.1 * run_time);
+  };
   for (int round = 0; spent < seconds || round < (spent < 4 * seconds ? 5 : 3); ++round) {
-    yardstick.sample();
-    run.sample();
+    sample_yardstick();
+    run_time = run.sample();
     if (plain) plain->sample();
-    yardstick.sample();
+    sample_yardstick();
     spent = now() - start;
   }
   Measured result{
