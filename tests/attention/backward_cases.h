@@ -17,7 +17,8 @@ namespace sextant {
 struct CaseSizes {
   std::int64_t most_batch = 3, most_heads_k = 2, most_group = 3;
   std::int64_t most_length = 7, most_head_dim = 9, most_v_dim = 6;
-  double magnitude = 1;  // of q, k, v and dout
+  double magnitude = 1;        // of q, k, v and dout
+  double chance_of_one = 0.3;  // of slopes, of sinks: few numbers each
 };
 
 // Own key and sequence of every position, for the oracle.
@@ -185,11 +186,11 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
     }
     options.bias = &call.bias;
   }
-  if (chance(random, 0.3)) {
+  if (chance(random, sizes.chance_of_one)) {
     for (std::int64_t h = 0; h < heads; ++h) call.slopes.push_back(random.uniform() - 0.2);
     options.slopes = call.slopes;
   }
-  if (chance(random, 0.3)) {
+  if (chance(random, sizes.chance_of_one)) {
     for (std::int64_t h = 0; h < heads; ++h) {
       call.sinks.push_back(chance(random, 0.2) ? -kInfinity : random.normal());
     }

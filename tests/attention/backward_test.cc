@@ -252,18 +252,19 @@ struct ErrorTally {
 
 // Scores of a few, of hundreds, of ten thousands.
 class AttentionBackwardErrorOf : public ::testing::TestWithParam<double> {};
-INSTANTIATE_TEST_SUITE_P(Magnitudes, AttentionBackwardErrorOf, ::testing::Values(1, 2, 5, 60));
+INSTANTIATE_TEST_SUITE_P(Magnitudes, AttentionBackwardErrorOf, ::testing::Values(1, 5, 60));
 
 TEST_P(AttentionBackwardErrorOf, Float32IsAtMostTwiceThatOfThePlainFormula) {
   ErrorTally q, k, v, bias, slopes, mask, sinks;
   CaseSizes sizes;
   sizes.most_batch = 2;
   sizes.most_group = 2;
-  sizes.most_length = 100;
-  sizes.most_head_dim = 32;
-  sizes.most_v_dim = 32;
+  sizes.most_length = 70;
+  sizes.most_head_dim = 16;
+  sizes.most_v_dim = 16;
   sizes.magnitude = GetParam();
-  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+  sizes.chance_of_one = 0.8;
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
     NumpyRandom random(seed);
     BackwardCase<float> call;
     random_case(call, random, sizes);
