@@ -91,7 +91,7 @@ class BackwardBlockTest : public ::testing::Test {
     Tensor<float> dk(Shape{kKeys, padded_width(kWidth)}), dv(Shape{kKeys, padded_width(kValues)});
     std::vector<float> line(kQueries + kKeys + 2 * kBlockLanes);
     double sink_gradient = 0;
-    const std::vector<float> sums = log_sums(call, sinks);
+    const std::vector<float> given = log_sums(call, sinks);
     BackwardBlock block{.q = rows_of(q),
                         .k = rows_of(k),
                         .v = rows_of(v),
@@ -121,7 +121,7 @@ class BackwardBlockTest : public ::testing::Test {
                      scaled.data()};
     }
     if (kind.knows_sums) {
-      block.log_sum_exp = sums.data();
+      block.log_sum_exp = given.data();
       block.log_sum_exp_stride = 1;
     }
     block.dq = {dq.data(), kWidth, 1, Storage::float32};
