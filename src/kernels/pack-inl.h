@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/stored_floats-inl.h"
 #include "kernels/stored_rows.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,16 +22,21 @@ namespace hn = hwy::HWY_NAMESPACE;
 // `count` numbers that lie side by side, widened to float32: exact.
 template <class T>
 HWY_INLINE void widen(const T* from, std::int64_t count, float* to) {
-  using Narrow = std::conditional_t<std::is_same_v<T, float16>, hwy::float16_t, hwy::bfloat16_t>;
   const hn::ScalableTag<float> d;
-  const hn::Rebind<Narrow, decltype(d)> narrow;
   const auto n = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = 0;
-  for (; i + n <= count; i += n) {
-    const auto bits = hn::LoadU(narrow, reinterpret_cast<const Narrow*>(from + i));
-    hn::StoreU(hn::PromoteTo(d, bits), d, to + i);
-  }
+  for (; i + n <= count; i += n) hn::StoreU(load_floats(d, from + i), d, to + i);
   for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+// The way back: each rounded once.
+template <class T>
+HWY_INLINE void store_row(const float* from, std::int64_t count, T* to, std::int64_t stride) {
+  const hn::ScalableTag<float> d;
+  const auto n = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; stride == 1 && i + n <= count; i += n) store_rounded(hn::LoadU(d, from + i), d, to + i);
+  for (; i < count; ++i) to[i * stride] = static_cast<T>(from[i]);
 }
 
 template <class T>
