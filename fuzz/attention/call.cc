@@ -94,32 +94,35 @@ Call<T>::Call(Choices& choices) {
   }
 }
 
-// Small shapes as a rule, large ones with few heads: an oracle of pairs takes its time.
+// Small shapes as a rule, large ones with few heads and channels: the oracle takes its time.
 template <class T>
 void Call<T>::choose_shapes(Choices& choices) {
   batch = choices.integer(1, 2);
   heads_k = choices.integer(1, 2);
   heads_q = heads_k * choices.integer(1, 2);
-  switch (choices.integer(0, 3)) {
-    case 0:  // about one tile
-      q_len = choices.integer(0, 20);
-      k_len = choices.integer(0, 20);
-      break;
+  std::int64_t widest = 40;
+  switch (choices.integer(0, 7)) {
+    case 0:
     case 1:  // decoding
       q_len = choices.integer(1, 3);
       k_len = choices.integer(1, 300);
       break;
     case 2:  // several tiles
-      batch = heads_k = 1;
-      heads_q = choices.integer(1, 2);
+      batch = heads_k = heads_q = 1;
       q_len = choices.integer(40, 80);
       k_len = choices.integer(100, 300);
+      widest = 8;
       break;
-    default:
+    case 3:
       q_len = k_len = choices.integer(0, 80);
+      widest = 16;
+      break;
+    default:  // about one tile
+      q_len = choices.integer(0, 20);
+      k_len = choices.one_in(2) ? q_len : choices.integer(0, 20);
   }
-  head_dim = choices.integer(1, 40);
-  v_dim = choices.integer(0, 40);
+  head_dim = choices.integer(1, widest);
+  v_dim = choices.integer(0, widest);
 }
 
 template <class T>

@@ -102,9 +102,8 @@ Expected::Expected(const Call<T>& call) : unit_(std::same_as<T, double> ? 0x1p-5
       for (std::int64_t i = 0; i < pairs[2]; ++i)
         for (std::int64_t j = 0; j < pairs[3]; ++j) {
           double size = 0;
-          for (std::int64_t d = 0; d < call.head_dim; ++d) {
-            size += q_sizes(b, h, i, d) * k_sizes(b, h / call.group(), j, d);
-          }
+          const double *q_row = &q_sizes(b, h, i, 0), *k_row = &k_sizes(b, h / call.group(), j, 0);
+          for (std::int64_t d = 0; d < call.head_dim; ++d) size += q_row[d] * k_row[d];
           size *= std::abs(oracle_.scale);
           const double error = chain * (unit_ + 0x1p-53) * size + kFlushed;
           const double cap = oracle_.softcap;
