@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <vector>
 
 #include "biases.h"
+#include "decode.h"
 #include "kernels/attention_block.h"
 #include "plain.h"
 #include "scratch.h"
@@ -132,25 +131,10 @@ class HeadTask {
     biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
   }
 
-  // What infinities and NaN make of a row's channels is defined by the plain path; channels that
-  // are finite stay.
   void finish(const UnfinishedRows& unfinished) const {
-    std::vector<double> memory;
     for (std::int64_t i = 0; i < block_.queries; ++i) {
       if ((unfinished.bits[i / 64] >> (i % 64) & 1) == 0) continue;
-      memory.resize(static_cast<std::size_t>(plain_row_scratch(a_.head_dim, a_.k_len, v_.size(3))));
-      const Sequence& at = biases_.sequence;
-      const std::int64_t query = first_query_ + i, row = at.begin + query;
-      const double log_sum = plain_row(a_, at, biases_.head, query, v_, memory.data());
-      for (std::int64_t c = 0; c < v_.size(3); ++c) {
-        T& to = out_(at.batch, biases_.head, row, c);
-        if (!std::isfinite(static_cast<float>(to))) {
-          to = static_cast<T>(memory[static_cast<std::size_t>(c)]);
-        }
-      }
-      if (a_.log_sum_exp.data() == nullptr) continue;
-      float& to = a_.log_sum_exp(at.batch, biases_.head, row);
-      if (!std::isfinite(to)) to = static_cast<float>(log_sum);
+      mend_row(a_, biases_.sequence, biases_.head, first_query_ + i, v_, out_);
     }
   }
 
@@ -170,6 +154,7 @@ class HeadTask {
 
 template <class T>
 TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
+  if (is_decode(a)) return decode_grid(a, v);
   TaskGrid grid;
   const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
                       static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v.size(3));
@@ -216,6 +201,7 @@ template <class T>
 void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   const TaskGrid grid = task_grid(a, v);
   if (grid.tasks == 0) return;
+  if (is_decode(a)) return decode_attention(a, v, out, grid);
   // Tasks are numbered by sequence, then head, then block, the last block first: with a causal mask
   // it is the longest. Each worker walks along with the counter.
   std::atomic<std::int64_t> next{0};

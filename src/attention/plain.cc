@@ -1,6 +1,9 @@
 // The operator one row after the other: a row's scores in scratch, never a matrix.
 #include "plain.h"
 
+#include <cmath>
+#include <vector>
+
 #include "each_row.h"
 #include "row.h"
 
@@ -26,6 +29,24 @@ double plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t h
 }
 
 template <class T>
+void mend_row(const Arguments<T>& a, const Sequence& at, std::int64_t head, std::int64_t query,
+              View<const T> v, View<T> out) {
+  std::vector<double> memory(
+      static_cast<std::size_t>(plain_row_scratch(a.head_dim, a.k_len, v.size(3))));
+  const double log_sum = plain_row(a, at, head, query, v, memory.data());
+  const std::int64_t row = at.begin + query;
+  for (std::int64_t c = 0; c < v.size(3); ++c) {
+    T& to = out(at.batch, head, row, c);
+    if (!std::isfinite(static_cast<float>(to))) {
+      to = static_cast<T>(memory[static_cast<std::size_t>(c)]);
+    }
+  }
+  if (a.log_sum_exp.data() == nullptr) return;
+  float& to = a.log_sum_exp(at.batch, head, row);
+  if (!std::isfinite(to)) to = static_cast<float>(log_sum);
+}
+
+template <class T>
 void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   const std::int64_t v_dim = v.size(3);
   for_each_row(a.batch * a.heads_q * a.q_len, a.k_len * (a.head_dim + v_dim), a.threads,
@@ -47,6 +68,8 @@ void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
 #define SEXTANT_INSTANTIATE(T)                                                                \
   template double plain_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t, \
                             View<const T>, double*);                                          \
+  template void mend_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t,    \
+                         View<const T>, View<T>);                                             \
   template void plain_attention(const Arguments<T>&, View<const T>, View<T>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -14,6 +14,11 @@ void plain_attention(const Arguments<T>& arguments, View<const T> v, View<T> out
 template <class T>
 double plain_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
                  std::int64_t query, View<const T> v, double* memory);
+// What infinities and NaN make of a row that the fast path left with some: its channels and
+// log_sum_exp that are finite stay, the plain path gives the others.
+template <class T>
+void mend_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
+              std::int64_t query, View<const T> v, View<T> out);
 std::int64_t plain_row_scratch(std::int64_t head_dim, std::int64_t k_len, std::int64_t v_dim);
 
 }  // namespace sextant::detail

@@ -6,14 +6,18 @@
 #include <cstddef>
 
 #include "arguments.h"
+#include "decode.h"
 #include "each_row.h"
 #include "fused.h"
 #include "kernels/attention_block.h"
+#include "kernels/decode_block.h"
 #include "plain.h"
 #include "sextant/kernels.h"
 
 namespace sextant {
 namespace {
+
+constexpr const char* kDecodeKernel = "keys in lanes";
 
 std::string in_bytes(std::int64_t bytes) {
   if (bytes < 1 << 20) return std::to_string((bytes + 1023) / 1024) + " KiB";
@@ -22,10 +26,15 @@ std::string in_bytes(std::int64_t bytes) {
 
 // What the arrays and options cost beyond the products.
 template <class T>
-std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v) {
+std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v, bool decode) {
   std::vector<std::string> notes;
   const auto copied = [&](const char* name, View<const T> view) {
-    if (view.stride(3) != 1 && view.size(3) > 1) {
+    if (decode && view.stride(3) == 1) {
+      if (view.size(3) % kGroupLanes == 0) return;
+      notes.push_back(std::string(name) + " is copied a block of keys at a time: its " +
+                      std::to_string(view.size(3)) + " channels are not a multiple of " +
+                      std::to_string(kGroupLanes));
+    } else if (view.stride(3) != 1 && view.size(3) > 1) {
       notes.push_back(std::string(name) +
                       " is copied a block of keys at a time: its channels are " +
                       std::to_string(view.stride(3)) + " elements apart");
@@ -65,8 +74,9 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
   if (fused) {
     if constexpr (!std::same_as<T, double>) {
       const detail::TaskGrid grid = detail::task_grid(a, v);
-      const TileShape tile = attention_tile();
-      plan = {.kernel = "queries in lanes",
+      const bool decode = detail::is_decode(a);
+      const TileShape tile = decode ? decode_tile() : attention_tile();
+      plan = {.kernel = decode ? kDecodeKernel : "queries in lanes",
               .arithmetic = "float32",
               .target = chosen_target(),
               .tile_rows = tile.rows,
@@ -76,7 +86,7 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
               .tasks = grid.tasks,
               .threads = grid.workers,
               .scratch_bytes = grid.scratch_floats * 4 * grid.workers,
-              .notes = notes_on(a, v)};
+              .notes = notes_on(a, v, decode)};
     }
     return plan;
   }
@@ -100,13 +110,15 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
 std::string AttentionPlan::explain() const {
   std::string text = "kernel   " + kernel + ", " + arithmetic + " arithmetic" +
                      (target.empty() ? "" : ", " + target) + "\n";
+  const bool decode = kernel == kDecodeKernel;
   if (tile_rows > 0) {
     text += "tile     " + std::to_string(tile_rows) + " x " + std::to_string(tile_lanes) +
-            " in registers, blocks of " + std::to_string(key_block) + " keys x " +
-            std::to_string(kBlockLanes) + " queries\n";
+            " in registers, blocks of " + std::to_string(key_block) + " keys" +
+            (decode ? "" : " x " + std::to_string(kBlockLanes) + " queries") + "\n";
   }
   text += "tasks    " + std::to_string(tasks) + " of up to " + std::to_string(query_block) +
-          (query_block == 1 ? " query" : " queries") + " of one head\n";
+          (query_block == 1 ? " query" : " queries") +
+          (decode ? " of the heads of one key head\n" : " of one head\n");
   text += "threads  " + std::to_string(threads) + "\n";
   text += "scratch  " + in_bytes(scratch_bytes) + "\n";
   for (const std::string& note : notes) text += "note     " + note + "\n";

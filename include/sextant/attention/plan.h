@@ -10,11 +10,13 @@
 namespace sextant {
 
 struct AttentionPlan {
-  std::string kernel;            // "queries in lanes", or "plain rows" for float64
+  // "queries in lanes"; "keys in lanes" for few queries; "plain rows" for float64.
+  std::string kernel;
   std::string arithmetic;        // "float32" or "float64"
   std::string target;            // the instruction set: "AVX3", ...; "" for plain rows
   std::int64_t tile_rows = 0;    // of the register tile: keys or channels ...
-  std::int64_t tile_lanes = 0;   // ... times queries; 0 for plain rows
+  std::int64_t tile_lanes = 0;   // ... times queries (or the other way round, keys in lanes); 0 for
+                                 // plain rows
   std::int64_t key_block = 0;    // keys per block of scores
   std::int64_t query_block = 0;  // queries per task
   std::int64_t tasks = 0;
