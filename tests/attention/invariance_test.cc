@@ -259,7 +259,7 @@ TYPED_TEST(AttentionHidden, ARowThatSeesNothingIsZerosEvenWhenItsQueryIsNan) {
     }
     double sum = 0;
     for (std::int64_t j = 0; j < 5; ++j) sum += static_cast<double>(weights(0, h, 0, j));
-    EXPECT_NEAR(sum, 1, 5 * 0x1p-24);  // five roundings to float32
+    EXPECT_NEAR(sum, 1, 5 * 0x1p-24);  // two sums, a reciprocal, a product, another rounding
   }
 }
 

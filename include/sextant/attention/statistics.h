@@ -1,0 +1,55 @@
+// What attention weights come to, without the weights: how spread out each row is, which keys it
+// looks at most, how much every key is looked at. For inputs of any length.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sextant/attention/attention.h"
+
+namespace sextant {
+
+// Which statistics are wanted; the others stay empty.
+struct StatisticsOptions {
+  std::int64_t top = 5;  // how many keys to list per row, 0 .. 1024; 0: none
+  bool entropy = true;
+  bool log_sum_exp = true;
+  bool mass = true;
+};
+
+struct WeightStatistics {
+  // [batch, heads_q, q_len], nats: -sum(p ln p) over the keys; 0 for a row that looks at one key or
+  // sees none, ln n for n keys alike. A sink takes its share of p and has no term of its own.
+  Tensor<float> entropy;
+  // [batch, heads_q, q_len]: log(sum(exp(scores))), the sink's share included; -infinity for rows
+  // that see nothing. The bits are those of attention().
+  Tensor<float> log_sum_exp;
+  // [batch, heads_q, q_len, top]: the keys of most weight and their weights, heaviest first, ties
+  // by the lower key. Where fewer keys have any weight, -1 and 0.
+  Tensor<std::int64_t> top_keys;
+  Tensor<float> top_weights;
+  // [batch, heads_q, k_len]: the sum of the key's weights over all queries.
+  Tensor<float> mass;
+};
+
+// Statistics of the probabilities that attention_weights() gives for q [batch, heads_q, q_len,
+// head_dim] and k [batch, heads_k, k_len, head_dim], before they are rounded to T. Time is that of
+// two products of q and k; memory is what is returned and, per thread, some blocks and 16 numbers
+// per key, nothing that grows with q_len x k_len. A row with a visible NaN has NaN everywhere and
+// no top keys. The bits of a row depend on what those of attention() depend on; those of `mass` on
+// all rows of the head, not on threads. Options and errors as in attention(); options.log_sum_exp
+// is not filled.
+template <AttentionElement T>
+WeightStatistics attention_statistics(View<const T> q, std::type_identity_t<View<const T>> k,
+                                      const AttentionOptions<std::type_identity_t<T>>& options = {},
+                                      const StatisticsOptions& wanted = {});
+
+// The same from a tensor.
+template <AttentionElement T>
+WeightStatistics attention_statistics(const Tensor<T>& q, std::type_identity_t<View<const T>> k,
+                                      const AttentionOptions<std::type_identity_t<T>>& options = {},
+                                      const StatisticsOptions& wanted = {}) {
+  return attention_statistics<T>(q.view(), k, options, wanted);
+}
+
+}  // namespace sextant
