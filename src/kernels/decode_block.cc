@@ -430,19 +430,6 @@ HWY_INLINE bool normalize(const DecodeBlock& b, const Shared& s, int row) {
   return hn::AllTrue(d, hn::Eq(trace, zero));
 }
 
-// Rounds once to what `out` is made of.
-template <class T>
-HWY_INLINE void store_row(const float* from, std::int64_t count, T* out, std::int64_t stride) {
-  const TileTag d;
-  std::int64_t c = 0;
-  if (stride == 1) {
-    for (; c + kTileLanes <= count; c += kTileLanes) {
-      store_rounded(hn::LoadU(d, from + c), d, out + c);
-    }
-  }
-  for (; c < count; ++c) out[c * stride] = T(from[c]);
-}
-
 // Writes out the `wanted` rows; returns those that are not finite, which only `careful` ones may
 // be.
 HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const Shared& s, bool careful,
