@@ -2,10 +2,10 @@
 #include "fused_backward.h"
 
 #include <algorithm>
-#include <bit>
 #include <mutex>
 #include <vector>
 
+#include "backward_key_sums.h"
 #include "backward_order.h"
 #include "biases.h"
 #include "each_row.h"
@@ -26,68 +26,11 @@ std::int64_t blocks_of(const Sequence& at) {
   return (at.q_len + kBackwardQueries - 1) / kBackwardQueries;
 }
 
-RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t first) {
-  const std::int64_t stride = table.cos.size(1);
-  return {.cos = table.cos.data() + first * stride,
-          .sin = table.sin.data() + first * stride,
-          .stride = stride,
-          .pairs = stride,
-          .first_channel = table.first_channel,
-          .interleaved = table.layout == RotaryLayout::interleaved};
-}
-
 template <class T>
 StoredRows stored_rows(View<const T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
   return {x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.begin + first) * x.stride(2),
           x.stride(2), x.stride(3), storage_of<T>};
 }
-
-// Sums over queries, [keys][padded channels] for k and for v, while a unit's tasks run. Threads
-// take units one at a time, so that there are at most two more than threads.
-class KeySums {
- public:
-  struct Sums {
-    Tensor<float> memory;
-    float* k = nullptr;
-    float* v = nullptr;
-  };
-
-  template <class T>
-  explicit KeySums(const BackwardArguments<T>& b)
-      : k_width_(is_wanted(b.wanted.k) ? padded_width(b.scores.head_dim) : 0),
-        v_width_(is_wanted(b.wanted.v) ? padded_width(b.v.size(3)) : 0),
-        units_(static_cast<std::size_t>(b.units())) {}
-
-  // Those of a unit with so many keys, zeros for the first that asks.
-  const Sums& of(std::int64_t unit, std::int64_t keys) {
-    Sums& sums = units_[static_cast<std::size_t>(unit)];
-    const std::lock_guard lock(mutex_);
-    const std::int64_t count = keys * (k_width_ + v_width_);
-    if (sums.k != nullptr || sums.v != nullptr || count == 0) return sums;
-    if (!spare_.empty()) {
-      sums.memory = std::move(spare_.back());
-      spare_.pop_back();
-    }
-    if (sums.memory.count() < count) sums.memory = Tensor<float>::uninitialized(Shape{count});
-    std::fill_n(sums.memory.data(), count, 0.0F);
-    if (k_width_ > 0) sums.k = sums.memory.data();
-    if (v_width_ > 0) sums.v = sums.memory.data() + keys * k_width_;
-    return sums;
-  }
-
-  void release(std::int64_t unit) {
-    Sums& sums = units_[static_cast<std::size_t>(unit)];
-    const std::lock_guard lock(mutex_);
-    if (sums.memory.count() > 0) spare_.push_back(std::move(sums.memory));
-    sums = {};
-  }
-
- private:
-  std::int64_t k_width_, v_width_;
-  std::mutex mutex_;
-  std::vector<Sums> units_;
-  std::vector<Tensor<float>> spare_;
-};
 
 // A call on its way: what all tasks share.
 template <class T>
@@ -286,37 +229,6 @@ class BlockTask {
   std::int64_t least_distance_ = 0;
   double sink_gradient_ = 0;
 };
-
-// Writes sums over queries as gradients, [keys, channels]; returns whether they are finite.
-template <class T>
-bool store_key_gradients(View<T> to, const Sequence& at, std::int64_t key_head, float* sums,
-                         float scale, const RotationTable<float>* rotation) {
-  if (!is_wanted(to)) return true;
-  const std::int64_t width = to.size(3), padded = padded_width(width), stride = to.stride(3);
-  if (rotation != nullptr) {
-    RotationRows back = rotation_rows(*rotation, 0);
-    back.inverse = true;
-    rotate_rows(sums, padded, at.k_len, back);
-  }
-  constexpr std::uint32_t kExponent = 0x7f800000U;
-  std::uint32_t beyond = 0;
-  for (std::int64_t j = 0; j < at.k_len; ++j, sums += padded) {
-    T* row = to.data() + at.batch * to.stride(0) + key_head * to.stride(1) +
-             (at.begin + j) * to.stride(2);
-    for (std::int64_t c = 0; c < width; ++c) {
-      sums[c] *= scale;
-      beyond |= (std::bit_cast<std::uint32_t>(sums[c]) & kExponent) == kExponent ? 1U : 0U;
-    }
-    if constexpr (std::is_same_v<T, float>) {
-      if (stride == 1) {
-        std::copy_n(sums, width, row);
-        continue;
-      }
-    }
-    for (std::int64_t c = 0; c < width; ++c) row[c * stride] = static_cast<T>(sums[c]);
-  }
-  return beyond == 0;
-}
 
 template <class T>
 bool finish_unit(const Call<T>& call, std::int64_t unit) {

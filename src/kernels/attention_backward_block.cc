@@ -15,9 +15,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "kernels/attention_backward_scratch.h"
 #include "kernels/attention_pieces.h"
 #include "kernels/processor_state.h"
 #include "kernels/targets.h"
@@ -30,90 +30,12 @@
 #include <hwy/highway.h>
 
 #include "kernels/attention_backward-inl.h"
+#include "kernels/attention_backward_rows-inl.h"
 #include "kernels/pack-inl.h"
 #include "kernels/tile-inl.h"
 
-#ifndef SEXTANT_KERNELS_ATTENTION_BACKWARD_BLOCK_ONCE_
-#define SEXTANT_KERNELS_ATTENTION_BACKWARD_BLOCK_ONCE_
-namespace sextant {
-namespace {
-
-// Log-sum-exps beyond this are summed again: half a unit in the last place of float32 is more there
-// than scores are off by, and every probability of a row would be off by it.
-constexpr float kLargestLogSum = 32.0F;
-
-constexpr float kNever = std::numeric_limits<float>::max();  // a maximum that makes all weights 0
-
-// Parts of the scratch, each on a cache line. L: queries, rounded up to blocks of 64 lanes.
-struct Scratch {
-  float *q, *dout, *dq;         // [L / 64][channels][64]
-  float *q_rows, *dout_rows;    // [L][padded_width(channels)]
-  float *most, *sum, *delta;    // [L]
-  float* scores;                // [64][64]
-  float *gradients, *uncapped;  // [64][gradient_row], at lane 0; uncapped may be null
-  std::ptrdiff_t gradient_row;
-  float* bias;            // [64][64] or null
-  float* rows;            // [64][padded_width(the wider)]
-  float *out_rows, *out;  // [64][padded_width(v_dim)], [v_dim][64]
-  float *k, *v;           // [64][channels], or null: read where they are
-  std::int64_t size;
-};
-
-Scratch divide(const BackwardBlock& b, float* memory) {
-  const std::int64_t lanes = (b.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
-  std::int64_t used = 0;
-  const auto take = [&](std::int64_t floats) {
-    float* part = memory == nullptr ? nullptr : memory + used;
-    used += (floats + 15) / 16 * 16;
-    return part;
-  };
-  Scratch s{};
-  s.q = take(lanes * b.head_dim);
-  s.dout = take(lanes * b.v_dim);
-  s.dq = take(lanes * b.head_dim);
-  s.q_rows = take(lanes * padded_width(b.head_dim));
-  s.dout_rows = take(lanes * padded_width(b.v_dim));
-  s.most = take(lanes);
-  s.sum = take(lanes);
-  s.delta = take(lanes);
-  s.scores = take(kBackwardKeys * kBlockLanes);
-  // Zeros beside the lanes, for sums along diagonals.
-  const std::int64_t margin = b.wants_line_gradient ? kGroupLanes : 0;
-  s.gradient_row = kBlockLanes + 2 * margin;
-  const auto take_gradients = [&] {
-    float* part = take(kBackwardKeys * s.gradient_row);
-    return part == nullptr ? nullptr : part + margin;
-  };
-  s.gradients = take_gradients();
-  const bool keeps_uncapped =
-      b.softcap > 0 && (b.wants_line_gradient || b.gradient_tiles.take != nullptr);
-  s.uncapped = keeps_uncapped ? take_gradients() : nullptr;
-  s.bias = b.tiles.fill != nullptr ? take(kBackwardKeys * kBlockLanes) : nullptr;
-  s.rows = take(kBlockLanes * padded_width(std::max(b.head_dim, b.v_dim)));
-  s.out_rows = take(kBlockLanes * padded_width(b.v_dim));
-  s.out = take(kBlockLanes * b.v_dim);
-  const bool copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr;
-  s.k = copies_k ? take(kBackwardKeys * b.head_dim) : nullptr;
-  s.v = !b.v.is_plain() ? take(kBackwardKeys * b.v_dim) : nullptr;
-  s.size = used;
-  return s;
-}
-
-}  // namespace
-}  // namespace sextant
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
-
-// 64 lanes at work.
-struct BackwardLanes {
-  float *q, *dout, *dq, *q_rows, *dout_rows, *most, *sum, *delta;
-  const std::int32_t *first, *last;  // [64]
-  GroupRanges ranges;
-  std::int64_t first_query, queries;
-  bool knows_sums;  // that the caller's log-sum-exps will do
-};
 
 // A block of keys: rows of k and v from `begin` on.
 struct KeyBlock {
@@ -122,33 +44,8 @@ struct KeyBlock {
   std::int64_t k_stride, v_stride;
 };
 
-HWY_INLINE void turn_part(RotationRows turn, std::int64_t first, std::int64_t count, bool back,
-                          float* rows, std::int64_t stride) {
-  if (turn.cos == nullptr) return;
-  turn.cos += first * turn.stride;
-  turn.sin += first * turn.stride;
-  turn.inverse = back;
-  rotate_rows(rows, stride, count, turn);
-}
-
-// Rows [first, first + count) with zeros up to the padded width; `tight` is room for as many.
-HWY_INLINE void load_padded(const StoredRows& from, std::int64_t first, std::int64_t count,
-                            std::int64_t width, float* tight, float* to) {
-  const std::int64_t padded = padded_width(width);
-  if (padded == width) return load_rows(from, first, count, width, to);
-  load_rows(from, first, count, width, tight);
-  std::fill_n(to, count * padded, 0.0F);
-  for (std::int64_t i = 0; i < count; ++i) std::copy_n(tight + i * width, width, to + i * padded);
-}
-
-HWY_INLINE void load_lanes(const float* rows, std::int64_t count, std::int64_t width, float factor,
-                           float* lanes) {
-  if (count < kBlockLanes) std::fill_n(lanes, width * kBlockLanes, 0.0F);
-  transpose_scaled(rows, padded_width(width), count, width, factor, lanes, kBlockLanes);
-}
-
 // What the products of one piece have in common.
-HWY_INLINE PieceOperands operands(const BackwardBlock& b, const Scratch& scratch,
+HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch& scratch,
                                   const BackwardLanes& lanes, const KeyBlock& keys,
                                   const Piece& piece) {
   const std::int64_t row = piece.first_key - keys.begin;
@@ -174,7 +71,7 @@ HWY_INLINE PieceOperands operands(const BackwardBlock& b, const Scratch& scratch
   return o;
 }
 
-HWY_INLINE void fill_biases(const BackwardBlock& b, const Scratch& scratch,
+HWY_INLINE void fill_biases(const BackwardBlock& b, const BackwardScratch& scratch,
                             const BackwardLanes& lanes, const KeyBlock& keys) {
   if (b.tiles.fill == nullptr) return;
   b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin, keys.end - keys.begin,
@@ -237,7 +134,7 @@ HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
 }
 
 // One block of keys for 64 lanes; returns whether all was finite.
-HWY_INLINE bool propagate(const BackwardBlock& b, const Scratch& scratch,
+HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch,
                           const BackwardLanes& lanes, const KeyBlock& keys) {
   const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
   if (pieces.count == 0) return true;
@@ -273,7 +170,7 @@ HWY_INLINE bool propagate(const BackwardBlock& b, const Scratch& scratch,
 }
 
 // The same block's part of the sums of weights.
-HWY_INLINE void sum_block(const BackwardBlock& b, const Scratch& scratch,
+HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch,
                           const BackwardLanes& lanes, const KeyBlock& keys) {
   const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
   if (pieces.count == 0) return;
@@ -290,8 +187,8 @@ HWY_INLINE void sum_block(const BackwardBlock& b, const Scratch& scratch,
 
 // Runs use(block of keys) over all that the task sees.
 template <class Use>
-HWY_INLINE void for_each_key_block(const BackwardBlock& b, const Scratch& scratch, bool with_v,
-                                   const Use& use) {
+HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch& scratch,
+                                   bool with_v, const Use& use) {
   const std::int64_t end = b.last[b.queries - 1];
   for (std::int64_t key = b.first[0] / kBackwardKeys * kBackwardKeys; key < end;
        key += kBackwardKeys) {
@@ -314,111 +211,8 @@ HWY_INLINE void for_each_key_block(const BackwardBlock& b, const Scratch& scratc
   }
 }
 
-HWY_INLINE bool knows_sums(const BackwardBlock& b, std::int64_t first, std::int64_t count) {
-  if (b.log_sum_exp == nullptr) return false;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float sum = b.log_sum_exp[(first + i) * b.log_sum_exp_stride];
-    if (sum != -std::numeric_limits<float>::infinity() && !(std::fabs(sum) <= kLargestLogSum)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Sums of weights to factors of dO, by which every probability is 2^(s - most) times the factor.
-HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
-  for (std::int64_t i = 0; i < kBlockLanes; ++i) {
-    float &most = lanes.most[i], &factor = lanes.sum[i];
-    if (i >= lanes.queries) {
-      factor = 0;
-    } else if (!lanes.knows_sums) {
-      factor = factor == 0 ? 0 : 1 / factor;
-    } else {
-      // In log2 units it is no float32; the rest goes into the factor.
-      const double sum =
-          static_cast<double>(b.log_sum_exp[(lanes.first_query + i) * b.log_sum_exp_stride]) *
-          kLog2E;
-      most = static_cast<float>(sum);
-      factor = sum == -std::numeric_limits<double>::infinity()
-                   ? 0
-                   : static_cast<float>(std::exp2(static_cast<double>(most) - sum));
-    }
-    if (factor == 0) most = kNever;
-  }
-}
-
-// dO times the factors, as rows and lanes; rows that see nothing become zeros.
-HWY_INLINE void load_output_gradients(const BackwardBlock& b, const Scratch& scratch,
-                                      const BackwardLanes& lanes) {
-  const TileTag d;
-  const std::int64_t padded = padded_width(b.v_dim), q_padded = padded_width(b.head_dim);
-  load_padded(b.dout, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, lanes.dout_rows);
-  for (std::int64_t i = 0; i < kBlockLanes; ++i) {
-    float* row = lanes.dout_rows + i * padded;
-    if (lanes.sum[i] == 0) {
-      std::fill_n(row, padded, 0.0F);
-      std::fill_n(lanes.q_rows + i * q_padded, q_padded, 0.0F);
-      for (std::int64_t c = 0; c < b.head_dim; ++c) lanes.q[c * kBlockLanes + i] = 0;
-      continue;
-    }
-    const auto factor = hn::Set(d, lanes.sum[i]);
-    for (std::int64_t c = 0; c < padded; c += kTileLanes) {
-      hn::StoreU(hn::Mul(factor, hn::LoadU(d, row + c)), d, row + c);
-    }
-  }
-  load_lanes(lanes.dout_rows, lanes.queries, b.v_dim, 1.0F, lanes.dout);
-}
-
-// delta = <out, dO'> by the chain of operations that makes dP, so that dP - delta is 0 where one
-// key has all the weight.
-HWY_INLINE void sum_outputs(const BackwardBlock& b, const Scratch& scratch,
-                            const BackwardLanes& lanes) {
-  const TileTag d;
-  load_padded(b.out, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, scratch.out_rows);
-  load_lanes(scratch.out_rows, lanes.queries, b.v_dim, 1.0F, scratch.out);
-  for (std::int64_t lane = 0; lane < kBlockLanes; lane += kTileLanes) {
-    auto sum = hn::Zero(d);
-    for (std::int64_t c = 0; c < b.v_dim; ++c) {
-      const std::int64_t n = c * kBlockLanes + lane;
-      sum = hn::MulAdd(hn::LoadU(d, scratch.out + n), hn::LoadU(d, lanes.dout + n), sum);
-    }
-    const auto nothing = hn::Eq(hn::LoadU(d, lanes.sum + lane), hn::Zero(d));
-    hn::StoreU(hn::IfThenElse(nothing, hn::Zero(d), sum), d, lanes.delta + lane);
-  }
-}
-
-// dQ as rows, scaled and turned back; returns whether they are finite.
-HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const Scratch& scratch,
-                                      const BackwardLanes& lanes) {
-  const std::int64_t width = b.head_dim;
-  float* rows = scratch.rows;
-  transpose_scaled(lanes.dq, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
-  turn_part(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
-  float trace = 0;
-  for (std::int64_t n = 0; n < lanes.queries * width; ++n) trace += rows[n] * 0.0F;
-  const auto store = [&](auto* to) {
-    using T = std::remove_reference_t<decltype(*to)>;
-    to += lanes.first_query * b.dq.row_stride;
-    for (std::int64_t i = 0; i < lanes.queries; ++i, to += b.dq.row_stride) {
-      for (std::int64_t c = 0; c < width; ++c) to[c * b.dq.channel_stride] = T(rows[i * width + c]);
-    }
-  };
-  switch (b.dq.storage) {
-    case Storage::float32:
-      store(static_cast<float*>(b.dq.data));
-      break;
-    case Storage::float16:
-      store(static_cast<float16*>(b.dq.data));
-      break;
-    case Storage::bfloat16:
-      store(static_cast<bfloat16*>(b.dq.data));
-      break;
-  }
-  return trace == 0;
-}
-
 bool backward_block(const BackwardBlock& b, float* memory) {
-  const Scratch scratch = divide(b, memory);
+  const BackwardScratch scratch = divide(b, memory);
   const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
   const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
   alignas(64) std::int32_t first[kBackwardQueries], last[kBackwardQueries];

@@ -27,8 +27,8 @@ struct AttentionGradients {
 // those before the rotation that `options` asks for, and so are their gradients.
 //
 // `log_sum_exp` is what attention() wrote to options.log_sum_exp, or empty: it is computed again
-// then, which takes a fifth more time. (float64 gradients always do, for its 24 bits are too few.)
-// options.log_sum_exp itself is not used.
+// then, which takes a fifth more time. So is what lies beyond +-32, where float32 is too coarse,
+// and everything in float64. options.log_sum_exp itself is not used.
 //
 // With P the probabilities and delta_i = sum_c dout_ic out_ic (Dao 2023, 2307.08691, section 3.1):
 // dv = P^T dout, dS_ij = P_ij (sum_c dout_ic v_jc - delta_i), which is the gradient of biases and
