@@ -1,0 +1,95 @@
+// The keys and values of what was read so far, for generating one token after the other.
+// docs/kv-cache.md shows the loop.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "sextant/attention/attention.h"
+#include "sextant/core/dtype.h"
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+template <class T>
+concept CacheElement =
+    std::same_as<T, float> || std::same_as<T, bfloat16> || std::same_as<T, float16>;
+
+// Room for `capacity` positions of each sequence, [batch, heads_k, capacity, head_dim] for keys and
+// likewise for values, allocated at once and touched as it fills. Sequences may have different
+// lengths. A call that throws changes nothing. Moves; fork() is how to copy. Calls on different
+// caches may run at once, also on forks of each other.
+template <CacheElement T>
+class KvCache {
+ public:
+  // Throws Error unless batch, v_dim and capacity are >= 0, heads_k and head_dim > 0, and when
+  // there is not enough memory.
+  KvCache(std::int64_t batch, std::int64_t heads_k, std::int64_t head_dim, std::int64_t v_dim,
+          std::int64_t capacity);
+  KvCache(KvCache&&) noexcept = default;
+  KvCache& operator=(KvCache&&) noexcept = default;
+  ~KvCache() = default;
+
+  std::int64_t batch() const noexcept { return static_cast<std::int64_t>(lengths_.size()); }
+  std::int64_t heads_k() const noexcept { return store_->keys.size(1); }
+  std::int64_t head_dim() const noexcept { return store_->keys.size(3); }
+  std::int64_t v_dim() const noexcept { return store_->values.size(3); }
+  std::int64_t capacity() const noexcept { return store_->keys.size(2); }
+  // Positions that a sequence holds. Throws Error when there is no such sequence.
+  std::int64_t length(std::int64_t sequence) const;
+  std::span<const std::int64_t> lengths() const noexcept { return lengths_; }  // [batch]
+  std::int64_t longest() const noexcept;
+
+  // Puts k [batch, heads_k, count, head_dim] and v [batch, heads_k, count, v_dim], any strides,
+  // behind what is there; of sequence b the first counts[b] positions, all of them when `counts` is
+  // empty. float32 arrays are rounded once where the cache is of 16 bits. Throws Error when shapes
+  // do not fit, or the capacity is too small: reserve() first then.
+  void append(View<const T> k, View<const T> v, std::span<const std::int64_t> counts = {});
+  void append(View<const float> k, View<const float> v,
+              std::span<const std::int64_t> counts = {}) requires(!std::same_as<T, float>);
+
+  // Makes room for `capacity` positions, never less than before: copies what is there.
+  void reserve(std::int64_t capacity);
+
+  // Forgets the positions from `length` on, of every sequence that has them or of one, which must.
+  void rewind(std::int64_t length);
+  void rewind(std::int64_t sequence, std::int64_t length);
+  void clear() noexcept;  // all positions; the memory stays
+
+  // Another cache with the same contents and capacity, at no cost: both read the same memory until
+  // one of them appends (or reserves). That one copies what it holds first, so that a prompt is
+  // stored once for all forks that only attend, and once more for each that goes on but the last.
+  KvCache fork() const;
+  bool is_shared() const noexcept { return store_.use_count() > 1; }
+  std::int64_t bytes() const noexcept;  // of the memory, shared or not
+
+  // [batch, heads_k, longest(), head_dim or v_dim], until the next append() or reserve(). Positions
+  // from length(b) on hold anything.
+  View<const T> keys() const;
+  View<const T> values() const;
+
+  // attention() of q [batch, heads_q, q_len, head_dim] with all that is held: key_lengths are
+  // lengths(), and unless options.query_offsets says where the queries stand, they are the last
+  // q_len positions of each sequence: append first. options.causal unset is at_offsets; `none`
+  // makes all positions visible. Throws Error as attention() does, and when options has
+  // key_lengths, segments or another causal.
+  void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {}) const;
+
+ private:
+  struct Store {
+    Tensor<T> keys, values;  // [batch, heads_k, capacity, ...]
+  };
+  KvCache() = default;
+  std::shared_ptr<Store> new_store(std::int64_t capacity) const;
+  template <class S>
+  void append_from(View<const S> k, View<const S> v, std::span<const std::int64_t> counts);
+
+  std::shared_ptr<Store> store_;
+  std::vector<std::int64_t> lengths_;
+};
+
+}  // namespace sextant
