@@ -82,7 +82,8 @@ struct AttentionOptions {
   std::optional<double> scale{};  // any finite number; unset: 1 / sqrt(head_dim)
   int threads = 0;                // 0: default_threads(); the result does not depend on it
   // [batch, heads_q, q_len], any strides: is filled with log(sum(exp(scores))) of every row, the
-  // sink's share included; -infinity for rows that see nothing. Empty: not wanted.
+  // sink's share included; -infinity for rows that see nothing. Scores below -2.35e38 (a mask of
+  // the lowest float) count as that in float32. Empty: not wanted.
   View<float> log_sum_exp{};
 };
 
@@ -92,7 +93,8 @@ struct AttentionOptions {
 // strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may be
 // 0, heads and head_dim may not.
 // Order: rotation, scale, softcap, biases and masks (added up), softmax. float32 accumulation for
-// float32 and 16-bit arrays, one rounding of 16-bit results; float64 for float64.
+// float32 and 16-bit arrays, denormal numbers and probabilities below 2^-126 taken for 0, one
+// rounding of 16-bit results; float64 for float64.
 //
 // A row that sees no key, or only scores of -infinity, is zeros. What is hidden is not read: NaN
 // there does not leak. A visible NaN in a score makes its rows NaN, in v its channel. Scores of
