@@ -145,13 +145,13 @@ HWY_INLINE void copy_rows(const StoredRows& from, std::int64_t first, std::int64
 // Scores of all rows with `keys` keys, a multiple of 16.
 template <class T>
 HWY_INLINE void score_groups(const DecodeBlock& b, const Shared& s, Rows<T> k, std::int64_t keys,
-                             float* scores, Ahead ahead) {
+                             float* scores, const T* k_end) {
   const std::int64_t channels = padded(b.head_dim);
   const float* q = s.q;
   for (int tile = 0; tile < tile_count(b.count); ++tile) {
     const int rows = rows_of_tile(b.count, tile);
-    score_tiles<T>(rows, keys, {k.data, k.stride, q, channels, scores, s.scores_stride, ahead});
-    ahead = {};
+    score_tiles<T>(rows, keys, {k.data, k.stride, q, channels, scores, s.scores_stride, k_end});
+    k_end = nullptr;
     q += rows * channels;
     scores += rows * s.scores_stride;
   }
@@ -161,13 +161,12 @@ HWY_INLINE void score_groups(const DecodeBlock& b, const Shared& s, Rows<T> k, s
 // memory: what is missing to a group is zeros in the copy of it.
 template <class T>
 void score_keys(const DecodeBlock& b, const Shared& s, float* copy, Rows<T> k, std::int64_t keys,
-                float* scores, Ahead ahead) {
+                float* scores, const T* k_end) {
   // Few at a time, so that the first cache holds them for the next tile of rows.
   constexpr std::int64_t kAtOnce = 2 * kGroupLanes;
   while (keys >= kGroupLanes) {
     const std::int64_t these = keys >= kAtOnce ? kAtOnce : kGroupLanes;
-    score_groups(b, s, k, these, scores, ahead);
-    ahead.skip(these);
+    score_groups(b, s, k, these, scores, k_end);
     keys -= these;
     k.data += these * k.stride;
     scores += these;
@@ -176,7 +175,7 @@ void score_keys(const DecodeBlock& b, const Shared& s, float* copy, Rows<T> k, s
   const std::int64_t channels = padded(b.head_dim);
   std::fill_n(copy, kGroupLanes * channels, 0.0F);
   copy_rows({k.data, k.stride, 1, storage_of<T>}, 0, keys, b.head_dim, channels, copy);
-  score_groups<float>(b, s, {copy, channels}, kGroupLanes, scores, ahead);
+  score_groups<float>(b, s, {copy, channels}, kGroupLanes, scores, nullptr);
 }
 
 // The keys of a block that some row sees, widened to whole groups of 16.
@@ -191,23 +190,6 @@ BlockKeys keys_of(const DecodeBlock& b, std::int64_t block) {
           std::min(b.last_key(), (block + 1) * kKeyBlock)};
 }
 
-// How many rows before they are read tiles ask for them: 16 KiB was best of 4 to 64 (Zen 5).
-// Processors do not recognise squares of keys as something to read ahead.
-HWY_INLINE std::int64_t rows_ahead(const StoredRows& rows, std::int64_t channels) {
-  const std::int64_t bytes = channels * (rows.storage == Storage::float32 ? 4 : 2);
-  return std::clamp<std::int64_t>((16 << 10) / std::max<std::int64_t>(bytes, 1), 8, kKeyBlock);
-}
-
-// Rows [from, to) of k or v, as far as some row sees them.
-HWY_INLINE Lines lines_of(const DecodeBlock& b, const StoredRows& rows, std::int64_t channels,
-                          std::int64_t from, std::int64_t to) {
-  const std::int64_t size = rows.storage == Storage::float32 ? 4 : 2;
-  to = std::min(to, b.last_key());
-  if (rows.channel_stride != 1 || from >= to) return {};
-  return {static_cast<const char*>(rows.data) + from * rows.row_stride * size,
-          rows.row_stride * size, channels * size, to - from};
-}
-
 HWY_INLINE float* scores_of(const Shared& s, std::int64_t key) {
   return s.scores + (key - s.first_block * kKeyBlock);
 }
@@ -217,8 +199,6 @@ HWY_INLINE void multiply(const DecodeBlock& b, const Shared& s, const Own& own,
                          std::int64_t block) {
   const BlockKeys keys = keys_of(b, block);
   const std::int64_t from = keys.group_from();
-  const Ahead ahead{lines_of(b, b.k, b.head_dim, from + rows_ahead(b.k, b.head_dim), keys.to),
-                    lines_of(b, b.v, b.v_dim, keys.from, keys.to)};
   float* scores = scores_of(s, from);
   if (needs_of(b).copies_k) {
     const std::int64_t channels = padded(b.head_dim), count = keys.to - from;
@@ -230,12 +210,13 @@ HWY_INLINE void multiply(const DecodeBlock& b, const Shared& s, const Own& own,
       rotate_rows(own.k, channels, count, turn);
     }
     std::fill_n(own.k + count * channels, (keys.group_to() - keys.to) * channels, 0.0F);
-    return score_groups<float>(b, s, {own.k, channels}, keys.group_to() - from, scores, ahead);
+    return score_groups<float>(b, s, {own.k, channels}, keys.group_to() - from, scores, nullptr);
   }
   const auto direct = [&](auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
+    const T* end = b.k.row_stride > 0 ? data + b.last_key() * b.k.row_stride : nullptr;
     score_keys<T>(b, s, own.k, {data + from * b.k.row_stride, b.k.row_stride}, keys.to - from,
-                  scores, ahead);
+                  scores, end);
   };
   switch (b.k.storage) {
     case Storage::float32:
@@ -358,16 +339,16 @@ HWY_INLINE void weigh(const DecodeBlock& b, const Shared& s, const Own& own, boo
   }
   const auto over = [&](auto* v, std::int64_t v_row) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(v)>>;
-    const WeighOperands<T> o{
-        v + begin,
-        v_row,
-        scores_of(s, keys.from),
-        s.scores_stride,
-        s.o + begin,
-        stride,
-        begin == 0 ? s.sum : nullptr,
-        {lines_of(b, b.v, b.v_dim, keys.from + rows_ahead(b.v, b.v_dim), keys.to),
-         lines_of(b, b.k, b.head_dim, keys.to, keys.to + kKeyBlock)}};
+    const std::int64_t row_bytes = std::max<std::int64_t>(1, b.v_dim * sizeof(T));
+    const WeighOperands<T> o{.v = v + begin,
+                             .v_row = v_row,
+                             .p = scores_of(s, keys.from),
+                             .p_row = s.scores_stride,
+                             .o = s.o + begin,
+                             .o_row = stride,
+                             .sum = begin == 0 ? s.sum : nullptr,
+                             .v_ahead = std::max<std::int64_t>(kAheadBytes / row_bytes, 8),
+                             .v_left = own.v == nullptr ? b.last_key() - keys.from : 0};
     if (careful) {
       weigh_carefully(o, keys.to - keys.from, b.count, end - begin);
     } else {

@@ -121,40 +121,15 @@ HWY_INLINE TileVector second_of(TileVector words) {
   return hn::BitCast(d, hn::And(hn::BitCast(du, words), hn::Set(du, 0xffff0000U)));
 }
 
-// Rows side by side in memory or not, known only by where they are.
-struct Lines {
-  const char* data = nullptr;
-  std::ptrdiff_t stride = 0;  // bytes
-  std::int64_t bytes = 0;     // of a row
-  std::int64_t rows = 0;
-};
+// Tiles ask the first cache for what comes this many bytes later, because processors do not
+// recognise squares of keys as something to read ahead: 16 KiB was best of 4 to 64 (Zen 5).
+constexpr std::ptrdiff_t kAheadBytes = 16 << 10;
+constexpr std::ptrdiff_t kLineBytes = 64;
 
-// Rows that will be read soon, in that order: tiles ask the caches for them, one for each key they
-// work on.
-struct Ahead {
-  Lines first, then;
-
-  // (Inlined by force: g++ 12 takes a function that only prefetches for one that does nothing.)
-  HWY_INLINE void ask_for(std::int64_t row) const {
-    const bool from_first = row < first.rows;
-    const Lines& lines = from_first ? first : then;
-    row -= from_first ? 0 : first.rows;
-    if (row >= lines.rows) return;
-    constexpr std::int64_t kLine = 64;
-    const char* at = lines.data + row * lines.stride;
-    for (std::int64_t n = 0; n < lines.bytes; n += kLine) __builtin_prefetch(at + n, 0, 3);
-  }
-  void skip(std::int64_t count) {
-    if (count >= first.rows) {
-      count -= first.rows;
-      first = then;
-      then.rows = 0;
-    }
-    first.data += count * first.stride;
-    first.rows -= count;
-  }
-  bool any() const { return first.rows > 0; }
-};
+// (Inlined by force: g++ 12 takes a function that only prefetches for one that does nothing.)
+HWY_INLINE void ask_for(std::uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
+}
 
 template <class T>
 struct ScoreOperands {
@@ -164,7 +139,7 @@ struct ScoreOperands {
   std::int64_t channels;  // a multiple of 16
   float* s;
   std::ptrdiff_t s_row;
-  Ahead ahead{};
+  const T* k_end = nullptr;  // where to stop asking for keys; null: somebody else asks
 };
 
 #define SEXTANT_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -185,12 +160,23 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
   constexpr int kChannels = kPairs ? 2 * kWords : kWords;
   const T* k = o.k;
   const float* q = o.q;
-  const std::int64_t asks = o.ahead.any() ? (kTwo ? 2 : 1) * kTileLanes : 0;
-  const std::int64_t steps = o.channels / kChannels, each = (asks + steps - 1) / steps;
-  std::int64_t asked = 0;
+  // As much as a step reads, in the order of memory where keys have no gaps between them.
+  constexpr std::ptrdiff_t kStepBytes = kChannels * sizeof(T);
+  constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kTileLanes;
+  const auto end = reinterpret_cast<std::uintptr_t>(o.k_end);
+  const bool dense = o.k_row == o.channels;
+  std::uintptr_t ahead =
+      reinterpret_cast<std::uintptr_t>(k) + (dense ? kAheadBytes : kKeys * o.k_row * sizeof(T));
   for (std::int64_t c = 0; c < o.channels; c += kChannels, k += kChannels, q += kChannels * R) {
-    for (std::int64_t end = std::min(asks, asked + each); asked < end; ++asked) {
-      o.ahead.ask_for(asked);
+    if (ahead < end) {
+      if (dense) {
+        for (std::ptrdiff_t n = 0; n < kKeys * kStepBytes; n += kLineBytes) ask_for(ahead + n);
+        ahead += kKeys * kStepBytes;
+      } else if (c % (kLineBytes / static_cast<std::ptrdiff_t>(sizeof(T))) == 0) {
+        for (std::ptrdiff_t n = 0; n < kKeys; ++n) {
+          ask_for(ahead + (c + n * o.k_row) * sizeof(T));
+        }
+      }
     }
     turn_keys(k, o.k_row, x0, x1, x2, x3, x4, x5, x6, x7);
     if constexpr (kTwo) {
@@ -239,7 +225,6 @@ HWY_NOINLINE void score_tiles_of(std::int64_t keys, ScoreOperands<T> o) {
   constexpr int kKeys = kTwo ? 2 * kTileLanes : kTileLanes;
   for (; keys >= kKeys; keys -= kKeys, o.k += kKeys * o.k_row, o.s += kKeys) {
     score_tile<T, R, kTwo>(o);
-    o.ahead.skip(kKeys);
   }
   if constexpr (kTwo) {
     if (keys > 0) score_tile<T, R, false>(o);
@@ -270,7 +255,8 @@ struct WeighOperands {
   float* o;
   std::ptrdiff_t o_row;
   float* sum;  // l of each row, or null: somebody else adds it up
-  Ahead ahead{};
+  // Asks for rows that come v_ahead later, of the v_left that there are; 0: somebody else asks.
+  std::int64_t v_ahead = 0, v_left = 0;
 };
 
 // O of R rows and V vectors of channels over `keys` keys; V = 0: l alone.
@@ -289,8 +275,15 @@ HWY_INLINE void weigh_tile(const WeighOperands<T>& o, std::int64_t keys) {
 #undef SEXTANT_START
   const T* v = o.v;
   const float* p = o.p;
+  constexpr std::ptrdiff_t kBytes = V * n * sizeof(T);
+  const std::int64_t asks = o.v_left - o.v_ahead;
+  const std::ptrdiff_t ahead = o.v_ahead * o.v_row * sizeof(T);
   for (std::int64_t key = 0; key < keys; ++key, v += o.v_row, ++p) {
-    if constexpr (kSum) o.ahead.ask_for(key);
+    if (key < asks) {
+      for (std::ptrdiff_t at = 0; at < kBytes; at += kLineBytes) {
+        ask_for(reinterpret_cast<std::uintptr_t>(v) + ahead + at);
+      }
+    }
     const auto v0 = V > 0 ? load_floats(d, v) : hn::Zero(d);
     const auto v1 = V > 1 ? load_floats(d, v + n) : v0;
     const auto v2 = V > 2 ? load_floats(d, v + 2 * n) : v0;
@@ -363,7 +356,7 @@ HWY_INLINE void weigh_tiles(int rows, std::int64_t keys, std::int64_t channels,
   for (; keys > 0; keys -= kKeys, o.v += kKeys * o.v_row, o.p += kKeys) {
     const std::int64_t these = std::min(keys, kKeys);
     WeighOperands<T> tile = o;
-    o.ahead.skip(these);
+    o.v_left -= these;
     for (int left = rows; left > 0;) {
       const int taken = left >= 4 ? 4 : left;  // rows are 1, 2 or a multiple of 4, and 1 or 2 more
       if (taken == 4) {
@@ -376,7 +369,7 @@ HWY_INLINE void weigh_tiles(int rows, std::int64_t keys, std::int64_t channels,
       left -= taken;
       tile.p += taken * o.p_row;
       tile.o += taken * o.o_row;
-      tile.ahead = {};
+      tile.v_left = 0;
       if (tile.sum != nullptr) tile.sum += taken;
     }
   }
