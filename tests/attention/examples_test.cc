@@ -7,6 +7,7 @@
 
 #include "attention/strided.h"
 #include "sextant/attention/attention.h"
+#include "sextant/attention/statistics.h"
 
 namespace sextant {
 namespace {
@@ -120,6 +121,31 @@ TEST(AttentionExamples, WithoutLearnedWeightsAWordAttendsMostlyToItself) {
       }
     }
   }
+}
+
+// The code of docs/attention.md, "Looking at the weights".
+TEST(AttentionExamples, LookAtTheWeights) {
+  NumpyRandom random(2);
+  const std::int64_t q_len = 40;
+  const auto q = normal<float>(Shape{1, 4, q_len, 8}, random);
+  auto k = normal<float>(Shape{1, 4, q_len, 8}, random);
+  for (std::int64_t d = 0; d < 8; ++d) k(0, 0, 7, d) = 9 * q(0, 0, q_len - 1, d);
+
+  auto rows =
+      attention_weights(q, k, {.causal = Causal::top_left}, {.heads = {0, 3}, .rows = {q_len - 1}});
+  auto seen = attention_statistics(q, k, {.causal = Causal::top_left}, {.top = 3});
+  float spread = std::exp(seen.entropy(0, 0, q_len - 1));
+  std::int64_t most = seen.top_keys(0, 0, q_len - 1, 0);
+  float weight = seen.top_weights(0, 0, q_len - 1, 0);
+  float of_the_first = seen.mass(0, 0, 0) / float(q_len);
+
+  // The last word of head 0 looks at key 7, and at little else; the first word at itself alone.
+  EXPECT_EQ(most, 7);
+  EXPECT_EQ(weight, rows(0, 0, 0, 7));
+  EXPECT_GT(weight, 0.9F);
+  EXPECT_LT(spread, 2);
+  EXPECT_GT(of_the_first, 1 / float(q_len));
+  EXPECT_LT(of_the_first, 1);
 }
 
 }  // namespace

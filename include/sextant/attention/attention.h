@@ -139,8 +139,11 @@ struct WeightsOptions {
 };
 
 // The weights [batch, chosen heads, chosen rows, k_len] at one stage; memory is what was chosen and
-// one row per thread. Probabilities are those that attention() multiplies v by, rounded to T.
-// Shapes, options and errors as in attention().
+// some blocks per thread. Probabilities are those that attention() multiplies v by, rounded to T.
+// The bits of a row do not depend on which others are chosen. Pairs of different segments have
+// -infinity for a score. Rotation at the first two stages needs positions for padding too. Shapes,
+// options and errors as in attention(); options.log_sum_exp is not filled. attention_statistics()
+// (statistics.h) sums up what would be too much to look at.
 template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options = {},
