@@ -1,6 +1,7 @@
 // Positions: every scheme behind one small interface, and the tables they make.
 #pragma once
 
+#include "sextant/schemes/alibi.h"
 #include "sextant/schemes/distance_bias.h"
 #include "sextant/schemes/identify.h"
 #include "sextant/schemes/indexed_bias.h"
