@@ -1,5 +1,6 @@
 // Any text as an argument of the command line: what it means, or an Error; never a crash.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -55,6 +56,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (std::visit([](const auto& list) { return list.empty(); }, positions)) std::abort();
   });
   try_to([&] { app::parse_pair(text, "pair"); });
+  try_to([&] {
+    const auto [left, right] = app::parse_pair(text, "window", -1);
+    if (left < -1 || right < -1) std::abort();
+  });
+  try_to([&] {
+    const double value = app::parse_finite(text, "base", 0, true);
+    if (!(value > 0) || std::isinf(value)) std::abort();
+  });
   try_to([&] { app::parse_words(text, "words"); });
   try_to([&] {
     const std::int64_t value = app::parse_integer(text, "integer", -1000, 1000);

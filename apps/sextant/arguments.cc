@@ -155,15 +155,25 @@ std::int64_t parse_integer(std::string_view text, std::string_view where, std::i
   return value;
 }
 
-std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::string_view where) {
+std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::string_view where,
+                                                 std::int64_t least) {
   const auto items = split_commas(text);
   if (items.size() != 2) {
     throw Error(where, "must be two whole numbers such as 2,10, got " +
                            std::to_string(items.size()) + (items.size() == 1 ? " item" : " items"));
   }
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return {parse_integer(items[0], where, -kMost, kMost),
-          parse_integer(items[1], where, -kMost, kMost)};
+  return {parse_integer(items[0], where, least, kMost),
+          parse_integer(items[1], where, least, kMost)};
+}
+
+double parse_finite(std::string_view text, std::string_view where, double least, bool above) {
+  const double value = parse_double(text, where);
+  const bool fits = above ? value > least : value >= least;
+  if (std::isfinite(value) && fits) return value;
+  const std::string bound =
+      std::isfinite(least) ? (above ? " and > " : " and >= ") + shortest(least) : "";
+  throw Error(where, "must be finite" + bound + ", got " + quoted(text));
 }
 
 std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where) {

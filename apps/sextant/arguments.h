@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,8 +28,14 @@ Positions parse_positions(std::string_view text, std::string_view where);
 std::int64_t parse_integer(std::string_view text, std::string_view where, std::int64_t least,
                            std::int64_t most);
 
-// "2,10" -> {2, 10}. Throws Error unless there are exactly two whole numbers.
-std::pair<std::int64_t, std::int64_t> parse_pair(std::string_view text, std::string_view where);
+// "2,10" -> {2, 10}. Throws Error unless there are exactly two whole numbers, `least` or more.
+std::pair<std::int64_t, std::int64_t> parse_pair(
+    std::string_view text, std::string_view where,
+    std::int64_t least = -std::numeric_limits<std::int64_t>::max());
+
+// A finite number in [least, infinity), `least` itself left out when `above` is true. Throws Error.
+double parse_finite(std::string_view text, std::string_view where,
+                    double least = -std::numeric_limits<double>::infinity(), bool above = false);
 
 // "black, brown" -> {"black", "brown"}. Throws Error unless there are exactly two.
 std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where);

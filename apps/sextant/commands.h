@@ -16,6 +16,7 @@ using Job = std::function<void()>;
 void add_encode(CLI::App& program, Job& job);
 void add_plot(CLI::App& program, Job& job);
 void add_attend(CLI::App& program, Job& job);
+void add_attention(CLI::App& program, Job& job);
 void add_compare(CLI::App& program, Job& job);
 void add_similarity(CLI::App& program, Job& job);
 void add_identify(CLI::App& program, Job& job);

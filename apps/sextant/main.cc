@@ -59,6 +59,7 @@ void build(CLI::App& program, Job& job) {
   add_encode(program, job);
   add_plot(program, job);
   add_attend(program, job);
+  add_attention(program, job);
   add_compare(program, job);
   add_similarity(program, job);
   add_identify(program, job);

@@ -1,0 +1,252 @@
+// `sextant attention`: the operator on arrays from files, for scripts in any language.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <tuple>
+
+#include "attention_command.h"
+#include "commands.h"
+#include "options.h"
+#include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr const char* kPositions = "Who sees whom";
+constexpr const char* kScores = "Scores";
+constexpr const char* kGradients = "Gradients";
+
+CLI::Option* add_file(CLI::App& command, std::map<std::string, std::string>& files,
+                      const std::string& option, const std::string& meaning) {
+  const std::string name = option.substr(option.find("--") + 2);
+  return command
+      .add_option_function<std::string>(
+          option, [&files, name](const std::string& path) { files[name] = path; }, meaning)
+      ->type_name("FILE");
+}
+
+// An option whose text `parse` understands.
+template <class Parse>
+CLI::Option* add_parsed(CLI::App& command, const std::string& option, const std::string& type,
+                        Parse parse, const std::string& meaning) {
+  const std::string where = "attention." + option.substr(2);
+  return command
+      .add_option_function<std::string>(
+          option, [parse, where](const std::string& text) { parse(text, where); }, meaning)
+      ->type_name(type);
+}
+
+void add_arrays(CLI::App& program, AttentionCommand& command) {
+  auto& inputs = command.inputs;
+  add_file(program, inputs, "--q",
+           "queries [batch, heads, length, head_dim]; - reads stdin, as everywhere")
+      ->required();
+  add_file(program, inputs, "--k", "keys [batch, heads_k, k_len, head_dim]; heads_k divides heads")
+      ->required();
+  add_file(program, inputs, "--v", "values [batch, heads_k, k_len, v_dim]")->required();
+  program
+      .add_option("--dtype", command.dtype,
+                  "of q, k, v and all results; bfloat16 is stored as uint16 (default: as in the "
+                  "file of q)")
+      ->type_name("T")
+      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
+  add_file(program, command.outputs, "-o,--output",
+           "the result, [batch, heads, length, v_dim], .npy; - is stdout");
+}
+
+void add_visibility(CLI::App& program, AttentionCommand& command) {
+  auto& inputs = command.inputs;
+  add_parsed(
+      program, "--causal", "NAME",
+      [&command](const std::string& text, const std::string& where) {
+        command.causal = parse_causal(text, where);
+      },
+      "top_left: query i sees keys 0 .. i; bottom_right: the last query sees all keys, with "
+      "--kv-lengths all that are not padding; at_offsets: as --query-offsets says; none (default)")
+      ->group(kPositions);
+  add_parsed(
+      program, "--window", "L,R",
+      [&command](const std::string& text, const std::string& where) {
+        std::tie(command.window.left, command.window.right) = parse_pair(text, where, -1);
+      },
+      "keys seen to the left and right of a query's own, which is not counted; -1 is open")
+      ->group(kPositions);
+  auto* segments =
+      add_file(program, inputs, "--segments",
+               "packed sequences: where each begins, then the length (cu_seqlens); int32 or int64")
+          ->group(kPositions);
+  add_file(program, inputs, "--kv-lengths",
+           "[batch]: keys from there on are padding; with --causal bottom_right the last key that "
+           "is none is the last query's own. int32 or int64")
+      ->group(kPositions)
+      ->excludes(segments);
+  add_file(program, inputs, "--query-offsets",
+           "[batch]: the key that is query 0's own, for chunks and caches; int32 or int64")
+      ->group(kPositions)
+      ->excludes(segments);
+  add_file(program, inputs, "--mask",
+           "broadcasts to [batch, heads, length, k_len], rank 1 to 4: bool, true is seen; or "
+           "floats, added to the scores")
+      ->group(kPositions);
+}
+
+void add_scores(CLI::App& program, AttentionCommand& command) {
+  add_parsed(
+      program, "--scale", "S",
+      [&command](const std::string& text, const std::string& where) {
+        command.scale = parse_finite(text, where);
+      },
+      "of the scores (default 1 / sqrt(head_dim))")
+      ->group(kScores);
+  add_parsed(
+      program, "--softcap", "C",
+      [&command](const std::string& text, const std::string& where) {
+        command.softcap = parse_finite(text, where, 0);
+      },
+      "C tanh(score / C) instead of each score, before biases; 0: off (default)")
+      ->group(kScores);
+  add_file(program, command.inputs, "--bias",
+           "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
+      ->group(kScores);
+  program.add_flag("--alibi", command.alibi, "the slopes of the ALiBi paper for the heads of q")
+      ->group(kScores);
+  add_file(program, command.inputs, "--sinks",
+           "[heads]: a logit per head that takes its share of the softmax and gives nothing")
+      ->group(kScores);
+  add_parsed(
+      program, "--rotary-base", "B",
+      [&command](const std::string& text, const std::string& where) {
+        command.rotary_base = parse_finite(text, where, 0, true);
+      },
+      "turn q and k to their positions before the scores (10000 with --rotary-layout alone)")
+      ->group(kScores);
+  add_parsed(
+      program, "--rotary-layout", "NAME",
+      [&command](const std::string& text, const std::string&) {
+        command.rotary_layout =
+            text == "interleaved" ? RotaryLayout::interleaved : RotaryLayout::half_split;
+      },
+      "half_split | interleaved: which channels make a pair (half_split with --rotary-base alone)")
+      ->check(CLI::IsMember({"half_split", "interleaved"}))
+      ->group(kScores);
+}
+
+void add_more_results(CLI::App& program, AttentionCommand& command) {
+  auto& outputs = command.outputs;
+  auto* weights =
+      add_file(program, outputs, "--weights", "the weights, [batch, heads, length, k_len]");
+  add_parsed(
+      program, "--stage", "NAME",
+      [&command](const std::string& text, const std::string& where) {
+        command.stage = parse_stage(text, where);
+      },
+      "of the weights: scores | capped | biased | probabilities (default)")
+      ->needs(weights);
+  add_file(program, outputs, "--lse", "log(sum(exp(scores))) of each row, [batch, heads, length]");
+
+  auto* grad = add_file(program, command.inputs, "--grad",
+                        "the gradient of a loss with respect to the output, of its shape and type")
+                   ->group(kGradients);
+  const auto add = [&](const char* option, const char* of, const char* with) {
+    auto* file = add_file(program, outputs, option, std::string("the loss's gradient of ") + of)
+                     ->group(kGradients)
+                     ->needs(grad);
+    if (with != nullptr) file->needs(program.get_option(with));
+  };
+  add("--dq", "q", nullptr);
+  add("--dk", "k", nullptr);
+  add("--dv", "v", nullptr);
+  add("--dbias", "the bias", "--bias");
+  add("--dmask", "the mask, which must be floats", "--mask");
+  add("--dslopes", "the slopes, [heads]", "--alibi");
+  add("--dsinks", "the sinks", "--sinks");
+}
+
+// What the words alone tell: files that would be taken twice or written over one another, options
+// that exclude each other or would be ignored.
+void check(const AttentionCommand& command) {
+  const auto fail = [](const std::string& option, const std::string& what) {
+    throw Error("attention." + option, what);
+  };
+  const char* taken = nullptr;
+  for (const auto& [name, path] : command.inputs) {
+    if (path != "-") continue;
+    if (taken != nullptr)
+      fail(name, std::string("must not be stdin too, --") + taken + " reads it");
+    taken = name.c_str();
+  }
+  constexpr Format kFormats[] = {Format::npy};
+  std::map<std::string, std::string> written;
+  for (const auto& [name, path] : command.outputs) {
+    if (path != "-") format_of_path(path, kFormats, "attention." + name);
+    const auto [at, fresh] =
+        written.emplace(std::filesystem::path(path).lexically_normal().string(), name);
+    if (!fresh)
+      fail(name, "must be a file of its own, got " + path + " for --" + at->second + " too");
+    if (path == "-" && (command.json || command.explain)) {
+      fail(name, std::string("must be a file with ") + (command.json ? "--json" : "--explain") +
+                     ", which prints to stdout");
+    }
+  }
+  if (command.json && command.explain) fail("explain", "must not go with --json");
+  if (command.outputs.empty() && !command.explain) {
+    throw CLI::RequiredError("-o, another result, or --explain");
+  }
+  const bool offsets = command.inputs.contains("query-offsets");
+  if (command.causal == Causal::at_offsets && !offsets) {
+    fail("causal", "must go with --query-offsets to be at_offsets");
+  }
+  if (offsets && command.causal && *command.causal != Causal::at_offsets &&
+      *command.causal != Causal::none) {
+    fail("query-offsets",
+         "must go with --causal at_offsets or none, got " + std::string(name_of(*command.causal)));
+  }
+  constexpr const char* kGradientNames[] = {"dq",    "dk",      "dv",    "dbias",
+                                            "dmask", "dslopes", "dsinks"};
+  if (command.inputs.contains("grad") &&
+      std::none_of(std::begin(kGradientNames), std::end(kGradientNames),
+                   [&](const char* name) { return command.wants(name); })) {
+    fail("grad",
+         "must go with at least one of --dq, --dk, --dv, --dbias, --dmask, --dslopes, --dsinks");
+  }
+}
+
+}  // namespace
+
+void add_attention(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "attention",
+      "the operator on arrays from .npy files\n"
+      "Computes softmax(scale q k^T + biases and masks) v of arrays from .npy files, and its "
+      "gradients. float32, bfloat16 and float16 run on fast kernels; float64 is computed in "
+      "float64, "
+      "for reference. Files are written when everything has been computed, each complete or not at "
+      "all.");
+  auto attention = std::make_shared<AttentionCommand>();
+  add_arrays(command, *attention);
+  add_visibility(command, *attention);
+  add_scores(command, *attention);
+  add_more_results(command, *attention);
+  add_integer(command, "--threads", attention->threads, 0, kMostThreads,
+              "0: all cores (default 0); never changes a bit");
+  command.add_flag(
+      "--explain", attention->explain,
+      "print which kernel runs, its tiles, threads and memory; without -o that is all");
+  command.add_flag("--json", attention->json, "print a summary: files, shapes, types, options");
+  command.footer(
+      "Examples:\n"
+      "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --causal top_left\n"
+      "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --alibi --causal top_left "
+      "--window 511,0\n"
+      "  sextant attention --q q.npy --k k.npy --v v.npy --weights w.npy --stage probabilities\n"
+      "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --grad dout.npy --dq dq.npy "
+      "--dk dk.npy --dv dv.npy\n"
+      "  sextant attention --q q.npy --k k.npy --v v.npy --rotary-base 10000 --explain");
+  command.callback([attention, &job] {
+    check(*attention);
+    job = [attention] { run_attention(*attention); };
+  });
+}
+
+}  // namespace sextant::app
