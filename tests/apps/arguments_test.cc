@@ -62,9 +62,24 @@ TEST(ParsePair, IsTwoOfAKind) {
   EXPECT_EQ(parse_pair("2, 10", "p"), std::pair(std::int64_t{2}, std::int64_t{10}));
   EXPECT_EQ(message([] { parse_pair("2", "p"); }),
             "[p] must be two whole numbers such as 2,10, got 1 item");
+  EXPECT_EQ(parse_pair("-1,4", "p", -1), std::pair(std::int64_t{-1}, std::int64_t{4}));
+  EXPECT_EQ(message([] { parse_pair("4,-2", "p", -1); }),
+            "[p] must be a whole number in the range -1 .. 2^63 - 1, got '-2'");
   EXPECT_EQ(parse_words("black, brown", "w"),
             std::pair(std::string("black"), std::string("brown")));
   EXPECT_THAT(message([] { parse_words("black,", "w"); }), HasSubstr("two words"));
+}
+
+TEST(ParseFinite, IsANumberAboveItsBound) {
+  EXPECT_EQ(parse_finite("-0.5", "n"), -0.5);
+  EXPECT_EQ(parse_finite("0", "n", 0), 0);
+  EXPECT_EQ(message([] { parse_finite("-inf", "n"); }), "[n] must be finite, got '-inf'");
+  EXPECT_EQ(message([] { parse_finite("nan", "n"); }), "[n] must be finite, got 'nan'");
+  EXPECT_EQ(message([] { parse_finite("-1e-9", "n", 0); }),
+            "[n] must be finite and >= 0, got '-1e-9'");
+  EXPECT_EQ(message([] { parse_finite("0", "n", 0, true); }),
+            "[n] must be finite and > 0, got '0'");
+  EXPECT_THAT(message([] { parse_finite("1,5", "n"); }), HasSubstr("[n] "));
 }
 
 TEST(FormatOfPath, IsItsEndingInAnyCase) {
