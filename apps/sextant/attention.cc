@@ -179,6 +179,7 @@ void check(const AttentionCommand& command) {
   constexpr Format kFormats[] = {Format::npy};
   std::map<std::string, std::string> written;
   for (const auto& [name, path] : command.outputs) {
+    if (path.starts_with("/dev/")) continue;  // a pipe or a sink
     if (path != "-") format_of_path(path, kFormats, "attention." + name);
     const auto [at, fresh] =
         written.emplace(std::filesystem::path(path).lexically_normal().string(), name);

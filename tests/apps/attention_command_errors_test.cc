@@ -86,6 +86,7 @@ TEST_F(AttentionRefusals, WordsThatDoNotRead) {
   wrong_line("--threads -1", "[attention.threads] must be a whole number in the range 0 .. 1024");
   wrong_line("--threads 2000", "[attention.threads] must be a whole number in the range 0 .. 1024");
   wrong_line("--softcup 3", "unknown option '--softcup'; did you mean '--softcap'?");
+  wrong_line("--q @k", "--q: ");
   wrong_line("extra", "unexpected argument 'extra'");
 }
 
@@ -223,6 +224,10 @@ TEST_F(AttentionRefusals, PlacesThatCannotBeWrittenAreSeenBeforeTheWork) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "no"));
   std::filesystem::create_directory(file("folder"));
   unusable("--lse @folder", "[@folder] must be a file, got a folder");
+}
+
+TEST_F(AttentionRefusals, TheOutputIsThereOnlyWhenEverythingElseIs) {
+  unusable("--lse /dev/full", "[/dev/full] cannot be written");
 }
 
 TEST_F(AttentionRefusals, AFailedCallLeavesOldFilesAlone) {

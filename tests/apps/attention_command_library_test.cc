@@ -161,6 +161,14 @@ TEST_F(AttentionStreams, AFileMayBeAStream) {
             expected);
 }
 
+TEST_F(AttentionStreams, SeveralResultsMayGoToOpenFiles) {
+  const Outcome outcome = shell(
+      expanded("sextant attention --q @q --k @k --v @v -o /dev/fd/3 --lse /dev/fd/4 3>@a 4>@b"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(read_numbers<double>(file("a")), result("--lse @l"));
+  EXPECT_EQ(contents(file("b")), contents(file("l")));
+}
+
 TEST_F(AttentionStreams, FortranOrderAndOtherByteOrdersAreReadAsTheNumbersTheyAre) {
   const auto expected = result("");
   // [1, 1, 2, 1] of 1, 2 in big-endian Fortran order.

@@ -78,8 +78,8 @@ class AttentionFiles : public ::testing::Test {
         out += text[i];
         continue;
       }
-      const auto end =
-          std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz", i + 1), text.size());
+      const auto end = std::min(
+          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789", i + 1), text.size());
       out += file(text.substr(i + 1, end - i - 1));
       i = end - 1;
     }
