@@ -149,8 +149,8 @@ void KvCache<T>::append(View<const T> k, View<const T> v, std::span<const std::i
 }
 
 template <CacheElement T>
-void KvCache<T>::append(View<const float> k, View<const float> v,
-                        std::span<const std::int64_t> counts) requires(!std::same_as<T, float>) {
+void KvCache<T>::append(View<const Wider> k, View<const Wider> v,
+                        std::span<const std::int64_t> counts) {
   append_from(k, v, counts);
 }
 

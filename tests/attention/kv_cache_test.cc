@@ -213,6 +213,16 @@ TEST(KvCache, RoundsFloatsOnceAndTakesAnyStrides) {
   }
 }
 
+TEST(KvCache, RoundsFloat64ToFloat32) {
+  Tensor<double> k(Shape{1, 1, 1, 2});
+  k(0, 0, 0, 0) = 1 + 0x1p-24 + 0x1p-40;
+  k(0, 0, 0, 1) = -0.1;
+  KvCache<float> cache(1, 1, 2, 2, 1);
+  cache.append(k, k);
+  EXPECT_EQ(cache.keys()(0, 0, 0, 0), 1 + 0x1p-23F);
+  EXPECT_EQ(cache.values()(0, 0, 0, 1), -0.1F);
+}
+
 TEST(KvCache, NothingIsNotAnError) {
   KvCache<float> empty(0, 2, 8, 4, 3);
   const Tensor<float> nobody(Shape{0, 2, 1, 8}), nothing(Shape{0, 2, 1, 4});

@@ -26,6 +26,8 @@ concept CacheElement =
 template <CacheElement T>
 class KvCache {
  public:
+  using Wider = std::conditional_t<std::same_as<T, float>, double, float>;
+
   // Throws Error unless batch, v_dim and capacity are >= 0, heads_k and head_dim > 0, and when
   // there is not enough memory.
   KvCache(std::int64_t batch, std::int64_t heads_k, std::int64_t head_dim, std::int64_t v_dim,
@@ -46,11 +48,10 @@ class KvCache {
 
   // Puts k [batch, heads_k, count, head_dim] and v [batch, heads_k, count, v_dim], any strides,
   // behind what is there; of sequence b the first counts[b] positions, all of them when `counts` is
-  // empty. float32 arrays are rounded once where the cache is of 16 bits. Throws Error when shapes
-  // do not fit, or the capacity is too small: reserve() first then.
+  // empty. Wider numbers are rounded once: float32 where the cache is of 16 bits, else float64.
+  // Throws Error when shapes do not fit, or the capacity is too small: reserve() first then.
   void append(View<const T> k, View<const T> v, std::span<const std::int64_t> counts = {});
-  void append(View<const float> k, View<const float> v,
-              std::span<const std::int64_t> counts = {}) requires(!std::same_as<T, float>);
+  void append(View<const Wider> k, View<const Wider> v, std::span<const std::int64_t> counts = {});
 
   // Makes room for `capacity` positions, never less than before: copies what is there.
   void reserve(std::int64_t capacity);
