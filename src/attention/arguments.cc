@@ -136,10 +136,12 @@ Reach reach_of(const Arguments<T>& a) {
   const std::int64_t sequences = rows * a.segment_count();
   for (std::int64_t n = 0; n < sequences; ++n) {
     const Sequence at = a.sequence(n);
-    if (at.q_len == 0 || at.k_len == 0) continue;
+    if (at.q_len == 0) continue;
+    // Queries are turned also where they have no keys.
     reach.first_own = std::min(reach.first_own, a.own_key(at, 0));
     reach.last_position =
         std::max({reach.last_position, a.own_key(at, at.q_len - 1), at.k_len - 1});
+    if (at.k_len == 0) continue;
     // Each row sees an interval of distances, one further left than the row before it, so that the
     // union is an interval too.
     const std::int64_t first = std::max(-a.own_key(at, at.q_len - 1), -a.left);

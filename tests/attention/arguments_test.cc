@@ -194,6 +194,75 @@ TEST_F(AttentionErrors, AnAlignmentThatNobodyNamed) {
   EXPECT_EQ(message(), "no error");
 }
 
+TEST_F(AttentionErrors, SlopesAndSinks) {
+  const std::vector<double> few{0.5, 0.25}, bad{0.5, 0.25, std::nan(""), 1},
+      hidden{-std::numeric_limits<double>::infinity(), 0, 0,
+             std::numeric_limits<double>::infinity()};
+  options.causal = Causal::none;
+  options.slopes = few;
+  EXPECT_EQ(message(), "[attention.slopes] must have one entry per head of q, 4, got 2");
+  options.slopes = bad;
+  EXPECT_EQ(message(), "[attention.slopes] must be finite, got nan");
+  options.slopes = {};
+  options.sinks = few;
+  EXPECT_EQ(message(), "[attention.sinks] must have one entry per head of q, 4, got 2");
+  options.sinks = hidden;
+  EXPECT_EQ(message(), "[attention.sinks] must be finite or -infinity, got inf");
+}
+
+TEST_F(AttentionErrors, Segments) {
+  std::vector<std::int64_t> segments{0, 3, 5};
+  options.segments = segments;
+  EXPECT_EQ(message(), "[attention.segments] must go with q_len = k_len, got 3 and 5");
+  q = Tensor<float>(Shape{2, 4, 5, 8});
+  out = Tensor<float>(Shape{2, 4, 5, 6});
+  EXPECT_EQ(message(), "no error");
+  segments = {0, 3, 4};
+  EXPECT_EQ(message(), "[attention.segments] must ascend from 0 to the length 5, got 0 .. 4");
+  segments = {0, 6, 5};
+  EXPECT_EQ(message(),
+            "[attention.segments] must ascend from 0 to the length 5, got 0 .. 5, not ascending");
+  segments = {0, 3, 5};
+  const std::vector<std::int64_t> lengths{1, 2};
+  options.key_lengths = lengths;
+  EXPECT_EQ(message(), "[attention.segments] must not go with query_offsets or key_lengths");
+}
+
+TEST_F(AttentionErrors, Rotations) {
+  RotationTable<float> table{Tensor<float>(Shape{4, 4}), Tensor<float>(Shape{4, 3})};
+  options.causal = Causal::bottom_right;
+  options.rotation = &table;
+  EXPECT_EQ(
+      message(),
+      "[attention.rotation] must have cos and sin of one shape [positions, pairs], got [4, 4] "
+      "and [4, 3]");
+  table.sin = Tensor<float>(Shape{4, 4});
+  EXPECT_EQ(
+      message(),
+      "[attention.rotation] must have a row for each of the positions 0 .. 4, got 4 rows from "
+      "position 0");
+  table.first_channel = 1;
+  EXPECT_EQ(message(),
+            "[attention.rotation] must turn channels of the 8 a head has, got 8 from channel 1");
+  table = {Tensor<float>(Shape{5, 4}), Tensor<float>(Shape{5, 4})};
+  EXPECT_EQ(message(), "no error");
+  // A sequence without keys still has queries to turn.
+  const std::vector<std::int64_t> offsets{0, -2}, lengths{5, 0};
+  options.causal = Causal::at_offsets;
+  options.query_offsets = offsets;
+  options.key_lengths = lengths;
+  EXPECT_EQ(
+      message(),
+      "[attention.rotation] must have a row for each of the positions -2 .. 4, got 5 rows from "
+      "position 0");
+}
+
+TEST_F(AttentionErrors, LogSumExp) {
+  Tensor<float> sums(Shape{2, 4, 4});
+  options.log_sum_exp = sums;
+  EXPECT_EQ(message(), "[attention.log_sum_exp] must be [2, 4, 3], got [2, 4, 4]");
+}
+
 TEST_F(AttentionErrors, Windows) {
   options.causal = Causal::top_left;
   options.window = {-2, -1};
