@@ -39,7 +39,10 @@ std::array<unsigned, 2> size_of(const std::string& png) {
 
 class SavedPicture : public ::testing::Test {
  protected:
-  SavedPicture() : folder_(::testing::TempDir() + "sextant_canvas_test") {
+  // Tests run side by side, each in a process of its own.
+  SavedPicture()
+      : folder_(::testing::TempDir() + "sextant_canvas_test_" +
+                ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::create_directories(folder_);
   }
   ~SavedPicture() override { std::filesystem::remove_all(folder_); }
