@@ -9,20 +9,10 @@
 #include <vector>
 
 #include "backward_arguments.h"
+#include "kernel_rows.h"
 #include "kernels/attention_backward_block.h"
 
 namespace sextant::detail {
-
-// Rows of a table from `first` on, as kernels take them.
-inline RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t first) {
-  const std::int64_t stride = table.cos.size(1);
-  return {.cos = table.cos.data() + first * stride,
-          .sin = table.sin.data() + first * stride,
-          .stride = stride,
-          .pairs = stride,
-          .first_channel = table.first_channel,
-          .interleaved = table.layout == RotaryLayout::interleaved};
-}
 
 // Sums over queries, [keys][padded channels] for k and for v, while a unit's tasks run. Threads
 // take units one at a time, so that there are at most two more than threads.

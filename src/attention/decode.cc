@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "biases.h"
+#include "kernel_rows.h"
 #include "kernels/attention_block.h"
 #include "kernels/decode_block.h"
 #include "plain.h"
@@ -27,29 +28,16 @@ class DecodeTask {
   DecodeTask(const Arguments<T>& a, View<const T> v, View<T> out, const Sequence& sequence,
              std::int64_t key_head, std::int64_t first_row, std::int64_t rows)
       : a_(a), v_(v), out_(out), sequence_(sequence) {
-    const auto keys = [&](const View<const T>& view) {
-      return StoredRows{view.data() + sequence.batch * view.stride(0) + key_head * view.stride(1) +
-                            sequence.begin * view.stride(2),
-                        view.stride(2), view.stride(3), storage_of<T>};
-    };
     block_.count = static_cast<int>(rows);
-    block_.k = keys(a.k);
-    block_.v = keys(v);
+    block_.k = stored_rows(a.k, sequence, key_head, 0);
+    block_.v = stored_rows(v, sequence, key_head, 0);
     block_.q_stride = a.q.stride(3);
     block_.out_stride = out.stride(3);
     block_.head_dim = a.head_dim;
     block_.v_dim = v.size(3);
     block_.scale = static_cast<float>(a.scale * kLog2E);
     block_.softcap = static_cast<float>(a.softcap * kLog2E);
-    if (a.rotation != nullptr) {
-      const RotationTable<float>& table = *a.rotation;
-      block_.rotation = {.cos = table.cos.data(),
-                         .sin = table.sin.data(),
-                         .stride = table.cos.size(1),
-                         .pairs = table.cos.size(1),
-                         .first_channel = table.first_channel,
-                         .interleaved = table.layout == RotaryLayout::interleaved};
-    }
+    if (a.rotation != nullptr) block_.rotation = rotation_rows(*a.rotation, 0);
     const std::int64_t group = a.heads_q / a.heads_k;
     bool biased = false;
     for (int row = 0; row < block_.count; ++row) {

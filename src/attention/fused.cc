@@ -7,6 +7,7 @@
 
 #include "biases.h"
 #include "decode.h"
+#include "kernel_rows.h"
 #include "kernels/attention_block.h"
 #include "plain.h"
 #include "scratch.h"
@@ -29,17 +30,11 @@ class HeadTask {
   HeadTask(const Arguments<T>& a, View<const T> v, View<T> out, const Sequence& sequence,
            std::int64_t head, std::int64_t first_query, std::int64_t queries)
       : a_(a), v_(v), out_(out), biases_{a, sequence, head}, first_query_(first_query) {
-    const auto rows = [&](const auto& view, std::int64_t view_head, std::int64_t first) {
-      return StoredRows{view.data() + sequence.batch * view.stride(0) + view_head * view.stride(1) +
-                            (sequence.begin + first) * view.stride(2),
-                        view.stride(2), view.stride(3), storage_of<T>};
-    };
     const std::int64_t key_head = a.key_head(head);
-    const StoredRows to = rows(out, head, first_query);
-    block_ = {.q = rows(a.q, head, first_query),
-              .k = rows(a.k, key_head, 0),
-              .v = rows(v, key_head, 0),
-              .out = {const_cast<void*>(to.data), to.row_stride, to.channel_stride, to.storage},
+    block_ = {.q = stored_rows(a.q, sequence, head, first_query),
+              .k = stored_rows(a.k, sequence, key_head, 0),
+              .v = stored_rows(v, sequence, key_head, 0),
+              .out = stored_output(out, sequence, head, first_query),
               .queries = queries,
               .head_dim = a.head_dim,
               .v_dim = v.size(3),
@@ -54,17 +49,8 @@ class HeadTask {
       last_[i] = static_cast<std::int32_t>(range.last);
     }
     if (a.rotation != nullptr) {
-      const RotationTable<float>& table = *a.rotation;
-      block_.k_rotation = {.cos = table.cos.data(),
-                           .sin = table.sin.data(),
-                           .stride = table.cos.size(1),
-                           .pairs = table.cos.size(1),
-                           .first_channel = table.first_channel,
-                           .interleaved = table.layout == RotaryLayout::interleaved};
-      block_.q_rotation = block_.k_rotation;
-      const std::int64_t own = a.own_key(sequence, first_query);
-      block_.q_rotation.cos += own * table.cos.size(1);
-      block_.q_rotation.sin += own * table.cos.size(1);
+      block_.k_rotation = rotation_rows(*a.rotation, 0);
+      block_.q_rotation = rotation_rows(*a.rotation, a.own_key(sequence, first_query));
     }
     if (a.log_sum_exp.data() != nullptr) {
       const View<float>& to_log = a.log_sum_exp;

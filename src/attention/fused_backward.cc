@@ -9,6 +9,7 @@
 #include "backward_order.h"
 #include "biases.h"
 #include "each_row.h"
+#include "kernel_rows.h"
 #include "kernels/attention_backward_block.h"
 #include "plain_backward.h"
 #include "scratch.h"
@@ -24,12 +25,6 @@ constexpr double kThreadWork = 1 << 20;
 
 std::int64_t blocks_of(const Sequence& at) {
   return (at.q_len + kBackwardQueries - 1) / kBackwardQueries;
-}
-
-template <class T>
-StoredRows stored_rows(View<const T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
-  return {x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.begin + first) * x.stride(2),
-          x.stride(2), x.stride(3), storage_of<T>};
 }
 
 // A call on its way: what all tasks share.
@@ -87,8 +82,7 @@ class BlockTask {
       block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
     }
     if (is_wanted(b_.wanted.q)) {
-      const StoredRows to = stored_rows<T>(View<const T>(b_.wanted.q), at, head, first_query_);
-      block_.dq = {const_cast<void*>(to.data), to.row_stride, to.channel_stride, to.storage};
+      block_.dq = stored_output(b_.wanted.q, at, head, first_query_);
     }
     if (biases_.by_pair()) block_.tiles = {fill_tile, this};
     if (b_.mask != nullptr) block_.gradient_tiles = {take_gradients, this};

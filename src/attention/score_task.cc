@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernel_rows.h"
 #include "scratch.h"
 
 namespace sextant::detail {
@@ -14,16 +15,11 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   const bool softmax = stage == Stage::probabilities;
   // The softmax is computed in powers of two; what comes before it is shown as it is.
   const double unit = softmax ? kLog2E : 1;
-  const auto rows = [&](const View<const T>& view, std::int64_t view_head) {
-    return StoredRows{view.data() + sequence.batch * view.stride(0) + view_head * view.stride(1) +
-                          sequence.begin * view.stride(2),
-                      view.stride(2), view.stride(3), storage_of<T>};
-  };
   block_.rows = queries.data();
   block_.probabilities = softmax;
   AttentionBlock& b = block_.scores;
-  b.q = rows(a.q, head);
-  b.k = rows(a.k, a.key_head(head));
+  b.q = stored_rows(a.q, sequence, head, 0);
+  b.k = stored_rows(a.k, sequence, a.key_head(head), 0);
   b.v = {nullptr, 0, 1, Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
   b.head_dim = a.head_dim;
@@ -38,18 +34,9 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
     first_[i] = static_cast<std::int32_t>(range.first);
     last_[i] = static_cast<std::int32_t>(range.last);
   }
-  // Without keys positions are anything, also none of the table's.
-  if (a.rotation != nullptr && sequence.k_len > 0) {
-    const RotationTable<float>& table = *a.rotation;
-    b.k_rotation = {.cos = table.cos.data(),
-                    .sin = table.sin.data(),
-                    .stride = table.cos.size(1),
-                    .pairs = table.cos.size(1),
-                    .first_channel = table.first_channel,
-                    .interleaved = table.layout == RotaryLayout::interleaved};
-    b.q_rotation = b.k_rotation;
-    b.q_rotation.cos += a.own_key(sequence, 0) * table.cos.size(1);
-    b.q_rotation.sin += a.own_key(sequence, 0) * table.cos.size(1);
+  if (a.rotation != nullptr) {
+    b.k_rotation = rotation_rows(*a.rotation, 0);
+    b.q_rotation = rotation_rows(*a.rotation, a.own_key(sequence, 0));
   }
   if (hides(stage) && (biases_.by_pair() || biases_.by_distance())) b.tiles = {fill_tile, this};
 }

@@ -250,11 +250,8 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
   for (std::int64_t n = 0; n < blocks; ++n) {
     const std::int64_t lane = n * kBlockLanes;
     const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
-    // Lanes that are no query see what the last one sees.
-    for (std::int64_t i = 0; i < kBlockLanes; ++i) {
-      first[lane + i] = b.first[lane + std::min(i, count - 1)];
-      last[lane + i] = b.last[lane + std::min(i, count - 1)];
-    }
+    fill_lanes(b.first + lane, count, first + lane);
+    fill_lanes(b.last + lane, count, last + lane);
     lanes[n] = {scratch.q + lane * b.head_dim,
                 scratch.o + lane * b.v_dim,
                 scratch.most + lane,

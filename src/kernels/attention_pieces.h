@@ -90,4 +90,11 @@ inline Pieces cut(const GroupRanges& r, std::int64_t begin, std::int64_t end) {
   return pieces;
 }
 
+// What 64 lanes see: as `queries` numbers say, and the lanes that are no query what the last one
+// sees.
+inline void fill_lanes(const std::int32_t* numbers, std::int64_t queries, std::int32_t* lanes) {
+  std::copy_n(numbers, queries, lanes);
+  std::fill_n(lanes + queries, kBlockLanes - queries, numbers[queries - 1]);
+}
+
 }  // namespace sextant

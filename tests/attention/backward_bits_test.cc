@@ -2,25 +2,14 @@
 // every instruction set.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
+#include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
 
 namespace sextant {
 namespace {
-
-template <class T>
-::testing::AssertionResult same_bits(View<const T> a, View<const T> b) {
-  const auto x = copy_of(a), y = copy_of(b);
-  if (!(x.shape() == y.shape())) return ::testing::AssertionFailure() << "different shapes";
-  if (x.count() == 0) return ::testing::AssertionSuccess();
-  if (std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.count()) * sizeof(T)) != 0) {
-    return ::testing::AssertionFailure() << "different bits";
-  }
-  return ::testing::AssertionSuccess();
-}
 
 struct Inputs {
   View<const float> q, k, v, dout;

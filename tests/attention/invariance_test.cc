@@ -2,24 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant {
 namespace {
-
-template <class T>
-::testing::AssertionResult same_bits(View<const T> a, View<const T> b) {
-  const auto x = copy_of(a), y = copy_of(b);
-  if (!(x.shape() == y.shape())) return ::testing::AssertionFailure() << "different shapes";
-  if (std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.count()) * sizeof(T)) != 0) {
-    return ::testing::AssertionFailure() << "different bits";
-  }
-  return ::testing::AssertionSuccess();
-}
 
 template <class T>
 Tensor<T> attend(View<const T> q, View<const T> k, View<const T> v,

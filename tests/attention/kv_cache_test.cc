@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <string>
 
+#include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/schemes/rotary.h"
 
@@ -16,16 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <class T>
-::testing::AssertionResult same_bits(View<const T> a, View<const T> b) {
-  const auto x = copy_of(a), y = copy_of(b);
-  if (!(x.shape() == y.shape())) return ::testing::AssertionFailure() << "different shapes";
-  if (std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.count()) * sizeof(T)) != 0) {
-    return ::testing::AssertionFailure() << "different bits";
-  }
-  return ::testing::AssertionSuccess();
-}
 
 std::string error_of(const std::function<void()>& action) {
   try {

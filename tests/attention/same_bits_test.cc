@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
+#include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/attention/attention.h"
 #include "sextant/schemes/rotary.h"
@@ -20,18 +20,6 @@ Tensor<T> drawn(const Shape& shape, NumpyRandom& random, double size = 1) {
   Tensor<T> x(shape);
   for (T& value : x.span()) value = static_cast<T>(static_cast<float>(size * random.normal()));
   return x;
-}
-
-template <class T>
-::testing::AssertionResult same_bits(View<const T> a, View<const T> b) {
-  const auto x = copy_of(a), y = copy_of(b);
-  if (!(x.shape() == y.shape())) return ::testing::AssertionFailure() << "different shapes";
-  for (std::int64_t n = 0; n < x.count(); ++n) {
-    if (std::memcmp(x.data() + n, y.data() + n, sizeof(T)) != 0) {
-      return ::testing::AssertionFailure() << "element " << n << " of " << x.shape().to_string();
-    }
-  }
-  return ::testing::AssertionSuccess();
 }
 
 // What a call may ask for, in combinations that reach every kernel.

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "reference/attention.h"
 #include "sextant/attention/attention.h"
@@ -27,18 +27,6 @@ Tensor<double> widened(const Tensor<T>& from) {
   for (std::int64_t n = 0; n < from.count(); ++n)
     to.data()[n] = static_cast<double>(from.data()[n]);
   return to;
-}
-
-template <class T>
-::testing::AssertionResult same_bits(View<const T> a, View<const T> b) {
-  const auto x = copy_of(a), y = copy_of(b);
-  if (!(x.shape() == y.shape())) return ::testing::AssertionFailure() << "different shapes";
-  for (std::int64_t n = 0; n < x.count(); ++n) {
-    if (std::memcmp(x.data() + n, y.data() + n, sizeof(T)) != 0) {
-      return ::testing::AssertionFailure() << "element " << n << " of " << x.shape().to_string();
-    }
-  }
-  return ::testing::AssertionSuccess();
 }
 
 // Depends on everything it is told.
