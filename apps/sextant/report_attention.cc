@@ -38,6 +38,10 @@ Captions captions_of(const Scheme& scheme) {
               masked};
     case SchemeKind::distance_bias:
       return {name + " positions are a number per distance, added to the scores.", masked};
+    case SchemeKind::indexed_bias:
+      return {name + " positions are a number per pair of places, added to the scores.", masked};
+    case SchemeKind::content:
+      return {name + " positions add to a score what its words make of their distance.", masked};
   }
   return {};
 }

@@ -18,6 +18,12 @@ struct Sorter {
   void operator()(Tensor<double>&& table) const { applied.added = std::move(table); }
   void operator()(RotationTable<double>&& table) const { applied.rotation = std::move(table); }
   void operator()(DistanceBias&& bias) const { applied.bias = std::move(bias); }
+  void operator()(std::shared_ptr<const IndexedBias>&& bias) const {
+    applied.indexed = std::move(bias);
+  }
+  void operator()(std::shared_ptr<const ContentTerm>&& term) const {
+    applied.content = std::move(term);
+  }
 };
 
 }  // namespace

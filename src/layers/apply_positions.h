@@ -4,20 +4,24 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/distance_bias.h"
 #include "sextant/schemes/rotary.h"
+#include "sextant/schemes/scheme.h"
 
 namespace sextant {
 
-// At most one of the three is there.
+// At most one of them is there.
 struct AppliedPositions {
   std::optional<Tensor<double>> added;            // [length, width], onto the embeddings
   std::optional<RotationTable<double>> rotation;  // of q and k
   std::optional<DistanceBias> bias;               // onto the scores
+  std::shared_ptr<const IndexedBias> indexed;     // likewise
+  std::shared_ptr<const ContentTerm> content;     // likewise
 
   void add_to(View<double> x) const;        // [length, width]
   void rotate_heads(View<double> x) const;  // [batch, heads, length, head_dim]

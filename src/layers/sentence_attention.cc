@@ -98,6 +98,7 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   AttentionOptions<double> how;
   if (options.causal) how.causal = Causal::top_left;
   how.bias = (x.size(0) < context.size(0) ? key_positions : query_positions).bias_or_null();
+  how.indexed = query_positions.indexed.get();
   HeadsResult<double> heads =
       model(x, context, how, query_positions.rotation_or_null(), key_positions.rotation_or_null());
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sextant/schemes/scheme.h"
 
@@ -26,11 +27,19 @@ class Parameters {
   const std::string& text(std::string_view name) const;
   double number(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
+  std::vector<double> numbers(std::string_view name) const;  // "1,1.5,2"
+  bool flag(std::string_view name) const;                    // "yes" or "no"
+  // The request's weights, or the initial ones; throws Error unless they are those of the
+  // descriptor. One of them, finite and of this shape.
+  const SchemeWeights& weights() const;
+  const Tensor<double>& weight(std::string_view name, const Shape& shape) const;
   // "sinusoidal.base": what an Error about the parameter names.
   std::string where(std::string_view name) const;
 
  private:
-  std::string_view scheme_;
+  const Scheme& scheme_;
+  const SchemeRequest& request_;  // outlives this
+  mutable SchemeWeights initial_;
   std::map<std::string, std::string, std::less<>> values_;
 };
 

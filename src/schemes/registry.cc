@@ -1,6 +1,8 @@
 // The list of all schemes, and the reading of their parameters. The list is explicit: a static
 // library would drop files that only register themselves.
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "core/quoted_text.h"
@@ -30,6 +32,10 @@ std::string_view name_of(SchemeKind kind) noexcept {
       return "rotated";
     case SchemeKind::distance_bias:
       return "distance_bias";
+    case SchemeKind::indexed_bias:
+      return "indexed_bias";
+    case SchemeKind::content:
+      return "content";
   }
   return "none";
 }
@@ -47,7 +53,8 @@ const Scheme& find_scheme(std::string_view name) {
 
 namespace descriptors {
 
-Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request) : scheme_(scheme.name) {
+Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request)
+    : scheme_(scheme), request_(request) {
   std::string names;
   for (const SchemeParameter& parameter : scheme.parameters) {
     names += (names.empty() ? "" : ", ") + std::string(parameter.name);
@@ -82,8 +89,65 @@ std::int64_t Parameters::integer(std::string_view name) const {
   return parse_int64(text(name), where(name));
 }
 
+std::vector<double> Parameters::numbers(std::string_view name) const {
+  std::vector<double> values;
+  std::string_view rest = text(name);
+  while (true) {
+    const auto comma = rest.find(',');
+    values.push_back(parse_double(rest.substr(0, comma), where(name)));
+    if (comma == std::string_view::npos) return values;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+bool Parameters::flag(std::string_view name) const {
+  const std::string& value = text(name);
+  if (value == "yes" || value == "no") return value == "yes";
+  throw Error(where(name), "must be yes or no, got " + quoted_text(value));
+}
+
+const SchemeWeights& Parameters::weights() const {
+  if (request_.weights != nullptr) {
+    std::string names;
+    for (const SchemeWeight& weight : scheme_.weights) {
+      names += (names.empty() ? "" : ", ") + std::string(weight.name);
+    }
+    for (const SchemeWeight& weight : scheme_.weights) {
+      if (request_.weights->contains(std::string(weight.name))) continue;
+      throw Error(where(weight.name),
+                  "must be among the weights, " + names + ": " + std::string(weight.meaning));
+    }
+    for (const auto& [name, values] : *request_.weights) {
+      if (std::any_of(scheme_.weights.begin(), scheme_.weights.end(),
+                      [&name = name](const SchemeWeight& weight) { return weight.name == name; })) {
+        continue;
+      }
+      throw Error(scheme_.name, (names.empty() ? "has no weights" : "has the weights " + names) +
+                                    ", got " + quoted_text(name));
+    }
+    return *request_.weights;
+  }
+  if (initial_.empty() && scheme_.initial_weights != nullptr) {
+    initial_ = scheme_.initial_weights(request_);
+  }
+  return initial_;
+}
+
+const Tensor<double>& Parameters::weight(std::string_view name, const Shape& shape) const {
+  const auto known = weights().find(std::string(name));
+  if (known == weights().end()) throw Error(where(name), "is no weight of this scheme");
+  if (known->second.shape() != shape) {
+    throw Error(where(name), "must be of shape " + shape.to_string() + ", got " +
+                                 known->second.shape().to_string());
+  }
+  for (const double value : std::as_const(known->second).span()) {
+    if (!std::isfinite(value)) throw Error(where(name), "must be finite");
+  }
+  return known->second;
+}
+
 std::string Parameters::where(std::string_view name) const {
-  return std::string(scheme_) + "." + std::string(name);
+  return std::string(scheme_.name) + "." + std::string(name);
 }
 
 }  // namespace descriptors

@@ -19,6 +19,8 @@ TEST(MakePositions, MakesExactlyTheTableOfTheSchemesKind) {
     EXPECT_EQ(applied.added.has_value(), scheme->kind == SchemeKind::added);
     EXPECT_EQ(applied.rotation.has_value(), scheme->kind == SchemeKind::rotated);
     EXPECT_EQ(applied.bias.has_value(), scheme->kind == SchemeKind::distance_bias);
+    EXPECT_EQ(applied.indexed != nullptr, scheme->kind == SchemeKind::indexed_bias);
+    EXPECT_EQ(applied.content != nullptr, scheme->kind == SchemeKind::content);
     EXPECT_EQ(applied.rotation_or_null() != nullptr, applied.rotation.has_value());
     EXPECT_EQ(applied.bias_or_null() != nullptr, applied.bias.has_value());
   }

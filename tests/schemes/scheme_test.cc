@@ -67,6 +67,12 @@ SchemeKind kind_of(const SchemeTable& table) {
   if (std::holds_alternative<Tensor<double>>(table)) return SchemeKind::added;
   if (std::holds_alternative<RotationTable<double>>(table)) return SchemeKind::rotated;
   if (std::holds_alternative<DistanceBias>(table)) return SchemeKind::distance_bias;
+  if (std::holds_alternative<std::shared_ptr<const IndexedBias>>(table)) {
+    return SchemeKind::indexed_bias;
+  }
+  if (std::holds_alternative<std::shared_ptr<const ContentTerm>>(table)) {
+    return SchemeKind::content;
+  }
   return SchemeKind::none;
 }
 
@@ -175,6 +181,8 @@ TEST(Schemes, KindsHaveNames) {
   EXPECT_EQ(name_of(SchemeKind::added), "added");
   EXPECT_EQ(name_of(SchemeKind::rotated), "rotated");
   EXPECT_EQ(name_of(SchemeKind::distance_bias), "distance_bias");
+  EXPECT_EQ(name_of(SchemeKind::indexed_bias), "indexed_bias");
+  EXPECT_EQ(name_of(SchemeKind::content), "content");
 }
 
 TEST(Schemes, NoneMakesNothing) {

@@ -16,6 +16,7 @@ class IndexedBias {
     std::int64_t sequence, head;  // batch row (with segments: the segment's number), query head
     std::int64_t first_query, queries;
     std::int64_t first_key, keys;
+    std::int64_t offset = 0;  // the key that is query 0's own: query i has position i + offset
   };
 
   virtual ~IndexedBias() = default;

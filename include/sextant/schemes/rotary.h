@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -29,13 +30,18 @@ struct Rotary {
   int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
 };
 
-// Cosines and sines of each position and pair. `T` is the type they are rounded to, once.
+// Cosines and sines of each position and pair, an amplitude multiplied in where a scheme has one.
+// `T` is the type they are rounded to, once.
 template <Floating T = float>
 struct RotationTable {
   Tensor<T> cos;  // [position, pairs]
   Tensor<T> sin;  // [position, pairs]
   RotaryLayout layout = RotaryLayout::half_split;
   std::int64_t first_channel = 0;  // where the rotated span of 2 * pairs channels starts in a head
+  // The table of keys where it is another one (xPos, temperature); null: the same.
+  std::shared_ptr<const RotationTable> keys{};
+
+  const RotationTable& for_keys() const noexcept { return keys ? *keys : *this; }
 };
 
 // The table of positions 0 .. length - 1, or of any positions. Angle k is position * base^(-2k /

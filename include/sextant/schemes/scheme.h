@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,12 +12,15 @@
 
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/distance_bias.h"
+#include "sextant/schemes/indexed_bias.h"
 #include "sextant/schemes/rotary.h"
 
 namespace sextant {
 
+class ContentTerm;  // content_term.h
+
 // What a scheme does to attention; kernels know these tables and nothing else.
-enum class SchemeKind { none, added, rotated, distance_bias };
+enum class SchemeKind { none, added, rotated, distance_bias, indexed_bias, content };
 std::string_view name_of(SchemeKind) noexcept;
 
 struct SchemeParameter {
@@ -27,19 +31,34 @@ struct SchemeParameter {
   std::string_view meaning;  // one line
 };
 
+// What can be learned of a scheme.
+struct SchemeWeight {
+  std::string_view name;     // "table", as in a file of weights
+  std::string_view shape;    // "[num_buckets, heads]"
+  std::string_view meaning;  // one line
+};
+using SchemeWeights = std::map<std::string, Tensor<double>>;  // by name
+
 // What a scheme is asked to make a table for.
 struct SchemeRequest {
   std::int64_t width = 0;                         // of the embeddings, for added schemes
   std::int64_t heads = 1;                         // for biases
-  std::int64_t head_dim = 0;                      // for rotations
-  std::span<const std::int64_t> positions;        // ids of the rows
+  std::int64_t head_dim = 0;                      // for rotations and content terms
+  std::span<const std::int64_t> positions;        // ids of the rows, [rows, axes]
+  std::int64_t axes = 1;                          // how many ids a row has: image rows and columns
   std::map<std::string, std::string> parameters;  // by name; what is absent takes its default
+  const SchemeWeights* weights = nullptr;         // null: the scheme's initial_weights()
+
+  std::int64_t rows() const noexcept { return static_cast<std::int64_t>(positions.size()) / axes; }
 };
 
-using SchemeTable = std::variant<std::monostate,         // none: order stays invisible
-                                 Tensor<double>,         // added: [position, width]
-                                 RotationTable<double>,  // rotated: [position, pairs]
-                                 DistanceBias>;          // distance_bias: [heads, distances]
+using SchemeTable =
+    std::variant<std::monostate,                       // none: order stays invisible
+                 Tensor<double>,                       // added: [position, width]
+                 RotationTable<double>,                // rotated: [position, pairs]
+                 DistanceBias,                         // distance_bias: [heads, distances]
+                 std::shared_ptr<const IndexedBias>,   // indexed_bias: by query and key
+                 std::shared_ptr<const ContentTerm>>;  // content: by query, key and what they hold
 
 struct Scheme {
   std::string_view name;  // "sinusoidal"
@@ -49,6 +68,14 @@ struct Scheme {
   std::span<const SchemeParameter> parameters;
   SchemeTable (*make)(
       const SchemeRequest& request);  // in float64; throws Error for a bad or unknown parameter
+
+  // Of schemes that learn: their weights, where training starts (random ones by the parameter
+  // `seed`), and the loss's gradient of each weight from that of the table: [position, width] for
+  // added tables, [heads, distances] for distance biases, and for the others the list of numbers
+  // that attention_backward() makes, [1, n].
+  std::span<const SchemeWeight> weights = {};
+  SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;
+  SchemeWeights (*backward)(const SchemeRequest& request, View<const double> gradient) = nullptr;
 };
 
 // All schemes, by name, and one of them; throws Error that lists the names.
