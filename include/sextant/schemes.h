@@ -9,4 +9,7 @@
 #include "sextant/schemes/position_table.h"
 #include "sextant/schemes/rotary.h"
 #include "sextant/schemes/scheme.h"
+#include "sextant/schemes/sincos_2d.h"
+#include "sextant/schemes/sincos_3d.h"
 #include "sextant/schemes/sinusoidal.h"
+#include "sextant/schemes/timestep.h"

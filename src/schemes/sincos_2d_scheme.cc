@@ -1,0 +1,82 @@
+// How image positions present themselves in the list of schemes; the tables are made by
+// sincos_2d().
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/quoted_text.h"
+#include "schemes/descriptors.h"
+#include "schemes/grid_ids.h"
+#include "sextant/core/error.h"
+#include "sextant/schemes/sincos_2d.h"
+
+namespace sextant::descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"form", "mae", "mae | moco | big_vision | detr | detr_normalized",
+     "whose table; what the next six say otherwise wins"},
+    {"axes", "auto", "auto | column_first | row_first", "whose half of the columns comes first"},
+    {"layout", "auto", "auto | interleaved | half_split | cos_first", "order inside each half"},
+    {"ladder", "auto", "auto | d | d/2-1", "the frequencies of each half, as sinusoidal has them"},
+    {"first", "auto", "auto | finite", "coordinate of the first row and column: 0, DETR 1"},
+    {"step", "auto", "auto | finite", "coordinates from patch to patch: 1"},
+    {"normalized", "auto", "auto | yes | no",
+     "coordinates c become 2 pi c / (the last one + 1e-6), as DETR's"},
+    {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
+    {"rows", "auto", "auto | 1 ..", "rows of the grid, for normalized; auto: up to the last id"},
+    {"columns", "auto", "auto | 1 ..",
+     "columns of the grid; with one id per patch, row = id / columns; auto: the grid is square"},
+};
+
+std::int64_t side_of(const Parameters& given, std::string_view name,
+                     const std::vector<std::int64_t>& ids, std::size_t axis) {
+  if (given.text(name) != "auto") return given.integer(name);
+  std::int64_t last = 0;
+  for (std::size_t i = axis; i < ids.size(); i += 2) last = std::max(last, ids[i]);
+  return last + 1;
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kSincos2d, request);
+  Sincos2d options = sincos_2d_form(given.text("form"));
+  const auto is_given = [&](std::string_view name) { return given.text(name) != "auto"; };
+  if (is_given("axes")) {
+    const std::string& axes = given.text("axes");
+    if (axes != "column_first" && axes != "row_first") {
+      throw Error(given.where("axes"),
+                  "must be one of column_first, row_first, got " + quoted_text(axes));
+    }
+    options.column_first = axes == "column_first";
+  }
+  if (is_given("layout")) {
+    options.layout = parse_name<SinusoidalLayout>(given.text("layout"), given.where("layout"));
+  }
+  if (is_given("ladder")) {
+    options.ladder = parse_name<Ladder>(given.text("ladder"), given.where("ladder"));
+  }
+  if (is_given("first")) options.first = given.number("first");
+  if (is_given("step")) options.step = given.number("step");
+  if (is_given("normalized")) options.normalized = given.flag("normalized");
+  options.base = given.number("base");
+  options.width = request.width;
+  const std::int64_t inner[] = {grid_side(given, "columns", request, 2)};
+  const std::vector<std::int64_t> ids = grid_ids_of(request, kSincos2d.name, inner);
+  options.rows = side_of(given, "rows", ids, 0);
+  options.columns = request.axes == 1 ? inner[0] : side_of(given, "columns", ids, 1);
+  return sincos_2d<double>(options, ids);
+}
+
+}  // namespace
+
+constinit const Scheme kSincos2d = {
+    .name = "sincos_2d",
+    .kind = SchemeKind::added,
+    .idea =
+        "Adds sines and cosines of an image patch's column in one half, of its row in the other.",
+    .paper = "He et al. 2021, 2111.06377; Carion et al. 2020, 2005.12872",
+    .parameters = kParameters,
+    .make = make,
+};
+
+}  // namespace sextant::descriptors
