@@ -8,4 +8,5 @@
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 #include "sextant/core/random.h"
+#include "sextant/core/safetensors.h"
 #include "sextant/core/tensor.h"

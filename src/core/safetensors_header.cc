@@ -1,0 +1,257 @@
+// The header of a .safetensors file. It is read event by event, so that a header of 100 MB takes no
+// tree of it, and with all rules of the format: every key once, every value of its type.
+#include "core/safetensors_header.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "core/quoted_text.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Named {
+  std::string_view name;
+  DType dtype;
+};
+constexpr std::array<Named, 13> kNamed = {{{"F64", DType::float64},
+                                           {"F32", DType::float32},
+                                           {"F16", DType::float16},
+                                           {"BF16", DType::bfloat16},
+                                           {"I64", DType::int64},
+                                           {"I32", DType::int32},
+                                           {"I16", DType::int16},
+                                           {"I8", DType::int8},
+                                           {"U64", DType::uint64},
+                                           {"U32", DType::uint32},
+                                           {"U16", DType::uint16},
+                                           {"U8", DType::uint8},
+                                           {"BOOL", DType::boolean}}};
+constexpr std::string_view kMetadata = "__metadata__";
+
+// What the JSON parser calls for each piece of the text. Everything that is not expected throws.
+class Reader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Reader(std::string_view where) : where_(where) {}
+
+  SafetensorsHeader header;
+
+  bool start_object(std::size_t) override {
+    if (place_ == Place::outside) return go(Place::names);
+    if (place_ != Place::entry_or_metadata) refuse("an object");
+    return go(name_ == kMetadata ? Place::metadata : Place::entry);
+  }
+  bool key(std::string& text) override {
+    if (place_ == Place::names) {
+      if (!names_.insert(text).second) {
+        throw Error(where_, "has the name " + quoted_text(text) + " twice in its header");
+      }
+      name_ = text;
+      key_.clear();
+      entry_ = Entry{};
+      return go(Place::entry_or_metadata);
+    }
+    if (place_ == Place::metadata) {
+      if (header.metadata.contains(text)) twice(text);
+      key_ = text;
+      return true;
+    }
+    const bool seen = text == "dtype"          ? entry_.dtype.has_value()
+                      : text == "shape"        ? entry_.has_shape
+                      : text == "data_offsets" ? entry_.has_offsets
+                                               : false;
+    if (seen) twice(text);
+    if (text != "dtype" && text != "shape" && text != "data_offsets") {
+      fail("has the unknown key " + quoted_text(text) + ", must be dtype, shape or data_offsets");
+    }
+    key_ = text;
+    return true;
+  }
+  bool end_object() override {
+    if (place_ == Place::names) return go(Place::after);
+    if (place_ == Place::entry) add_entry();
+    return go(Place::names);
+  }
+  bool start_array(std::size_t) override {
+    if (place_ != Place::entry || (key_ != "shape" && key_ != "data_offsets")) refuse("an array");
+    (key_ == "shape" ? entry_.has_shape : entry_.has_offsets) = true;
+    numbers_.clear();
+    return go(Place::numbers);
+  }
+  bool end_array() override {
+    (key_ == "shape" ? entry_.shape : entry_.offsets) = numbers_;
+    return go(Place::entry);
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (place_ != Place::numbers) refuse("a number");
+    if (key_ == "shape" && numbers_.size() == kMaxRank) {
+      fail("has more than " + std::to_string(kMaxRank) + " axes");
+    }
+    if (key_ == "data_offsets" && numbers_.size() == 2) fail("must have two data_offsets");
+    numbers_.push_back(value);
+    return true;
+  }
+  bool string(std::string& text) override {
+    if (place_ == Place::metadata) {
+      header.metadata[key_] = text;
+      return true;
+    }
+    if (place_ != Place::entry || key_ != "dtype") refuse("a text");
+    for (const Named& each : kNamed) {
+      if (each.name == text) entry_.dtype = each.dtype;
+    }
+    if (entry_.dtype) return true;
+    std::string names;
+    for (const Named& each : kNamed) names += (names.empty() ? "" : ", ") + std::string(each.name);
+    fail("has dtype " + quoted_text(text) + ", must be one of " + names);
+  }
+  bool null() override { refuse("null"); }
+  bool boolean(bool) override { refuse("true or false"); }
+  bool number_integer(number_integer_t) override { refuse("a negative number"); }
+  bool number_float(number_float_t, const std::string&) override {
+    refuse("a number with a fraction, or too large a one");
+  }
+  bool binary(binary_t&) override { refuse("binary data"); }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& problem) override {
+    // Without the library's own prefix "[json.exception.parse_error.101] parse error at ...:".
+    std::string what = problem.what();
+    if (const auto colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
+    for (char& c : what) c = c >= ' ' && c <= '~' ? c : '?';
+    throw Error(where_, "has an unreadable header: JSON, at byte " + std::to_string(position) +
+                            ": " + what.substr(0, 200));
+  }
+
+ private:
+  enum class Place { outside, names, entry_or_metadata, entry, metadata, numbers, after };
+  struct Entry {
+    std::optional<DType> dtype;
+    bool has_shape = false, has_offsets = false;
+    std::vector<std::uint64_t> shape, offsets;
+  };
+
+  bool go(Place place) {
+    place_ = place;
+    return true;
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(where_, "tensor " + quoted_text(name_) + " " + what);
+  }
+  [[noreturn]] void twice(const std::string& text) const {
+    throw Error(where_, "has the key " + quoted_text(text) + " twice in " + quoted_text(name_));
+  }
+  [[noreturn]] void refuse(const std::string& got) const {
+    switch (place_) {
+      case Place::outside:
+      case Place::after:
+      case Place::names:
+        throw Error(where_, "has a header that is no JSON object, but " + got);
+      case Place::metadata:
+        throw Error(where_,
+                    "must have texts as metadata, got " + got + " for " + quoted_text(key_));
+      case Place::entry_or_metadata:
+        throw Error(where_, "must have an object for " + quoted_text(name_) + ", got " + got);
+      case Place::entry:
+      case Place::numbers:
+        break;
+    }
+    const bool text = key_ == "dtype";
+    fail("must have " +
+         std::string(text ? "a text as dtype" : "whole numbers of 0 or more as " + key_) +
+         ", got " + got);
+  }
+
+  void add_entry() {
+    if (!entry_.dtype) fail("has no dtype");
+    if (!entry_.has_shape) fail("has no shape");
+    if (!entry_.has_offsets) fail("has no data_offsets");
+    if (entry_.offsets.size() != 2) fail("must have two data_offsets");
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+    std::uint64_t product = 1, count = 1;
+    std::array<std::int64_t, kMaxRank> sizes{};
+    for (std::size_t axis = 0; axis < entry_.shape.size(); ++axis) {
+      const std::uint64_t size = entry_.shape[axis];
+      if (size > kMost || (size != 0 && product > kMost / size)) {
+        fail("has a shape that overflows: more than 2^62 elements");
+      }
+      if (size != 0) product *= size;
+      count *= size;
+      sizes[axis] = static_cast<std::int64_t>(size);
+    }
+    SafetensorsEntry made;
+    made.name = name_;
+    made.dtype = *entry_.dtype;
+    made.shape = Shape(std::span<const std::int64_t>(sizes.data(), entry_.shape.size()));
+    made.begin = entry_.offsets[0];
+    made.end = entry_.offsets[1];
+    if (made.begin > made.end) {
+      fail("has data_offsets that run backwards: " + std::to_string(made.begin) + " to " +
+           std::to_string(made.end));
+    }
+    const std::uint64_t size = dtype_size(made.dtype);
+    const std::uint64_t bytes = made.end - made.begin;
+    if (bytes / size != count || bytes % size != 0) {
+      fail("has " + std::to_string(bytes) + " bytes, but is of shape " + made.shape.to_string() +
+           " of " + std::string(dtype_name(made.dtype)));
+    }
+    header.entries.push_back(std::move(made));
+  }
+
+  std::string where_;
+  Place place_ = Place::outside;
+  std::set<std::string, std::less<>> names_;
+  std::string name_, key_;
+  Entry entry_;
+  std::vector<std::uint64_t> numbers_;
+};
+
+}  // namespace
+
+SafetensorsHeader parse_safetensors_header(std::string_view json, std::string_view where) {
+  if (!json.starts_with('{')) throw Error(where, "has a header that does not begin with {");
+  // The parser would take a zero byte for the end of the text and not look at what follows.
+  if (json.find('\0') != std::string_view::npos)
+    throw Error(where, "has a header with a zero byte");
+  Reader reader(where);
+  nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
+  return std::move(reader.header);
+}
+
+std::string format_safetensors_header(const SafetensorsHeader& header) {
+  Json json = Json::object();
+  if (!header.metadata.empty()) json[std::string(kMetadata)] = header.metadata;
+  for (const SafetensorsEntry& entry : header.entries) {
+    if (entry.name == kMetadata) {
+      throw Error("save_safetensors", "must not have a tensor of the name '__metadata__'");
+    }
+    Json one;
+    for (const Named& each : kNamed) {
+      if (each.dtype == entry.dtype) one["dtype"] = each.name;
+    }
+    one["shape"] = Json::array();
+    for (const std::int64_t size : entry.shape) one["shape"].push_back(size);
+    one["data_offsets"] = {entry.begin, entry.end};
+    json[entry.name] = std::move(one);
+  }
+  std::string text;
+  try {
+    text = json.dump();
+  } catch (const Json::type_error&) {
+    throw Error("save_safetensors", "must have names and metadata in UTF-8");
+  }
+  text.append((8 - text.size() % 8) % 8, ' ');
+  if (text.size() > kLargestSafetensorsHeader) {
+    throw Error("save_safetensors", "must have a header of at most 100000000 bytes, got " +
+                                        std::to_string(text.size()));
+  }
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  return bytes + text;
+}
+
+}  // namespace sextant

@@ -1,0 +1,36 @@
+// The header of a .safetensors file: names, element types, shapes and places of the arrays.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/dtype.h"
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+struct SafetensorsEntry {
+  std::string name;
+  DType dtype = DType::float32;
+  Shape shape{0};
+  std::uint64_t begin = 0, end = 0;  // bytes after the header
+};
+
+struct SafetensorsHeader {
+  std::vector<SafetensorsEntry> entries;  // in the order of the header
+  std::map<std::string, std::string> metadata;
+};
+
+inline constexpr std::uint64_t kLargestSafetensorsHeader = 100'000'000;  // bytes, as others have it
+
+// `json` is the header without its length. Throws Error(where, ...) for anything but well-formed
+// entries whose offsets fit their shapes; how entries lie beside each other is not looked at.
+SafetensorsHeader parse_safetensors_header(std::string_view json, std::string_view where);
+
+// With its length in front, a multiple of 8 bytes long.
+std::string format_safetensors_header(const SafetensorsHeader& header);
+
+}  // namespace sextant
