@@ -72,6 +72,12 @@ struct Arguments {
     return query + (offsets != nullptr ? offsets[at.batch] : offset);
   }
   KeyRange visible(const Sequence& at, std::int64_t query) const noexcept;
+  // A rectangle of scores as generators of biases are told of it.
+  IndexedBias::Tile tile(const Sequence& at, std::int64_t head, std::int64_t first_query,
+                         std::int64_t queries, std::int64_t first_key,
+                         std::int64_t keys) const noexcept {
+    return {at.number, head, first_query, queries, first_key, keys, own_key(at, 0)};
+  }
   // The distance biases of a head: the pair's is row[key - own_key + bias->origin]. Null: none.
   const float* bias_row(std::int64_t head) const noexcept {
     if (bias == nullptr) return nullptr;

@@ -117,6 +117,12 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
     if (options.sinks.empty()) refuse_gradient("sinks", "options.sinks");
     check("sinks", gradients.sinks, Shape{a.heads_q}, nothing);
   }
+  if (is_wanted(gradients.indexed)) {
+    if (options.indexed == nullptr || options.indexed->gradient_size() == 0) {
+      refuse_gradient("indexed", "an indexed bias that learns");
+    }
+    check("indexed", gradients.indexed, Shape{options.indexed->gradient_size()}, nothing);
+  }
   if (is_wanted(gradients.mask)) {
     const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
     if (mask == nullptr) refuse_gradient("mask", "a float mask");

@@ -31,8 +31,11 @@ struct BackwardArguments {
     return is_wanted(wanted.bias) || is_wanted(wanted.slopes);
   }
   bool wants_sinks() const noexcept { return is_wanted(wanted.sinks); }
+  bool wants_indexed() const noexcept { return is_wanted(wanted.indexed); }
   // Whether an element of the mask's gradient is a sum over several sequences or key heads.
   bool mask_is_shared() const noexcept;
+  // Whether units add to the same sums, and so have to do it in order.
+  bool units_share_sums() const noexcept { return mask_is_shared() || wants_indexed(); }
 
   // Sequences times key heads: what gradients of k and v are sums within. Sequences outermost.
   std::int64_t units() const noexcept {

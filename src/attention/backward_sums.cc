@@ -19,6 +19,7 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
     distances_.resize(static_cast<std::size_t>(used));
   }
   if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
+  if (b.wants_indexed()) indexed_.resize(static_cast<std::size_t>(a.indexed->gradient_size()));
 }
 
 template <class T>
@@ -78,6 +79,9 @@ void BackwardSums<T>::finish() {
     }
     if (is_wanted(b_.wanted.slopes)) b_.wanted.slopes(head) = static_cast<Wide>(slope);
     if (b_.wants_sinks()) b_.wanted.sinks(head) = static_cast<Wide>(sink_sum);
+  }
+  for (std::size_t n = 0; n < indexed_.size(); ++n) {
+    b_.wanted.indexed(static_cast<std::int64_t>(n)) = indexed_[n];
   }
 }
 

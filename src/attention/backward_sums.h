@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "backward_arguments.h"
@@ -23,8 +24,11 @@ class BackwardSums {
   Wide* distances(const Sequence& sequence, std::int64_t head) noexcept;
   // The gradient of the head's sink from this sequence.
   double& sink(const Sequence& sequence, std::int64_t head) noexcept;
+  // [gradient_size] of the indexed bias, over all sequences and heads: for one to add to at a time,
+  // in order. Empty: not wanted. Zeros at first.
+  std::span<double> indexed() noexcept { return indexed_; }
 
-  // Writes the gradients of bias, slopes and sinks.
+  // Writes the gradients of bias, slopes, sinks and indexed bias.
   void finish();
 
  private:
@@ -36,6 +40,7 @@ class BackwardSums {
   std::vector<std::int64_t> begins_;  // of each sequence in distances_, times heads_q
   std::vector<Wide> distances_;
   std::vector<double> sinks_;  // [sequences, heads_q]
+  std::vector<double> indexed_;
 };
 
 }  // namespace sextant::detail

@@ -42,8 +42,7 @@ void HeadBiases<T>::fill_row(std::int64_t query, std::int64_t first_key, std::in
                              const float* distances, std::int64_t least, float* to) const noexcept {
   const Arguments<T>& a = arguments;
   if (a.indexed != nullptr) {
-    a.indexed->fill({sequence.number, head, query, 1, first_key, keys, a.own_key(sequence, 0)}, to,
-                    keys);
+    a.indexed->fill(a.tile(sequence, head, query, 1, first_key, keys), to, keys);
   } else {
     std::fill_n(to, keys, 0.0F);
   }

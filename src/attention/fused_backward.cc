@@ -11,6 +11,7 @@
 #include "each_row.h"
 #include "kernel_rows.h"
 #include "kernels/attention_backward_block.h"
+#include "kernels/score_block.h"
 #include "plain_backward.h"
 #include "scratch.h"
 #include "sextant/core/parallel.h"
@@ -85,7 +86,7 @@ class BlockTask {
       block_.dq = stored_output(b_.wanted.q, at, head, first_query_);
     }
     if (biases_.by_pair()) block_.tiles = {fill_tile, this};
-    if (b_.mask != nullptr) block_.gradient_tiles = {take_gradients, this};
+    if (b_.mask != nullptr || b_.wants_indexed()) block_.gradient_tiles = {take_gradients, this};
     block_.wants_line_gradient = b_.wants_distances();
     if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
     block_.turns = {wait, done, this};
@@ -110,6 +111,7 @@ class BlockTask {
       block_.line_gradient = gradients_ + line_origin();
     }
     std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
+    if (b_.wants_indexed()) indexed_.resize(call_.sums.indexed().size());
     const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len);
     block_.dk = sums.k;
     block_.dv = sums.v;
@@ -167,6 +169,15 @@ class BlockTask {
                              std::int64_t first_key, std::int64_t keys, const float* tile,
                              std::int64_t row) {
     auto& task = *static_cast<BlockTask*>(context);
+    if (task.b_.wants_indexed()) {
+      // Biases of the tile are lanes by now, and their rows free.
+      turn_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
+      task.a_.indexed->accumulate(
+          task.a_.tile(task.biases_.sequence, task.biases_.head, task.first_query_ + first_query,
+                       queries, first_key, keys),
+          task.rows_, kBackwardKeys, task.indexed_.data());
+    }
+    if (task.b_.mask == nullptr) return;
     const std::int64_t stride = task.b_.mask_strides[3];
     for (std::int64_t i = 0; i < queries; ++i) {
       const std::int64_t query = first_query + i;
@@ -204,6 +215,7 @@ class BlockTask {
       for (std::int64_t n = begin; n < end; ++n) sums[last - n] += gradients_[n];
     }
     if (b_.wants_sinks()) call_.sums.sink(at, head) += sink_gradient_;
+    for (std::size_t n = 0; n < indexed_.size(); ++n) call_.sums.indexed()[n] += indexed_[n];
     if (b_.mask == nullptr || b_.mask_strides[3] != 0) return;
     for (std::int64_t i = 0; i < block_.queries; ++i) *mask_at(i) += mask_rows_[i];
   }
@@ -222,6 +234,7 @@ class BlockTask {
   float* gradients_ = nullptr;         // their gradients
   std::int64_t least_distance_ = 0;
   double sink_gradient_ = 0;
+  std::vector<double> indexed_;  // the indexed bias's gradient from this task; empty: not wanted
 };
 
 template <class T>
@@ -256,17 +269,19 @@ void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
                   const std::vector<std::int64_t>& units) {
   BackwardArguments<T> of_units = b;
   of_units.mask = nullptr;
+  of_units.wanted.indexed = {};
   for_each_row(static_cast<std::int64_t>(units.size()), kBlockWork, b.scores.threads,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
                  plain_backward_unit(of_units, units[static_cast<std::size_t>(n)], sums, memory);
                });
-  if (b.mask == nullptr) return;
-  // Sums over units cannot be told apart: the mask's gradient is made again as a whole.
-  BackwardArguments<T> of_mask = b;
-  of_mask.wanted = {};
-  BackwardSums<T> none(of_mask);
+  if (b.mask == nullptr && !b.wants_indexed()) return;
+  // Sums over units cannot be told apart: these gradients are made again as a whole.
+  BackwardArguments<T> of_all = b;
+  of_all.wanted = {.indexed = b.wanted.indexed};
+  BackwardSums<T> again(of_all);
   zero_mask_gradient(b);
-  plain_backward(of_mask, none);
+  plain_backward(of_all, again);
+  std::copy(again.indexed().begin(), again.indexed().end(), sums.indexed().begin());
 }
 
 }  // namespace
@@ -276,7 +291,7 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const Arguments<T>& a = b.scores;
   const std::int64_t units = b.units();
   KeySums key_sums(b);
-  BackwardOrder order(units, b.mask_is_shared(), [&](std::int64_t unit) {
+  BackwardOrder order(units, b.units_share_sums(), [&](std::int64_t unit) {
     return b.group() * blocks_of(b.sequence_of_unit(unit));
   });
   const Call<T> call{b, sums, key_sums, order};

@@ -50,6 +50,7 @@ class Unit {
     key_ = take(channels_);
     dout_row_ = take(v_dim_);
     capped_ = take(at_.k_len);
+    ds_ = take(at_.k_len);
     row_ = row_scratch(memory, channels_, at_.k_len);
     std::fill(dk_, dq_, 0.0);
   }
@@ -103,9 +104,11 @@ class Unit {
         dout_row_[c] = static_cast<double>(dout(at_.begin + at.query, c));
       }
       const double delta = dot_dout(head_rows(b_.out, at.head), at.query);
+      std::fill(ds_ + range.first, ds_ + range.last, 0.0);
       for (std::int64_t j = range.first; j < range.last; ++j) {
         if (row_.scores[j] != 0) pair(at, j, delta);
       }
+      if (b_.wants_indexed()) accumulate(at, range);
       const double share = std::exp(sink - log_sum);
       if (share != 0) sink_part = -share * delta;
     }
@@ -117,6 +120,7 @@ class Unit {
     const double p = row_.scores[j];
     for (std::int64_t c = 0; c < v_dim_; ++c) dv_[j * v_dim_ + c] += p * dout_row_[c];
     double ds = p * (dot_dout(v_, j) - delta);
+    ds_[j] = ds;
     if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += static_cast<Wide>(ds);
     if (b_.mask != nullptr) {
       const auto& strides = b_.mask_strides;
@@ -134,6 +138,21 @@ class Unit {
     for (std::int64_t d = 0; d < channels_; ++d) {
       dq_[d] += ds * key_[d];
       dk_[j * channels_ + d] += ds * row_.query[d];
+    }
+  }
+
+  // Generators take float32 and are linear: what it leaves of float64 goes in a second time.
+  void accumulate(const RowIndex& at, KeyRange range) {
+    const std::int64_t keys = range.last - range.first;
+    const auto tile = a_.tile(at_, at.head, at.query, 1, range.first, keys);
+    float* rounded = row_.biases;
+    for (const bool rest : {false, true}) {
+      for (std::int64_t j = 0; j < keys; ++j) {
+        double& ds = ds_[range.first + j];
+        rounded[j] = static_cast<float>(ds);
+        ds = rest || !std::isfinite(rounded[j]) ? 0 : ds - static_cast<double>(rounded[j]);
+      }
+      a_.indexed->accumulate(tile, rounded, keys, sums_.indexed().data());
     }
   }
 
@@ -167,6 +186,7 @@ class Unit {
   double *dk_, *dv_;  // [keys, head_dim], [keys, v_dim]
   double *dq_, *key_, *dout_row_;
   double* capped_;  // [keys], with a softcap
+  double* ds_;      // [keys]: gradients of the scores of a row, before the softcap
   RowScratch row_;
   Wide* distances_ = nullptr;
 };
@@ -177,7 +197,7 @@ template <class T>
 std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
   const Arguments<T>& a = b.scores;
   const std::int64_t v_dim = b.v.size(3);
-  return a.k_len * (a.head_dim + v_dim + 1) + 2 * a.head_dim + v_dim +
+  return a.k_len * (a.head_dim + v_dim + 2) + 2 * a.head_dim + v_dim +
          row_scratch_size(a.head_dim, a.k_len);
 }
 
@@ -193,7 +213,7 @@ void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const std::int64_t unit_work = a.q_len * a.k_len * (a.head_dim + b.v.size(3)) * b.group();
   // Sums of units are added in their order.
   for_each_row(
-      b.units(), unit_work, b.mask_is_shared() ? 1 : a.threads, plain_backward_scratch(b),
+      b.units(), unit_work, b.units_share_sums() ? 1 : a.threads, plain_backward_scratch(b),
       [&](std::int64_t unit, double* memory) { plain_backward_unit(b, unit, sums, memory); });
 }
 

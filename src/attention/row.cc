@@ -125,9 +125,9 @@ KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScrat
   const std::int64_t own = a.own_key(at.sequence, at.query);
   const double slope = a.slope(at.head);
   if (a.indexed != nullptr) {
-    a.indexed->fill(
-        {at.sequence.number, at.head, at.query, 1, range.first, range.last - range.first},
-        scratch.biases + range.first, range.last - range.first);
+    const std::int64_t keys = range.last - range.first;
+    a.indexed->fill(a.tile(at.sequence, at.head, at.query, 1, range.first, keys),
+                    scratch.biases + range.first, keys);
   }
   for (std::int64_t j = range.first; j < range.last; ++j) {
     // Anything that says "hidden" wins, also over a +infinity beside it.

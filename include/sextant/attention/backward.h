@@ -1,5 +1,6 @@
 // Gradients of the attention operator with respect to everything it can learn from: q, k, v, biases
-// by distance, slopes, float masks and sinks. No array of q_len x k_len is made.
+// by distance, slopes, float masks, sinks and what indexed biases learn. No array of q_len x k_len
+// is made.
 #pragma once
 
 #include <type_traits>
@@ -20,6 +21,8 @@ struct AttentionGradients {
   View<Wide> slopes{};    // [heads_q], summed over the batch
   View<Wide> mask{};      // the shape of the float mask, summed over the axes it is broadcast along
   View<Wide> sinks{};     // [heads_q], summed over the batch
+  // [options.indexed->gradient_size()], summed over the batch and the heads.
+  View<double> indexed{};
 };
 
 // With `out` = attention(q, k, v, options) and `dout` the gradient of a loss with respect to it, of
@@ -32,9 +35,10 @@ struct AttentionGradients {
 //
 // With P the probabilities and delta_i = sum_c dout_ic out_ic (Dao 2023, 2307.08691, section 3.1):
 // dv = P^T dout, dS_ij = P_ij (sum_c dout_ic v_jc - delta_i), which is the gradient of biases and
-// masks; times 1 - tanh^2 where there is a softcap, scale dS k and scale dS^T q are those of q and
-// k. A sink's is -sum_i p_i delta_i for its share p_i of each row. float32 accumulation for float32
-// and 16-bit arrays, float64 for float64.
+// masks (and what IndexedBias::accumulate() is given, in float32); times 1 - tanh^2 where there is
+// a softcap, scale dS k and scale dS^T q are those of q and k. A sink's is -sum_i p_i delta_i for
+// its share p_i of each row. float32 accumulation for float32 and 16-bit arrays, float64 for
+// float64.
 //
 // Rows that see nothing have no gradient and give none; what is hidden is not read, gets none, and
 // leaks no NaN, nor does a key of weight 0. Where infinities or NaN come up, the sequences and key

@@ -26,6 +26,16 @@ class IndexedBias {
   // one visible pair; it may not throw.
   virtual void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept = 0;
 
+  // What there is to learn: how many numbers its gradient has. 0: nothing.
+  virtual std::int64_t gradient_size() const noexcept { return 0; }
+  // Takes the gradients of a tile's scores to those of what is learned: adds to
+  // gradient[0 .. gradient_size()) the sum over the tile of dscores[query * row_stride + key] times
+  // the derivatives of the pair's bias. Linear in dscores, which are 0 where a pair is hidden, and
+  // not read outside the tile. Called for tiles of any size, from several threads at once with a
+  // `gradient` each; it may not throw.
+  virtual void accumulate(const Tile& /*tile*/, const float* /*dscores*/,
+                          std::int64_t /*row_stride*/, double* /*gradient*/) const noexcept {}
+
  protected:
   IndexedBias() = default;
   IndexedBias(const IndexedBias&) = default;
