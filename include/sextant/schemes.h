@@ -5,6 +5,7 @@
 #include "sextant/schemes/distance_bias.h"
 #include "sextant/schemes/identify.h"
 #include "sextant/schemes/indexed_bias.h"
+#include "sextant/schemes/kerple.h"
 #include "sextant/schemes/learned.h"
 #include "sextant/schemes/position_table.h"
 #include "sextant/schemes/rotary.h"
@@ -12,4 +13,5 @@
 #include "sextant/schemes/sincos_2d.h"
 #include "sextant/schemes/sincos_3d.h"
 #include "sextant/schemes/sinusoidal.h"
+#include "sextant/schemes/t5.h"
 #include "sextant/schemes/timestep.h"

@@ -1,18 +1,26 @@
-// ALiBi's slopes.
+// ALiBi: slopes, and the bias that they make.
 #include "sextant/schemes/alibi.h"
 
 #include <bit>
 #include <cmath>
 #include <string>
 
+#include "core/quoted_text.h"
+#include "schemes/descriptors.h"
+#include "schemes/distances.h"
+#include "schemes/option_checks.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 
 namespace sextant {
 
-std::vector<double> alibi_slopes(std::int64_t heads) {
+std::vector<double> alibi_slopes(std::int64_t heads, double max_bias) {
   constexpr std::int64_t kMostHeads = 1 << 20;
   if (heads < 1 || heads > kMostHeads) {
     throw Error("alibi_slopes.heads", "must be in 1 .. 2^20, got " + std::to_string(heads));
+  }
+  if (!(max_bias >= 0 && max_bias <= 1000)) {
+    throw Error("alibi_slopes.max_bias", "must be in 0 .. 1000, got " + shortest(max_bias));
   }
   const auto power =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));  // n
@@ -21,11 +29,73 @@ std::vector<double> alibi_slopes(std::int64_t heads) {
   // The quotients are exact: the divisors are powers of two.
   const auto add = [&](std::int64_t numerator, std::int64_t denominator) {
     slopes.push_back(
-        std::exp2(-8.0 * static_cast<double>(numerator) / static_cast<double>(denominator)));
+        std::exp2(-max_bias * static_cast<double>(numerator) / static_cast<double>(denominator)));
   };
   for (std::int64_t h = 1; h <= power; ++h) add(h, power);
   for (std::int64_t h = 1; h <= heads - power; ++h) add(2 * h - 1, 2 * power);
   return slopes;
 }
 
+DistanceBias alibi(const Alibi& options, std::int64_t length) {
+  detail::check_distances("alibi", options.heads, length);
+  check_named("alibi.direction", options.direction);
+  if (!(options.max_bias >= 0 && options.max_bias <= 1000)) {
+    throw Error("alibi.max_bias", "must be in 0 .. 1000, got " + shortest(options.max_bias));
+  }
+  const std::vector<double> slopes = alibi_slopes(options.heads, options.max_bias);
+  const bool causal = options.direction == BiasDirection::causal;
+  return detail::bias_by_distance(
+      "alibi", options.heads, length, [&](std::int64_t head, std::int64_t distance) {
+        if (causal && distance > 0) return detail::kHiddenPair;
+        return -slopes[static_cast<std::size_t>(head)] * std::abs(static_cast<double>(distance));
+      });
+}
+
+std::string_view name_of(BiasDirection direction) noexcept {
+  switch (direction) {
+    case BiasDirection::symmetric:
+      return "symmetric";
+    case BiasDirection::causal:
+      return "causal";
+  }
+  return "unknown";
+}
+
+BiasDirection parse_bias_direction(std::string_view name, std::string_view where) {
+  for (const BiasDirection direction : {BiasDirection::symmetric, BiasDirection::causal}) {
+    if (name_of(direction) == name) return direction;
+  }
+  throw Error(where, "must be one of symmetric, causal, got " + quoted_text(name));
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"direction", "symmetric", "symmetric | causal",
+     "keys in the future: biased by their distance as well, or hidden"},
+    {"max_bias", "8", "0 .. 1000", "the last head of a power of two has slope 2^-max_bias"},
+};
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kAlibi, request);
+  Alibi options;
+  options.heads = request.heads;
+  options.direction = parse_bias_direction(given.text("direction"), given.where("direction"));
+  options.max_bias = given.number("max_bias");
+  return alibi(options, detail::distances_of("alibi", request));
+}
+
+}  // namespace
+
+constinit const Scheme kAlibi = {
+    .name = "alibi",
+    .kind = SchemeKind::distance_bias,
+    .idea = "Lowers a score by a fixed slope per step of distance, another slope in each head.",
+    .paper = "Press et al. 2021, 2108.12409",
+    .parameters = kParameters,
+    .make = make,
+};
+
+}  // namespace descriptors
 }  // namespace sextant
