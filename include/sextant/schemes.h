@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/schemes/alibi.h"
+#include "sextant/schemes/content_term.h"
 #include "sextant/schemes/distance_bias.h"
 #include "sextant/schemes/identify.h"
 #include "sextant/schemes/indexed_bias.h"

@@ -105,7 +105,7 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
     refuse(function, "query_offsets", "must be given with causal at_offsets, got none");
   }
   const bool counts = options.window.left >= 0 || options.window.right >= 0 || options.bias ||
-                      !options.slopes.empty() || options.rotation;
+                      !options.slopes.empty() || options.rotation || options.content;
   if (!options.causal && !has_offsets && counts && a.q_len != a.k_len) {
     refuse(function, "causal",
            "must be named, or query_offsets given, for a window, distance bias, slopes or rotation "
@@ -197,6 +197,19 @@ void check_rotation(std::string_view function, const Arguments<T>& a, const Reac
                std::to_string(reach.last_position) + ", got " + std::to_string(table.cos.size(0)) +
                " rows from position 0");
   }
+}
+
+template <class T>
+ContentTerm::Call content_call(const Arguments<T>& a, const Reach& reach, std::int64_t v_dim) {
+  return {.batch = a.batch,
+          .heads = a.heads_q,
+          .head_dim = a.head_dim,
+          .v_dim = v_dim,
+          .k_len = a.k_len,
+          .looks_ahead = reach.most > 0,
+          .packed = !a.segments.empty(),
+          .first_own = std::min<std::int64_t>(reach.first_own, 0),
+          .last_place = reach.last_position};
 }
 
 void check_per_head(std::string_view function, std::string_view argument,
@@ -335,7 +348,9 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
     refuse(function, "softcap", "must be finite and >= 0, got " + shortest(options.softcap));
   }
   a.softcap = options.softcap;
-  a.scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(a.head_dim)));
+  a.scale = options.scale                ? *options.scale
+            : options.content != nullptr ? options.content->default_scale(a.head_dim)
+                                         : 1 / std::sqrt(static_cast<double>(a.head_dim));
   if (!std::isfinite(a.scale)) {
     refuse(function, "scale", "must be finite, got " + shortest(a.scale));
   }
@@ -345,6 +360,10 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
                std::to_string(options.threads));
   }
   a.threads = options.threads;
+  if (options.content != nullptr) {
+    a.content = options.content;
+    options.content->check(content_call(a, reach, -1));
+  }
   return a;
 }
 
@@ -352,6 +371,7 @@ template <class T>
 void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) {
   check_array(function, "v", v, "[batch, heads_k, k_len, v_dim]");
   check_shape(function, "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
+  if (a.content != nullptr) a.content->check(content_call(a, reach_of(a), v.size(3)));
 }
 
 template <class T>

@@ -54,6 +54,7 @@ struct Arguments {
   std::span<const std::int64_t> segments{};   // empty: a batch row is one sequence
   std::span<const double> slopes{}, sinks{};  // [heads_q] or empty
   const IndexedBias* indexed = nullptr;
+  const ContentTerm* content = nullptr;
   const RotationTable<float>* rotation = nullptr;
   View<float> log_sum_exp{};
   int threads = 0;
@@ -91,6 +92,26 @@ struct Arguments {
                          : sinks[static_cast<std::size_t>(head)];
   }
 };
+
+// The row of a query as content terms take it; `q` is its channels before any rotation.
+template <class T>
+ContentTerm::Row content_row(const Arguments<T>& a, const Sequence& at, std::int64_t head,
+                             std::int64_t query, const double* q) {
+  const KeyRange range = a.visible(at, query);
+  const T* keys = a.k.data() + at.batch * a.k.stride(0) + a.key_head(head) * a.k.stride(1) +
+                  at.begin * a.k.stride(2);
+  return {.batch = at.batch,
+          .begin = at.begin,
+          .head = head,
+          .query = query,
+          .own_key = a.own_key(at, query),
+          .first_key = range.first,
+          .last_key = range.last,
+          .head_dim = a.head_dim,
+          .scale = a.scale,
+          .q = q,
+          .k = {keys, a.k.stride(2), a.k.stride(3), dtype_of<T>}};
+}
 
 // Throws Error("<function>.<argument>", ...) for the first thing that does not fit.
 template <class T>

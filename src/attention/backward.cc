@@ -32,11 +32,13 @@ void attention_backward(
   const auto b = detail::check_backward<T>(q, k, v, out, dout, gradients, options, log_sum_exp);
   detail::BackwardSums<T> sums(b);
   zero_the_untouched(b);
-  if constexpr (std::is_same_v<T, double>) {
-    detail::plain_backward(b, sums);
-  } else {
-    detail::fused_backward(b, sums);
+  if constexpr (!std::is_same_v<T, double>) {
+    if (b.scores.content == nullptr) {
+      detail::fused_backward(b, sums);
+      return sums.finish();
+    }
   }
+  detail::plain_backward(b, sums);
   sums.finish();
 }
 

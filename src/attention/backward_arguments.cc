@@ -79,6 +79,7 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   }
   check_shape("v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
   const Shape output{a.batch, a.heads_q, a.q_len, v.size(3)};
+  check_v<T>(kFunction, a, v);  // what a content term makes of v_dim
   check_shape("out", out, output);
   check_shape("dout", dout, output);
   if (is_wanted(log_sum_exp)) {
@@ -122,6 +123,10 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
       refuse_gradient("indexed", "an indexed bias that learns");
     }
     check("indexed", gradients.indexed, Shape{options.indexed->gradient_size()}, nothing);
+  }
+  if (is_wanted(gradients.content)) {
+    if (options.content == nullptr) refuse_gradient("content", "options.content");
+    check("content", gradients.content, Shape{options.content->gradient_size()}, nothing);
   }
   if (is_wanted(gradients.mask)) {
     const auto* mask = std::get_if<FloatMask<T>>(&options.mask);

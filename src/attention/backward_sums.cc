@@ -18,6 +18,9 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
     }
     distances_.resize(static_cast<std::size_t>(used));
   }
+  if (is_wanted(b.wanted.content)) {
+    content_.resize(static_cast<std::size_t>(a.content->gradient_size()));
+  }
   if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
   if (b.wants_indexed()) indexed_.resize(static_cast<std::size_t>(a.indexed->gradient_size()));
 }
@@ -36,7 +39,20 @@ double& BackwardSums<T>::sink(const Sequence& at, std::int64_t head) noexcept {
 }
 
 template <class T>
+void BackwardSums<T>::add_content(std::int64_t unit, const double* gradient) {
+  if (!is_wanted(b_.wanted.content)) return;
+  std::unique_lock lock(mutex_);
+  turn_.wait(lock, [&] { return next_unit_ == unit; });
+  for (std::size_t n = 0; n < content_.size(); ++n) content_[n] += gradient[n];
+  ++next_unit_;
+  turn_.notify_all();
+}
+
+template <class T>
 void BackwardSums<T>::finish() {
+  for (std::size_t n = 0; n < content_.size(); ++n) {
+    b_.wanted.content(static_cast<std::int64_t>(n)) = content_[n];
+  }
   const Arguments<T>& a = b_.scores;
   const std::int64_t sequences = a.batch * a.segment_count();
   // use(distance from the own key, sum) for each distance of a sequence and head.

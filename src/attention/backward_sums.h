@@ -2,7 +2,9 @@
 // order at the end, so that no thread can change a bit.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -28,7 +30,11 @@ class BackwardSums {
   // in order. Empty: not wanted. Zeros at first.
   std::span<double> indexed() noexcept { return indexed_; }
 
-  // Writes the gradients of bias, slopes, sinks and indexed bias.
+  // Adds a unit's gradient of the content term; returns when all units before it have added theirs.
+  // Units must be begun in order.
+  void add_content(std::int64_t unit, const double* gradient);
+
+  // Writes the gradients of bias, slopes, sinks, indexed bias and content.
   void finish();
 
  private:
@@ -41,6 +47,10 @@ class BackwardSums {
   std::vector<Wide> distances_;
   std::vector<double> sinks_;  // [sequences, heads_q]
   std::vector<double> indexed_;
+  std::vector<double> content_;
+  std::int64_t next_unit_ = 0;  // whose turn it is to add to content_
+  std::mutex mutex_;
+  std::condition_variable turn_;
 };
 
 }  // namespace sextant::detail

@@ -10,11 +10,11 @@
 
 namespace sextant::detail {
 
-// Whether the fast kernels take a call: they number keys in 32 bits.
+// Whether the fast kernels take a call: they number keys in 32 bits, and know no content terms.
 template <class T>
 bool takes_fused_path(const Arguments<T>& arguments) {
   constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - kBlockQueries;
-  return !std::same_as<T, double> && arguments.k_len <= kMostKeys;
+  return !std::same_as<T, double> && arguments.k_len <= kMostKeys && arguments.content == nullptr;
 }
 
 // What a call comes to: known before anything is computed, and what attention_plan() tells.

@@ -9,30 +9,27 @@
 
 namespace sextant::detail {
 
-std::int64_t plain_row_scratch(std::int64_t head_dim, std::int64_t k_len, std::int64_t v_dim) {
-  return row_scratch_size(head_dim, k_len) + v_dim;
+template <class T>
+std::int64_t plain_row_scratch(const Arguments<T>& a, std::int64_t v_dim) {
+  return row_scratch_size(a) + v_dim;
 }
 
 template <class T>
 double plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
                  std::int64_t query, View<const T> v, double* memory) {
-  const RowScratch scratch = row_scratch(memory + v.size(3), a.head_dim, a.k_len);
+  const RowScratch scratch = row_scratch(memory + v.size(3), a);
   const RowIndex at{sequence, head, query};
   const KeyRange range = biased_scores(a, at, scratch);
   const double log_sum =
       softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
-  const View<const T> values = v.select(0, sequence.batch)
-                                   .select(0, a.key_head(head))
-                                   .narrow(0, sequence.begin, sequence.k_len);
-  weigh_values(scratch.scores, range, values, memory);
+  weigh_row(a, at, range, v, scratch, memory);
   return log_sum;
 }
 
 template <class T>
 void mend_row(const Arguments<T>& a, const Sequence& at, std::int64_t head, std::int64_t query,
               View<const T> v, View<T> out) {
-  std::vector<double> memory(
-      static_cast<std::size_t>(plain_row_scratch(a.head_dim, a.k_len, v.size(3))));
+  std::vector<double> memory(static_cast<std::size_t>(plain_row_scratch(a, v.size(3))));
   const double log_sum = plain_row(a, at, head, query, v, memory.data());
   const std::int64_t row = at.begin + query;
   for (std::int64_t c = 0; c < v.size(3); ++c) {
@@ -50,8 +47,7 @@ template <class T>
 void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   const std::int64_t v_dim = v.size(3);
   for_each_row(a.batch * a.heads_q * a.q_len, a.k_len * (a.head_dim + v_dim), a.threads,
-               plain_row_scratch(a.head_dim, a.k_len, v_dim),
-               [&](std::int64_t number, double* memory) {
+               plain_row_scratch(a, v_dim), [&](std::int64_t number, double* memory) {
                  const std::int64_t batch = number / (a.heads_q * a.q_len);
                  const std::int64_t head = number / a.q_len % a.heads_q, row = number % a.q_len;
                  const Sequence at = a.sequence_of(batch, row);
@@ -66,6 +62,7 @@ void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                \
+  template std::int64_t plain_row_scratch(const Arguments<T>&, std::int64_t);                 \
   template double plain_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t, \
                             View<const T>, double*);                                          \
   template void mend_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t,    \

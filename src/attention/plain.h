@@ -19,6 +19,7 @@ double plain_row(const Arguments<T>& arguments, const Sequence& sequence, std::i
 template <class T>
 void mend_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
               std::int64_t query, View<const T> v, View<T> out);
-std::int64_t plain_row_scratch(std::int64_t head_dim, std::int64_t k_len, std::int64_t v_dim);
+template <class T>
+std::int64_t plain_row_scratch(const Arguments<T>& arguments, std::int64_t v_dim);
 
 }  // namespace sextant::detail

@@ -33,6 +33,7 @@ class Unit {
       : b_(b),
         a_(b.scores),
         sums_(sums),
+        unit_(unit),
         at_(b.sequence_of_unit(unit)),
         key_head_(b.key_head_of_unit(unit)),
         k_(head_rows(a_.k, key_head_)),
@@ -51,7 +52,15 @@ class Unit {
     dout_row_ = take(v_dim_);
     capped_ = take(at_.k_len);
     ds_ = take(at_.k_len);
-    row_ = row_scratch(memory, channels_, at_.k_len);
+    if (a_.content != nullptr) {
+      uncapped_ = take(at_.k_len);
+      content_ds_ = take(at_.k_len);
+      content_dq_ = take(channels_);
+      content_dk_ = take(at_.k_len * channels_);
+      content_ = take(a_.content->gradient_size());
+      std::fill(content_dk_, memory, 0.0);
+    }
+    row_ = row_scratch(memory, a_);
     std::fill(dk_, dq_, 0.0);
   }
 
@@ -66,8 +75,9 @@ class Unit {
       for (std::int64_t query = 0; query < at_.q_len; ++query) sink += row({at_, head, query});
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
     }
-    write_keys(b_.wanted.k, dk_, channels_, a_.scale, a_.rotation);
-    write_keys(b_.wanted.v, dv_, v_dim_, 1, nullptr);
+    write_keys(b_.wanted.k, dk_, channels_, a_.scale, a_.rotation, content_dk_);
+    write_keys(b_.wanted.v, dv_, v_dim_, 1, nullptr, nullptr);
+    if (content_ != nullptr) sums_.add_content(unit_, content_);
   }
 
  private:
@@ -88,7 +98,9 @@ class Unit {
 
   // Everything a query gives rise to; returns its part of the sink's gradient.
   double row(const RowIndex& at) {
-    if (a_.softcap > 0) {
+    if (a_.content != nullptr) {
+      prepare_content(at);
+    } else if (a_.softcap > 0) {
       RowScratch capped = row_;
       capped.scores = capped_;
       plain_scores(a_, at, true, capped);
@@ -97,6 +109,7 @@ class Unit {
     const double sink = a_.sink(at.head);
     const double log_sum = softmax(row_.scores + range.first, range.last - range.first, sink);
     std::fill_n(dq_, channels_, 0.0);
+    if (a_.content != nullptr) std::fill_n(content_dq_, channels_, 0.0);
     double sink_part = 0;
     if (log_sum != -std::numeric_limits<double>::infinity()) {
       const auto dout = head_rows(b_.dout, at.head);
@@ -105,8 +118,12 @@ class Unit {
       }
       const double delta = dot_dout(head_rows(b_.out, at.head), at.query);
       std::fill(ds_ + range.first, ds_ + range.last, 0.0);
-      for (std::int64_t j = range.first; j < range.last; ++j) {
-        if (row_.scores[j] != 0) pair(at, j, delta);
+      if (a_.content != nullptr) {
+        content_row_pairs(at, range, delta);
+      } else {
+        for (std::int64_t j = range.first; j < range.last; ++j) {
+          if (row_.scores[j] != 0) add_products(j, pair(at, j, dot_dout(v_, j) - delta));
+        }
       }
       if (b_.wants_indexed()) accumulate(at, range);
       const double share = std::exp(sink - log_sum);
@@ -116,10 +133,44 @@ class Unit {
     return sink_part;
   }
 
-  void pair(const RowIndex& at, std::int64_t j, double delta) {
+  // The row before the content term, and after term and softcap.
+  void prepare_content(const RowIndex& at) {
+    RowScratch uncapped = row_;
+    uncapped.scores = uncapped_;
+    const KeyRange range = scores_before_content(a_, at, uncapped);
+    if (a_.softcap == 0 || range.first == range.last) return;
+    std::copy(uncapped_ + range.first, uncapped_ + range.last, capped_ + range.first);
+    a_.content->add(content_row(a_, at.sequence, at.head, at.query, row_.plain_query), capped_,
+                    row_.content);
+    for (std::int64_t j = range.first; j < range.last; ++j) {
+      capped_[j] = a_.softcap * std::tanh(capped_[j] / a_.softcap);
+    }
+  }
+
+  // All pairs of a row with a content term, which may want the gradients of the whole row at once.
+  void content_row_pairs(const RowIndex& at, KeyRange range, double delta) {
+    const auto row = content_row(a_, at.sequence, at.head, at.query, row_.plain_query);
+    std::fill(content_ds_ + range.first, content_ds_ + range.last, 0.0);
+    if (a_.content->value_dim() > 0) {
+      a_.content->values_backward(row, row_.scores, dout_row_, content_ds_, content_);
+    }
+    for (std::int64_t j = range.first; j < range.last; ++j) {
+      content_ds_[j] =
+          row_.scores[j] == 0 ? 0 : pair(at, j, dot_dout(v_, j) + content_ds_[j] - delta);
+    }
+    a_.content->backward(row, uncapped_, content_ds_, content_dq_, content_dk_, content_,
+                         row_.content);
+    for (std::int64_t j = range.first; j < range.last; ++j) {
+      if (content_ds_[j] != 0) add_products(j, content_ds_[j]);
+    }
+  }
+
+  // What a pair adds to the gradients of v, biases and masks; `dp` is that of its weight, less
+  // delta. Returns the gradient of its score before the softcap.
+  double pair(const RowIndex& at, std::int64_t j, double dp) {
     const double p = row_.scores[j];
     for (std::int64_t c = 0; c < v_dim_; ++c) dv_[j * v_dim_ + c] += p * dout_row_[c];
-    double ds = p * (dot_dout(v_, j) - delta);
+    double ds = p * dp;
     ds_[j] = ds;
     if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += static_cast<Wide>(ds);
     if (b_.mask != nullptr) {
@@ -131,6 +182,11 @@ class Unit {
       const double tanh = capped_[j] / a_.softcap;
       ds *= 1 - tanh * tanh;
     }
+    return ds;
+  }
+
+  // What the gradient of a score adds to those of the query and the key.
+  void add_products(std::int64_t j, double ds) {
     for (std::int64_t d = 0; d < channels_; ++d) {
       key_[d] = static_cast<double>(k_(at_.begin + j, d));
     }
@@ -160,17 +216,19 @@ class Unit {
     for (std::int64_t d = 0; d < channels_; ++d) dq_[d] *= a_.scale;
     if (a_.rotation != nullptr) turn(*a_.rotation, a_.own_key(at_, at.query), true, dq_);
     for (std::int64_t d = 0; d < channels_; ++d) {
+      if (a_.content != nullptr) dq_[d] += content_dq_[d];
       b_.wanted.q(at_.batch, at.head, at_.begin + at.query, d) = static_cast<T>(dq_[d]);
     }
   }
 
   void write_keys(const View<T>& wanted, double* rows, std::int64_t channels, double factor,
-                  const RotationTable<float>* rotation) const {
+                  const RotationTable<float>* rotation, const double* more) const {
     if (!is_wanted(wanted)) return;
     for (std::int64_t j = 0; j < at_.k_len; ++j, rows += channels) {
       for (std::int64_t d = 0; d < channels; ++d) rows[d] *= factor;
       if (rotation != nullptr) turn(*rotation, j, true, rows);
       for (std::int64_t d = 0; d < channels; ++d) {
+        if (more != nullptr) rows[d] += more[j * channels + d];
         wanted(at_.batch, key_head_, at_.begin + j, d) = static_cast<T>(rows[d]);
       }
     }
@@ -179,6 +237,7 @@ class Unit {
   const BackwardArguments<T>& b_;
   const Arguments<T>& a_;
   BackwardSums<T>& sums_;
+  std::int64_t unit_;
   Sequence at_;
   std::int64_t key_head_;
   View<const T> k_, v_;
@@ -187,6 +246,10 @@ class Unit {
   double *dq_, *key_, *dout_row_;
   double* capped_;  // [keys], with a softcap
   double* ds_;      // [keys]: gradients of the scores of a row, before the softcap
+  // With a content term: the row's scores before it, the gradients of those after it, what it adds
+  // to the gradients of q [head_dim] and k [keys, head_dim], and its own.
+  double *uncapped_ = nullptr, *content_ds_ = nullptr;
+  double *content_dq_ = nullptr, *content_dk_ = nullptr, *content_ = nullptr;
   RowScratch row_;
   Wide* distances_ = nullptr;
 };
@@ -197,8 +260,11 @@ template <class T>
 std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
   const Arguments<T>& a = b.scores;
   const std::int64_t v_dim = b.v.size(3);
-  return a.k_len * (a.head_dim + v_dim + 2) + 2 * a.head_dim + v_dim +
-         row_scratch_size(a.head_dim, a.k_len);
+  const std::int64_t content =
+      a.content == nullptr ? 0
+                           : 2 * a.k_len + a.head_dim * (a.k_len + 1) + a.content->gradient_size();
+  return a.k_len * (a.head_dim + v_dim + 2) + 2 * a.head_dim + v_dim + content +
+         row_scratch_size(a);
 }
 
 template <class T>

@@ -97,10 +97,13 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
           .query_block = 1,
           .tasks = a.batch * a.heads_q * a.q_len,
           .threads = static_cast<int>(grid.workers),
-          .scratch_bytes =
-              grid.workers * 8 * detail::plain_row_scratch(a.head_dim, a.k_len, v.size(3))};
+          .scratch_bytes = grid.workers * 8 * detail::plain_row_scratch(a, v.size(3))};
   plan.notes.push_back(
-      std::same_as<T, double>
+      a.content != nullptr && !std::same_as<T, double>
+          ? "the content term is computed row by row in float64: some fifty times slower than "
+            "float32 "
+            "without one"
+      : std::same_as<T, double>
           ? "float64 has no fast kernel: it is for reference, some fifty times slower "
             "than float32"
           : "more than 2^31 keys: the fast kernels number keys in 32 bits");

@@ -105,43 +105,113 @@ struct MaskRow {
   std::int64_t stride;
 };
 
+// Everything that is added to the scores of one row but content; -infinity where a key is hidden.
+template <class T>
+class RowBiases {
+ public:
+  RowBiases(const Arguments<T>& a, const RowIndex& at, KeyRange range, const RowScratch& scratch)
+      : allowed_(a.bool_mask, at),
+        added_(a.float_mask, at),
+        by_distance_(a.bias_row(at.head)),
+        indexed_(a.indexed != nullptr ? scratch.biases : nullptr),
+        own_(a.own_key(at.sequence, at.query)),
+        origin_(a.bias != nullptr ? a.bias->origin : 0),
+        slope_(a.slope(at.head)) {
+    if (indexed_ == nullptr) return;
+    const std::int64_t keys = range.last - range.first;
+    a.indexed->fill(a.tile(at.sequence, at.head, at.query, 1, range.first, keys),
+                    scratch.biases + range.first, keys);
+  }
+
+  double operator[](std::int64_t j) const noexcept {
+    // Anything that says "hidden" wins, also over a +infinity beside it.
+    bool hidden = allowed_.data != nullptr && !allowed_[j];
+    double sum = 0;
+    const auto add = [&](double bias) {
+      hidden = hidden || bias == kHidden;
+      sum += bias;
+    };
+    if (by_distance_ != nullptr) add(static_cast<double>(by_distance_[j - own_ + origin_]));
+    if (slope_ != 0) add(-slope_ * std::abs(static_cast<double>(j - own_)));
+    if (indexed_ != nullptr) add(static_cast<double>(indexed_[j]));
+    if (added_.data != nullptr) add(static_cast<double>(added_[j]));
+    return hidden ? kHidden : sum;
+  }
+
+ private:
+  MaskRow<bool> allowed_;
+  MaskRow<typename Arguments<T>::Mask> added_;
+  const float *by_distance_, *indexed_;
+  std::int64_t own_, origin_;
+  double slope_;
+};
+
+template <class T>
+void load_plain_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+  const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
+                    (at.sequence.begin + at.query) * a.q.stride(2);
+  load_row(source, a.q.stride(3), a.head_dim, nullptr, 0, scratch.plain_query);
+}
+
+// Adds the content term to the scores of the keys that the query may see.
+template <class T>
+void add_content(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+  load_plain_query(a, at, scratch);
+  const auto row = content_row(a, at.sequence, at.head, at.query, scratch.plain_query);
+  if (row.first_key < row.last_key) a.content->add(row, scratch.scores, scratch.content);
+}
+
 }  // namespace
 
 template <class T>
 void plain_scores(const Arguments<T>& a, const RowIndex& at, bool capped,
                   const RowScratch& scratch) {
-  const Scorer<T> score(a, at, capped, scratch);
+  const bool content = capped && a.content != nullptr;
+  const Scorer<T> score(a, at, capped && !content, scratch);
   for (std::int64_t j = 0; j < at.sequence.k_len; ++j) scratch.scores[j] = score(j);
+  if (!content) return;
+  add_content(a, at, scratch);
+  if (a.softcap == 0) return;
+  for (std::int64_t j = 0; j < at.sequence.k_len; ++j) {
+    scratch.scores[j] = a.softcap * std::tanh(scratch.scores[j] / a.softcap);
+  }
+}
+
+template <class T>
+KeyRange scores_before_content(const Arguments<T>& a, const RowIndex& at,
+                               const RowScratch& scratch) {
+  const KeyRange range = a.visible(at.sequence, at.query);
+  if (range.first == range.last) return range;
+  const Scorer<T> score(a, at, false, scratch);
+  const RowBiases<T> biases(a, at, range, scratch);
+  for (std::int64_t j = range.first; j < range.last; ++j) {
+    scratch.scores[j] = biases[j] == kHidden ? kHidden : score(j);
+  }
+  load_plain_query(a, at, scratch);
+  return range;
 }
 
 template <class T>
 KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
   if (range.first == range.last) return range;
-  const Scorer<T> score(a, at, true, scratch);
-  const MaskRow<bool> allowed(a.bool_mask, at);
-  const MaskRow<typename Arguments<T>::Mask> added(a.float_mask, at);
-  const float* by_distance = a.bias_row(at.head);
-  const std::int64_t own = a.own_key(at.sequence, at.query);
-  const double slope = a.slope(at.head);
-  if (a.indexed != nullptr) {
-    const std::int64_t keys = range.last - range.first;
-    a.indexed->fill(a.tile(at.sequence, at.head, at.query, 1, range.first, keys),
-                    scratch.biases + range.first, keys);
+  if (a.content != nullptr) {
+    scores_before_content(a, at, scratch);
+    add_content(a, at, scratch);
+    const RowBiases<T> biases(a, at, range, scratch);
+    for (std::int64_t j = range.first; j < range.last; ++j) {
+      double& score = scratch.scores[j];
+      if (a.softcap > 0) score = a.softcap * std::tanh(score / a.softcap);
+      const double bias = biases[j];
+      score = bias == kHidden ? kHidden : score + bias;
+    }
+    return range;
   }
+  const Scorer<T> score(a, at, true, scratch);
+  const RowBiases<T> biases(a, at, range, scratch);
   for (std::int64_t j = range.first; j < range.last; ++j) {
-    // Anything that says "hidden" wins, also over a +infinity beside it.
-    bool hidden = allowed.data != nullptr && !allowed[j];
-    double sum = 0;
-    const auto add = [&](double bias) {
-      hidden = hidden || bias == kHidden;
-      sum += bias;
-    };
-    if (by_distance != nullptr) add(static_cast<double>(by_distance[j - own + a.bias->origin]));
-    if (slope != 0) add(-slope * std::abs(static_cast<double>(j - own)));
-    if (a.indexed != nullptr) add(static_cast<double>(scratch.biases[j]));
-    if (added.data != nullptr) add(static_cast<double>(added[j]));
-    scratch.scores[j] = hidden ? kHidden : score(j) + sum;
+    const double bias = biases[j];
+    scratch.scores[j] = bias == kHidden ? kHidden : score(j) + bias;
   }
   return range;
 }
@@ -169,6 +239,19 @@ double softmax(double* scores, std::int64_t count, double sink) noexcept {
 }
 
 template <class T>
+void weigh_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<const T> v,
+               const RowScratch& scratch, double* sum) noexcept {
+  const Sequence& sequence = at.sequence;
+  const View<const T> values = v.select(0, sequence.batch)
+                                   .select(0, a.key_head(at.head))
+                                   .narrow(0, sequence.begin, sequence.k_len);
+  weigh_values(scratch.scores, range, values, sum);
+  if (a.content == nullptr || a.content->value_dim() == 0 || range.first == range.last) return;
+  a.content->add_values(content_row(a, sequence, at.head, at.query, scratch.plain_query),
+                        scratch.scores, sum);
+}
+
+template <class T>
 void weigh_values(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept {
   const std::int64_t channels = v.size(1), stride = v.stride(1);
   std::fill_n(sum, channels, 0.0);
@@ -182,6 +265,10 @@ void weigh_values(const double* weights, KeyRange range, View<const T> v, double
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                               \
+  template KeyRange scores_before_content(const Arguments<T>&, const RowIndex&,              \
+                                          const RowScratch&);                                \
+  template void weigh_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,     \
+                          const RowScratch&, double*) noexcept;                              \
   template void plain_scores(const Arguments<T>&, const RowIndex&, bool, const RowScratch&); \
   template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);  \
   template void weigh_values(const double*, KeyRange, View<const T>, double*) noexcept;

@@ -114,8 +114,8 @@ class RunStatistics {
   }
 
   void plain_query(std::int64_t i) {
-    memory_.resize(static_cast<std::size_t>(detail::row_scratch_size(a_.head_dim, a_.k_len)));
-    const auto scratch = detail::row_scratch(memory_.data(), a_.head_dim, a_.k_len);
+    memory_.resize(static_cast<std::size_t>(detail::row_scratch_size(a_)));
+    const auto scratch = detail::row_scratch(memory_.data(), a_);
     const detail::KeyRange range = detail::biased_scores(a_, {at_, head_, first_ + i}, scratch);
     const double log_sum =
         detail::softmax(scratch.scores + range.first, range.last - range.first, a_.sink(head_));

@@ -56,7 +56,7 @@ template <class T>
 void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, std::int64_t query,
                    double* memory, T* target) {
   const auto& a = call.a;
-  const auto scratch = detail::row_scratch(memory, a.head_dim, a.k_len);
+  const auto scratch = detail::row_scratch(memory, a);
   detail::RowIndex at{call.sequence_of(batch, query), head, 0};
   at.query = query - at.sequence.begin;
   detail::KeyRange range{0, at.sequence.k_len};
@@ -79,15 +79,15 @@ void plain_weights(const Call<T>& call) {
   const auto& a = call.a;
   const auto head_count = static_cast<std::int64_t>(call.heads.size());
   const auto row_count = static_cast<std::int64_t>(call.rows.size());
-  detail::for_each_row(
-      a.batch * head_count * row_count, a.k_len * a.head_dim, a.threads,
-      detail::row_scratch_size(a.head_dim, a.k_len), [&](std::int64_t number, double* memory) {
-        const std::int64_t batch = number / (head_count * row_count);
-        const std::int64_t head = number / row_count % head_count, place = number % row_count;
-        plain_weights(call, batch, call.heads[static_cast<std::size_t>(head)],
-                      call.rows[static_cast<std::size_t>(place)], memory,
-                      call.row(batch, head, place));
-      });
+  detail::for_each_row(a.batch * head_count * row_count, a.k_len * a.head_dim, a.threads,
+                       detail::row_scratch_size(a), [&](std::int64_t number, double* memory) {
+                         const std::int64_t batch = number / (head_count * row_count);
+                         const std::int64_t head = number / row_count % head_count,
+                                            place = number % row_count;
+                         plain_weights(call, batch, call.heads[static_cast<std::size_t>(head)],
+                                       call.rows[static_cast<std::size_t>(place)], memory,
+                                       call.row(batch, head, place));
+                       });
 }
 
 // Rows that go through the kernel together: of one sequence, ascending.
@@ -142,8 +142,7 @@ class RowWriter {
     std::vector<double> memory;
     for (std::int64_t i = 0; i < group.count; ++i) {
       if ((unfinished_ >> i & 1) == 0) continue;
-      memory.resize(
-          static_cast<std::size_t>(detail::row_scratch_size(call.a.head_dim, call.a.k_len)));
+      memory.resize(static_cast<std::size_t>(detail::row_scratch_size(call.a)));
       plain_weights(call, batch, head_q, group.rows[i], memory.data(), targets_[i]);
     }
   }

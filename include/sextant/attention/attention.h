@@ -13,6 +13,7 @@
 
 #include "sextant/core/dtype.h"
 #include "sextant/core/tensor.h"
+#include "sextant/schemes/content_term.h"
 #include "sextant/schemes/distance_bias.h"
 #include "sextant/schemes/indexed_bias.h"
 #include "sextant/schemes/rotary.h"
@@ -72,15 +73,18 @@ struct AttentionOptions {
   // finite.
   std::span<const double> slopes{};
   const IndexedBias* indexed = nullptr;  // added; asked for in tiles, never all at once
+  // What depends on the query's and the key's content: added before the softcap.
+  const ContentTerm* content = nullptr;
   // [heads_q] or empty: a logit per head that takes its share of the softmax and gives nothing, as
   // if a key of value 0 had this score. Finite or -infinity.
   std::span<const double> sinks{};
   // Query i is turned by row own_key(i) of the table, key j by row j, before the scores; own_key as
   // causal and query_offsets say. The table must have these rows. Null: none.
   const RotationTable<float>* rotation = nullptr;
-  double softcap = 0;             // > 0: score -> softcap * tanh(score / softcap); 0: off
-  std::optional<double> scale{};  // any finite number; unset: 1 / sqrt(head_dim)
-  int threads = 0;                // 0: default_threads(); the result does not depend on it
+  double softcap = 0;  // > 0: score -> softcap * tanh(score / softcap); 0: off
+  // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.
+  std::optional<double> scale{};
+  int threads = 0;  // 0: default_threads(); the result does not depend on it
   // [batch, heads_q, q_len], any strides: is filled with log(sum(exp(scores))) of every row, the
   // sink's share included; -infinity for rows that see nothing. Scores below -2.35e38 (a mask of
   // the lowest float) count as that in float32. Empty: not wanted.
@@ -92,9 +96,9 @@ struct AttentionOptions {
 // heads_q is a multiple of heads_k: query head h reads key head h / (heads_q / heads_k). Any
 // strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may be
 // 0, heads and head_dim may not.
-// Order: rotation, scale, softcap, biases and masks (added up), softmax. float32 accumulation for
-// float32 and 16-bit arrays, denormal numbers and probabilities below 2^-126 taken for 0, one
-// rounding of 16-bit results; float64 for float64.
+// Order: rotation, scale, content term, softcap, biases and masks (added up), softmax. float32
+// accumulation for float32 and 16-bit arrays, denormal numbers and probabilities below 2^-126 taken
+// for 0, one rounding of 16-bit results; float64 for float64.
 //
 // A row that sees no key, or only scores of -infinity, is zeros. What is hidden is not read: NaN
 // there does not leak. A visible NaN in a score makes its rows NaN, in v its channel. Scores of
@@ -118,9 +122,10 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
 
 // What attention_weights() gives: ONNX Attention's qk_matmul_output_mode 0 to 3.
 enum class Stage {
-  scores,         // scale q k^T, of hidden pairs too
-  capped,         // after the softcap, of hidden pairs too
-  biased,         // after biases and masks; hidden pairs are -infinity
+  scores,  // scale q k^T, of hidden pairs too
+  capped,  // after content term and softcap, of hidden pairs too; those that causal, window or
+           // lengths hide have no term
+  biased,  // after biases and masks; hidden pairs are -infinity
   probabilities,  // after the softmax; hidden pairs are 0, and rows that see nothing
 };
 

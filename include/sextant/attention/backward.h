@@ -1,6 +1,6 @@
 // Gradients of the attention operator with respect to everything it can learn from: q, k, v, biases
-// by distance, slopes, float masks, sinks and what indexed biases learn. No array of q_len x k_len
-// is made.
+// by distance, slopes, float masks, sinks, content terms and what indexed biases learn. No array of
+// q_len x k_len is made.
 #pragma once
 
 #include <type_traits>
@@ -23,6 +23,8 @@ struct AttentionGradients {
   View<Wide> sinks{};     // [heads_q], summed over the batch
   // [options.indexed->gradient_size()], summed over the batch and the heads.
   View<double> indexed{};
+  View<double> content{};  // [options.content->gradient_size()], summed over batch and heads; the
+                           // scheme's backward() makes gradients of its weights of it
 };
 
 // With `out` = attention(q, k, v, options) and `dout` the gradient of a loss with respect to it, of
@@ -39,6 +41,8 @@ struct AttentionGradients {
 // a softcap, scale dS k and scale dS^T q are those of q and k. A sink's is -sum_i p_i delta_i for
 // its share p_i of each row. float32 accumulation for float32 and 16-bit arrays, float64 for
 // float64.
+//
+// Calls with a content term are computed row by row in float64 whatever they are made of.
 //
 // Rows that see nothing have no gradient and give none; what is hidden is not read, gets none, and
 // leaks no NaN, nor does a key of weight 0. Where infinities or NaN come up, the sequences and key

@@ -1,0 +1,91 @@
+// Terms of the scores that depend on what queries and keys hold: relative vectors, contextual
+// positions, forget gates.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "sextant/core/dtype.h"
+
+namespace sextant {
+
+// A term of each score, inside the logits: scale <q, k> + term, then softcap, biases and softmax.
+// It may add a vector per pair to the values as well. The operator asks for one row after the
+// other, from several threads at once; there is never an array of q_len x k_len.
+class ContentTerm {
+ public:
+  // A call of the operator, as far as a term may have to refuse it.
+  struct Call {
+    std::int64_t batch = 0, heads = 0, head_dim = 0;
+    std::int64_t v_dim = -1;       // -1: the call has no values
+    std::int64_t k_len = 0;        // of a whole batch row
+    bool looks_ahead = false;      // some query may see a key behind its own
+    bool packed = false;           // the batch rows are cut into segments
+    std::int64_t first_own = 0;    // the own keys of queries and the keys are places from ...
+    std::int64_t last_place = -1;  // ... here to here in their sequence; before it: there are none
+  };
+
+  // Rows of one head of one sequence, of any floating type and strides.
+  struct Rows {
+    const void* data = nullptr;
+    std::int64_t row_stride = 0, channel_stride = 1;
+    DType type = DType::float64;
+
+    void load(std::int64_t row, std::int64_t channels, double* to) const noexcept;
+  };
+
+  // One query with the keys [first_key, last_key) that causal, window and lengths let it see.
+  // Queries and keys count in their sequence.
+  struct Row {
+    std::int64_t batch = 0, begin = 0;  // the batch row, and where the sequence begins in it
+    std::int64_t head = 0, query = 0;
+    std::int64_t own_key = 0;  // the query's place among the keys
+    std::int64_t first_key = 0, last_key = 0;
+    std::int64_t head_dim = 0;
+    double scale = 1;
+    const double* q = nullptr;  // [head_dim], before any rotation
+    Rows k{};                   // likewise; row j is key j
+  };
+
+  virtual ~ContentTerm() = default;
+
+  // Throws Error for a call that the term is not made for. Called before anything is computed.
+  virtual void check(const Call& call) const = 0;
+  // The scale where a call gives none.
+  virtual double default_scale(std::int64_t head_dim) const {
+    return 1 / std::sqrt(static_cast<double>(head_dim));
+  }
+
+  // Doubles of scratch that the functions below need for a row of so many keys.
+  virtual std::int64_t scratch_size(std::int64_t keys, std::int64_t head_dim) const noexcept;
+
+  // scores[j], for the keys of the row: scale <q, k_j>, or -infinity where something else hides the
+  // key. Adds the term to them; what becomes of those of -infinity does not matter.
+  virtual void add(const Row& row, double* scores, double* scratch) const noexcept = 0;
+
+  // How many numbers the gradient of what the term has learned has; their order is the term's.
+  virtual std::int64_t gradient_size() const noexcept { return 0; }
+
+  // What add() makes of gradients: `scores` as add() got them; ds[j] is the loss's gradient of the
+  // score with the term, 0 where hidden. Adds to dq [head_dim], to dk[j * head_dim] of the row's
+  // keys and to `gradient` [gradient_size], and to ds where the term depends on the scores it is
+  // added to.
+  virtual void backward(const Row& row, const double* scores, double* ds, double* dq, double* dk,
+                        double* gradient, double* scratch) const noexcept = 0;
+
+  // Terms that add a vector to each value have as many channels; 0: there is none.
+  virtual std::int64_t value_dim() const noexcept { return 0; }
+  // out[c] += sum over the row's keys of weights[j] times the pair's vector.
+  virtual void add_values(const Row& row, const double* weights, double* out) const noexcept;
+  // dweights[j] += <dout, vector> for keys of weight other than 0; the vectors' gradients to
+  // `gradient`.
+  virtual void values_backward(const Row& row, const double* weights, const double* dout,
+                               double* dweights, double* gradient) const noexcept;
+
+ protected:
+  ContentTerm() = default;
+  ContentTerm(const ContentTerm&) = default;
+  ContentTerm& operator=(const ContentTerm&) = default;
+};
+
+}  // namespace sextant
