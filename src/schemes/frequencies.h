@@ -15,5 +15,9 @@ namespace sextant {
 std::vector<WideFloat> geometric_ladder(double base, std::int64_t start, std::int64_t step,
                                         std::int64_t denominator, std::int64_t count,
                                         std::string_view where);
+// The same for a base given by its logarithm, unchecked.
+std::vector<WideFloat> geometric_ladder(const WideFloat& log_base, std::int64_t start,
+                                        std::int64_t step, std::int64_t denominator,
+                                        std::int64_t count);
 
 }  // namespace sextant

@@ -76,6 +76,9 @@ struct Scheme {
   std::span<const SchemeWeight> weights = {};
   SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;
   SchemeWeights (*backward)(const SchemeRequest& request, View<const double> gradient) = nullptr;
+
+  // Of rotations: what the table of the request is made of.
+  RotationFrequencies (*frequencies)(const SchemeRequest& request) = nullptr;
 };
 
 // All schemes, by name, and one of them; throws Error that lists the names.

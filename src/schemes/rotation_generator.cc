@@ -1,0 +1,195 @@
+// Frequencies become columns of sines, and columns become rotation tables.
+#include "schemes/rotation_generator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/sine_table.h"
+#include "schemes/frequencies.h"
+#include "schemes/option_checks.h"
+#include "schemes/sinusoidal_columns.h"
+#include "schemes/sinusoidal_positions.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+namespace {
+
+// The cosines, or sines, of all pairs at the positions of one axis.
+template <Floating T>
+void fill_pairs(const Rotation& rotation, std::span<const Turns> turns, bool cosine,
+                const Positions& positions, T* out) {
+  const std::int64_t pairs = rotation.pairs();
+  std::vector<SineColumn> columns(static_cast<std::size_t>(pairs));
+  for (std::int64_t k = 0; k < pairs; ++k) columns[k] = {static_cast<std::int32_t>(k), cosine};
+  if (rotation.precision == Precision::exact) {
+    fill_sines(SineTable{turns, columns, rotation.amplitude}, positions, out, pairs,
+               rotation.threads);
+    return;
+  }
+  const std::vector<std::int64_t> list = listed(positions);
+  fill_sines_as_frameworks<T, std::int64_t>(rotation.framework, columns,
+                                            static_cast<float>(rotation.amplitude), list, out,
+                                            pairs, rotation.threads);
+}
+
+template <Floating T>
+void fill(const Rotation& rotation, const Positions& positions, RotationTable<T>& table) {
+  const std::vector<Turns> turns = turns_of(rotation.frequencies);
+  fill_pairs(rotation, turns, false, positions, table.sin.data());
+  fill_pairs(rotation, turns, true, positions, table.cos.data());
+}
+
+// What exactness needs of the frequencies, and no NaN of a float32 one.
+void check_frequencies(const Rotation& rotation) {
+  for (const WideFloat& frequency : rotation.frequencies) {
+    if (frequency.is_negative() || frequency.exponent() > Turns::kMaxExponent) {
+      throw Error(rotation.scheme,
+                  "must keep every frequency at or below 2^64 radians per position, got " +
+                      shortest(frequency.to_double()));
+    }
+  }
+  if (rotation.precision == Precision::exact) return;
+  for (const float frequency : rotation.framework) {
+    if (std::isfinite(frequency)) continue;
+    throw Error(rotation.where("precision"),
+                "must be exact for frequencies beyond float32, got framework");
+  }
+}
+
+template <Floating T>
+RotationTable<T> new_table(const Rotation& rotation, std::int64_t rows) {
+  const std::int64_t pairs = rotation.pairs();
+  if (rows > (std::int64_t{1} << 60) / pairs) {
+    throw Error(rotation.where("length"), "times pairs must be below 2^60, got " +
+                                              std::to_string(rows) + " x " + std::to_string(pairs));
+  }
+  return {Tensor<T>::uninitialized({rows, pairs}), Tensor<T>::uninitialized({rows, pairs}),
+          rotation.layout, rotation.first_channel};
+}
+
+Positions first_positions(const Rotation& rotation, std::int64_t length) {
+  return consecutive_positions(0, length, rotation.where("first"), rotation.where("length"));
+}
+
+}  // namespace
+
+Rotation checked_rotation(std::string_view scheme, const Rotary& common) {
+  Rotation rotation;
+  rotation.scheme = scheme;
+  check_named(rotation.where("layout"), common.layout);
+  check_named(rotation.where("span"), common.span);
+  check_named(rotation.where("precision"), common.precision);
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  if (common.head_dim < 2 || common.head_dim > kMost) {
+    throw Error(rotation.where("head_dim"),
+                "must be 2 .. 2^30, got " + std::to_string(common.head_dim));
+  }
+  const std::int64_t dim = common.rotary_dim == 0 ? common.head_dim : common.rotary_dim;
+  if (dim < 2 || dim > common.head_dim || dim % 2 != 0) {
+    if (common.rotary_dim != 0) {
+      throw Error(
+          rotation.where("rotary_dim"),
+          "must be even, 2 .. " + std::to_string(common.head_dim) + ", got " + std::to_string(dim));
+    }
+    throw Error(rotation.where("head_dim"),
+                "must be even unless rotary_dim is given, got " + std::to_string(common.head_dim));
+  }
+  check_positive(rotation, "base", common.base);
+  check_threads(rotation.where("threads"), common.threads);
+  rotation.dim = dim;
+  rotation.first_channel = common.span == RotarySpan::last ? common.head_dim - dim : 0;
+  rotation.layout = common.layout;
+  rotation.precision = common.precision;
+  rotation.threads = common.threads;
+  return rotation;
+}
+
+void check_positive(const Rotation& rotation, std::string_view option, double value) {
+  if (value > 0 && std::isfinite(value)) return;
+  throw Error(rotation.where(option), "must be a finite number above 0, got " + shortest(value));
+}
+
+void check_at_least(const Rotation& rotation, std::string_view option, std::int64_t value,
+                    std::int64_t least) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  if (value >= least && value <= kMost) return;
+  throw Error(rotation.where(option),
+              "must be " + std::to_string(least) + " .. 2^53, got " + std::to_string(value));
+}
+
+void set_ladder(Rotation& rotation, double base, std::int64_t denominator) {
+  rotation.frequencies =
+      geometric_ladder(base, 0, 2, denominator, rotation.pairs(), rotation.where("base"));
+  rotation.framework = framework_powers(base, denominator, rotation.pairs());
+  for (float& frequency : rotation.framework) frequency = 1 / frequency;
+}
+
+std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count) {
+  std::vector<float> powers;
+  powers.reserve(static_cast<std::size_t>(count));
+  const auto float_base = static_cast<double>(static_cast<float>(base));
+  for (std::int64_t k = 0; k < count; ++k) {
+    const float exponent = static_cast<float>(2 * k) / static_cast<float>(denominator);
+    powers.push_back(static_cast<float>(std::pow(float_base, static_cast<double>(exponent))));
+  }
+  return powers;
+}
+
+template <Floating T>
+RotationTable<T> make_rotation(const Rotation& rotation, std::int64_t length) {
+  check_frequencies(rotation);
+  const Positions positions = first_positions(rotation, length);
+  RotationTable<T> table = new_table<T>(rotation, length);
+  fill(rotation, positions, table);
+  return table;
+}
+
+template <Floating T>
+RotationTable<T> make_rotation(const Rotation& rotation, std::span<const std::int64_t> ids) {
+  check_frequencies(rotation);
+  const Positions positions = listed_positions(ids, rotation.where("positions"));
+  RotationTable<T> table = new_table<T>(rotation, positions.count);
+  fill(rotation, positions, table);
+  return table;
+}
+
+template <Floating T>
+void make_rotation_into(const Rotation& rotation, RotationTable<T>& table) {
+  check_frequencies(rotation);
+  table.layout = rotation.layout;
+  table.first_channel = rotation.first_channel;
+  fill(rotation, first_positions(rotation, table.cos.size(0)), table);
+}
+
+RotationFrequencies frequencies_of(const Rotation& rotation) {
+  check_frequencies(rotation);
+  RotationFrequencies result;
+  result.attention_factor = rotation.amplitude;
+  if (rotation.precision == Precision::framework) {
+    result.inv_freq.assign(rotation.framework.begin(), rotation.framework.end());
+  } else {
+    for (const WideFloat& f : rotation.frequencies) result.inv_freq.push_back(f.to_double());
+  }
+  return result;
+}
+
+std::int64_t length_of(std::span<const std::int64_t> positions, std::int64_t least) noexcept {
+  std::int64_t length = least;
+  for (const std::int64_t position : positions) {
+    if (position >= length) length = position + 1;
+  }
+  return length;
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                             \
+  template RotationTable<T> make_rotation(const Rotation&, std::int64_t);                  \
+  template RotationTable<T> make_rotation(const Rotation&, std::span<const std::int64_t>); \
+  template void make_rotation_into(const Rotation&, RotationTable<T>&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_INSTANTIATE(float16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant
