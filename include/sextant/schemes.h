@@ -4,6 +4,7 @@
 #include "sextant/schemes/alibi.h"
 #include "sextant/schemes/content_term.h"
 #include "sextant/schemes/distance_bias.h"
+#include "sextant/schemes/fourier.h"
 #include "sextant/schemes/identify.h"
 #include "sextant/schemes/indexed_bias.h"
 #include "sextant/schemes/kerple.h"

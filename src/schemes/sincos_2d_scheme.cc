@@ -7,6 +7,7 @@
 #include "core/quoted_text.h"
 #include "schemes/descriptors.h"
 #include "schemes/grid_ids.h"
+#include "schemes/sinusoidal_positions.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/sincos_2d.h"
 
@@ -19,13 +20,13 @@ constexpr SchemeParameter kParameters[] = {
     {"axes", "auto", "auto | column_first | row_first", "whose half of the columns comes first"},
     {"layout", "auto", "auto | interleaved | half_split | cos_first", "order inside each half"},
     {"ladder", "auto", "auto | d | d/2-1", "the frequencies of each half, as sinusoidal has them"},
-    {"first", "auto", "auto | finite", "coordinate of the first row and column: 0, DETR 1"},
-    {"step", "auto", "auto | finite", "coordinates from patch to patch: 1"},
+    {"first", "auto", "auto or finite", "coordinate of the first row and column: 0, DETR 1"},
+    {"step", "auto", "auto or finite", "coordinates from patch to patch: 1"},
     {"normalized", "auto", "auto | yes | no",
      "coordinates c become 2 pi c / (the last one + 1e-6), as DETR's"},
     {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
-    {"rows", "auto", "auto | 1 ..", "rows of the grid, for normalized; auto: up to the last id"},
-    {"columns", "auto", "auto | 1 ..",
+    {"rows", "auto", "auto or >= 1", "rows of the grid, for normalized; auto: up to the last id"},
+    {"columns", "auto", "auto or >= 1",
      "columns of the grid; with one id per patch, row = id / columns; auto: the grid is square"},
 };
 
@@ -60,6 +61,7 @@ SchemeTable make(const SchemeRequest& request) {
   if (is_given("normalized")) options.normalized = given.flag("normalized");
   options.base = given.number("base");
   options.width = request.width;
+  listed_positions(request.positions, "sincos_2d.positions");
   const std::int64_t inner[] = {grid_side(given, "columns", request, 2)};
   const std::vector<std::int64_t> ids = grid_ids_of(request, kSincos2d.name, inner);
   options.rows = side_of(given, "rows", ids, 0);

@@ -146,15 +146,16 @@ constexpr SchemeParameter kParameters[] = {
     {"form", "multidim", "multidim | diffusers | tensor2tensor",
      "how the three axes share the columns"},
     {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
-    {"rows", "auto", "auto | 1 ..",
+    {"rows", "auto", "auto or >= 1",
      "rows of a frame, when there is one id per patch; auto: the grid is a cube"},
-    {"columns", "auto", "auto | 1 ..", "columns of a frame, likewise"},
+    {"columns", "auto", "auto or >= 1", "columns of a frame, likewise"},
 };
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kSincos3d, request);
   Sincos3d options;
   options.width = request.width;
+  listed_positions(request.positions, "sincos_3d.positions");
   options.base = given.number("base");
   const std::string& form = given.text("form");
   const auto known = std::find_if(std::begin(kForms), std::end(kForms),

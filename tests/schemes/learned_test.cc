@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -132,6 +133,110 @@ TEST(LearnedScheme, AddsTheRowsOfItsFile) {
   asked.width = 4;
   EXPECT_EQ(message_of([&] { learned.make(asked); }),
             "[learned.file] must hold a table of width 4, got 2");
+}
+
+TEST(LearnedPositions, ClampedTablesEndWithTheirLastRow) {
+  const LearnedPositions learned(counting<float>(5, 2), 1, true);
+  const std::int64_t positions[] = {3, 4, std::numeric_limits<std::int64_t>::max()};
+  const Tensor<float> rows = learned.rows(positions);
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(rows(i, 0), 8);
+  const std::int64_t early[] = {-1};
+  EXPECT_THAT(message_of([&] { learned.rows(early); }), HasSubstr("0 or more, got -1"));
+}
+
+TEST(LearnedBackward, GivesEachRowTheSumOfItsUses) {
+  const std::int64_t positions[] = {2, 0, 2, 9};
+  const Tensor<double> table = learned_backward(positions, counting<double>(4, 3), 5, 1, true);
+  ASSERT_EQ(table.shape(), Shape({5, 3}));
+  EXPECT_THAT(std::vector<double>(table.span().begin(), table.span().end()),
+              ::testing::ElementsAre(0, 0, 0, 3, 4, 5, 0, 0, 0, 6, 8, 10, 9, 10, 11));
+  EXPECT_THAT(message_of([&] { learned_backward(positions, counting<double>(4, 3), 5); }),
+              HasSubstr("[learned.positions] must be 0 .. 4"));
+  EXPECT_THAT(message_of([&] { learned_backward(positions, counting<double>(3, 3), 5); }),
+              HasSubstr("[learned.gradient]"));
+  EXPECT_THAT(message_of([&] { learned_backward(positions, counting<double>(4, 3), 5, 5); }),
+              HasSubstr("[learned.offset]"));
+}
+
+SchemeRequest with_weights(const SchemeWeights& weights, std::span<const std::int64_t> positions) {
+  SchemeRequest asked;
+  asked.width = 2;
+  asked.positions = positions;
+  asked.weights = &weights;
+  return asked;
+}
+
+TEST(LearnedScheme, TakesItsTableFromTheWeights) {
+  SchemeWeights weights;
+  weights.emplace("table", counting<double>(6, 2));
+  const std::int64_t positions[] = {3, 1, 7};
+  SchemeRequest asked = with_weights(weights, positions);
+  asked.parameters = {{"offset", "2"}, {"clamp", "yes"}};
+  const Scheme& learned = find_scheme("learned");
+  const auto table = std::get<Tensor<double>>(learned.make(asked));
+  EXPECT_THAT(std::vector<double>(table.span().begin(), table.span().end()),
+              ::testing::ElementsAre(10, 11, 6, 7, 10, 11));
+  asked.parameters["file"] = "x.npy";
+  EXPECT_THAT(message_of([&] { learned.make(asked); }), HasSubstr("beside the weight table"));
+  asked.parameters.erase("file");
+  asked.width = 3;
+  EXPECT_THAT(message_of([&] { learned.make(asked); }),
+              HasSubstr("[learned.table] must be [rows, 3] with at least one row, got [6, 2]"));
+  SchemeWeights wrong;
+  wrong.emplace("rows", counting<double>(6, 2));
+  EXPECT_THAT(message_of([&] { learned.make(with_weights(wrong, positions)); }),
+              HasSubstr("[learned.table] must be among the weights"));
+}
+
+TEST(LearnedScheme, TrainingStartsWithSmallSeededNumbers) {
+  const std::int64_t positions[] = {0, 400};
+  SchemeRequest asked;
+  asked.width = 64;
+  asked.positions = positions;
+  asked.parameters = {{"offset", "2"}, {"seed", "5"}};
+  const Scheme& learned = find_scheme("learned");
+  const SchemeWeights weights = learned.initial_weights(asked);
+  const Tensor<double>& table = weights.at("table");
+  ASSERT_EQ(table.shape(), Shape({403, 64}));
+  double squares = 0;
+  for (const double x : table.span()) squares += x * x;
+  // The deviation of 25792 normal numbers is known to 1 / sqrt(2 * 25792), 0.4 %: five of those.
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(table.count())), 0.02, 0.02 * 0.022);
+  EXPECT_EQ(learned.initial_weights(asked).at("table")(402, 63), table(402, 63));
+  asked.parameters["seed"] = "6";
+  EXPECT_NE(learned.initial_weights(asked).at("table")(402, 63), table(402, 63));
+  asked.parameters["seed"] = "-1";
+  EXPECT_THAT(message_of([&] { learned.initial_weights(asked); }), HasSubstr("[learned.seed]"));
+}
+
+// The loss is linear in the table, so a difference is the gradient but for roundings: with weights
+// 0 .. 11, steps of 2^-10 and small whole numbers everything is exact.
+TEST(LearnedScheme, GradientsAreThoseOfDifferences) {
+  const std::int64_t positions[] = {3, 1, 3, 8};
+  const Tensor<double> of_rows = counting<double>(4, 2);
+  const auto loss = [&](const SchemeWeights& weights) {
+    SchemeRequest asked = with_weights(weights, positions);
+    asked.parameters = {{"clamp", "yes"}};
+    const auto table = std::get<Tensor<double>>(find_scheme("learned").make(asked));
+    double sum = 0;
+    for (std::int64_t i = 0; i < table.count(); ++i) sum += table.data()[i] * of_rows.data()[i];
+    return sum;
+  };
+  SchemeWeights weights;
+  weights.emplace("table", counting<double>(6, 2));
+  SchemeRequest asked = with_weights(weights, positions);
+  asked.parameters = {{"clamp", "yes"}};
+  const SchemeWeights gradient = find_scheme("learned").backward(asked, of_rows);
+  for (std::int64_t i = 0; i < 12; ++i) {
+    double& x = weights.at("table").data()[i];
+    const double kept = x;
+    x = kept + 0x1p-10;
+    const double above = loss(weights);
+    x = kept - 0x1p-10;
+    const double below = loss(weights);
+    x = kept;
+    EXPECT_EQ(gradient.at("table").data()[i], (above - below) / 0x1p-9);
+  }
 }
 
 }  // namespace

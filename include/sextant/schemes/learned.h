@@ -5,19 +5,22 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sextant/core/tensor.h"
 
 namespace sextant {
 
 // A trained table [rows, width]. Position id p uses row p + offset (fairseq, RoBERTa, BART and OPT
-// keep two rows: offset 2).
+// keep two rows: offset 2; with fairseq's own ids, which count from padding_idx + 1, offset 0).
+// `clamp`: positions beyond the last row use the last row, as Marian's do.
 class LearnedPositions {
  public:
   // From a .npy file of any float type, [rows, width]. Throws Error for another shape, values that
   // are not finite, or offset < 0 or >= rows.
-  static LearnedPositions load(const std::string& path, std::int64_t offset = 0);
-  explicit LearnedPositions(Tensor<float> table, std::int64_t offset = 0);
+  static LearnedPositions load(const std::string& path, std::int64_t offset = 0,
+                               bool clamp = false);
+  explicit LearnedPositions(Tensor<float> table, std::int64_t offset = 0, bool clamp = false);
 
   std::int64_t length() const noexcept {
     return table_.size(0) - offset_;
@@ -25,12 +28,24 @@ class LearnedPositions {
   std::int64_t width() const noexcept { return table_.size(1); }
   const Tensor<float>& table() const noexcept { return table_; }
   // [positions.size(), width]; throws Error when a position is outside 0 .. length() - 1: there is
-  // nothing beyond the table.
+  // nothing beyond the table. Clamped, only positions below 0 are refused.
   Tensor<float> rows(std::span<const std::int64_t> positions) const;
 
  private:
   Tensor<float> table_;
   std::int64_t offset_;
+  bool clamp_;
 };
+
+// The rows of a table of `rows` rows that positions use; throws Error as LearnedPositions::rows().
+std::vector<std::int64_t> learned_rows(std::span<const std::int64_t> positions, std::int64_t rows,
+                                       std::int64_t offset = 0, bool clamp = false);
+
+// The loss's gradient of a table [rows, width] from that of its rows at `positions`, `gradient`
+// [positions.size(), width]: each row gets the sum over the positions that used it, in their order.
+// Throws Error as LearnedPositions::rows() does.
+Tensor<double> learned_backward(std::span<const std::int64_t> positions,
+                                View<const double> gradient, std::int64_t rows,
+                                std::int64_t offset = 0, bool clamp = false);
 
 }  // namespace sextant
