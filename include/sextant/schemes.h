@@ -10,6 +10,7 @@
 #include "sextant/schemes/kerple.h"
 #include "sextant/schemes/learned.h"
 #include "sextant/schemes/position_table.h"
+#include "sextant/schemes/positions.h"
 #include "sextant/schemes/rotary.h"
 #include "sextant/schemes/rotary_linear.h"
 #include "sextant/schemes/rotary_llama3.h"

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
 
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
@@ -127,8 +129,10 @@ TEST(OrderLab, TellsSentencesWithAnotherLastWord) {
 
 TEST(OrderLab, ShowsOrderWithEveryScheme) {
   const OrderLab lab;
+  // The toy model's width is 3: these need an even one, a multiple of 4, and two frequencies.
+  const std::set<std::string_view> too_wide = {"fourier", "sincos_2d", "timestep"};
   for (const Scheme* scheme : schemes()) {
-    if (scheme->kind == SchemeKind::none) continue;
+    if (scheme->kind == SchemeKind::none || too_wide.contains(scheme->name)) continue;
     const bool needs_a_file = std::ranges::any_of(
         scheme->parameters, [](const SchemeParameter& p) { return p.default_text.empty(); });
     if (needs_a_file) continue;

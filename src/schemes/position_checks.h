@@ -1,0 +1,30 @@
+// Checks that the makers of position ids share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sextant/core/error.h"
+
+namespace sextant {
+
+inline constexpr std::int64_t kLastId = std::int64_t{1} << 53;
+inline constexpr std::int64_t kMostIds = std::int64_t{1} << 30;
+
+inline void check_count(std::string_view where, std::int64_t count) {
+  if (count >= 0 && count <= kMostIds) return;
+  throw Error(where, "must make 0 .. 2^30 ids, got " + std::to_string(count));
+}
+
+inline void check_id(std::string_view where, std::int64_t id) {
+  if (id >= -kLastId && id <= kLastId) return;
+  throw Error(where, "must keep ids within +-2^53, got " + std::to_string(id));
+}
+
+// Of counts of 0 or more; too many become more than any count may be.
+inline std::int64_t checked_product(std::int64_t a, std::int64_t b) noexcept {
+  return a != 0 && b > kMostIds / a ? kMostIds + 1 : a * b;
+}
+
+}  // namespace sextant
