@@ -9,6 +9,7 @@
 #include "sextant/schemes/indexed_bias.h"
 #include "sextant/schemes/kerple.h"
 #include "sextant/schemes/learned.h"
+#include "sextant/schemes/model_config.h"
 #include "sextant/schemes/position_table.h"
 #include "sextant/schemes/positions.h"
 #include "sextant/schemes/rotary.h"

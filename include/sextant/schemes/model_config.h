@@ -1,0 +1,63 @@
+// How a model marks positions, read from its Hugging Face config.json: which scheme, with which
+// parameters, in which layer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/schemes/scheme.h"
+
+namespace sextant {
+
+// What one layer of attention does with positions.
+struct LayerPositions {
+  std::string scheme = "none";                    // a name of schemes()
+  std::map<std::string, std::string> parameters;  // what the config says; the rest are defaults
+  bool decoder = true;                            // false: a layer of the encoder
+  std::int64_t width = 0;                         // of the embeddings
+  std::int64_t heads = 0;                         // of queries
+  std::int64_t kv_heads = 0;                      // of keys
+  std::int64_t head_dim = 0;                      // of queries and keys
+  bool causal = true;
+  // How many keys before and behind its own a query sees; -1: all.
+  std::int64_t window_left = -1, window_right = -1;
+  std::int64_t chunk = 0;       // keys of other chunks of so many positions are hidden; 0: none
+  std::optional<double> scale;  // of the scores; unset: head_dim^(-1/2)
+  double bias_factor = 1;       // what a bias is multiplied by before it is added (Falcon)
+  std::int64_t table_rows = 0;  // of a learned table, those before its offset included
+
+  // What the scheme is to be asked: this layer's sizes and parameters. `positions` are one id per
+  // row and must outlive the request; multi-section rotations are asked for three equal ids, which
+  // is what text has, so `positions` holds each id three times then (see axes).
+  SchemeRequest request(std::span<const std::int64_t> positions) const;
+  std::int64_t axes() const noexcept;  // ids of a row: 3 for rotary_sections, else 1
+  friend bool operator==(const LayerPositions&, const LayerPositions&) = default;
+};
+
+struct ModelConfig {
+  std::string model_type;               // "llama", or that of the text model inside
+  std::int64_t max_positions = 0;       // 0: the config does not say
+  std::vector<LayerPositions> layers;   // encoders first, then decoders
+  bool layers_differ() const noexcept;  // in anything above
+};
+
+// Reads a config.json, up to 16 MB, or its text. Old and new spellings: rope_scaling with type or
+// rope_type, rope_parameters flat or per layer type, and the keys of models of their own
+// (docs/model-configs.md lists them with the model types). A text_config inside is what is read.
+// Throws Error naming `where` (the path) and the key for: JSON that does not read, a key that is
+// there twice, a model type that is not known, a rope type or a key of rope_scaling that is not
+// known, values that contradict each other or are out of range, and any key that speaks of
+// positions and that the model type is not known to have. Keys that do not speak of positions are
+// not looked at.
+ModelConfig load_model_config(const std::string& path);
+ModelConfig parse_model_config(std::string_view json, std::string_view where = "config");
+
+// One layer's; throws Error unless layer is in 0 .. layers - 1.
+const LayerPositions& layer_positions(const ModelConfig& config, std::int64_t layer);
+
+}  // namespace sextant

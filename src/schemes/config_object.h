@@ -1,0 +1,65 @@
+// One object of a config.json: typed values, errors that name the key, and which keys were looked
+// at.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant {
+
+using ConfigJson = nlohmann::json;
+
+// Throws Error(where, ...) for what is no JSON object, for a key that an object has twice, and for
+// more than 32 levels.
+ConfigJson parse_config_json(std::string_view text, std::string_view where);
+
+// Every getter gives nothing where the key is absent or null, and throws Error where its value is
+// of another type or out of range.
+class ConfigObject {
+ public:
+  // `json` must be an object and outlive this; `prefix` is "rope_scaling." for an object inside.
+  ConfigObject(const ConfigJson& json, std::string where, std::string prefix = "")
+      : json_(json), where_(std::move(where)), prefix_(std::move(prefix)) {}
+
+  bool has(std::string_view key) const;
+  std::optional<std::int64_t> integer(std::string_view key, std::int64_t least = 1) const;
+  std::optional<double> number(std::string_view key) const;
+  std::optional<double> positive(std::string_view key) const;
+  std::optional<bool> flag(std::string_view key) const;
+  std::optional<std::string> text(std::string_view key) const;
+  std::optional<std::vector<double>> numbers(std::string_view key) const;
+  std::optional<std::vector<std::int64_t>> integers(std::string_view key) const;
+  std::optional<std::vector<std::string>> texts(std::string_view key) const;
+  std::optional<ConfigObject> object(std::string_view key) const;
+
+  // The one that several spellings of a key give; throws Error when two of them differ.
+  std::optional<std::int64_t> integer_of(std::initializer_list<std::string_view> keys) const;
+
+  template <class T>
+  T need(const std::optional<T>& value, std::string_view key) const {
+    if (!value) fail(key, "must be given");
+    return *value;
+  }
+
+  [[noreturn]] void fail(std::string_view key, const std::string& what) const;
+  // Keys that no getter was asked for and that are not null.
+  std::vector<std::string> unread() const;
+  // Throws Error for the first of them.
+  void refuse_unread(const std::string& allowed) const;
+
+  const ConfigJson& json() const noexcept { return json_; }
+
+ private:
+  const ConfigJson* find(std::string_view key) const;
+
+  const ConfigJson& json_;
+  std::string where_, prefix_;
+  mutable std::set<std::string, std::less<>> read_;
+};
+
+}  // namespace sextant
