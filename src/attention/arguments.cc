@@ -120,11 +120,20 @@ void check_window_side(std::string_view function, std::string_view side, std::in
   }
 }
 
-// What positions may come up: the smallest and largest distance of any pair, masks aside, and the
-// largest position of a query or key, with the smallest of a query.
-struct Reach {
+// Numbers [least, most], none when most < least.
+struct Span {
   std::int64_t least = kFar, most = -kFar;
-  std::int64_t first_own = kFar, last_position = -1;
+
+  bool is_empty() const { return most < least; }
+  void add(std::int64_t from, std::int64_t to) {
+    least = std::min(least, from);
+    most = std::max(most, to);
+  }
+};
+
+// What positions may come up: distances of pairs, masks aside, and positions of queries and keys.
+struct Reach {
+  Span distances, queries, keys;
 };
 
 template <class T>
@@ -138,18 +147,15 @@ Reach reach_of(const Arguments<T>& a) {
     const Sequence at = a.sequence(n);
     if (at.q_len == 0) continue;
     // Queries are turned also where they have no keys.
-    reach.first_own = std::min(reach.first_own, a.own_key(at, 0));
-    reach.last_position =
-        std::max({reach.last_position, a.own_key(at, at.q_len - 1), at.k_len - 1});
+    reach.queries.add(a.own_key(at, 0), a.own_key(at, at.q_len - 1));
     if (at.k_len == 0) continue;
+    reach.keys.add(0, at.k_len - 1);
     // Each row sees an interval of distances, one further left than the row before it, so that the
     // union is an interval too.
     const std::int64_t first = std::max(-a.own_key(at, at.q_len - 1), -a.left);
     const std::int64_t last =
         std::min({at.k_len - 1 - a.own_key(at, 0), a.right, a.causal ? std::int64_t{0} : kFar});
-    if (first > last) continue;
-    reach.least = std::min(reach.least, first);
-    reach.most = std::max(reach.most, last);
+    if (first <= last) reach.distances.add(first, last);
   }
   return reach;
 }
@@ -157,14 +163,14 @@ Reach reach_of(const Arguments<T>& a) {
 // Refuses a bias that lacks a distance some row would read: a guess (0, the last one, hidden) would
 // be a silent mistake for one scheme or another.
 template <class T>
-void check_bias(std::string_view function, const Arguments<T>& a, const Reach& reach) {
+void check_bias(std::string_view function, const Arguments<T>& a, const Span& reach) {
   const Tensor<float>& values = a.bias->values;
   if (values.rank() != 2 || (values.size(0) != 1 && values.size(0) != a.heads_q)) {
     refuse(function, "bias",
            "must be [1 or " + std::to_string(a.heads_q) + ", distances], got " +
                values.shape().to_string());
   }
-  if (reach.least > reach.most) return;
+  if (reach.is_empty()) return;
   const std::int64_t origin = a.bias->origin, distances = values.size(1);
   if (origin < -kFar || origin > kFar || reach.least + origin < 0 ||
       reach.most + origin >= distances) {
@@ -175,28 +181,56 @@ void check_bias(std::string_view function, const Arguments<T>& a, const Reach& r
   }
 }
 
+// One of a rotation's tables against the heads and positions that it is for.
+void check_table(std::string_view function, std::string_view argument,
+                 const RotationTable<float>& table, std::int64_t heads, std::int64_t head_dim,
+                 const Span& positions) {
+  const Shape& shape = table.cos.shape();
+  const int rank = shape.rank();
+  if ((rank != 2 && rank != 3) || !(shape == table.sin.shape())) {
+    refuse(function, argument,
+           "must have cos and sin of one shape [positions, pairs] or [heads, positions, pairs], "
+           "got " +
+               shape.to_string() + " and " + table.sin.shape().to_string());
+  }
+  if (rank == 3 && shape[0] != heads) {
+    refuse(function, argument,
+           "must be for " + std::to_string(heads) + " heads, got " + shape.to_string());
+  }
+  const std::int64_t span = 2 * shape[rank - 1];
+  if (table.first_channel < 0 || table.first_channel > head_dim - span) {
+    refuse(function, argument,
+           "must turn channels of the " + std::to_string(head_dim) + " a head has, got " +
+               std::to_string(span) + " from channel " + std::to_string(table.first_channel));
+  }
+  if (positions.is_empty()) return;
+  const std::int64_t rows = shape[rank - 2];
+  if (positions.least < 0 || positions.most >= rows) {
+    refuse(function, argument,
+           "must have a row for each of the positions " +
+               std::to_string(std::min<std::int64_t>(positions.least, 0)) + " .. " +
+               std::to_string(positions.most) + ", got " + std::to_string(rows) +
+               " rows from position 0");
+  }
+}
+
 template <class T>
 void check_rotation(std::string_view function, const Arguments<T>& a, const Reach& reach) {
   const RotationTable<float>& table = *a.rotation;
-  if (table.cos.rank() != 2 || !(table.cos.shape() == table.sin.shape())) {
-    refuse(function, "rotation",
-           "must have cos and sin of one shape [positions, pairs], got " +
-               table.cos.shape().to_string() + " and " + table.sin.shape().to_string());
+  if (table.keys) {
+    check_table(function, "rotation", table, a.heads_q, a.head_dim, reach.queries);
+    check_table(function, "rotation.keys", *table.keys, a.heads_k, a.head_dim, reach.keys);
+    return;
   }
-  const std::int64_t span = 2 * table.cos.size(1);
-  if (table.first_channel < 0 || table.first_channel > a.head_dim - span) {
-    refuse(function, "rotation",
-           "must turn channels of the " + std::to_string(a.head_dim) + " a head has, got " +
-               std::to_string(span) + " from channel " + std::to_string(table.first_channel));
+  if (table.cos.rank() == 3 && a.heads_q != a.heads_k) {
+    refuse(
+        function, "rotation",
+        "must have a table of keys where it is by head and k has fewer heads than q, got heads " +
+            std::to_string(a.heads_k) + " and " + std::to_string(a.heads_q));
   }
-  if (reach.last_position < 0) return;
-  if (reach.first_own < 0 || reach.last_position >= table.cos.size(0)) {
-    refuse(function, "rotation",
-           "must have a row for each of the positions " +
-               std::to_string(std::min<std::int64_t>(reach.first_own, 0)) + " .. " +
-               std::to_string(reach.last_position) + ", got " + std::to_string(table.cos.size(0)) +
-               " rows from position 0");
-  }
+  Span both = reach.queries;
+  if (!reach.keys.is_empty()) both.add(reach.keys.least, reach.keys.most);
+  check_table(function, "rotation", table, a.heads_q, a.head_dim, both);
 }
 
 template <class T>
@@ -323,7 +357,7 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   const Reach reach = reach_of(a);
   if (options.bias != nullptr) {
     a.bias = options.bias;
-    check_bias(function, a, reach);
+    check_bias(function, a, reach.distances);
   }
   if (!options.slopes.empty()) {
     check_per_head(function, "slopes", options.slopes, a.heads_q, false);

@@ -61,16 +61,16 @@ class KeySums {
   std::vector<Tensor<float>> spare_;
 };
 
-// Writes sums over queries as gradients, [keys, channels]; returns whether they are finite.
+// Writes sums over queries as gradients, [keys, channels], turned back if the keys were turned;
+// returns whether they are finite.
 template <class T>
 bool store_key_gradients(View<T> to, const Sequence& at, std::int64_t key_head, float* sums,
-                         float scale, const RotationTable<float>* rotation) {
+                         float scale, RotationRows rotation) {
   if (!is_wanted(to)) return true;
   const std::int64_t width = to.size(3), padded = padded_width(width), stride = to.stride(3);
-  if (rotation != nullptr) {
-    RotationRows back = rotation_rows(*rotation, 0);
-    back.inverse = true;
-    rotate_rows(sums, padded, at.k_len, back);
+  if (rotation.cos != nullptr) {
+    rotation.inverse = true;
+    rotate_rows(sums, padded, at.k_len, rotation);
   }
   constexpr std::uint32_t kExponent = 0x7f800000U;
   std::uint32_t beyond = 0;

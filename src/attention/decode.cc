@@ -37,7 +37,7 @@ class DecodeTask {
     block_.v_dim = v.size(3);
     block_.scale = static_cast<float>(a.scale * kLog2E);
     block_.softcap = static_cast<float>(a.softcap * kLog2E);
-    if (a.rotation != nullptr) block_.rotation = rotation_rows(*a.rotation, 0);
+    block_.k_rotation = key_rotation(a, sequence, key_head);
     const std::int64_t group = a.heads_q / a.heads_k;
     bool biased = false;
     for (int row = 0; row < block_.count; ++row) {
@@ -55,7 +55,7 @@ class DecodeTask {
           .first = static_cast<std::int32_t>(range.first),
           .last = static_cast<std::int32_t>(range.last),
           .sink = static_cast<float>(a.sink(head) * kLog2E),
-          .position = a.rotation != nullptr ? a.own_key(sequence, query) : 0,
+          .rotation = query_rotation(a, sequence, head).from(query),
           .log_sum_exp = a.log_sum_exp.data() != nullptr ? at(a.log_sum_exp) : nullptr};
       const HeadBiases<T> biases{a, sequence, head};
       biased = biased || biases.by_pair() || biases.by_distance();

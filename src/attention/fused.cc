@@ -48,10 +48,8 @@ class HeadTask {
       first_[i] = static_cast<std::int32_t>(range.first);
       last_[i] = static_cast<std::int32_t>(range.last);
     }
-    if (a.rotation != nullptr) {
-      block_.k_rotation = rotation_rows(*a.rotation, 0);
-      block_.q_rotation = rotation_rows(*a.rotation, a.own_key(sequence, first_query));
-    }
+    block_.k_rotation = key_rotation(a, sequence, key_head);
+    block_.q_rotation = query_rotation(a, sequence, head).from(first_query);
     if (a.log_sum_exp.data() != nullptr) {
       const View<float>& to_log = a.log_sum_exp;
       block_.log_sum_exp = to_log.data() + sequence.batch * to_log.stride(0) +

@@ -74,10 +74,8 @@ class BlockTask {
       first_[i] = static_cast<std::int32_t>(range.first);
       last_[i] = static_cast<std::int32_t>(range.last);
     }
-    if (a_.rotation != nullptr) {
-      block_.k_rotation = rotation_rows(*a_.rotation, 0);
-      block_.q_rotation = rotation_rows(*a_.rotation, a_.own_key(at, first_query_));
-    }
+    block_.k_rotation = key_rotation(a_, at, key_head);
+    block_.q_rotation = query_rotation(a_, at, head).from(first_query_);
     if (is_wanted(b_.log_sum_exp)) {
       block_.log_sum_exp = &b_.log_sum_exp(at.batch, head, at.begin + first_query_);
       block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
@@ -243,9 +241,10 @@ bool finish_unit(const Call<T>& call, std::int64_t unit) {
   const Sequence at = b.sequence_of_unit(unit);
   const std::int64_t key_head = b.key_head_of_unit(unit);
   const KeySums::Sums& sums = call.key_sums.of(unit, at.k_len);
-  const bool k_finite = store_key_gradients(b.wanted.k, at, key_head, sums.k,
-                                            static_cast<float>(b.scores.scale), b.scores.rotation);
-  const bool v_finite = store_key_gradients(b.wanted.v, at, key_head, sums.v, 1.0F, nullptr);
+  const bool k_finite =
+      store_key_gradients(b.wanted.k, at, key_head, sums.k, static_cast<float>(b.scores.scale),
+                          key_rotation(b.scores, at, key_head));
+  const bool v_finite = store_key_gradients(b.wanted.v, at, key_head, sums.v, 1.0F, {});
   call.key_sums.release(unit);
   return k_finite && v_finite;
 }

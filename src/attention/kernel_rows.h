@@ -23,15 +23,30 @@ StoredOutput stored_output(View<T> x, const Sequence& at, std::int64_t head, std
           x.stride(2), x.stride(3), storage_of<T>};
 }
 
-// Row `first` of a table and those after it.
-inline RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t first) {
-  const std::int64_t pairs = table.cos.size(1);
-  return {.cos = table.cos.data() + first * pairs,
-          .sin = table.sin.data() + first * pairs,
+// The rows of a head in a table, which all heads share or not.
+inline RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t head) {
+  const int last = table.cos.rank() - 1;
+  const std::int64_t pairs = table.cos.size(last);
+  const std::int64_t begin = last == 2 ? head * table.cos.size(1) * pairs : 0;
+  return {.cos = table.cos.data() + begin,
+          .sin = table.sin.data() + begin,
           .stride = pairs,
           .pairs = pairs,
           .first_channel = table.first_channel,
           .interleaved = table.layout == RotaryLayout::interleaved};
+}
+
+// What turns the queries of a head, from query 0 of the sequence on, and the keys of a key head;
+// cos null: nothing does.
+template <class T>
+RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t head) {
+  if (a.rotation == nullptr) return {};
+  return rotation_rows(*a.rotation, head).from(a.own_key(at, 0));
+}
+template <class T>
+RotationRows key_rotation(const Arguments<T>& a, const Sequence& /*at*/, std::int64_t key_head) {
+  if (a.rotation == nullptr) return {};
+  return rotation_rows(a.rotation->for_keys(), key_head);
 }
 
 }  // namespace sextant::detail

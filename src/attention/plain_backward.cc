@@ -5,25 +5,11 @@
 #include <cmath>
 
 #include "each_row.h"
+#include "kernel_rows.h"
 #include "row.h"
 
 namespace sextant::detail {
 namespace {
-
-// Turns a row of channels to a position, or back from it.
-void turn(const RotationTable<float>& table, std::int64_t position, bool back, double* row) {
-  const std::int64_t pairs = table.cos.size(1);
-  const bool adjacent = table.layout == RotaryLayout::interleaved;
-  for (std::int64_t p = 0; p < pairs; ++p) {
-    double& x = row[table.first_channel + (adjacent ? 2 * p : p)];
-    double& y = row[table.first_channel + (adjacent ? 2 * p + 1 : p + pairs)];
-    const double cos = static_cast<double>(table.cos(position, p));
-    const double sin = static_cast<double>(table.sin(position, p)) * (back ? -1 : 1);
-    const double turned = x * cos - y * sin;
-    y = x * sin + y * cos;
-    x = turned;
-  }
-}
 
 // One sequence and key head. Queries and keys count in the sequence.
 template <class T>
@@ -39,7 +25,8 @@ class Unit {
         k_(head_rows(a_.k, key_head_)),
         v_(head_rows(b.v, key_head_)),
         channels_(a_.head_dim),
-        v_dim_(b.v.size(3)) {
+        v_dim_(b.v.size(3)),
+        key_rotation_(key_rotation(a_, at_, key_head_)) {
     const auto take = [&](std::int64_t count) {
       double* part = memory;
       memory += count;
@@ -75,8 +62,8 @@ class Unit {
       for (std::int64_t query = 0; query < at_.q_len; ++query) sink += row({at_, head, query});
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
     }
-    write_keys(b_.wanted.k, dk_, channels_, a_.scale, a_.rotation, content_dk_);
-    write_keys(b_.wanted.v, dv_, v_dim_, 1, nullptr, nullptr);
+    write_keys(b_.wanted.k, dk_, channels_, a_.scale, key_rotation_, content_dk_);
+    write_keys(b_.wanted.v, dv_, v_dim_, 1, {}, nullptr);
     if (content_ != nullptr) sums_.add_content(unit_, content_);
   }
 
@@ -190,7 +177,7 @@ class Unit {
     for (std::int64_t d = 0; d < channels_; ++d) {
       key_[d] = static_cast<double>(k_(at_.begin + j, d));
     }
-    if (a_.rotation != nullptr) turn(*a_.rotation, j, false, key_);
+    if (a_.rotation != nullptr) turn_row(key_rotation_, j, key_);
     for (std::int64_t d = 0; d < channels_; ++d) {
       dq_[d] += ds * key_[d];
       dk_[j * channels_ + d] += ds * row_.query[d];
@@ -214,7 +201,11 @@ class Unit {
 
   void write_query(const RowIndex& at) {
     for (std::int64_t d = 0; d < channels_; ++d) dq_[d] *= a_.scale;
-    if (a_.rotation != nullptr) turn(*a_.rotation, a_.own_key(at_, at.query), true, dq_);
+    if (a_.rotation != nullptr) {
+      RotationRows back = query_rotation(a_, at_, at.head);
+      back.inverse = true;
+      turn_row(back, at.query, dq_);
+    }
     for (std::int64_t d = 0; d < channels_; ++d) {
       if (a_.content != nullptr) dq_[d] += content_dq_[d];
       b_.wanted.q(at_.batch, at.head, at_.begin + at.query, d) = static_cast<T>(dq_[d]);
@@ -222,11 +213,12 @@ class Unit {
   }
 
   void write_keys(const View<T>& wanted, double* rows, std::int64_t channels, double factor,
-                  const RotationTable<float>* rotation, const double* more) const {
+                  RotationRows rotation, const double* more) const {
     if (!is_wanted(wanted)) return;
+    rotation.inverse = true;
     for (std::int64_t j = 0; j < at_.k_len; ++j, rows += channels) {
       for (std::int64_t d = 0; d < channels; ++d) rows[d] *= factor;
-      if (rotation != nullptr) turn(*rotation, j, true, rows);
+      if (rotation.cos != nullptr) turn_row(rotation, j, rows);
       for (std::int64_t d = 0; d < channels; ++d) {
         if (more != nullptr) rows[d] += more[j * channels + d];
         wanted(at_.batch, key_head_, at_.begin + j, d) = static_cast<T>(rows[d]);
@@ -242,6 +234,7 @@ class Unit {
   std::int64_t key_head_;
   View<const T> k_, v_;
   std::int64_t channels_, v_dim_;
+  RotationRows key_rotation_;
   double *dk_, *dv_;  // [keys, head_dim], [keys, v_dim]
   double *dq_, *key_, *dout_row_;
   double* capped_;  // [keys], with a softcap

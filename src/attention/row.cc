@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernel_rows.h"
+
 namespace sextant::detail {
 namespace {
 
@@ -27,23 +29,12 @@ double dot(const double* query, const T* key, std::int64_t stride, std::int64_t 
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// Copies a row of channels to float64 and turns it to its position.
+// Copies a row of channels to float64 and turns it by row n of the table, if there is one.
 template <class T>
 void load_row(const T* source, std::int64_t stride, std::int64_t channels,
-              const RotationTable<float>* rotation, std::int64_t position, double* row) noexcept {
+              const RotationRows& rotation, std::int64_t n, double* row) noexcept {
   for (std::int64_t d = 0; d < channels; ++d) row[d] = static_cast<double>(source[d * stride]);
-  if (rotation == nullptr) return;
-  const std::int64_t pairs = rotation->cos.size(1);
-  const bool adjacent = rotation->layout == RotaryLayout::interleaved;
-  for (std::int64_t p = 0; p < pairs; ++p) {
-    double& x = row[rotation->first_channel + (adjacent ? 2 * p : p)];
-    double& y = row[rotation->first_channel + (adjacent ? 2 * p + 1 : p + pairs)];
-    const double cos = static_cast<double>(rotation->cos(position, p));
-    const double sin = static_cast<double>(rotation->sin(position, p));
-    const double turned = x * cos - y * sin;
-    y = x * sin + y * cos;
-    x = turned;
-  }
+  if (rotation.cos != nullptr) turn_row(rotation, n, row);
 }
 
 // Scores of one query with any key of its sequence and head.
@@ -53,7 +44,7 @@ class Scorer {
   Scorer(const Arguments<T>& a, const RowIndex& at, bool capped, const RowScratch& scratch) noexcept
       : query_(scratch.query),
         rotated_(a.rotation != nullptr ? scratch.key : nullptr),
-        rotation_(a.rotation),
+        rotation_(key_rotation(a, at.sequence, a.key_head(at.head))),
         keys_(a.k.data() + at.sequence.batch * a.k.stride(0) + a.key_head(at.head) * a.k.stride(1) +
               at.sequence.begin * a.k.stride(2)),
         key_stride_(a.k.stride(2)),
@@ -63,7 +54,7 @@ class Scorer {
         softcap_(capped ? a.softcap : 0) {
     const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
                       (at.sequence.begin + at.query) * a.q.stride(2);
-    load_row(source, a.q.stride(3), channels_, rotation_, a.own_key(at.sequence, at.query),
+    load_row(source, a.q.stride(3), channels_, query_rotation(a, at.sequence, at.head), at.query,
              scratch.query);
   }
 
@@ -85,7 +76,7 @@ class Scorer {
 
   const double* query_;
   double* rotated_;  // null: keys are taken as they are
-  const RotationTable<float>* rotation_;
+  RotationRows rotation_;
   const T* keys_;
   std::int64_t key_stride_, channel_stride_, channels_;
   double scale_, softcap_;
@@ -162,6 +153,20 @@ void add_content(const Arguments<T>& a, const RowIndex& at, const RowScratch& sc
 }
 
 }  // namespace
+
+void turn_row(const RotationRows& table, std::int64_t n, double* row) noexcept {
+  const float* cosines = table.cos + table.place(n) * table.stride;
+  const float* sines = table.sin + table.place(n) * table.stride;
+  for (std::int64_t p = 0; p < table.pairs; ++p) {
+    double& x = row[table.first_channel + (table.interleaved ? 2 * p : p)];
+    double& y = row[table.first_channel + (table.interleaved ? 2 * p + 1 : p + table.pairs)];
+    const double cos = static_cast<double>(cosines[p]);
+    const double sin = static_cast<double>(sines[p]) * (table.inverse ? -1 : 1);
+    const double turned = x * cos - y * sin;
+    y = x * sin + y * cos;
+    x = turned;
+  }
+}
 
 template <class T>
 void plain_scores(const Arguments<T>& a, const RowIndex& at, bool capped,

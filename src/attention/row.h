@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "arguments.h"
+#include "kernels/rotate_rows.h"
 
 namespace sextant::detail {
 
@@ -45,6 +46,9 @@ RowScratch row_scratch(double* memory, const Arguments<T>& a) {
   }
   return scratch;
 }
+
+// Turns a row of channels by row n of a table, or back where the table says inverse.
+void turn_row(const RotationRows& table, std::int64_t n, double* row) noexcept;
 
 // The scores of every key of the sequence, hidden or not, before biases and masks; content term and
 // softcap applied if asked. Keys count in the sequence here and below.

@@ -34,10 +34,8 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
     first_[i] = static_cast<std::int32_t>(range.first);
     last_[i] = static_cast<std::int32_t>(range.last);
   }
-  if (a.rotation != nullptr) {
-    b.k_rotation = rotation_rows(*a.rotation, 0);
-    b.q_rotation = rotation_rows(*a.rotation, a.own_key(sequence, 0));
-  }
+  b.k_rotation = key_rotation(a, sequence, a.key_head(head));
+  b.q_rotation = query_rotation(a, sequence, head);
   if (hides(stage) && (biases_.by_pair() || biases_.by_distance())) b.tiles = {fill_tile, this};
 }
 

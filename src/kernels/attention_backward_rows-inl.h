@@ -42,10 +42,8 @@ struct BackwardLanes {
 HWY_INLINE void turn_part(RotationRows turn, std::int64_t first, std::int64_t count, bool back,
                           float* rows, std::int64_t stride) {
   if (turn.cos == nullptr) return;
-  turn.cos += first * turn.stride;
-  turn.sin += first * turn.stride;
   turn.inverse = back;
-  rotate_rows(rows, stride, count, turn);
+  rotate_rows(rows, stride, count, turn.from(first));
 }
 
 // Rows [first, first + count) with zeros up to the padded width; `tight` is room for as many.

@@ -175,10 +175,7 @@ HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::i
   }
   load_rows(b.q, first, count, b.head_dim, rows);
   if (b.q_rotation.cos != nullptr) {
-    RotationRows turn = b.q_rotation;
-    turn.cos += first * turn.stride;
-    turn.sin += first * turn.stride;
-    rotate_rows(rows, b.head_dim, count, turn);
+    rotate_rows(rows, b.head_dim, count, b.q_rotation.from(first));
   }
   transpose_scaled(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kBlockLanes);
 }

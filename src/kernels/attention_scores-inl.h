@@ -33,10 +33,7 @@ HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, s
   if (room == nullptr) return static_cast<const float*>(b.k.data) + first * b.k.row_stride;
   load_rows(b.k, first, count, b.head_dim, room);
   if (b.k_rotation.cos != nullptr) {
-    RotationRows turn = b.k_rotation;
-    turn.cos += first * turn.stride;
-    turn.sin += first * turn.stride;
-    rotate_rows(room, b.head_dim, count, turn);
+    rotate_rows(room, b.head_dim, count, b.k_rotation.from(first));
   }
   return room;
 }

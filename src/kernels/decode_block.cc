@@ -203,11 +203,8 @@ HWY_INLINE void multiply(const DecodeBlock& b, const Shared& s, const Own& own,
   if (needs_of(b).copies_k) {
     const std::int64_t channels = padded(b.head_dim), count = keys.to - from;
     copy_rows(b.k, from, count, b.head_dim, channels, own.k);
-    if (b.rotation.cos != nullptr) {
-      RotationRows turn = b.rotation;
-      turn.cos += from * turn.stride;
-      turn.sin += from * turn.stride;
-      rotate_rows(own.k, channels, count, turn);
+    if (b.k_rotation.cos != nullptr) {
+      rotate_rows(own.k, channels, count, b.k_rotation.from(from));
     }
     std::fill_n(own.k + count * channels, (keys.group_to() - keys.to) * channels, 0.0F);
     return score_groups<float>(b, s, {own.k, channels}, keys.group_to() - from, scores, nullptr);
@@ -383,12 +380,7 @@ HWY_INLINE void start(const DecodeBlock& b, const Shared& s) {
     s.most[row] = has_sink ? r.sink : std::numeric_limits<float>::lowest();
     s.sum[row] = has_sink ? 1.0F : 0.0F;
     load_rows({r.q, 0, b.q_stride, b.k.storage}, 0, 1, b.head_dim, s.line);
-    if (b.rotation.cos != nullptr) {
-      RotationRows turn = b.rotation;
-      turn.cos += r.position * turn.stride;
-      turn.sin += r.position * turn.stride;
-      rotate_rows(s.line, b.head_dim, 1, turn);
-    }
+    if (r.rotation.cos != nullptr) rotate_rows(s.line, b.head_dim, 1, r.rotation);
     const int tile = row / kTileRows, width = rows_of_tile(b.count, tile);
     float* to = s.q + tile * kTileRows * channels + row % kTileRows;
     for (std::int64_t c = 0; c < b.head_dim; ++c) to[c * width] = s.line[c] * b.scale;
@@ -551,7 +543,7 @@ DecodeNeeds decode_needs(int rows, const StoredRows& k, std::int64_t head_dim, c
 }
 
 DecodeNeeds needs_of(const DecodeBlock& b) noexcept {
-  return decode_needs(b.count, b.k, b.head_dim, b.v, b.v_dim, b.rotation.cos != nullptr);
+  return decode_needs(b.count, b.k, b.head_dim, b.v, b.v_dim, b.k_rotation.cos != nullptr);
 }
 
 std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept {

@@ -34,8 +34,8 @@ struct TableRow {
 
 template <class U>
 HWY_INLINE TableRow<U> row_of(const BasicRotationRows<U>& table, std::int64_t n) {
-  return {table.cos + n * table.stride, table.sin + n * table.stride, table.pairs,
-          table.inverse ? -0.0F : 0.0F};
+  const std::int64_t at = table.place(n) * table.stride;
+  return {table.cos + at, table.sin + at, table.pairs, table.inverse ? -0.0F : 0.0F};
 }
 
 template <class V>

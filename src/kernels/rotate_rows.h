@@ -16,7 +16,7 @@
 
 namespace sextant {
 
-// Cosines and sines: row i at cos + i * stride and sin + i * stride, `pairs` of each.
+// Cosines and sines: row i at cos + place(i) * stride and sin + place(i) * stride, `pairs` of each.
 template <class U>
 struct BasicRotationRows {
   const U* cos = nullptr;
@@ -26,6 +26,22 @@ struct BasicRotationRows {
   std::int64_t first_channel = 0;  // the span that turns has 2 * pairs channels from here
   bool interleaved = false;        // pair k is (2k, 2k + 1) of the span, else (k, k + pairs)
   bool inverse = false;            // by the opposite angles
+  const std::int64_t* places = nullptr;  // row i is row places[i] of the table; null: row i
+
+  std::int64_t place(std::int64_t i) const noexcept {
+    return places == nullptr ? i : places[i];
+  }
+  // The rows from `first` on.
+  BasicRotationRows from(std::int64_t first) const noexcept {
+    BasicRotationRows rest = *this;
+    if (places != nullptr) {
+      rest.places += first;
+    } else {
+      rest.cos += first * stride;
+      rest.sin += first * stride;
+    }
+    return rest;
+  }
 };
 using RotationRows = BasicRotationRows<float>;
 

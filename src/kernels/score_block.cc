@@ -74,10 +74,7 @@ HWY_INLINE void gather_queries(const ScoreBlock& s, float* rows, float* lanes) {
     float* row = rows + i * b.head_dim;
     load_rows(b.q, s.rows[i], 1, b.head_dim, row);
     if (b.q_rotation.cos == nullptr) continue;
-    RotationRows turn = b.q_rotation;
-    turn.cos += s.rows[i] * turn.stride;
-    turn.sin += s.rows[i] * turn.stride;
-    rotate_rows(row, b.head_dim, 1, turn);
+    rotate_rows(row, b.head_dim, 1, b.q_rotation.from(s.rows[i]));
   }
   if (b.queries < kBlockLanes) std::fill_n(lanes, b.head_dim * kBlockLanes, 0.0F);
   transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.scale, lanes, kBlockLanes);

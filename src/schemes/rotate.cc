@@ -42,18 +42,26 @@ void check_rotation(View<const T> x, View<T> out, const RotationTable<U>& table)
     throw Error("rotate.out", "must be x itself or not overlap it");
   }
   check_named("rotate.table.layout", table.layout);
-  if (table.cos.rank() != 2 || table.cos.shape() != table.sin.shape()) {
-    throw Error("rotate.table", "must hold cos and sin of one shape [position, pairs]");
+  const Shape& shape = table.cos.shape();
+  const int rank = shape.rank();
+  if ((rank != 2 && rank != 3) || shape != table.sin.shape()) {
+    throw Error("rotate.table",
+                "must hold cos and sin of one shape [position, pairs] or [heads, position, pairs]");
   }
-  if (table.cos.size(0) != x.size(2)) {
+  if (rank == 3 && shape[0] != x.size(1)) {
+    throw Error("rotate.table", "must be for the " + std::to_string(x.size(1)) +
+                                    " heads of x, got " + shape.to_string());
+  }
+  if (shape[rank - 2] != x.size(2)) {
     throw Error("rotate.table", "must have one row per position of x, " +
                                     std::to_string(x.size(2)) + ", got " +
-                                    std::to_string(table.cos.size(0)));
+                                    std::to_string(shape[rank - 2]));
   }
-  if (table.first_channel < 0 || table.first_channel > x.size(3) - 2 * table.cos.size(1)) {
+  const std::int64_t span = 2 * shape[rank - 1];
+  if (table.first_channel < 0 || table.first_channel > x.size(3) - span) {
     throw Error("rotate.table", "must turn channels inside head_dim " + std::to_string(x.size(3)) +
-                                    ", got " + std::to_string(2 * table.cos.size(1)) +
-                                    " channels from " + std::to_string(table.first_channel));
+                                    ", got " + std::to_string(span) + " channels from " +
+                                    std::to_string(table.first_channel));
   }
 }
 
@@ -122,11 +130,13 @@ void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threa
   check_rotation(x, out, table);
   if (x.count() == 0) return;
   const Shape& shape = x.shape();
-  const std::int64_t pairs = table.cos.size(1);
+  const bool by_head = table.cos.rank() == 3;
+  const std::int64_t pairs = table.cos.size(by_head ? 2 : 1);
   constexpr auto kElement = static_cast<std::int64_t>(sizeof(T));
   const bool heads_inside = std::abs(out.stride(1)) < std::abs(out.stride(2));
-  const Blocks blocks =
+  Blocks blocks =
       blocks_of(shape, kElement, 2 * pairs * static_cast<std::int64_t>(sizeof(U)), heads_inside);
+  if (by_head) blocks.heads = 1;  // heads that turn together share the rows of a table
   const std::int64_t head_blocks = (shape[1] + blocks.heads - 1) / blocks.heads;
   const std::int64_t row_blocks = (shape[2] + blocks.rows - 1) / blocks.rows;
   const bool stream = !is_in_place(x, out) && x.count() >= kStreamBytes / kElement;
@@ -146,8 +156,9 @@ void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threa
     }
     heads.stream = stream;
     BasicRotationRows<U> rows;
-    rows.cos = table.cos.data() + row * pairs;
-    rows.sin = table.sin.data() + row * pairs;
+    const std::int64_t begin = ((by_head ? head * shape[2] : 0) + row) * pairs;
+    rows.cos = table.cos.data() + begin;
+    rows.sin = table.sin.data() + begin;
     rows.stride = pairs;
     rows.pairs = pairs;
     rows.first_channel = table.first_channel;

@@ -232,10 +232,10 @@ TEST_F(AttentionErrors, Rotations) {
   RotationTable<float> table{Tensor<float>(Shape{4, 4}), Tensor<float>(Shape{4, 3})};
   options.causal = Causal::bottom_right;
   options.rotation = &table;
-  EXPECT_EQ(
-      message(),
-      "[attention.rotation] must have cos and sin of one shape [positions, pairs], got [4, 4] "
-      "and [4, 3]");
+  EXPECT_EQ(message(),
+            "[attention.rotation] must have cos and sin of one shape [positions, pairs] or "
+            "[heads, positions, pairs], got [4, 4] "
+            "and [4, 3]");
   table.sin = Tensor<float>(Shape{4, 4});
   EXPECT_EQ(
       message(),

@@ -78,8 +78,9 @@ struct AttentionOptions {
   // [heads_q] or empty: a logit per head that takes its share of the softmax and gives nothing, as
   // if a key of value 0 had this score. Finite or -infinity.
   std::span<const double> sinks{};
-  // Query i is turned by row own_key(i) of the table, key j by row j, before the scores; own_key as
-  // causal and query_offsets say. The table must have these rows. Null: none.
+  // Query i is turned by row own_key(i) of the table, key j by row j of table.for_keys(), before
+  // the scores; own_key as causal and query_offsets say. The tables must have these rows. Those by
+  // head have heads_q heads for queries and heads_k for keys. Null: none.
   const RotationTable<float>* rotation = nullptr;
   double softcap = 0;  // > 0: score -> softcap * tanh(score / softcap); 0: off
   // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.

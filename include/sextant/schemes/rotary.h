@@ -45,8 +45,8 @@ struct Rotary {
 // `T` is the type they are rounded to, once.
 template <Floating T = float>
 struct RotationTable {
-  Tensor<T> cos;  // [position, pairs]
-  Tensor<T> sin;  // [position, pairs]
+  Tensor<T> cos;  // [position, pairs], or [heads, position, pairs] where heads differ
+  Tensor<T> sin;  // likewise
   RotaryLayout layout = RotaryLayout::half_split;
   std::int64_t first_channel = 0;  // where the rotated span of 2 * pairs channels starts in a head
   // The table of keys where it is another one (xPos, temperature); null: the same.
@@ -76,18 +76,20 @@ template <Floating T>
 void rotary_into(RotationTable<T>& table, const Rotary& options);
 
 // Turns x by row n of the table for the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;
-// other channels are copied. x and out: [batch, heads, length, head_dim], strided as any slice or
-// transposition of an array; out may be x itself. 16-bit x is turned by a table of its own type or,
-// more exactly, of float32, in float32 arithmetic with one rounding of the result to nearest even.
-// `threads` is how many may share the work (0: default_threads()); the result does not depend on
-// it. Throws Error when shapes and table do not fit, when elements of out coincide, and when out
-// overlaps x without being x.
+// other channels are copied. A table by head turns head h of x by its head h; table.keys is not
+// looked at: keys are turned by table.for_keys(). x and out: [batch, heads, length, head_dim],
+// strided as any slice or transposition of an array; out may be x itself. 16-bit x is turned by a
+// table of its own type or, more exactly, of float32, in float32 arithmetic with one rounding of
+// the result to nearest even. `threads` is how many may share the work (0: default_threads()); the
+// result does not depend on it. Throws Error when shapes and table do not fit, when elements of out
+// coincide, and when out overlaps x without being x.
 template <Floating T, Floating U>
 requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate(
     View<const T> x, View<T> out, const RotationTable<U>& table, int threads = 0);
 
-// The same by the opposite angles: undoes rotate() but for roundings, and takes the gradient of its
-// result to the gradient of x, because the inverse of a rotation is its transpose.
+// The same by the opposite angles: the transpose of rotate(), which takes the gradient of its
+// result to the gradient of x. It undoes rotate(), but for roundings, where the table has no
+// amplitude; one of amplitude a comes back a^2 times as large.
 template <Floating T, Floating U>
 requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate_back(
     View<const T> x, View<T> out, const RotationTable<U>& table, int threads = 0);
