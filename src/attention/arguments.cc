@@ -14,7 +14,7 @@ namespace sextant::detail {
 namespace {
 
 // Beyond every distance, yet sums of three such numbers do not overflow.
-constexpr std::int64_t kFar = std::int64_t{1} << 61;
+constexpr std::int64_t kFar = Span::kFar;
 constexpr std::int64_t kFarthestOffset = std::int64_t{1} << 60;
 
 std::string name_in(std::string_view function, std::string_view argument) {
@@ -104,8 +104,9 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   } else if (causal == Causal::at_offsets && a.batch > 0) {
     refuse(function, "query_offsets", "must be given with causal at_offsets, got none");
   }
-  const bool counts = options.window.left >= 0 || options.window.right >= 0 || options.bias ||
-                      !options.slopes.empty() || options.rotation || options.content;
+  const bool measures = options.bias || !options.slopes.empty() || options.rotation;
+  const bool counts = options.window.left >= 0 || options.window.right >= 0 ||
+                      (measures && !a.by_ids) || options.content;
   if (!options.causal && !has_offsets && counts && a.q_len != a.k_len) {
     refuse(function, "causal",
            "must be named, or query_offsets given, for a window, distance bias, slopes or rotation "
@@ -120,32 +121,45 @@ void check_window_side(std::string_view function, std::string_view side, std::in
   }
 }
 
-// Numbers [least, most], none when most < least.
-struct Span {
-  std::int64_t least = kFar, most = -kFar;
-
-  bool is_empty() const { return most < least; }
-  void add(std::int64_t from, std::int64_t to) {
-    least = std::min(least, from);
-    most = std::max(most, to);
-  }
-};
-
 // What positions may come up: distances of pairs, masks aside, and positions of queries and keys.
 struct Reach {
   Span distances, queries, keys;
 };
 
+// Adds what the ids of a sequence make of it.
+template <class T>
+void add_reach_by_ids(const Arguments<T>& a, const Sequence& at, Reach& reach) {
+  const std::int64_t* queries = a.query_ids.at(at.batch, at.begin);
+  const std::int64_t* keys = a.key_ids.at(at.batch, at.begin);
+  const Span of_queries = span_of(queries, at.q_len);
+  reach.queries.add(of_queries.least, of_queries.most);
+  if (at.k_len == 0) return;
+  const Span of_keys = span_of(keys, at.k_len);
+  reach.keys.add(of_keys.least, of_keys.most);
+  if (a.bias == nullptr) return;
+  SlidingSpan seen(keys, at.k_len);
+  for (std::int64_t i = 0; i < at.q_len; ++i) {
+    const KeyRange range = a.visible(at, i);
+    if (range.first == range.last) continue;
+    const Span span = seen.of(range.first, range.last);
+    reach.distances.add(span.least - queries[i], span.most - queries[i]);
+  }
+}
+
 template <class T>
 Reach reach_of(const Arguments<T>& a) {
   Reach reach;
   // Batch rows differ only by what is given per sequence.
-  const bool alike = a.offsets == nullptr && a.key_lengths == nullptr;
+  const bool alike = a.offsets == nullptr && a.key_lengths == nullptr && !a.by_ids;
   const std::int64_t rows = alike ? std::min<std::int64_t>(a.batch, 1) : a.batch;
   const std::int64_t sequences = rows * a.segment_count();
   for (std::int64_t n = 0; n < sequences; ++n) {
     const Sequence at = a.sequence(n);
     if (at.q_len == 0) continue;
+    if (a.by_ids) {
+      add_reach_by_ids(a, at, reach);
+      continue;
+    }
     // Queries are turned also where they have no keys.
     reach.queries.add(a.own_key(at, 0), a.own_key(at, at.q_len - 1));
     if (at.k_len == 0) continue;
@@ -234,16 +248,19 @@ void check_rotation(std::string_view function, const Arguments<T>& a, const Reac
 }
 
 template <class T>
-ContentTerm::Call content_call(const Arguments<T>& a, const Reach& reach, std::int64_t v_dim) {
+ContentTerm::Call content_call(const Arguments<T>& a, std::int64_t v_dim) {
+  Arguments<T> by_place = a;
+  by_place.by_ids = false;
+  const Reach reach = reach_of(by_place);
   return {.batch = a.batch,
           .heads = a.heads_q,
           .head_dim = a.head_dim,
           .v_dim = v_dim,
           .k_len = a.k_len,
-          .looks_ahead = reach.most > 0,
+          .looks_ahead = reach.distances.most > 0,
           .packed = !a.segments.empty(),
-          .first_own = std::min<std::int64_t>(reach.first_own, 0),
-          .last_place = reach.last_position};
+          .first_own = std::min<std::int64_t>(reach.queries.least, 0),
+          .last_place = std::max({reach.queries.most, reach.keys.most, std::int64_t{-1}})};
 }
 
 void check_per_head(std::string_view function, std::string_view argument,
@@ -334,6 +351,21 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
                ", the heads of q, got " + k.shape().to_string());
   }
 
+  const auto is_given = [](View<const std::int64_t> ids) {
+    return ids.data() != nullptr || ids.rank() != 1;
+  };
+  const bool query_ids = is_given(options.query_positions);
+  if (query_ids != is_given(options.key_positions)) {
+    refuse(function, query_ids ? "key_positions" : "query_positions",
+           std::string("must be given with ") + (query_ids ? "query_positions" : "key_positions"));
+  }
+  if (query_ids) {
+    a.by_ids = true;
+    a.query_ids = check_position_ids(name_in(function, "query_positions"), options.query_positions,
+                                     a.batch, a.q_len);
+    a.key_ids = check_position_ids(name_in(function, "key_positions"), options.key_positions,
+                                   a.batch, a.k_len);
+  }
   align(function, options, a);
   check_window_side(function, "window.left", options.window.left);
   check_window_side(function, "window.right", options.window.right);
@@ -354,9 +386,9 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
     check_segments(function, options, a);
     a.segments = options.segments;
   }
+  a.bias = options.bias;
   const Reach reach = reach_of(a);
-  if (options.bias != nullptr) {
-    a.bias = options.bias;
+  if (a.bias != nullptr) {
     check_bias(function, a, reach.distances);
   }
   if (!options.slopes.empty()) {
@@ -396,7 +428,7 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   a.threads = options.threads;
   if (options.content != nullptr) {
     a.content = options.content;
-    options.content->check(content_call(a, reach, -1));
+    options.content->check(content_call(a, -1));
   }
   return a;
 }
@@ -405,7 +437,7 @@ template <class T>
 void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) {
   check_array(function, "v", v, "[batch, heads_k, k_len, v_dim]");
   check_shape(function, "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
-  if (a.content != nullptr) a.content->check(content_call(a, reach_of(a), v.size(3)));
+  if (a.content != nullptr) a.content->check(content_call(a, v.size(3)));
 }
 
 template <class T>

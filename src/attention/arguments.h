@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "position_ids.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant::detail {
@@ -55,6 +56,8 @@ struct Arguments {
   std::span<const double> slopes{}, sinks{};  // [heads_q] or empty
   const IndexedBias* indexed = nullptr;
   const ContentTerm* content = nullptr;
+  bool by_ids = false;  // positions are these ids:
+  PositionIds query_ids{}, key_ids{};
   const RotationTable<float>* rotation = nullptr;
   View<float> log_sum_exp{};
   int threads = 0;
@@ -73,13 +76,29 @@ struct Arguments {
     return query + (offsets != nullptr ? offsets[at.batch] : offset);
   }
   KeyRange visible(const Sequence& at, std::int64_t query) const noexcept;
+  // What rotation and distances go by.
+  std::int64_t query_position(const Sequence& at, std::int64_t query) const noexcept {
+    return by_ids ? *query_ids.at(at.batch, at.begin + query) : own_key(at, query);
+  }
+  std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
+    return by_ids ? *key_ids.at(at.batch, at.begin + key) : key;
+  }
   // A rectangle of scores as generators of biases are told of it.
   IndexedBias::Tile tile(const Sequence& at, std::int64_t head, std::int64_t first_query,
                          std::int64_t queries, std::int64_t first_key,
                          std::int64_t keys) const noexcept {
-    return {at.number, head, first_query, queries, first_key, keys, own_key(at, 0)};
+    return {.sequence = at.number,
+            .head = head,
+            .first_query = first_query,
+            .queries = queries,
+            .first_key = first_key,
+            .keys = keys,
+            .offset = own_key(at, 0),
+            .query_positions = by_ids ? query_ids.at(at.batch, at.begin + first_query) : nullptr,
+            .key_positions = by_ids ? key_ids.at(at.batch, at.begin + first_key) : nullptr};
   }
-  // The distance biases of a head: the pair's is row[key - own_key + bias->origin]. Null: none.
+  // The distance biases of a head: that of a pair is row[key's position - query's + bias->origin].
+  // Null: none.
   const float* bias_row(std::int64_t head) const noexcept {
     if (bias == nullptr) return nullptr;
     return bias->values.data() + (bias->values.size(0) == 1 ? 0 : head * bias->values.size(1));

@@ -27,15 +27,17 @@ struct BackwardArguments {
   std::array<std::int64_t, 4> mask_strides{};
   View<const float> log_sum_exp;  // empty: to be computed
 
-  bool wants_distances() const noexcept {
-    return is_wanted(wanted.bias) || is_wanted(wanted.slopes);
-  }
+  // Gradients by distance: as lines, or pair by pair where distances are those of position ids.
+  bool wants_distances() const noexcept { return !scores.by_ids && wants_bias_or_slopes(); }
+  bool wants_distances_by_ids() const noexcept { return scores.by_ids && wants_bias_or_slopes(); }
   bool wants_sinks() const noexcept { return is_wanted(wanted.sinks); }
   bool wants_indexed() const noexcept { return is_wanted(wanted.indexed); }
   // Whether an element of the mask's gradient is a sum over several sequences or key heads.
   bool mask_is_shared() const noexcept;
   // Whether units add to the same sums, and so have to do it in order.
-  bool units_share_sums() const noexcept { return mask_is_shared() || wants_indexed(); }
+  bool units_share_sums() const noexcept { return mask_is_shared() || wants_ordered(); }
+  // Whether there are sums over all units that are made in their order: of BackwardPart.
+  bool wants_ordered() const noexcept { return wants_indexed() || wants_distances_by_ids(); }
 
   // Sequences times key heads: what gradients of k and v are sums within. Sequences outermost.
   std::int64_t units() const noexcept {
@@ -46,6 +48,11 @@ struct BackwardArguments {
   }
   std::int64_t key_head_of_unit(std::int64_t unit) const noexcept { return unit % scores.heads_k; }
   std::int64_t group() const noexcept { return scores.heads_q / scores.heads_k; }
+
+ private:
+  bool wants_bias_or_slopes() const noexcept {
+    return is_wanted(wanted.bias) || is_wanted(wanted.slopes);
+  }
 };
 
 // Writes 0 to every element.

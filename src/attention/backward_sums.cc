@@ -23,6 +23,12 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
   }
   if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
   if (b.wants_indexed()) indexed_.resize(static_cast<std::size_t>(a.indexed->gradient_size()));
+  if (b.wants_distances_by_ids()) {
+    if (is_wanted(b.wanted.bias)) {
+      bias_by_ids_.resize(static_cast<std::size_t>(a.bias->values.count()));
+    }
+    slopes_by_ids_.resize(static_cast<std::size_t>(a.heads_q));
+  }
 }
 
 template <class T>
@@ -49,10 +55,54 @@ void BackwardSums<T>::add_content(std::int64_t unit, const double* gradient) {
 }
 
 template <class T>
+void BackwardSums<T>::add(std::int64_t head, const BackwardPart<T>& part) noexcept {
+  const auto add_to = [](double* sums, std::span<const double> terms) {
+    for (std::size_t n = 0; n < terms.size(); ++n) sums[n] += terms[n];
+  };
+  add_to(indexed_.data(), part.indexed());
+  const bool shared = !bias_by_ids_.empty() && b_.scores.bias->values.size(0) == 1;
+  add_to(bias_by_ids_.data() + (shared ? 0 : static_cast<std::size_t>(head) * part.bias().size()),
+         part.bias());
+  if (!slopes_by_ids_.empty()) slopes_by_ids_[static_cast<std::size_t>(head)] += part.slope();
+}
+
+template <class T>
+void BackwardSums<T>::take_ordered(BackwardSums& other) noexcept {
+  indexed_.swap(other.indexed_);
+  bias_by_ids_.swap(other.bias_by_ids_);
+  slopes_by_ids_.swap(other.slopes_by_ids_);
+}
+
+template <class T>
 void BackwardSums<T>::finish() {
   for (std::size_t n = 0; n < content_.size(); ++n) {
     b_.wanted.content(static_cast<std::int64_t>(n)) = content_[n];
   }
+  if (b_.wants_distances()) finish_lines();
+  const View<Wide>& bias = b_.wanted.bias;
+  for (std::size_t n = 0; n < bias_by_ids_.size(); ++n) {
+    const auto at = static_cast<std::int64_t>(n);
+    bias(at / bias.size(1), at % bias.size(1)) = static_cast<Wide>(bias_by_ids_[n]);
+  }
+  if (is_wanted(b_.wanted.slopes)) {
+    for (std::size_t n = 0; n < slopes_by_ids_.size(); ++n) {
+      b_.wanted.slopes(static_cast<std::int64_t>(n)) = static_cast<Wide>(slopes_by_ids_[n]);
+    }
+  }
+  for (std::size_t n = 0; n < indexed_.size(); ++n) {
+    b_.wanted.indexed(static_cast<std::int64_t>(n)) = indexed_[n];
+  }
+  if (!b_.wants_sinks()) return;
+  const std::int64_t sequences = b_.scores.batch * b_.scores.segment_count();
+  for (std::int64_t head = 0; head < b_.scores.heads_q; ++head) {
+    double sum = 0;
+    for (std::int64_t n = 0; n < sequences; ++n) sum += sink(b_.scores.sequence(n), head);
+    b_.wanted.sinks(head) = static_cast<Wide>(sum);
+  }
+}
+
+template <class T>
+void BackwardSums<T>::finish_lines() {
   const Arguments<T>& a = b_.scores;
   const std::int64_t sequences = a.batch * a.segment_count();
   // use(distance from the own key, sum) for each distance of a sequence and head.
@@ -83,21 +133,14 @@ void BackwardSums<T>::finish() {
       }
     }
   }
-  for (std::int64_t head = 0; head < a.heads_q; ++head) {
-    double slope = 0, sink_sum = 0;
+  for (std::int64_t head = 0; head < a.heads_q && is_wanted(b_.wanted.slopes); ++head) {
+    double slope = 0;
     for (std::int64_t n = 0; n < sequences; ++n) {
-      if (is_wanted(b_.wanted.slopes)) {
-        each_distance(n, head, [&](std::int64_t distance, double sum) {
-          slope -= std::abs(static_cast<double>(distance)) * sum;
-        });
-      }
-      if (b_.wants_sinks()) sink_sum += sink(a.sequence(n), head);
+      each_distance(n, head, [&](std::int64_t distance, double sum) {
+        slope -= std::abs(static_cast<double>(distance)) * sum;
+      });
     }
-    if (is_wanted(b_.wanted.slopes)) b_.wanted.slopes(head) = static_cast<Wide>(slope);
-    if (b_.wants_sinks()) b_.wanted.sinks(head) = static_cast<Wide>(sink_sum);
-  }
-  for (std::size_t n = 0; n < indexed_.size(); ++n) {
-    b_.wanted.indexed(static_cast<std::int64_t>(n)) = indexed_[n];
+    b_.wanted.slopes(head) = static_cast<Wide>(slope);
   }
 }
 

@@ -5,10 +5,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <span>
 #include <vector>
 
 #include "backward_arguments.h"
+#include "backward_part.h"
 
 namespace sextant::detail {
 
@@ -26,9 +26,10 @@ class BackwardSums {
   Wide* distances(const Sequence& sequence, std::int64_t head) noexcept;
   // The gradient of the head's sink from this sequence.
   double& sink(const Sequence& sequence, std::int64_t head) noexcept;
-  // [gradient_size] of the indexed bias, over all sequences and heads: for one to add to at a time,
-  // in order. Empty: not wanted. Zeros at first.
-  std::span<double> indexed() noexcept { return indexed_; }
+  // What a task of a head adds to sums over all sequences: one task at a time, in order.
+  void add(std::int64_t head, const BackwardPart<T>& part) noexcept;
+  // Takes those sums from another call's.
+  void take_ordered(BackwardSums& other) noexcept;
 
   // Adds a unit's gradient of the content term; returns when all units before it have added theirs.
   // Units must be begun in order.
@@ -38,6 +39,7 @@ class BackwardSums {
   void finish();
 
  private:
+  void finish_lines();  // bias and slopes of distances()
   static std::int64_t distance_count(const Sequence& at) noexcept {
     return at.q_len == 0 || at.k_len == 0 ? 0 : at.q_len + at.k_len - 1;
   }
@@ -46,7 +48,8 @@ class BackwardSums {
   std::vector<std::int64_t> begins_;  // of each sequence in distances_, times heads_q
   std::vector<Wide> distances_;
   std::vector<double> sinks_;  // [sequences, heads_q]
-  std::vector<double> indexed_;
+  // Sums of parts: of the indexed bias; [rows of the bias, columns]; [heads_q]. Empty: not wanted.
+  std::vector<double> indexed_, bias_by_ids_, slopes_by_ids_;
   std::vector<double> content_;
   std::int64_t next_unit_ = 0;  // whose turn it is to add to content_
   std::mutex mutex_;

@@ -90,7 +90,8 @@ class DecodeTask {
     float distances[kKeyBlock];
     const bool by_distance = biases.by_distance();
     if (by_distance) biases.fill_distances(least, keys, 1, distances);
-    biases.fill_row(at.query, first_key, keys, by_distance ? distances : nullptr, least, to);
+    biases.fill_rows(at.query, 1, first_key, keys, by_distance ? distances : nullptr, least, to,
+                     keys);
     biases_to_log2(to, keys);
   }
 

@@ -100,7 +100,7 @@ class HeadTask {
     // A mask that is all there is can be read where it lies.
     const auto& mask = task.a_.float_mask;
     if (mask.data != nullptr && mask.strides[3] == 1 && task.a_.bool_mask.data == nullptr &&
-        task.a_.indexed == nullptr && !task.biases_.by_distance()) {
+        task.biases_.is_mask_alone()) {
       const Sequence& at = task.biases_.sequence;
       const float* from =
           mask.data + at.batch * mask.strides[0] + task.biases_.head * mask.strides[1] +
@@ -108,10 +108,8 @@ class HeadTask {
       biases_to_lanes(from, mask.strides[2], queries, keys, tile);
       return;
     }
-    for (std::int64_t i = 0; i < queries; ++i) {
-      task.biases_.fill_row(task.first_query_ + first_query + i, first_key, keys, task.distances_,
-                            task.least_distance_, task.rows_ + i * kKeyBlock);
-    }
+    task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
+                           task.distances_, task.least_distance_, task.rows_, kKeyBlock);
     biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
   }
 
@@ -142,9 +140,9 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   TaskGrid grid;
   const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
                       static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v.size(3));
-  const bool by_distance = a.bias != nullptr || !a.slopes.empty();
-  const bool by_pair =
-      a.bool_mask.data != nullptr || a.float_mask.data != nullptr || a.indexed != nullptr;
+  const bool measures = a.bias != nullptr || !a.slopes.empty(), by_distance = measures && !a.by_ids;
+  const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
+                       a.indexed != nullptr || (measures && a.by_ids);
   const bool widens = !std::same_as<T, float>;
   grid.scratch_floats =
       attention_block_scratch({.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),

@@ -46,7 +46,8 @@ class BlockTask {
         b_(call.arguments),
         a_(b_.scores),
         task_(task),
-        biases_{a_, b_.sequence_of_unit(task.unit), 0} {
+        biases_{a_, b_.sequence_of_unit(task.unit), 0},
+        part_(b_) {
     const Sequence& at = biases_.sequence;
     const std::int64_t blocks = blocks_of(at);
     const std::int64_t key_head = b_.key_head_of_unit(task.unit);
@@ -84,7 +85,7 @@ class BlockTask {
       block_.dq = stored_output(b_.wanted.q, at, head, first_query_);
     }
     if (biases_.by_pair()) block_.tiles = {fill_tile, this};
-    if (b_.mask != nullptr || b_.wants_indexed()) block_.gradient_tiles = {take_gradients, this};
+    if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
     block_.wants_line_gradient = b_.wants_distances();
     if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
     block_.turns = {wait, done, this};
@@ -109,7 +110,6 @@ class BlockTask {
       block_.line_gradient = gradients_ + line_origin();
     }
     std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
-    if (b_.wants_indexed()) indexed_.resize(call_.sums.indexed().size());
     const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len);
     block_.dk = sums.k;
     block_.dv = sums.v;
@@ -146,10 +146,8 @@ class BlockTask {
                         std::int64_t first_key, std::int64_t keys, float* tile) {
     const auto& task = *static_cast<const BlockTask*>(context);
     if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
-    for (std::int64_t i = 0; i < queries; ++i) {
-      task.biases_.fill_row(task.first_query_ + first_query + i, first_key, keys, task.distances_,
-                            task.least_distance_, task.rows_ + i * kBackwardKeys);
-    }
+    task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
+                           task.distances_, task.least_distance_, task.rows_, kBackwardKeys);
     biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
   }
 
@@ -167,13 +165,11 @@ class BlockTask {
                              std::int64_t first_key, std::int64_t keys, const float* tile,
                              std::int64_t row) {
     auto& task = *static_cast<BlockTask*>(context);
-    if (task.b_.wants_indexed()) {
+    if (task.b_.wants_ordered()) {
       // Biases of the tile are lanes by now, and their rows free.
       turn_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
-      task.a_.indexed->accumulate(
-          task.a_.tile(task.biases_.sequence, task.biases_.head, task.first_query_ + first_query,
-                       queries, first_key, keys),
-          task.rows_, kBackwardKeys, task.indexed_.data());
+      task.part_.add(task.biases_.sequence, task.biases_.head, task.first_query_ + first_query,
+                     queries, first_key, keys, task.rows_, kBackwardKeys);
     }
     if (task.b_.mask == nullptr) return;
     const std::int64_t stride = task.b_.mask_strides[3];
@@ -213,7 +209,7 @@ class BlockTask {
       for (std::int64_t n = begin; n < end; ++n) sums[last - n] += gradients_[n];
     }
     if (b_.wants_sinks()) call_.sums.sink(at, head) += sink_gradient_;
-    for (std::size_t n = 0; n < indexed_.size(); ++n) call_.sums.indexed()[n] += indexed_[n];
+    if (b_.wants_ordered()) call_.sums.add(head, part_);
     if (b_.mask == nullptr || b_.mask_strides[3] != 0) return;
     for (std::int64_t i = 0; i < block_.queries; ++i) *mask_at(i) += mask_rows_[i];
   }
@@ -232,7 +228,7 @@ class BlockTask {
   float* gradients_ = nullptr;         // their gradients
   std::int64_t least_distance_ = 0;
   double sink_gradient_ = 0;
-  std::vector<double> indexed_;  // the indexed bias's gradient from this task; empty: not wanted
+  BackwardPart<T> part_;
 };
 
 template <class T>
@@ -269,18 +265,26 @@ void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
   BackwardArguments<T> of_units = b;
   of_units.mask = nullptr;
   of_units.wanted.indexed = {};
+  if (b.wants_distances_by_ids()) {
+    of_units.wanted.bias = {};
+    of_units.wanted.slopes = {};
+  }
   for_each_row(static_cast<std::int64_t>(units.size()), kBlockWork, b.scores.threads,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
                  plain_backward_unit(of_units, units[static_cast<std::size_t>(n)], sums, memory);
                });
-  if (b.mask == nullptr && !b.wants_indexed()) return;
+  if (b.mask == nullptr && !b.wants_ordered()) return;
   // Sums over units cannot be told apart: these gradients are made again as a whole.
   BackwardArguments<T> of_all = b;
   of_all.wanted = {.indexed = b.wanted.indexed};
+  if (b.wants_distances_by_ids()) {
+    of_all.wanted.bias = b.wanted.bias;
+    of_all.wanted.slopes = b.wanted.slopes;
+  }
   BackwardSums<T> again(of_all);
   zero_mask_gradient(b);
   plain_backward(of_all, again);
-  std::copy(again.indexed().begin(), again.indexed().end(), sums.indexed().begin());
+  sums.take_ordered(again);
 }
 
 }  // namespace

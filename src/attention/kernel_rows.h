@@ -41,12 +41,17 @@ inline RotationRows rotation_rows(const RotationTable<float>& table, std::int64_
 template <class T>
 RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t head) {
   if (a.rotation == nullptr) return {};
-  return rotation_rows(*a.rotation, head).from(a.own_key(at, 0));
+  RotationRows rows = rotation_rows(*a.rotation, head);
+  if (!a.by_ids) return rows.from(a.own_key(at, 0));
+  rows.places = a.query_ids.at(at.batch, at.begin);
+  return rows;
 }
 template <class T>
-RotationRows key_rotation(const Arguments<T>& a, const Sequence& /*at*/, std::int64_t key_head) {
+RotationRows key_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t key_head) {
   if (a.rotation == nullptr) return {};
-  return rotation_rows(a.rotation->for_keys(), key_head);
+  RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
+  if (a.by_ids) rows.places = a.key_ids.at(at.batch, at.begin);
+  return rows;
 }
 
 }  // namespace sextant::detail

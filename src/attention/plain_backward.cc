@@ -26,7 +26,8 @@ class Unit {
         v_(head_rows(b.v, key_head_)),
         channels_(a_.head_dim),
         v_dim_(b.v.size(3)),
-        key_rotation_(key_rotation(a_, at_, key_head_)) {
+        key_rotation_(key_rotation(a_, at_, key_head_)),
+        part_(b) {
     const auto take = [&](std::int64_t count) {
       double* part = memory;
       memory += count;
@@ -58,9 +59,11 @@ class Unit {
       if (distances_ != nullptr && at_.q_len > 0 && at_.k_len > 0) {
         std::fill_n(distances_, at_.q_len + at_.k_len - 1, Wide(0));
       }
+      part_.clear();
       double sink = 0;
       for (std::int64_t query = 0; query < at_.q_len; ++query) sink += row({at_, head, query});
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
+      if (b_.wants_ordered()) sums_.add(head, part_);
     }
     write_keys(b_.wanted.k, dk_, channels_, a_.scale, key_rotation_, content_dk_);
     write_keys(b_.wanted.v, dv_, v_dim_, 1, {}, nullptr);
@@ -112,7 +115,7 @@ class Unit {
           if (row_.scores[j] != 0) add_products(j, pair(at, j, dot_dout(v_, j) - delta));
         }
       }
-      if (b_.wants_indexed()) accumulate(at, range);
+      if (b_.wants_ordered()) add_to_part(at, range);
       const double share = std::exp(sink - log_sum);
       if (share != 0) sink_part = -share * delta;
     }
@@ -185,9 +188,8 @@ class Unit {
   }
 
   // Generators take float32 and are linear: what it leaves of float64 goes in a second time.
-  void accumulate(const RowIndex& at, KeyRange range) {
+  void add_to_part(const RowIndex& at, KeyRange range) {
     const std::int64_t keys = range.last - range.first;
-    const auto tile = a_.tile(at_, at.head, at.query, 1, range.first, keys);
     float* rounded = row_.biases;
     for (const bool rest : {false, true}) {
       for (std::int64_t j = 0; j < keys; ++j) {
@@ -195,7 +197,7 @@ class Unit {
         rounded[j] = static_cast<float>(ds);
         ds = rest || !std::isfinite(rounded[j]) ? 0 : ds - static_cast<double>(rounded[j]);
       }
-      a_.indexed->accumulate(tile, rounded, keys, sums_.indexed().data());
+      part_.add(at_, at.head, at.query, 1, range.first, keys, rounded, keys);
     }
   }
 
@@ -235,6 +237,7 @@ class Unit {
   View<const T> k_, v_;
   std::int64_t channels_, v_dim_;
   RotationRows key_rotation_;
+  BackwardPart<T> part_;
   double *dk_, *dv_;  // [keys, head_dim], [keys, v_dim]
   double *dq_, *key_, *dout_row_;
   double* capped_;  // [keys], with a softcap

@@ -57,6 +57,10 @@ std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v
         "say the same for nothing where they fit");
   }
   if (a.indexed != nullptr) notes.push_back("the indexed bias is asked for every pair");
+  if (a.by_ids && (a.bias != nullptr || !a.slopes.empty())) {
+    notes.push_back(
+        "distances between position ids are made for every pair: without ids they are a line");
+  }
   if (a.softcap > 0) notes.push_back("softcap adds about a tenth at head_dim 64");
   return notes;
 }

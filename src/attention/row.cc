@@ -101,11 +101,13 @@ template <class T>
 class RowBiases {
  public:
   RowBiases(const Arguments<T>& a, const RowIndex& at, KeyRange range, const RowScratch& scratch)
-      : allowed_(a.bool_mask, at),
+      : a_(a),
+        sequence_(at.sequence),
+        allowed_(a.bool_mask, at),
         added_(a.float_mask, at),
         by_distance_(a.bias_row(at.head)),
         indexed_(a.indexed != nullptr ? scratch.biases : nullptr),
-        own_(a.own_key(at.sequence, at.query)),
+        position_(a.query_position(at.sequence, at.query)),
         origin_(a.bias != nullptr ? a.bias->origin : 0),
         slope_(a.slope(at.head)) {
     if (indexed_ == nullptr) return;
@@ -122,18 +124,21 @@ class RowBiases {
       hidden = hidden || bias == kHidden;
       sum += bias;
     };
-    if (by_distance_ != nullptr) add(static_cast<double>(by_distance_[j - own_ + origin_]));
-    if (slope_ != 0) add(-slope_ * std::abs(static_cast<double>(j - own_)));
+    const std::int64_t distance = a_.key_position(sequence_, j) - position_;
+    if (by_distance_ != nullptr) add(static_cast<double>(by_distance_[distance + origin_]));
+    if (slope_ != 0) add(-slope_ * std::abs(static_cast<double>(distance)));
     if (indexed_ != nullptr) add(static_cast<double>(indexed_[j]));
     if (added_.data != nullptr) add(static_cast<double>(added_[j]));
     return hidden ? kHidden : sum;
   }
 
  private:
+  const Arguments<T>& a_;
+  const Sequence& sequence_;
   MaskRow<bool> allowed_;
   MaskRow<typename Arguments<T>::Mask> added_;
   const float *by_distance_, *indexed_;
-  std::int64_t own_, origin_;
+  std::int64_t position_, origin_;
   double slope_;
 };
 
@@ -141,7 +146,7 @@ template <class T>
 void load_plain_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
                     (at.sequence.begin + at.query) * a.q.stride(2);
-  load_row(source, a.q.stride(3), a.head_dim, nullptr, 0, scratch.plain_query);
+  load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.plain_query);
 }
 
 // Adds the content term to the scores of the keys that the query may see.

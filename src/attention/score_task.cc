@@ -80,7 +80,8 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
     const std::int64_t query = task.queries_[static_cast<std::size_t>(i)];
     float* row = task.rows_ + i * kKeyBlock;
     if (by_pair) {
-      task.biases_.fill_row(query, first_key, keys, task.distances_, task.least_distance_, row);
+      task.biases_.fill_rows(query, 1, first_key, keys, task.distances_, task.least_distance_, row,
+                             kKeyBlock);
     } else {
       const std::int64_t own = task.biases_.arguments.own_key(task.biases_.sequence, query);
       std::copy_n(task.distances_ + (first_key - own - task.least_distance_), keys, row);

@@ -222,6 +222,8 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
     // Padding is turned too, so the table must have its positions.
     AttentionOptions<T> whole{.causal = options.causal,
                               .query_offsets = options.query_offsets,
+                              .query_positions = options.query_positions,
+                              .key_positions = options.key_positions,
                               .rotation = options.rotation,
                               .softcap = options.softcap,
                               .scale = options.scale,

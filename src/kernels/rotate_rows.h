@@ -23,14 +23,12 @@ struct BasicRotationRows {
   const U* sin = nullptr;
   std::int64_t stride = 0;  // elements; 0 turns all rows alike
   std::int64_t pairs = 0;
-  std::int64_t first_channel = 0;  // the span that turns has 2 * pairs channels from here
-  bool interleaved = false;        // pair k is (2k, 2k + 1) of the span, else (k, k + pairs)
-  bool inverse = false;            // by the opposite angles
+  std::int64_t first_channel = 0;        // the span that turns has 2 * pairs channels from here
+  bool interleaved = false;              // pair k is (2k, 2k + 1) of the span, else (k, k + pairs)
+  bool inverse = false;                  // by the opposite angles
   const std::int64_t* places = nullptr;  // row i is row places[i] of the table; null: row i
 
-  std::int64_t place(std::int64_t i) const noexcept {
-    return places == nullptr ? i : places[i];
-  }
+  std::int64_t place(std::int64_t i) const noexcept { return places == nullptr ? i : places[i]; }
   // The rows from `first` on.
   BasicRotationRows from(std::int64_t first) const noexcept {
     BasicRotationRows rest = *this;

@@ -5,15 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "attention/backward_cases.h"
+#include "attention/backward_tolerances.h"
 
 namespace sextant {
 namespace {
-
-double largest(const Tensor<double>& x) {
-  double most = 0;
-  for (std::int64_t n = 0; n < x.count(); ++n) most = std::max(most, std::abs(x.data()[n]));
-  return most;
-}
 
 double largest_error(const Tensor<double>& got, const Tensor<double>& expected) {
   EXPECT_EQ(got.shape(), expected.shape());
@@ -140,32 +135,6 @@ TEST(AttentionBackward, AgreesWithCentralDifferencesOfAttention) {
   }
 }
 
-// How far each gradient of a case may be off in arithmetic with half a unit in the last place
-// `eps`: the standard bounds on sums of products. A score is off by score_error, which makes a
-// relative error of the probabilities; |dP| and |delta| are at most `product`.
-struct Tolerances {
-  double q, k, v, added;
-
-  template <class T>
-  Tolerances(const BackwardCase<T>& call, double eps, double output_eps) {
-    const auto result = reference::attend(call.expected);
-    const double head_dim = static_cast<double>(call.q.view.size(3)),
-                 v_dim = static_cast<double>(call.v.view.size(3)),
-                 keys = static_cast<double>(call.k.view.size(2)),
-                 rows = static_cast<double>(call.q.view.size(2) * call.heads() * call.batch());
-    const double score_error = (head_dim + 14) * eps * (result.largest_score + 20);
-    const double weight_error = 2 * score_error + 4 * (keys + 16) * eps;
-    const double dout = largest(widened<T>(call.dout.dense)), v_most = largest(call.expected.v);
-    const double product = v_dim * dout * v_most;
-    const double pair = 2 * product * (weight_error + (v_dim + 8) * eps + output_eps);
-    const double scale = std::abs(call.expected.scale);
-    q = scale * largest(call.expected.k) * (pair + 2 * product * (keys + 8) * eps);
-    k = scale * largest(call.expected.q) * rows * (pair + 2 * product * (rows + 8) * eps);
-    v = rows * dout * (weight_error + (rows + 8) * eps);
-    added = rows * keys * (pair + 2 * product * (rows * keys) * eps);
-  }
-};
-
 template <class T>
 class AttentionBackwardOracle : public ::testing::Test {
  protected:
@@ -195,7 +164,7 @@ class AttentionBackwardOracle : public ::testing::Test {
     const ExpectedGradients expected(
         call, reference::attention_gradient<Exact>(call.expected, call.sinks,
                                                    widened<T>(call.dout.dense)));
-    const Tolerances tolerances(call, kEps, kStored);
+    const Tolerances tolerances(call.expected, widened<T>(call.dout.dense), kEps, kStored);
     const auto near = [&](const auto& got, const Tensor<double>& want, double tolerance,
                           double stored, const char* what) {
       using Element = std::remove_reference_t<decltype(*got.view.data())>;

@@ -67,6 +67,13 @@ struct AttentionOptions {
   // entry 0, ascending, last entry q_len = k_len. Not with query_offsets or key_lengths. Empty: one
   // sequence.
   std::span<const std::int64_t> segments{};
+  // Positions by name instead of by place: [batch or 1, q_len] and [batch or 1, k_len], any
+  // strides, both or neither, within +-2^53, in any order. Rotation rows, distances (of `bias` and
+  // `slopes`) and generators then go by them: a pair's distance is its key's id less its query's,
+  // and tables must have the ids' rows and every distance of what causal, window and key_lengths
+  // leave. Causal, window, key_lengths, segments, masks and content terms still go by place. Empty:
+  // own_key(i) and j.
+  View<const std::int64_t> query_positions{}, key_positions{};
   // heads 1 or heads_q; must hold every distance that causal, window and key_lengths leave.
   const DistanceBias* bias = nullptr;
   // ALiBi (Press et al. 2021, 2108.12409): -slope * |distance| is added. [heads_q] or empty;
@@ -78,9 +85,9 @@ struct AttentionOptions {
   // [heads_q] or empty: a logit per head that takes its share of the softmax and gives nothing, as
   // if a key of value 0 had this score. Finite or -infinity.
   std::span<const double> sinks{};
-  // Query i is turned by row own_key(i) of the table, key j by row j of table.for_keys(), before
-  // the scores; own_key as causal and query_offsets say. The tables must have these rows. Those by
-  // head have heads_q heads for queries and heads_k for keys. Null: none.
+  // Without ids, query i is turned by row own_key(i) of the table, key j by row j of
+  // table.for_keys(), before the scores; own_key as causal and query_offsets say. The tables must
+  // have these rows. Those by head have heads_q heads for queries and heads_k for keys. Null: none.
   const RotationTable<float>* rotation = nullptr;
   double softcap = 0;  // > 0: score -> softcap * tanh(score / softcap); 0: off
   // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.

@@ -17,6 +17,17 @@ class IndexedBias {
     std::int64_t first_query, queries;
     std::int64_t first_key, keys;
     std::int64_t offset = 0;  // the key that is query 0's own: query i has position i + offset
+    // The position ids of the tile's queries and keys, where the caller gave any; else null.
+    const std::int64_t* query_positions = nullptr;
+    const std::int64_t* key_positions = nullptr;
+
+    // Positions of the tile's i-th query and j-th key, whether there are ids or not.
+    std::int64_t query_position(std::int64_t i) const noexcept {
+      return query_positions != nullptr ? query_positions[i] : first_query + i + offset;
+    }
+    std::int64_t key_position(std::int64_t j) const noexcept {
+      return key_positions != nullptr ? key_positions[j] : first_key + j;
+    }
   };
 
   virtual ~IndexedBias() = default;
