@@ -37,7 +37,8 @@ AppliedPositions make_positions(const std::string& scheme,
   SchemeRequest request;
   request.width = width;
   request.heads = heads;
-  request.head_dim = head_dim < 2 ? head_dim : head_dim / 2 * 2;
+  const bool turns = find_scheme(scheme).kind == SchemeKind::rotated;
+  request.head_dim = turns && head_dim >= 2 ? head_dim / 2 * 2 : head_dim;
   request.positions = ids;
   request.parameters = parameters;
   AppliedPositions applied;

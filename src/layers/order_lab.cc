@@ -78,6 +78,8 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
   AttentionOptions<double> options;
   options.causal = Causal::top_left;
   options.bias = positions.bias_or_null();
+  options.indexed = positions.indexed.get();
+  options.content = positions.content.get();
 
   result.scores = map_of(q, k, options, Stage::biased);
   std::replace_if(

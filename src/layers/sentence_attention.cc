@@ -96,9 +96,11 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   key_positions.add_to(context);
 
   AttentionOptions<double> how;
-  if (options.causal) how.causal = Causal::top_left;
+  // Named also without a mask: distances count from the key at the query's own place.
+  how.causal = options.causal ? Causal::top_left : Causal::none;
   how.bias = (x.size(0) < context.size(0) ? key_positions : query_positions).bias_or_null();
   how.indexed = query_positions.indexed.get();
+  how.content = (x.size(0) < context.size(0) ? key_positions : query_positions).content.get();
   HeadsResult<double> heads =
       model(x, context, how, query_positions.rotation_or_null(), key_positions.rotation_or_null());
 
