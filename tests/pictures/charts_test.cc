@@ -181,6 +181,39 @@ TEST(Heatmap, DivergingColorsAreSymmetricAroundZero) {
   EXPECT_THAT(texts(draw(heatmap)), IsSupersetOf({"−4", "0", "4"}));
 }
 
+TEST(HeatmapPanels, ShareOneScaleAndAreEachAnImage) {
+  Tensor<double> values({5, 4, 6});
+  values(4, 3, 5) = -7;
+  values(0, 0, 0) = -INFINITY;
+  HeatmapPanels panels;
+  panels.values = std::as_const(values).view();
+  panels.titles = {"a", "b", "c", "d", "e"};
+  panels.title = "T";
+  panels.x_label = "X";
+  panels.y_label = "Y";
+  panels.color_label = "C";
+  panels.first_column = -3;
+  const Picture picture = draw(panels);
+  const std::vector<std::string> shown = texts(picture);
+  EXPECT_THAT(shown, IsSupersetOf({"T", "X", "Y", "C", "a", "e", "not finite"}));
+  EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 6u) << "with the bar";
+  panels.map = ColorMap::diverging;
+  EXPECT_THAT(texts(draw(panels)), Contains("0"));
+}
+
+TEST(HeatmapPanels, RefuseNothingAndTitlesThatDoNotFit) {
+  HeatmapPanels panels;
+  EXPECT_THROW(draw(panels), Error);
+  const Tensor<double> values({2, 3, 3});
+  panels.values = values.view();
+  panels.titles = {"one"};
+  EXPECT_THROW(draw(panels), Error);
+  panels.titles = {"one", "two"};
+  panels.low = 1;
+  panels.high = 1;
+  EXPECT_THROW(draw(panels), Error);
+}
+
 TEST(Heatmap, RefusesNothingAndAScaleUpsideDown) {
   Heatmap heatmap;
   EXPECT_THROW(draw(heatmap), Error);

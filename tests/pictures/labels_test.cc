@@ -136,6 +136,25 @@ INSTANTIATE_TEST_SUITE_P(Tokens, EveryPicture,
                                   (test.param.hard ? "HardTokens" : "Words");
                          });
 
+TEST(Pictures, PanelsOfHeatmapsHaveClearLabels) {
+  for (const std::int64_t count : {1, 2, 8, 15}) {
+    for (const std::int64_t rows : {1, 7, 60, 400}) {
+      for (const std::int64_t columns : {1, 60}) {
+        const Tensor<double> values({count, rows, columns});
+        HeatmapPanels panels{.values = values.view(),
+                             .title = "One head of every scheme of a kind",
+                             .x_label = "Distance (key - query)",
+                             .y_label = "Query",
+                             .color_label = "Bias"};
+        for (std::int64_t i = 0; i < count; ++i) {
+          panels.titles.push_back("rotary_proportional " + std::to_string(i));
+        }
+        expect_clean(draw(panels), std::to_string(count) + " x " + std::to_string(rows));
+      }
+    }
+  }
+}
+
 TEST(Pictures, HeatmapsOfAnyShapeHaveClearLabels) {
   const std::vector<std::array<std::int64_t, 2>> shapes = {
       {1, 1}, {1, 50}, {50, 1}, {3, 3}, {4, 700}, {700, 4}, {100, 512}, {1281, 1281}, {9000, 2}};

@@ -56,6 +56,19 @@ struct Heatmap {
 };
 Picture draw(const Heatmap& heatmap);
 
+// Matrices of one shape side by side, with shared axes and one colour bar: a bias per head, a map
+// per scheme.
+struct HeatmapPanels {
+  View<const double> values;        // [panels, rows, columns]
+  std::vector<std::string> titles;  // one per panel
+  std::string title, x_label, y_label, color_label;
+  std::optional<double> low, high;  // as in Heatmap
+  ColorMap map = ColorMap::viridis;
+  double first_row = 0;  // what the ticks count from
+  double first_column = 0;
+};
+Picture draw(const HeatmapPanels& panels);
+
 // A9: rows are queries top-down, columns are keys; words on both axes, colour bar from 0 to the
 // largest weight (or `high`).
 struct AttentionMap {
