@@ -31,18 +31,20 @@ struct Sorter {
 AppliedPositions make_positions(const std::string& scheme,
                                 const std::map<std::string, std::string>& parameters,
                                 std::int64_t length, std::int64_t width, std::int64_t heads,
-                                std::int64_t head_dim) {
+                                std::int64_t head_dim, const SchemeWeights* weights) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(length));
   std::iota(ids.begin(), ids.end(), std::int64_t{0});
   SchemeRequest request;
   request.width = width;
   request.heads = heads;
-  const bool turns = find_scheme(scheme).kind == SchemeKind::rotated;
-  request.head_dim = turns && head_dim >= 2 ? head_dim / 2 * 2 : head_dim;
+  const Scheme& descriptor = find_scheme(scheme);
+  request.head_dim = head_dim;
+  if (descriptor.kind == SchemeKind::rotated && head_dim > 2) request.head_dim = head_dim / 2 * 2;
   request.positions = ids;
   request.parameters = parameters;
+  request.weights = weights;
   AppliedPositions applied;
-  std::visit(Sorter{applied}, find_scheme(scheme).make(request));
+  std::visit(Sorter{applied}, descriptor.make(request));
   if (applied.added && applied.added->shape() != Shape{length, width}) {
     throw Error(scheme, "must make a table of shape " + Shape{length, width}.to_string() +
                             ", got " + applied.added->shape().to_string());
@@ -61,6 +63,10 @@ void AppliedPositions::add_to(View<double> x) const {
 
 void AppliedPositions::rotate_heads(View<double> x) const {
   if (rotation) rotate<double>(x, x, *rotation);
+}
+
+void AppliedPositions::rotate_keys(View<double> x) const {
+  if (rotation) rotate<double>(x, x, rotation->for_keys());
 }
 
 }  // namespace sextant

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/distance_bias.h"
 #include "sextant/schemes/rotary.h"
@@ -23,20 +24,32 @@ struct AppliedPositions {
   std::shared_ptr<const IndexedBias> indexed;     // likewise
   std::shared_ptr<const ContentTerm> content;     // likewise
 
-  void add_to(View<double> x) const;        // [length, width]
-  void rotate_heads(View<double> x) const;  // [batch, heads, length, head_dim]
+  void add_to(View<double> x) const;  // [length, width]
+  // Queries and keys, [batch, heads, length, head_dim]
+  void rotate_heads(View<double> x) const;
+  void rotate_keys(View<double> x) const;
   const RotationTable<double>* rotation_or_null() const noexcept {
     return rotation ? &*rotation : nullptr;
+  }
+  const RotationTable<double>* key_rotation_or_null() const noexcept {
+    return rotation ? &rotation->for_keys() : nullptr;
+  }
+  // Everything but the rotation, for a call of the operator.
+  void add_terms(AttentionOptions<double>& options) const {
+    options.bias = bias_or_null();
+    options.indexed = indexed.get();
+    options.content = content.get();
   }
   const DistanceBias* bias_or_null() const noexcept { return bias ? &*bias : nullptr; }
 };
 
-// The tables of positions 0 .. length - 1 by a scheme's name. Rotations turn channels in pairs: of
-// an odd head_dim the last channel stays as it is. Throws Error for an unknown scheme, a bad
-// parameter, or a table that does not fit.
+// The tables of positions 0 .. length - 1 by a scheme's name; `weights` are what it has learned,
+// null: where its training starts. Rotations turn channels in pairs: of an odd head_dim the last
+// channel stays as it is. Throws Error for an unknown scheme, a bad parameter, or a table that does
+// not fit.
 AppliedPositions make_positions(const std::string& scheme,
                                 const std::map<std::string, std::string>& parameters,
                                 std::int64_t length, std::int64_t width, std::int64_t heads,
-                                std::int64_t head_dim);
+                                std::int64_t head_dim, const SchemeWeights* weights = nullptr);
 
 }  // namespace sextant

@@ -10,6 +10,7 @@
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
+#include "sextant/schemes/content_term.h"
 #include "sextant/text/segment.h"
 
 namespace sextant {
@@ -74,12 +75,10 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
 
   Tensor<double> q = to_q_(x), k = to_k_(x);
   positions.rotate_heads(View<double>(q.data(), {1, 1, length, kWidth}));
-  positions.rotate_heads(View<double>(k.data(), {1, 1, length, kWidth}));
+  positions.rotate_keys(View<double>(k.data(), {1, 1, length, kWidth}));
   AttentionOptions<double> options;
   options.causal = Causal::top_left;
-  options.bias = positions.bias_or_null();
-  options.indexed = positions.indexed.get();
-  options.content = positions.content.get();
+  positions.add_terms(options);
 
   result.scores = map_of(q, k, options, Stage::biased);
   std::replace_if(
@@ -90,8 +89,10 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
   result.output = Tensor<double>({length, kWidth});
   attention<double>(one_head(q), one_head(k), one_head(result.values),
                     View<double>(result.output.data(), {1, 1, length, kWidth}), options);
-  result.rounding = attention_rounding(q, k, result.values, 1 / std::sqrt(double{kWidth}),
-                                       positions.bias_or_null());
+  const double scale = options.content != nullptr ? options.content->default_scale(kWidth)
+                                                  : 1 / std::sqrt(double{kWidth});
+  result.rounding = attention_rounding(q, k, result.values, scale, nullptr,
+                                       largest_added(one_head(q), one_head(k), options));
   return result;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/schemes/content_term.h"
+
 namespace sextant {
 namespace {
 
@@ -33,12 +35,12 @@ double largest_magnitude(View<const double> values) {
 }
 
 double attention_rounding(View<const double> q, View<const double> k, View<const double> v,
-                          double scale, const DistanceBias* bias) {
-  double largest_bias = 0;
+                          double scale, const DistanceBias* bias, double added) {
+  double largest_bias = added;
   if (bias != nullptr) {
     for (const float value : bias->values.span()) {
       if (std::isfinite(value)) {
-        largest_bias = std::max(largest_bias, std::abs(static_cast<double>(value)));
+        largest_bias = std::max(largest_bias, added + std::abs(static_cast<double>(value)));
       }
     }
   }
@@ -47,6 +49,27 @@ double attention_rounding(View<const double> q, View<const double> k, View<const
   const double score =
       (channels + 8) * kUnit * (std::abs(scale) * largest_norm(q) * largest_norm(k) + largest_bias);
   return (4 * score + (2 * keys + 8) * kUnit) * largest_magnitude(v);
+}
+
+double largest_added(View<const double> q, View<const double> k,
+                     const AttentionOptions<double>& options) {
+  if (options.bias == nullptr && options.indexed == nullptr && options.content == nullptr) return 0;
+  AttentionOptions<double> plain = options;
+  plain.bias = nullptr;
+  plain.indexed = nullptr;
+  plain.content = nullptr;
+  if (options.content != nullptr && !plain.scale) {
+    plain.scale = options.content->default_scale(q.size(3));
+  }
+  const Tensor<double> with = attention_weights<double>(q, k, options, {.stage = Stage::biased});
+  const Tensor<double> without = attention_weights<double>(q, k, plain, {.stage = Stage::biased});
+  double largest = 0;
+  for (std::int64_t i = 0; i < with.count(); ++i) {
+    const double score = with.data()[i];
+    if (std::isfinite(score)) largest = std::max(largest, std::abs(score - without.data()[i]));
+  }
+  if (options.content == nullptr) return largest;
+  return largest * static_cast<double>(q.size(3) + k.size(2));
 }
 
 double linear_rounding(const Linear<double>& map, double largest, double error) {

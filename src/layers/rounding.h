@@ -12,16 +12,22 @@ namespace sextant {
 // A bound on the error of any component of softmax(scale q k^T + bias) v in float64, with q, k and v
 // taken as exact. Any order of summation keeps it, to first order in u = 2^-53. With n keys:
 //
-//   score    e = (channels + 8) u (scale max|q| max|k| + max|bias|)
+//   score    e = (channels + 8) u (scale max|q| max|k| + max|bias| + added)
 //   weight   4 e + (n + 8) u, relative: a score and the largest one enter each exponential (2 e), and
 //            an exponential and their sum each weight (twice that)
 //   output   (4 e + (2 n + 8) u) max|v|: n more products and additions
 //
 // q, k, v: [length, channels], all heads side by side; |q| is the norm of a whole row, which is at
-// least that of a head.
+// least that of a head. `added` is largest_added(), or 0.
 // clang-format on
 double attention_rounding(View<const double> q, View<const double> k, View<const double> v,
-                          double scale, const DistanceBias* bias);
+                          double scale, const DistanceBias* bias, double added = 0);
+
+// How much options.bias, .indexed and .content together add to any score that is seen, q and k:
+// [batch, heads, length, head_dim]. Content terms are sums of their own, over channels or over
+// keys: as large as channels + keys times the largest term, their parts are taken to be.
+double largest_added(View<const double> q, View<const double> k,
+                     const AttentionOptions<double>& options);
 
 // The same after a linear map of that output: inputs of size <= `largest`, each wrong by <=
 // `error`.

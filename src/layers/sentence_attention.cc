@@ -11,6 +11,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/layers/heads.h"
+#include "sextant/schemes/content_term.h"
 
 namespace sextant {
 namespace {
@@ -67,6 +68,11 @@ void check(const std::vector<std::string>& first, const SentenceAttentionOptions
 // As many queries, keys and attributes as there are: one batch, one head.
 View<const double> one_head(View<const double> x) { return x.split(0, 1).split(0, 1); }
 
+// [length, heads * dim] -> [1, heads, length, dim], the same elements.
+View<double> as_heads(Tensor<double>& x, std::int64_t heads) {
+  return x.view().split(1, heads).transpose(0, 1).split(0, 1);
+}
+
 Tensor<double> one_map(View<const double> q, View<const double> k, Stage stage) {
   const Tensor<double> maps =
       attention_weights<double>(one_head(q), one_head(k), {}, {.stage = stage});
@@ -85,7 +91,8 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   const MultiHead<double> model = seeded_heads(options.width, options.heads, options.seed);
   const auto positions_of = [&](std::size_t length) {
     return make_positions(options.scheme, options.parameters, static_cast<std::int64_t>(length),
-                          options.width, options.heads, options.width / options.heads);
+                          options.width, options.heads, options.width / options.heads,
+                          options.weights);
   };
   const AppliedPositions query_positions = positions_of(result.queries.size());
   const AppliedPositions key_positions = positions_of(result.keys.size());
@@ -98,18 +105,23 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   AttentionOptions<double> how;
   // Named also without a mask: distances count from the key at the query's own place.
   how.causal = options.causal ? Causal::top_left : Causal::none;
-  how.bias = (x.size(0) < context.size(0) ? key_positions : query_positions).bias_or_null();
-  how.indexed = query_positions.indexed.get();
-  how.content = (x.size(0) < context.size(0) ? key_positions : query_positions).content.get();
-  HeadsResult<double> heads =
-      model(x, context, how, query_positions.rotation_or_null(), key_positions.rotation_or_null());
+  // Terms by distance or by place have to reach as far as the longer of the two.
+  const AppliedPositions& longer = x.size(0) < context.size(0) ? key_positions : query_positions;
+  longer.add_terms(how);
+  HeadsResult<double> heads = model(x, context, how, query_positions.rotation_or_null(),
+                                    key_positions.key_rotation_or_null());
 
+  Tensor<double> q = model.to_q(x), k = model.to_k(context);
+  const View<double> q_heads = as_heads(q, options.heads), k_heads = as_heads(k, options.heads);
+  query_positions.rotate_heads(q_heads);
+  key_positions.rotate_keys(k_heads);
+  const std::int64_t head_dim = options.width / options.heads;
+  const double scale = how.content != nullptr ? how.content->default_scale(head_dim)
+                                              : 1 / std::sqrt(static_cast<double>(head_dim));
   const Tensor<double> v = model.to_v(context);
-  const double scale =
-      1 / std::sqrt(static_cast<double>(options.width) / static_cast<double>(options.heads));
-  result.rounding =
-      linear_rounding(model.to_out, largest_magnitude(v),
-                      attention_rounding(model.to_q(x), model.to_k(context), v, scale, how.bias));
+  result.rounding = linear_rounding(
+      model.to_out, largest_magnitude(v),
+      attention_rounding(q, k, v, scale, nullptr, largest_added(q_heads, k_heads, how)));
   result.weights = std::move(heads.weights);
   result.output = std::move(heads.output);
   return result;

@@ -46,6 +46,29 @@ TEST(MakePositions, LeavesTheLastChannelOfAnOddHeadAlone) {
   EXPECT_EQ(x(0, 0, 1, 2), 1);
 }
 
+TEST(MakePositions, TurnsKeysByTheirOwnTableWhereThereIsOne) {
+  AppliedPositions applied = make_positions("rotary", {}, 2, 4, 1, 4);
+  EXPECT_EQ(applied.key_rotation_or_null(), applied.rotation_or_null());
+  auto keys = std::make_shared<RotationTable<double>>();
+  keys->cos = Tensor<double>({2, 2});
+  keys->sin = Tensor<double>({2, 2});
+  for (double& value : keys->cos.span()) value = 2;
+  applied.rotation->keys = keys;
+  EXPECT_EQ(applied.key_rotation_or_null(), keys.get());
+  Tensor<double> x({1, 1, 2, 4});
+  for (double& value : x.span()) value = 1;
+  applied.rotate_keys(x);
+  for (const double value : std::as_const(x).span()) EXPECT_EQ(value, 2);
+}
+
+TEST(MakePositions, TakesWeights) {
+  SchemeWeights weights;
+  weights.emplace("table", Tensor<double>({32, 1}));
+  for (double& value : weights.at("table").span()) value = 3;
+  const AppliedPositions applied = make_positions("t5", {}, 4, 8, 1, 8, &weights);
+  for (const float value : applied.bias->values.span()) EXPECT_EQ(value, 3);
+}
+
 TEST(MakePositions, NamesTheSchemesWhenOneIsUnknown) {
   try {
     make_positions("spiral", {}, 2, 4, 1, 4);

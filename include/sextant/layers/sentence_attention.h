@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sextant/core/tensor.h"
+#include "sextant/schemes/scheme.h"
 
 namespace sextant {
 
@@ -16,6 +17,7 @@ struct SentenceAttentionOptions {
   std::int64_t heads = 4;
   std::string scheme = "none";                    // any name that schemes() lists
   std::map<std::string, std::string> parameters;  // of the scheme
+  const SchemeWeights* weights = nullptr;         // of the scheme; null: where training starts
   bool causal = false;
   std::uint32_t seed = 7;
 };
