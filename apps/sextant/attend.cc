@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/numbers.h"
@@ -157,6 +158,8 @@ void run(Attend& attend) {
     second = tokens_of(attend, read_text(attend.second, "attend.second"), "attend.second");
   }
   const auto format = attend.output.format(kFormats, "attend");
+  const auto weights = attend.choice.weights();
+  attend.options.weights = weights ? &*weights : nullptr;
   const SentenceAttention result = attend_sentences(first, second, attend.options);
 
   switch (format.value_or(Format::text)) {

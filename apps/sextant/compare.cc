@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/layers/order_lab.h"
@@ -130,6 +131,8 @@ void run(Compare& compare) {
   }
   compare.options.scheme = compare.choice.scheme;
   compare.options.parameters = compare.choice.parameters;
+  const auto weights = compare.choice.weights();
+  compare.options.weights = weights ? &*weights : nullptr;
   compare.options.causal = true;
   const auto verdict =
       compare_order(compare.splitting.tokens(compare.first, "compare.first"),
@@ -164,6 +167,7 @@ void add_compare(CLI::App& program, Job& job) {
   }
   compare->output.add_to(command, kFormats, "save as .json");
   compare->choice.add_to(command, "none");
+  lab->excludes(command.get_option("--scheme-weights"));
   command.footer(
       "Examples:\n"
       "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab\n"

@@ -64,35 +64,8 @@ struct Splitting {
   std::vector<std::string> tokens(const std::string& text, const std::string& where) const;
 };
 
-// The option of a scheme's parameter: "--odd-width", "--scheme-file".
-std::string option_name(std::string_view parameter);
-
 // --heads, --width and --seed of the small model that attends to sentences.
 void add_model(CLI::App& command, SentenceAttentionOptions& options);
-
-// --scheme and whatever parameters the descriptors of the schemes name.
-struct SchemeChoice {
-  std::string scheme;
-  std::map<std::string, std::string> parameters;
-
-  // Every parameter of every scheme that passes `wanted` becomes an option; "--scheme-file" is
-  // "--file" too where the command has no text to read from one.
-  void add_to(CLI::App& command, const std::string& default_scheme,
-              bool (*wanted)(const Scheme&) = nullptr);
-  // Throws Error for a scheme that the command does not take, for a parameter that the scheme does
-  // not have, and for a value that does not read as its descriptor says.
-  void check() const;
-  bool is_given() const { return option_->count() > 0 || !parameters.empty(); }
-  const Scheme& descriptor() const { return find_scheme(scheme); }
-  // The one with functions of its own: every type rounded once, real-valued positions.
-  bool is_sinusoidal() const { return scheme == "sinusoidal"; }
-  std::string title() const;  // "rotary positions", "no positions"
-
- private:
-  const CLI::Option* option_ = nullptr;
-  std::string where_;                // "plot.scheme"
-  std::vector<std::string> wanted_;  // names
-};
 
 // The command that makes a table again: "sextant encode --length 4 --width 4 --base 100".
 std::string encode_command(const Sinusoidal& options, DType dtype);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -162,8 +163,10 @@ void add_similarity(CLI::App& program, Job& job) {
   command.add_option("--save-vectors", similarity->save_vectors, "keep the vectors as a .vec file")
       ->type_name("FILE");
   similarity->output.add_to(command, kFormats, "save as .json");
-  similarity->choice.add_to(command, "sinusoidal",
-                            [](const Scheme& scheme) { return scheme.name == "sinusoidal"; });
+  similarity->choice.add_to(command, "sinusoidal", [](const Scheme& scheme) -> std::string {
+    if (scheme.name == "sinusoidal") return "";
+    return "must be one of sinusoidal";
+  });
   command.footer(
       "Examples:\n"
       "  sextant similarity black brown --text story.txt --positions 2,10 --width 512\n"

@@ -62,25 +62,41 @@ template <class T>
 void write_json(View<const T> table, const TableNames& names, const Output& output) {
   Json about = names.about.is_object() ? names.about : Json::object();
   about["dtype"] = dtype_name(dtype_of<T>);
-  about["shape"] = {table.size(0), table.size(1)};
+  const int last = table.rank() - 1;
+  about["shape"] = std::vector<std::int64_t>(table.shape().begin(), table.shape().end());
   std::string text = to_text(about);
   text.resize(text.size() - 2);  // the closing brace on its own line
   text += ",\n  \"values\": [";
+  const std::int64_t columns = table.size(last);
+  std::int64_t lines = 1;
+  for (int axis = 0; axis < last; ++axis) lines *= table.size(axis);
+  // How many arrays, the line's own aside, begin with line `row`; as many end before it.
+  const auto begin = [&](std::int64_t row) {
+    std::size_t count = 0;
+    for (int axis = last - 1; axis > 0 && row % table.size(axis) == 0; --axis) {
+      row /= table.size(axis);
+      ++count;
+    }
+    return count;
+  };
   const auto line = [&](std::string& out, std::int64_t row) {
-    out += row > 0 ? ",\n    [" : "\n    [";
-    for (std::int64_t column = 0; column < table.size(1); ++column) {
+    const std::size_t count = begin(row);
+    if (row > 0) out += std::string(count, ']') + ",";
+    out += "\n    " + std::string(count, '[') + "[";
+    for (std::int64_t column = 0; column < columns; ++column) {
       if (column > 0) out += ", ";
-      out += json_digits(table(row, column));
+      out += json_digits(table.data()[row * columns + column]);
     }
     out += "]";
   };
-  write_lines(output, table.size(0), text, line, "\n  ]\n}\n");
+  const std::string close = lines > 0 ? std::string(static_cast<std::size_t>(last - 1), ']') : "";
+  write_lines(output, lines, text, line, close + "\n  ]\n}\n");
 }
 
 std::string text_of(View<const double> table, const TableNames& names) {
   std::vector<std::vector<std::string>> rows(1, {names.row_name});
   for (std::int64_t column = 0; column < table.size(1); ++column) {
-    rows[0].push_back(std::to_string(column));
+    rows[0].push_back(std::to_string(names.first_column + column));
   }
   for (std::int64_t row = 0; row < table.size(0); ++row) {
     rows.push_back({row_label(names, row)});
@@ -140,7 +156,9 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
     case Format::svg:
     case Format::png:
     case Format::html:
-      return write_picture(picture_of(widen(table).view(), names), names.title, output, format);
+      return write_picture(
+          names.draw ? names.draw(names.title) : picture_of(widen(table).view(), names),
+          names.title, output, format);
   }
 }
 
@@ -164,6 +182,7 @@ Picture picture_of(View<const double> table, const TableNames& names) {
   map.low = names.low;
   map.high = names.high;
   map.first_row = static_cast<double>(names.first_row);
+  map.first_column = static_cast<double>(names.first_column);
   return draw(map);
 }
 

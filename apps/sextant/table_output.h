@@ -29,6 +29,9 @@ struct TableNames {
   ColorMap map = ColorMap::diverging;
   std::optional<double> low, high;  // of the colour scale
   std::int64_t first_row = 0;
+  std::int64_t first_column = 0;
+  // The picture, where a map of the table's rows is not it; empty: that map.
+  std::function<Picture(const std::string& title)> draw;
   Json about;  // fields before "values" in JSON
 };
 
@@ -38,7 +41,8 @@ template <class T>
 std::string digits(T value);
 
 // Writes [rows, columns] in any format, to the file of `output` or to stdout; rows of csv are plain
-// numbers without a header.
+// numbers without a header. As .npy and JSON the table, which is contiguous, may have any rank from
+// 2 on. JSON has null for what is not finite.
 template <class T>
 void write_table(View<const T> table, const TableNames& names, const Output& output, Format format);
 

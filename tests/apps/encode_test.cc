@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "apps/run_program.h"
 #include "sextant/core/npy.h"
+#include "sextant/core/safetensors.h"
 #include "sextant/schemes/sinusoidal.h"
 
 namespace sextant::app_tests {
@@ -204,6 +207,114 @@ TEST(Encode, OtherSchemesGiveTheirOwnTables) {
   EXPECT_EQ(none.code, 1);
   EXPECT_THAT(none.err, HasSubstr("adds nothing"));
   EXPECT_THAT(sextant("encode --scheme no --length 3 --width 4").err, HasSubstr("sinusoidal"));
+}
+
+std::vector<double> numbers_of(const std::string& path, const Shape& shape) {
+  const Array array = load_npy(path);
+  EXPECT_EQ(array.shape, shape) << path;
+  const Tensor<double> values = array.to<double>();
+  return {values.span().begin(), values.span().end()};
+}
+
+TEST(Encode, RotationsArePairsOfCosineAndSine) {
+  const Folder folder;
+  const std::string file = folder / "t.npy";
+  for (const char* size : {"--head-dim 4", "--width 4", "--head-dim 4 --width 4"}) {
+    ASSERT_EQ(sextant("encode --scheme rotary --length 3 --dtype float64 " + std::string(size) +
+                      " -o " + file)
+                  .code,
+              0);
+    const auto values = numbers_of(file, {3, 2, 2});
+    ASSERT_EQ(values.size(), 12U);
+    // Both are the nearest doubles but for the last place of the C library's own.
+    EXPECT_NEAR(values[8], std::cos(2.0), 1.2e-16);
+    EXPECT_NEAR(values[9], std::sin(2.0), 1.2e-16);
+    EXPECT_NEAR(values[10], std::cos(0.02), 1.2e-16);
+    EXPECT_NEAR(values[11], std::sin(0.02), 1.2e-16);
+  }
+  const auto json = sextant(
+                        "encode --scheme rotary --length 3 --head-dim 4 --base 100 "
+                        "--dtype float64 --json")
+                        .json();
+  EXPECT_EQ(json["kind"], "rotated");
+  EXPECT_EQ(json["parameters"]["base"], "100");
+  EXPECT_EQ(json["parameters"]["layout"], "half_split");  // a default, resolved
+  EXPECT_EQ(json["inv_freq"], (std::vector{1.0, 0.1}));
+  EXPECT_EQ(json["attention_factor"], 1.0);
+  EXPECT_EQ(json["shape"], (std::vector{3, 2, 2}));
+  EXPECT_EQ(json["values"][2][1].size(), 2U);
+  EXPECT_EQ(sextant("encode --scheme rotary --length 3").code, 2);
+  EXPECT_EQ(sextant("encode --scheme rotary --length 3 --head-dim 4 --width 8").code, 2);
+  EXPECT_EQ(sextant("encode --scheme rotary --length 3 --head-dim 4 --side keys").out,
+            sextant("encode --scheme rotary --length 3 --head-dim 4").out);
+  EXPECT_EQ(sextant("encode --scheme alibi --length 3 --side keys").code, 2);
+}
+
+TEST(Encode, DistanceBiasesGoFromTheFarthestPastToTheFarthestFuture) {
+  const Folder folder;
+  const std::string command = "encode --scheme alibi --direction causal --heads 2 --length 3 ";
+  ASSERT_EQ(sextant(command + "-o " + folder / "b.npy").code, 0);
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> slopes = {-0.125,     -0.0625,     0, -inf, -inf,
+                                      -0.0078125, -0.00390625, 0, -inf, -inf};
+  EXPECT_EQ(numbers_of(folder / "b.npy", {2, 5}), slopes);
+  const auto rows = csv(sextant(command).out);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1], std::vector<double>(slopes.begin() + 5, slopes.end()));
+  const auto json = sextant(command + "--json").json();
+  EXPECT_TRUE(json["values"][0][3].is_null());  // JSON has no infinity
+  EXPECT_EQ(json["values"][0][1], -0.0625);
+  EXPECT_EQ(json["kind"], "distance_bias");
+  const Outcome listed = sextant("encode --scheme alibi --positions 0,5");
+  EXPECT_EQ(listed.code, 1);
+  EXPECT_THAT(listed.err, HasSubstr("--length"));
+}
+
+TEST(Encode, IdsOfSeveralAxesComeFromAFile) {
+  const Folder folder;
+  Tensor<std::int64_t> ids({2, 2});
+  ids(0, 1) = 1;
+  ids(1, 0) = 3;
+  save_npy(folder / "ids.npy", ids);
+  const std::string command =
+      "encode --scheme sincos_2d --width 8 --dtype float64 --ids-file " + folder / "ids.npy";
+  const auto rows = csv(sextant(command).out);
+  ASSERT_EQ(rows.size(), 2U);
+  ASSERT_EQ(rows[0].size(), 8U);
+  // MAE: the column's half comes first, [sin, sin, cos, cos] of 1 and 1/100.
+  EXPECT_NEAR(rows[0][0], std::sin(1.0), 1.2e-16);
+  EXPECT_NEAR(rows[1][4], std::sin(3.0), 1.2e-16);
+  EXPECT_EQ(sextant(command + " --json").json()["positions"][1], (std::vector{3, 0}));
+  EXPECT_EQ(sextant(command + " --length 2").code, 2);
+  save_npy(folder / "floats.npy", Tensor<double>({2, 2}));
+  EXPECT_EQ(sextant("encode --scheme sincos_2d --width 8 --ids-file " + folder / "floats.npy").code,
+            1);
+}
+
+TEST(Encode, WeightsComeFromAFile) {
+  const Folder folder;
+  std::map<std::string, Array> weights;
+  Tensor<float> table({32, 2});
+  for (std::int64_t i = 0; i < table.count(); ++i) table.data()[i] = static_cast<float>(i);
+  save_npy(folder / "table.npy", table);
+  weights["table"] = load_npy(folder / "table.npy");
+  save_safetensors(folder / "t5.safetensors", weights);
+  const std::string command = "encode --scheme t5 --heads 2 --length 3 --scheme-weights ";
+  const auto rows = csv(sextant(command + folder / "t5.safetensors").out);
+  ASSERT_EQ(rows.size(), 2U);
+  // Past distances 2, 1, 0 have buckets 2, 1, 0, future ones 17 and 18; head 1 is column 1.
+  EXPECT_EQ(rows[1], (std::vector<double>{5, 3, 1, 35, 37}));
+  weights["more"] = std::move(weights["table"]);
+  save_safetensors(folder / "wrong.safetensors", weights);
+  EXPECT_EQ(sextant(command + folder / "wrong.safetensors").code, 1);
+  EXPECT_EQ(sextant("encode --scheme alibi --length 3 --scheme-weights x.safetensors").code, 2);
+}
+
+TEST(Encode, ParametersHaveTwoNamesAndTheSecondNeverCollides) {
+  const std::string command = "encode --scheme sincos_2d --length 4 --width 8 ";
+  EXPECT_EQ(sextant(command + "--scheme-base 100").out, sextant(command + "--base 100").out);
+  // --first is the first id, the scheme's own is where its coordinates begin.
+  EXPECT_NE(sextant(command + "--scheme-first 1").out, sextant(command).out);
 }
 
 TEST(Encode, AnEmptyTableIsOne) {

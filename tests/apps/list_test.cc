@@ -21,7 +21,26 @@ TEST(List, HasEverySchemeWithItsParameters) {
     EXPECT_EQ(list[i]["paper"], scheme.paper);
     EXPECT_EQ(list[i]["parameters"].size(), scheme.parameters.size());
     EXPECT_THAT(text, HasSubstr(scheme.name));
+    ASSERT_EQ(list[i]["weights"].size(), scheme.weights.size());
+    for (std::size_t w = 0; w < scheme.weights.size(); ++w) {
+      EXPECT_EQ(list[i]["weights"][w]["name"], scheme.weights[w].name);
+      EXPECT_EQ(list[i]["weights"][w]["shape"], scheme.weights[w].shape);
+    }
   }
+}
+
+TEST(List, ShowsOneSchemeInFull) {
+  for (const char* asked : {"list t5", "list --scheme t5"}) {
+    const std::string text = sextant(asked).out;
+    EXPECT_THAT(text, HasSubstr("Raffel et al. 2019"));
+    EXPECT_THAT(text, HasSubstr("--num-buckets: "));
+    EXPECT_THAT(text, HasSubstr("table [num_buckets, heads]: "));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("alibi")));
+  }
+  EXPECT_EQ(sextant("list t5 --json").json().size(), 1U);
+  const Outcome unknown = sextant("list t55");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("sinusoidal"));
 }
 
 TEST(Info, NamesVersionCompilerInstructionSetsAndThreads) {

@@ -1,0 +1,58 @@
+// --scheme and its parameters on the command line, from the descriptors of the schemes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sextant/schemes/scheme.h"
+
+namespace sextant::app {
+
+// The option of a scheme's parameter: "--odd-width", "--scheme-file".
+std::string option_name(std::string_view parameter);
+
+// Why a command cannot take a scheme, as the end of a sentence; empty: it can.
+using SchemeRefusal = std::string (*)(const Scheme&);
+
+// --scheme, whatever parameters the descriptors of the schemes name, and a file of weights. A
+// parameter is `--scheme-NAME`, and `--NAME` where the command has no option of that name itself;
+// help leaves them to `sextant list NAME`.
+struct SchemeChoice {
+  std::string scheme;
+  std::map<std::string, std::string> parameters;
+  std::string weights_file;
+
+  // "--scheme-file" is "--file" too where the command has no text to read from one. Options of the
+  // command's own come before this.
+  void add_to(CLI::App& command, const std::string& default_scheme,
+              SchemeRefusal refusal = nullptr);
+  // Throws Error for a scheme that the command does not take, for a parameter that the scheme does
+  // not have, and for a value that does not read as its descriptor says.
+  void check() const;
+  bool is_given() const {
+    return option_->count() > 0 || !parameters.empty() || !weights_file.empty();
+  }
+  const Scheme& descriptor() const { return find_scheme(scheme); }
+  // The one with functions of its own: every type rounded once, real-valued positions.
+  bool is_sinusoidal() const { return scheme == "sinusoidal"; }
+  std::string title() const;  // "rotary positions", "no positions"
+  // What --scheme-weights holds, in float64; none when it was not given. Throws Error for what is
+  // no file of floats.
+  std::optional<SchemeWeights> weights() const;
+
+ private:
+  const CLI::Option* option_ = nullptr;
+  std::string where_;  // "plot.scheme"
+  SchemeRefusal refusal_ = nullptr;
+};
+
+// Throws Error that lists the names, and the one that was meant, for a name that is none.
+void check_scheme_name(const std::string& name, const std::string& where);
+// Throws Error unless the parameters are the scheme's own and read as its descriptor says; `where`
+// names the option that chose the scheme.
+void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,
+                      const std::string& where);
+
+}  // namespace sextant::app
