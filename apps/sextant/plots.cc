@@ -123,11 +123,9 @@ Plot plot_similarity(const PositionTableView& source) {
   return plot;
 }
 
-Plot plot_distance(const PositionTableView& source, Measure measure) {
-  check_pairs(source.table);
-  const View<const double> table = source.table;
+std::vector<double> alike_by_distance(View<const double> table, Measure measure) {
+  check_pairs(table);
   const std::int64_t length = table.size(0);
-  if (length < 2) throw Error("plot.length", "must be at least 2 to have a distance, got 1");
   const Tensor<double> cosines =
       measure == Measure::cosine ? cosine_similarities(table) : Tensor<double>();
   const auto alike = [&](std::int64_t a, std::int64_t b) {
@@ -136,24 +134,34 @@ Plot plot_distance(const PositionTableView& source, Measure measure) {
     for (std::int64_t i = 0; i < table.size(1); ++i) sum += table(a, i) * table(b, i);
     return sum;
   };
-  Series series;
-  series.name = measure == Measure::cosine ? "cosine similarity" : "dot product";
-  Plot plot{{}, Tensor<double>({length, 2}), {}};
+  std::vector<double> means;
   for (std::int64_t distance = 0; distance < length; ++distance) {
     double sum = 0;
     for (std::int64_t row = 0; row + distance < length; ++row) sum += alike(row, row + distance);
-    const double mean = sum / static_cast<double>(length - distance);
+    means.push_back(sum / static_cast<double>(length - distance));
+  }
+  return means;
+}
+
+Plot plot_distance(const PositionTableView& source, Measure measure) {
+  check_pairs(source.table);
+  const std::int64_t length = source.table.size(0);
+  if (length < 2) throw Error("plot.length", "must be at least 2 to have a distance, got 1");
+  Series series;
+  series.name = measure == Measure::cosine ? "cosine similarity" : "dot product";
+  series.y = alike_by_distance(source.table, measure);
+  Plot plot{{}, Tensor<double>({length, 2}), {}};
+  for (std::int64_t distance = 0; distance < length; ++distance) {
     series.x.push_back(static_cast<double>(distance));
-    series.y.push_back(mean);
     plot.values(distance, 0) = static_cast<double>(distance);
-    plot.values(distance, 1) = mean;
+    plot.values(distance, 1) = series.y[static_cast<std::size_t>(distance)];
   }
   plot.names.title = "How alike " + source.name + " are by their distance";
   plot.names.row_name = "Row";
   plot.names.column_name = "Distance, " + series.name;
   plot.names.about["columns"] = {"distance", series.name};
   LineChart chart;
-  chart.title = plot.names.title + ", width " + std::to_string(table.size(1));
+  chart.title = plot.names.title + ", width " + std::to_string(source.table.size(1));
   chart.x_label = "Distance in positions";
   chart.y_label = "Mean " + series.name + " of all pairs";
   chart.series = {std::move(series)};

@@ -41,4 +41,7 @@ Plot plot_similarity(const PositionTableView& source);
 enum class Measure { cosine, dot };
 Plot plot_distance(const PositionTableView& source, Measure measure);
 
+// The means themselves, by distance; of at most 4096 rows.
+std::vector<double> alike_by_distance(View<const double> table, Measure measure);
+
 }  // namespace sextant::app

@@ -2,12 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "apps/run_program.h"
 
 namespace sextant::app_tests {
 namespace {
 
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -78,11 +79,13 @@ TEST(Plot, RefusesWhatIsNotThere) {
   EXPECT_THAT(sextant("plot sinusoids --columns -1").err, StartsWith("sextant: [plot.columns]"));
   EXPECT_THAT(sextant("plot heatmap --table no.npy").err, StartsWith("sextant: [no.npy]"));
   EXPECT_THAT(sextant("plot similarity --length 5000").err, HasSubstr("4096"));
-  const Outcome rotary = sextant("plot heatmap --scheme rotary");
+  const Outcome rotary = sextant("plot similarity --scheme rotary");
   EXPECT_EQ(rotary.code, 2);
-  EXPECT_THAT(rotary.err, StartsWith("sextant: [plot.scheme] must be one of "));
-  EXPECT_THAT(rotary.err, HasSubstr(", learned, "));
-  EXPECT_THAT(rotary.err, EndsWith(", sinusoidal, timestep, got 'rotary'\n"));
+  EXPECT_THAT(rotary.err, StartsWith("sextant: [plot.scheme] must be one that adds a table to "
+                                     "embeddings for similarity, got 'rotary'"));
+  EXPECT_THAT(sextant("plot heatmap --scheme none").err, HasSubstr("adds nothing"));
+  EXPECT_THAT(sextant("plot distance --schemes rotary,roatry").err,
+              HasSubstr("did you mean 'rotary'?"));
   EXPECT_EQ(sextant("plot distance --length 1").code, 1);
   const Outcome kind = sextant("plot pie");
   EXPECT_EQ(kind.code, 2);
@@ -99,12 +102,57 @@ TEST(Plot, OptionsThatTheKindDoesNotHaveAreRefused) {
         std::string("rows --dtype bfloat16"), std::string("sinusoids --lower"),
         std::string("heatmap --length 0"), std::string("heatmap --width 0"),
         "heatmap --length 2" + with_table, "heatmap --width 2" + with_table,
-        "heatmap --scheme learned" + with_table, "heatmap --base 7" + with_table}) {
+        "heatmap --schemes rotary", "distance --schemes rotary --scheme rotary",
+        "distance --schemes rotary:base", "distance --schemes rotary:colour=red",
+        "distance --all-heads --head 1 --scheme alibi", "heatmap --scheme learned" + with_table,
+        "heatmap --base 7" + with_table}) {
     const Outcome outcome = sextant("plot " + wrong);
     EXPECT_EQ(outcome.code, 2) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: ")) << wrong;
   }
   EXPECT_EQ(sextant("plot heatmap" + with_table).code, 0);
+}
+
+TEST(Plot, HeatmapsShowEverySchemeThatHasATable) {
+  const auto table = [](const std::string& options) {
+    return sextant("plot heatmap --length 6 " + options + " --json").json();
+  };
+  EXPECT_EQ(table("--scheme rotary --head-dim 8")["shape"], (std::vector{6, 8}));
+  const auto alibi = table("--scheme alibi --heads 4");
+  EXPECT_EQ(alibi["shape"], (std::vector{4, 11}));
+  EXPECT_EQ(alibi["values"][0][0].get<double>(), -1.25);
+  const std::string svg = sextant("plot heatmap --scheme alibi --heads 4 --length 6").out;
+  EXPECT_THAT(svg, HasSubstr("Distance (key - query)"));
+  EXPECT_THAT(svg, HasSubstr("Bias"));
+  EXPECT_THAT(sextant("plot heatmap --scheme alibi --direction causal --length 6").out,
+              HasSubstr("not finite"));
+}
+
+TEST(Plot, SeveralSchemesAreDrawnTogetherByDistance) {
+  const std::string schemes =
+      "plot distance --length 9 --head-dim 4 --heads 8 --head 0 --schemes "
+      "rotary,rotary:base=100:layout=interleaved,alibi,sinusoidal";
+  const auto json = sextant(schemes + " --json").json();
+  EXPECT_EQ(json["columns"],
+            (std::vector<std::string>{"distance", "rotary", "rotary base=100 layout=interleaved",
+                                      "alibi", "sinusoidal"}));
+  ASSERT_EQ(json["shape"], (std::vector{9, 5}));
+  for (int d = 0; d < 9; ++d) {
+    const auto row = json["values"][static_cast<std::size_t>(d)];
+    EXPECT_EQ(row[0].get<int>(), d);
+    // Two pairs, of frequency 1 and 1/100 or 1/10; sums of tens of rounded products.
+    EXPECT_NEAR(row[1].get<double>(), (std::cos(d) + std::cos(d / 100.0)) / 2, 1e-14);
+    EXPECT_NEAR(row[2].get<double>(), (std::cos(d) + std::cos(d / 10.0)) / 2, 1e-14);
+    EXPECT_EQ(row[3].get<double>(), -d / 2.0);
+  }
+  const std::string svg = sextant(schemes).out;
+  EXPECT_THAT(svg, HasSubstr("rotary base=100 layout=interleaved"));
+  for (const char* axis : {"Score / channels", "Bias", "Mean cosine similarity"}) {
+    EXPECT_THAT(svg, HasSubstr(axis));
+  }
+  const auto heads = sextant("plot distance --scheme alibi --all-heads --heads 4 --json").json();
+  EXPECT_EQ(heads["shape"], (std::vector{100, 5}));
+  EXPECT_EQ(heads["columns"][2], "alibi, head 1");
 }
 
 TEST(Plot, ATerminalGetsBars) {
