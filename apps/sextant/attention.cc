@@ -161,6 +161,34 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
   add("--dmask", "the mask, which must be floats", "--mask");
   add("--dslopes", "the slopes, [heads]", "--alibi");
   add("--dsinks", "the sinks", "--sinks");
+  add("--dscheme", "what the scheme has learned, by name, .safetensors", nullptr);
+}
+
+// Why the operator cannot take a scheme.
+std::string refusal(const Scheme& scheme) {
+  if (scheme.kind != SchemeKind::added) return "";
+  return "must be a scheme that acts on q, k or scores; an added one acts on the embeddings that q "
+         "and k are made of";
+}
+
+// A scheme, and what may not go with it.
+void check_scheme(const AttentionCommand& command) {
+  const auto fail = [&](const std::string& option) {
+    throw Error("attention." + option,
+                "must not go with --scheme " + command.choice.scheme + ", which has its own");
+  };
+  if (!command.choice.is_given()) {
+    if (!command.wants("dscheme")) return;
+    throw Error("attention.dscheme", "must go with --scheme");
+  }
+  command.choice.check();
+  const SchemeKind kind = command.choice.descriptor().kind;
+  if (kind == SchemeKind::distance_bias && command.inputs.contains("bias")) fail("bias");
+  if (kind == SchemeKind::rotated && command.rotates()) fail("rotary-base");
+  if (command.wants("dscheme") && command.choice.descriptor().weights.empty()) {
+    throw Error("attention.dscheme",
+                "must go with a scheme that learns, got '" + command.choice.scheme + "'");
+  }
 }
 
 // What the words alone tell: files that would be taken twice or written over one another, options
@@ -180,7 +208,10 @@ void check(const AttentionCommand& command) {
   std::map<std::string, std::string> written;
   for (const auto& [name, path] : command.outputs) {
     if (path.starts_with("/dev/")) continue;  // a pipe or a sink
-    if (path != "-") format_of_path(path, kFormats, "attention." + name);
+    if (name == "dscheme" && !path.ends_with(".safetensors")) {
+      fail(name, "must be a file that ends in .safetensors, got '" + path + "'");
+    }
+    if (path != "-" && name != "dscheme") format_of_path(path, kFormats, "attention." + name);
     const auto [at, fresh] =
         written.emplace(std::filesystem::path(path).lexically_normal().string(), name);
     if (!fresh)
@@ -203,14 +234,16 @@ void check(const AttentionCommand& command) {
     fail("query-offsets",
          "must go with --causal at_offsets or none, got " + std::string(name_of(*command.causal)));
   }
-  constexpr const char* kGradientNames[] = {"dq",    "dk",      "dv",    "dbias",
-                                            "dmask", "dslopes", "dsinks"};
+  constexpr const char* kGradientNames[] = {"dq",    "dk",      "dv",     "dbias",
+                                            "dmask", "dslopes", "dsinks", "dscheme"};
   if (command.inputs.contains("grad") &&
       std::none_of(std::begin(kGradientNames), std::end(kGradientNames),
                    [&](const char* name) { return command.wants(name); })) {
     fail("grad",
-         "must go with at least one of --dq, --dk, --dv, --dbias, --dmask, --dslopes, --dsinks");
+         "must go with at least one of --dq, --dk, --dv, --dbias, --dmask, --dslopes, --dsinks, "
+         "--dscheme");
   }
+  check_scheme(command);
 }
 
 }  // namespace
@@ -235,6 +268,7 @@ void add_attention(CLI::App& program, Job& job) {
       "--explain", attention->explain,
       "print which kernel runs, its tiles, threads and memory; without -o that is all");
   command.add_flag("--json", attention->json, "print a summary: files, shapes, types, options");
+  attention->choice.add_to(command, "none", refusal);
   command.footer(
       "Examples:\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --causal top_left\n"
@@ -243,7 +277,9 @@ void add_attention(CLI::App& program, Job& job) {
       "  sextant attention --q q.npy --k k.npy --v v.npy --weights w.npy --stage probabilities\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --grad dout.npy --dq dq.npy "
       "--dk dk.npy --dv dv.npy\n"
-      "  sextant attention --q q.npy --k k.npy --v v.npy --rotary-base 10000 --explain");
+      "  sextant attention --q q.npy --k k.npy --v v.npy --rotary-base 10000 --explain\n"
+      "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --scheme t5 --scheme-weights "
+      "t5.safetensors --causal top_left");
   command.callback([attention, &job] {
     check(*attention);
     job = [attention] { run_attention(*attention); };

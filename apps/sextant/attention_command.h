@@ -7,6 +7,7 @@
 #include <string>
 
 #include "console.h"
+#include "scheme_choice.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/npy.h"
 #include "sextant/schemes/rotary.h"
@@ -26,6 +27,7 @@ struct AttentionCommand {
   Stage stage = Stage::probabilities;
   std::optional<double> rotary_base;  // with either of the two, q and k are turned
   std::optional<RotaryLayout> rotary_layout;
+  SchemeChoice choice;
   int threads = 0;
   bool explain = false;
   bool json = false;

@@ -88,6 +88,12 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
   }
   align(command, arrays);
   if (command.rotates()) rotate(command);
+  if (command.choice.is_given()) {
+    const bool forward = command.choice.descriptor().kind == SchemeKind::rotated;
+    scheme_ = std::make_unique<AttentionScheme>(
+        command.choice, positions("attention.scheme", forward), q.size(1), q.size(3));
+    scheme_->add_to(options);
+  }
   if (arrays.contains("grad")) {
     const Array& array = arrays.at("grad");
     if (!(array.shape == output_shape())) {
@@ -150,33 +156,40 @@ void AttentionOperands<T>::align(const AttentionCommand& command, const Attentio
 }
 
 template <Floating T>
-void AttentionOperands<T>::rotate(const AttentionCommand& command) {
-  constexpr const char* kWhere = "attention.rotary-base";
-  const std::int64_t q_len = q.size(2), k_len = k.size(2), head_dim = q.size(3);
-  if (head_dim % 2 != 0) {
-    throw Error(kWhere, "must go with an even head_dim, got " + std::to_string(head_dim));
-  }
+std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) const {
+  const std::int64_t q_len = q.size(2), k_len = k.size(2);
   std::vector<std::int64_t> first_positions = offsets_;
   if (options.causal == Causal::bottom_right) {
     first_positions.assign(static_cast<std::size_t>(q.size(0)), k_len - q_len);
   }
-  std::int64_t positions = std::max(q_len, k_len);
+  std::int64_t count = std::max(q_len, k_len);
   for (std::size_t row = 0; row < first_positions.size(); ++row) {
     const std::int64_t first = first_positions[row];
     const std::int64_t keys = key_lengths_.empty() ? k_len : key_lengths_[row];
     if (q_len == 0 || keys == 0) continue;  // nothing is turned
     constexpr std::int64_t kMostPositions = std::int64_t{1} << 24;
-    if (first < 0 || first > kMostPositions - q_len) {
-      throw Error(kWhere, "must go with queries at positions 0 .. 2^24 - 1, got " +
-                              std::to_string(first) + " for the first of batch row " +
-                              std::to_string(row));
+    const std::int64_t least = forward ? 0 : k_len - kMostPositions;
+    if (first < least || first > kMostPositions - q_len) {
+      throw Error(where, "must go with queries at positions " + std::to_string(least) +
+                             " .. 2^24 - 1, got " + std::to_string(first) +
+                             " for the first of batch row " + std::to_string(row));
     }
-    positions = std::max(positions, first + q_len);
+    count = std::max({count, first + q_len, keys - first});
+  }
+  return count;
+}
+
+template <Floating T>
+void AttentionOperands<T>::rotate(const AttentionCommand& command) {
+  constexpr const char* kWhere = "attention.rotary-base";
+  const std::int64_t head_dim = q.size(3);
+  if (head_dim % 2 != 0) {
+    throw Error(kWhere, "must go with an even head_dim, got " + std::to_string(head_dim));
   }
   Rotary rotary_options{.head_dim = head_dim, .threads = command.threads};
   rotary_options.base = command.rotary_base.value_or(rotary_options.base);
   rotary_options.layout = command.rotary_layout.value_or(rotary_options.layout);
-  rotation_ = rotary(rotary_options, positions);
+  rotation_ = rotary(rotary_options, positions(kWhere, true));
   options.rotation = &rotation_;
 }
 

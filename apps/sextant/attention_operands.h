@@ -1,10 +1,12 @@
 // Files and options of `sextant attention` as arguments of the operator.
 #pragma once
 
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 #include "attention_command.h"
+#include "attention_scheme.h"
 
 namespace sextant::app {
 
@@ -29,11 +31,14 @@ class AttentionOperands {
   Shape row_shape() const { return {q.size(0), q.size(1), q.size(2)}; }
   const Shape& bias_shape() const { return bias_.values.shape(); }
   const Shape& mask_shape() const { return mask_shape_; }
+  AttentionScheme* scheme() const { return scheme_.get(); }  // null: none
 
  private:
   void take_mask(const Array& array);
   void take_bias(const Array& array);
   void align(const AttentionCommand& command, const AttentionArrays& arrays);
+  // How many ids from 0 on queries and keys have; `forward` refuses queries before 0.
+  std::int64_t positions(const char* where, bool forward) const;
   void rotate(const AttentionCommand& command);
 
   Tensor<Wide> mask_;
@@ -42,6 +47,7 @@ class AttentionOperands {
   std::vector<std::int64_t> segments_, key_lengths_, offsets_;
   std::vector<double> slopes_, sinks_;
   RotationTable<float> rotation_;
+  std::unique_ptr<AttentionScheme> scheme_;
 };
 
 }  // namespace sextant::app

@@ -8,6 +8,7 @@
 #include "sextant/attention/backward.h"
 #include "sextant/attention/plan.h"
 #include "sextant/core/error.h"
+#include "sextant/core/safetensors.h"
 
 namespace sextant::app {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {
 };
 
 // The operator's complaint in the words of the command line.
-Error as_option(const Error& error) {
+Error as_option(const Error& error, bool scheme) {
   const std::string& where = error.where();
   const auto dot = where.find('.');
   constexpr std::string_view kFunctions[] = {"attention", "attention_plan", "attention_weights",
@@ -31,6 +32,11 @@ Error as_option(const Error& error) {
   std::string what = error.what();
   what.erase(0, where.size() + 3);  // "[where] "
   std::string option = where.substr(dot + 1);
+  // The tables of a scheme have no options of their own.
+  constexpr std::string_view kTables[] = {"rotation", "bias", "indexed", "content"};
+  if (scheme && std::find(std::begin(kTables), std::end(kTables), option) != std::end(kTables)) {
+    return Error("attention.scheme", what);
+  }
   for (const auto& [argument, name] : kOptionNames) {
     if (option == argument) option = name;
     const auto at = what.find(argument);
@@ -62,6 +68,7 @@ struct AttentionResults {
   std::map<std::string, Tensor<T>> arrays;   // of the type of q
   std::map<std::string, Tensor<Wide>> sums;  // gradients of what is not stored in that type
   Tensor<float> lse;
+  SchemeWeights scheme;  // gradients
 
   template <class Look>
   void for_each(const Look& look) const {
@@ -87,8 +94,10 @@ void compute_gradients(const AttentionCommand& command, const AttentionOperands<
   const Shape heads{call.q.size(1)};
   want(results.sums, "dslopes", heads, wanted.slopes);
   want(results.sums, "dsinks", heads, wanted.sinks);
+  if (command.wants("dscheme")) call.scheme()->want(wanted);
   attention_backward<T>(call.q, call.k, call.v, out, call.grad, wanted, call.options,
                         std::as_const(results.lse).view());
+  if (command.wants("dscheme")) results.scheme = call.scheme()->gradients();
 }
 
 template <Floating T>
@@ -113,9 +122,28 @@ AttentionResults<T> compute(const AttentionCommand& command, const AttentionOper
   return results;
 }
 
+// In float32, or in float64 where the call is.
+template <Floating T>
+void write_scheme(const std::string& path, const SchemeWeights& gradients) {
+  using Wide = typename AttentionOperands<T>::Wide;
+  std::map<std::string, Array> arrays;
+  for (const auto& [name, values] : gradients) {
+    Array& array = arrays[name];
+    array.dtype = dtype_of<Wide>;
+    array.shape = values.shape();
+    const auto bytes = static_cast<std::int64_t>(sizeof(Wide)) * values.count();
+    array.bytes = Tensor<std::byte>({bytes});
+    auto* out = reinterpret_cast<Wide*>(array.bytes.data());
+    std::transform(values.data(), values.data() + values.count(), out,
+                   [](double value) { return static_cast<Wide>(value); });
+  }
+  save_safetensors(path, arrays);
+}
+
 // The output last: when it is there, so is everything else.
 template <Floating T>
 void write(const AttentionCommand& command, const AttentionResults<T>& results) {
+  if (command.wants("dscheme")) write_scheme<T>(command.outputs.at("dscheme"), results.scheme);
   for (const bool last : {false, true}) {
     results.for_each([&]<class E>(const std::string& name, const Tensor<E>& values) {
       if (last != (name == "output")) return;
@@ -144,6 +172,12 @@ void run_as(const AttentionCommand& command, const AttentionArrays& arrays) {
                      {"dtype", dtype_name(dtype_of<E>)},
                      {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())}};
   });
+  for (const auto& [name, values] : results.scheme) {
+    Json& entry = written["dscheme"];
+    entry["file"] = command.outputs.at("dscheme");
+    entry["weights"][name] =
+        std::vector<std::int64_t>(values.shape().begin(), values.shape().end());
+  }
   print(to_text(summary_of(command, arrays, written)) + "\n");
 }
 
@@ -159,7 +193,7 @@ void run_attention(const AttentionCommand& command) {
     if (dtype == DType::bfloat16) return run_as<bfloat16>(command, arrays);
     run_as<float>(command, arrays);
   } catch (const Error& error) {
-    throw as_option(error);
+    throw as_option(error, command.choice.is_given());
   }
 }
 

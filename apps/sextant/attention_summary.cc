@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "attention_command.h"
+#include "scheme_forms.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::app {
@@ -40,6 +41,12 @@ Json summary_of(const AttentionCommand& command, const AttentionArrays& arrays,
   options["softcap"] = command.softcap;
   options["alibi"] = command.alibi;
   options["rotary"] = rotary_of(command);
+  options["scheme"] = Json();
+  if (command.choice.is_given()) {
+    options["scheme"] = command.choice.scheme;
+    options["parameters"] =
+        resolved_parameters(command.choice.descriptor(), command.choice.parameters);
+  }
   if (command.wants("weights")) options["stage"] = name_of(command.stage);
   json["outputs"] = results;
   return json;
