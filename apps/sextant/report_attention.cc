@@ -3,6 +3,8 @@
 #include <map>
 
 #include "report_parts.h"
+#include "scheme_profiles.h"
+#include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/random.h"
 #include "sextant/layers/sentence_attention.h"
@@ -13,42 +15,63 @@
 namespace sextant::app {
 namespace {
 
-// What a kind of scheme does to the maps, and under a mask.
+// What a kind of scheme does to the maps, under a mask, and in general.
 struct Captions {
-  std::string all, causal;
+  std::string all, causal, kind;
 };
 
 Captions captions_of(const Scheme& scheme) {
-  const std::string name = capital(std::string(scheme.name));
+  const std::string name = capital(std::string(scheme.name)) + " positions ";
   const std::string masked = "Mask and " + std::string(scheme.name) + " positions.";
+  const auto said = [&](const std::string& what) {
+    return Captions{name + what + ".", masked, "They " + what + "."};
+  };
   switch (scheme.kind) {
     case SchemeKind::none:
       return {
           "Without positions, equal words look and are looked at alike: their rows and columns "
           "are the same, wherever they stand.",
           "The mask alone tells a little: a word that may see more words shares its attention "
-          "among more."};
+          "among more.",
+          "Nothing but the mask."};
     case SchemeKind::added:
-      return {name +
-                  " positions are added to the words: equal words at different places now "
-                  "differ.",
-              masked};
+      return said("are added to the words: equal words at different places now differ");
     case SchemeKind::rotated:
-      return {name + " positions turn queries and keys instead: what a score sees is the distance.",
-              masked};
+      return said("turn queries and keys instead: what a score sees is the distance");
     case SchemeKind::distance_bias:
-      return {name + " positions are a number per distance, added to the scores.", masked};
+      return said("are a number per distance, added to the scores");
     case SchemeKind::indexed_bias:
-      return {name + " positions are a number per pair of places, added to the scores.", masked};
+      return said("are a number per pair of places, added to the scores");
     case SchemeKind::content:
-      return {name + " positions add to a score what its words make of their distance.", masked};
+      return said("add to a score what its words make of their distance");
   }
   return {};
+}
+
+std::string kind_title(SchemeKind kind) {
+  switch (kind) {
+    case SchemeKind::none:
+      return "no positions";
+    case SchemeKind::added:
+      return "added positions";
+    case SchemeKind::rotated:
+      return "rotations";
+    case SchemeKind::distance_bias:
+      return "biases by distance";
+    case SchemeKind::indexed_bias:
+      return "biases by query and key";
+    case SchemeKind::content:
+      return "terms that look at words";
+  }
+  return "";
 }
 
 std::string title_of(const Scheme& scheme) {
   return scheme.kind == SchemeKind::none ? "no positions" : std::string(scheme.name) + " positions";
 }
+
+// Those that are shown with all heads: nothing, and the two that everything else goes back to.
+constexpr std::string_view kInFull[] = {"none", "sinusoidal", "rotary"};
 
 // Every scheme that can be made from its defaults, plainest first.
 std::vector<const Scheme*> shown_schemes() {
@@ -79,6 +102,53 @@ std::string joined(const std::vector<std::string>& tokens) {
 
 }  // namespace
 
+namespace {
+
+// One small map per scheme, those of a kind side by side; a mask, because some can do no more.
+void report_every_scheme(Page& page, const ReportText& text) {
+  page.section("Every scheme");
+  page.paragraph(
+      "One head of the same model under a causal mask with each scheme, as it is before any "
+      "training, and what each makes of a distance. `sextant list` says what they are, `sextant "
+      "attend --scheme NAME` shows all heads.");
+  std::map<SchemeKind, std::vector<const Scheme*>> kinds;
+  for (const Scheme* scheme : shown_schemes()) kinds[scheme->kind].push_back(scheme);
+  const auto length = static_cast<std::int64_t>(text.tokens.size());
+  for (const auto& [kind, list] : kinds) {
+    std::vector<Tensor<double>> maps;
+    HeatmapPanels panels;
+    std::vector<NamedScheme> profiled;
+    for (const Scheme* scheme : list) {
+      try {
+        const SentenceAttention made = attend(text, scheme->name, true);
+        maps.push_back(copy_of(made.weights.view().select(0, 0)));
+      } catch (const Error&) {
+        continue;  // not made for texts of this length
+      }
+      panels.titles.emplace_back(scheme->name);
+      profiled.push_back({std::string(scheme->name), {}, nullptr});
+    }
+    if (maps.empty()) continue;
+    Tensor<double> values({static_cast<std::int64_t>(maps.size()), length, length});
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      std::copy_n(maps[i].data(), maps[i].count(),
+                  values.data() + static_cast<std::int64_t>(i) * length * length);
+    }
+    panels.values = std::as_const(values).view();
+    panels.title = "Causal attention, head 0, " + kind_title(kind);
+    panels.x_label = "Key";
+    panels.y_label = "Query";
+    panels.color_label = "Weight";
+    panels.low = 0;
+    panels.high = 1;
+    page.picture(draw(panels), captions_of(*list.front()).kind);
+    if (kind == SchemeKind::none || kind == SchemeKind::content) continue;
+    page.picture(plot_profiles(profiled, {}).picture, "The same schemes by distance.");
+  }
+}
+
+}  // namespace
+
 void report_attention(Page& page, const ReportText& text, Json& numbers) {
   page.section("Attention, without and with positions");
   page.paragraph(
@@ -86,13 +156,13 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
       "that is looked at; every row sums to one. Nothing was learned yet, so the maps show what "
       "the "
       "positions do and nothing else.");
-  const auto shown = shown_schemes();
-  for (const Scheme* scheme : shown) {
-    const SentenceAttention all = attend(text, scheme->name, false);
-    const std::string title = "Attention, " + title_of(*scheme);
+  for (const std::string_view name : kInFull) {
+    const Scheme& scheme = find_scheme(name);
+    const SentenceAttention all = attend(text, name, false);
+    const std::string title = "Attention, " + title_of(scheme);
     page.picture(draw(AttentionMaps{all.weights.view(), all.queries, all.keys, title}),
-                 captions_of(*scheme).all);
-    Json& saved = numbers["attention"][std::string(scheme->name)];
+                 captions_of(scheme).all);
+    Json& saved = numbers["attention"][std::string(name)];
     saved["heads"] = all.weights.size(0);
     saved["weights"] = json_of(all.weights.view());
   }
@@ -100,14 +170,15 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
   page.paragraph(
       "No word sees a later one, as in a model that writes: the upper triangle is empty, and every "
       "row still sums to one.");
-  for (const Scheme* scheme : shown) {
-    const SentenceAttention causal = attend(text, scheme->name, true);
-    const std::string title = "Causal attention, " + title_of(*scheme);
+  for (const std::string_view name : kInFull) {
+    const Scheme& scheme = find_scheme(name);
+    const SentenceAttention causal = attend(text, name, true);
+    const std::string title = "Causal attention, " + title_of(scheme);
     page.picture(draw(AttentionMaps{causal.weights.view(), causal.queries, causal.keys, title}),
-                 captions_of(*scheme).causal);
-    numbers["attention"][std::string(scheme->name)]["causal_weights"] =
-        json_of(causal.weights.view());
+                 captions_of(scheme).causal);
+    numbers["attention"][std::string(name)]["causal_weights"] = json_of(causal.weights.view());
   }
+  report_every_scheme(page, text);
   page.section("The same as lines");
   for (const bool causal : {false, true}) {
     const SentenceAttention result = attend(text, "sinusoidal", causal);
@@ -147,20 +218,25 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
   numbers["order"]["first"] = joined(text.tokens);
   numbers["order"]["second"] = joined(swapped);
   bool none_same = false;
-  bool others_differ = true;
+  bool others_differ = true;  // those that are shown in full
   for (const Scheme* scheme : shown_schemes()) {
     const std::string name(scheme->name);
     SentenceAttentionOptions options;
     options.scheme = name;
     options.causal = true;
-    const OrderVerdict verdict = compare_order(text.tokens, swapped, options);
+    OrderVerdict verdict;
+    try {
+      verdict = compare_order(text.tokens, swapped, options);
+    } catch (const Error&) {
+      continue;  // not made for texts of this length
+    }
     rows.push_back({name, significant(verdict.largest_difference, 3),
                     verdict.same ? "same: order is invisible" : "different: order shows"});
     numbers["order"][name] = {{"same", verdict.same},
                               {"largest_difference", verdict.largest_difference}};
     if (scheme->kind == SchemeKind::none) {
       none_same = verdict.same;
-    } else {
+    } else if (std::find(std::begin(kInFull), std::end(kInFull), name) != std::end(kInFull)) {
       others_differ = others_differ && !verdict.same;
     }
   }
@@ -168,7 +244,7 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
   if (none_same && others_differ) {
     page.verdict(true,
                  "Without positions the two sentences are the same to attention. With them "
-                 "they are not.");
+                 "they are not. (A mask that shows both words to the last token is none.)");
   } else {
     page.verdict(false, "These two sentences do not show it: see the table.");
   }
