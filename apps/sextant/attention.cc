@@ -85,6 +85,16 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
            "[batch]: the key that is query 0's own, for chunks and caches; int32 or int64")
       ->group(kPositions)
       ->excludes(segments);
+  auto* queries =
+      add_file(program, inputs, "--query-positions",
+               "[batch or 1, length]: ids of the queries, which rotations and biases then go by "
+               "instead of places; masks and content terms still go by place. int32 or int64")
+          ->group(kPositions);
+  auto* keys = add_file(program, inputs, "--key-positions",
+                        "[batch or 1, k_len]: those of the keys; both or neither")
+                   ->group(kPositions)
+                   ->needs(queries);
+  queries->needs(keys);
   add_file(program, inputs, "--mask",
            "broadcasts to [batch, heads, length, k_len], rank 1 to 4: bool, true is seen; or "
            "floats, added to the scores")

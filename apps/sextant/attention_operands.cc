@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "sextant/attention/plan.h"
 #include "sextant/core/error.h"
@@ -87,6 +88,7 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
     options.segments = segments_;
   }
   align(command, arrays);
+  if (arrays.contains("query-positions")) take_ids(arrays);
   if (command.rotates()) rotate(command);
   if (command.choice.is_given()) {
     const bool forward = command.choice.descriptor().kind == SchemeKind::rotated;
@@ -156,8 +158,44 @@ void AttentionOperands<T>::align(const AttentionCommand& command, const Attentio
 }
 
 template <Floating T>
+void AttentionOperands<T>::take_ids(const AttentionArrays& arrays) {
+  const auto ids = [&](const char* name, std::int64_t length) {
+    const Array& array = arrays.at(name);
+    const std::string where = std::string("attention.") + name;
+    if (array.dtype != DType::int32 && array.dtype != DType::int64) {
+      throw Error(where, "must hold int32 or int64, got " + std::string(dtype_name(array.dtype)));
+    }
+    const bool fits = array.shape.rank() == 2 && array.shape[1] == length &&
+                      (array.shape[0] == 1 || array.shape[0] == q.size(0));
+    if (!fits) {
+      throw Error(where, "must be [batch or 1, " + std::to_string(length) + "], got " +
+                             array.shape.to_string());
+    }
+    return array.to<std::int64_t>();
+  };
+  query_ids_ = ids("query-positions", q.size(2));
+  key_ids_ = ids("key-positions", k.size(2));
+  options.query_positions = std::as_const(query_ids_).view();
+  options.key_positions = std::as_const(key_ids_).view();
+}
+
+template <Floating T>
 std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) const {
   const std::int64_t q_len = q.size(2), k_len = k.size(2);
+  constexpr std::int64_t kMostPositions = std::int64_t{1} << 24;
+  if (query_ids_.count() > 0 && key_ids_.count() > 0) {
+    // Rows of the ids themselves, and distances between any two.
+    const auto [first_q, last_q] =
+        std::minmax_element(query_ids_.span().begin(), query_ids_.span().end());
+    const auto [first_k, last_k] =
+        std::minmax_element(key_ids_.span().begin(), key_ids_.span().end());
+    for (const std::int64_t id : {*first_q, *first_k, *last_q, *last_k}) {
+      if (id >= (forward ? 0 : -kMostPositions) && id < kMostPositions) continue;
+      throw Error(where, std::string("must go with ids from ") + (forward ? "0" : "-2^24") +
+                             " to 2^24 - 1, got " + std::to_string(id));
+    }
+    return 1 + std::max({*last_q, *last_k, *last_q - *first_k, *last_k - *first_q});
+  }
   std::vector<std::int64_t> first_positions = offsets_;
   if (options.causal == Causal::bottom_right) {
     first_positions.assign(static_cast<std::size_t>(q.size(0)), k_len - q_len);
@@ -167,7 +205,6 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
     const std::int64_t first = first_positions[row];
     const std::int64_t keys = key_lengths_.empty() ? k_len : key_lengths_[row];
     if (q_len == 0 || keys == 0) continue;  // nothing is turned
-    constexpr std::int64_t kMostPositions = std::int64_t{1} << 24;
     const std::int64_t least = forward ? 0 : k_len - kMostPositions;
     if (first < least || first > kMostPositions - q_len) {
       throw Error(where, "must go with queries at positions " + std::to_string(least) +

@@ -36,6 +36,7 @@ class AttentionOperands {
  private:
   void take_mask(const Array& array);
   void take_bias(const Array& array);
+  void take_ids(const AttentionArrays& arrays);
   void align(const AttentionCommand& command, const AttentionArrays& arrays);
   // How many ids from 0 on queries and keys have; `forward` refuses queries before 0.
   std::int64_t positions(const char* where, bool forward) const;
@@ -44,6 +45,7 @@ class AttentionOperands {
   Tensor<Wide> mask_;
   Shape mask_shape_;
   DistanceBias bias_;
+  Tensor<std::int64_t> query_ids_, key_ids_;
   std::vector<std::int64_t> segments_, key_lengths_, offsets_;
   std::vector<double> slopes_, sinks_;
   RotationTable<float> rotation_;

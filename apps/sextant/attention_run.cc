@@ -15,8 +15,14 @@ namespace {
 
 // What the operator calls its arguments, and what the command line calls them.
 constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {
-    {"query_offsets", "query-offsets"}, {"key_lengths", "kv-lengths"}, {"window.left", "window"},
-    {"window.right", "window"},         {"slopes", "alibi"},           {"rotation", "rotary-base"},
+    {"query_offsets", "query-offsets"},
+    {"query_positions", "query-positions"},
+    {"key_positions", "key-positions"},
+    {"key_lengths", "kv-lengths"},
+    {"window.left", "window"},
+    {"window.right", "window"},
+    {"slopes", "alibi"},
+    {"rotation", "rotary-base"},
 };
 
 // The operator's complaint in the words of the command line.

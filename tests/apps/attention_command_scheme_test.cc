@@ -44,6 +44,24 @@ TEST_F(AttentionScheme, ReachesAsFarAsTheDistancesGo) {
   EXPECT_EQ(run("-o @out --scheme rotary --query-offsets @off").code, 1);
 }
 
+TEST_F(AttentionScheme, GoesByIdsInsteadOfPlaces) {
+  const std::vector<double> shifted = {3, 4, 5, 6, 7}, spread = {0, 10, 20, 30, 40};
+  save<std::int64_t>("qp", {1, 5}, shifted);
+  save<std::int64_t>("kp", {1, 5}, shifted);
+  const std::string ids = " --query-positions @qp --key-positions @kp";
+  EXPECT_EQ(result("--scheme alibi" + ids), result("--scheme alibi"));  // distances are the same
+  save<std::int64_t>("qp", {1, 5}, spread);
+  save<std::int64_t>("kp", {1, 5}, spread);
+  EXPECT_NE(result("--scheme alibi" + ids), result("--scheme alibi"));
+  EXPECT_NE(result("--scheme rotary" + ids), result("--scheme rotary"));
+  EXPECT_EQ(run("-o @out --scheme rotary --query-positions @qp").code, 2);
+  save<std::int64_t>("kp", {1, 4}, {0, 1, 2, 3});
+  EXPECT_EQ(run("-o @out --scheme rotary" + ids).code, 1);
+  save<std::int64_t>("kp", {1, 5}, {-1, 1, 2, 3, 4});
+  EXPECT_EQ(run("-o @out --scheme rotary" + ids).code, 1);
+  EXPECT_EQ(run("-o @out --scheme alibi" + ids).code, 0);
+}
+
 TEST_F(AttentionScheme, WritesTheGradientsOfItsWeights) {
   const std::string file = folder_ / "d.safetensors";
   const Outcome made =
