@@ -1,0 +1,269 @@
+// What does each scheme cost inside attention, against the same call without positions?
+// docs/benchmarks.md says how it is measured.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sextant/attention/attention.h"
+#include "sextant/core/error.h"
+#include "sextant/core/random.h"
+#include "sextant/kernels.h"
+#include "sextant/schemes/content_term.h"
+#include "sextant/schemes/scheme.h"
+#include "support/machine.h"
+
+namespace {
+
+using namespace sextant;
+
+constexpr std::int64_t kHeads = 8, kHeadDim = 64;
+constexpr const char* kUsage =
+    "usage: schemes [--scheme NAME]... [--length N] [--repeats N] [--threads N] [--json FILE]\n";
+
+// The most that a kind may cost, as a ratio to no positions; 0: reported only.
+double target_of(SchemeKind kind) {
+  switch (kind) {
+    case SchemeKind::rotated:
+    case SchemeKind::distance_bias:
+      return 1.05;
+    case SchemeKind::indexed_bias:
+      return 1.3;
+    default:
+      return 0;
+  }
+}
+
+Tensor<float> random_floats(const Shape& shape, NumpyRandom& random) {
+  Tensor<float> x(shape);
+  for (float& value : x.span()) value = static_cast<float>(random.normal());
+  return x;
+}
+
+Tensor<float> rounded(const Tensor<double>& from) {
+  Tensor<float> to(from.shape());
+  for (std::int64_t n = 0; n < from.count(); ++n) {
+    to.data()[n] = static_cast<float>(from.data()[n]);
+  }
+  return to;
+}
+
+RotationTable<float> rounded(const RotationTable<double>& from) {
+  RotationTable<float> to{rounded(from.cos), rounded(from.sin), from.layout, from.first_channel,
+                          nullptr};
+  if (from.keys) to.keys = std::make_shared<RotationTable<float>>(rounded(*from.keys));
+  return to;
+}
+
+// What an option of attention() needs, and whether there is one.
+struct Positions {
+  RotationTable<float> rotation;
+  DistanceBias bias;
+  std::shared_ptr<const IndexedBias> indexed;
+  std::shared_ptr<const ContentTerm> content;
+  bool inside = false;
+
+  void put_into(AttentionOptions<float>& options) const {
+    if (rotation.cos.count() > 0) options.rotation = &rotation;
+    if (bias.values.count() > 0) options.bias = &bias;
+    options.indexed = indexed.get();
+    options.content = content.get();
+  }
+};
+
+struct Sorter {
+  Positions& positions;
+  void operator()(std::monostate) const {}
+  void operator()(const Tensor<double>&) const {}  // added to the embeddings, before attention
+  void operator()(const RotationTable<double>& table) const {
+    positions.rotation = rounded(table);
+    positions.inside = true;
+  }
+  void operator()(DistanceBias&& bias) const {
+    positions.bias = std::move(bias);
+    positions.inside = true;
+  }
+  void operator()(std::shared_ptr<const IndexedBias>&& bias) const {
+    positions.indexed = std::move(bias);
+    positions.inside = true;
+  }
+  void operator()(std::shared_ptr<const ContentTerm>&& term) const {
+    positions.content = std::move(term);
+    positions.inside = true;
+  }
+};
+
+Positions positions_of(const Scheme& scheme, std::int64_t length) {
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(length));
+  std::iota(ids.begin(), ids.end(), std::int64_t{0});
+  SchemeRequest request;
+  request.width = kHeads * kHeadDim;
+  request.heads = kHeads;
+  request.head_dim = kHeadDim;
+  request.positions = ids;
+  Positions positions;
+  std::visit(Sorter{positions}, scheme.make(request));
+  return positions;
+}
+
+double seconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Ratio {
+  double best, median, plain_ms;
+};
+
+// Runs both in turn; the ratio of the best times, and the median of the ratios of neighbours, which
+// is the one to read where other programs take the cores now and then.
+Ratio measure(const std::function<void()>& work, const std::function<void()>& plain, int repeats) {
+  std::vector<double> ratios, with, without;
+  work();
+  for (int n = 0; n < repeats; ++n) {
+    without.push_back(seconds(plain));
+    with.push_back(seconds(work));
+    ratios.push_back(with.back() / without.back());
+  }
+  const double best = *std::min_element(without.begin(), without.end());
+  return {*std::min_element(with.begin(), with.end()) / best, median_of(ratios), best * 1e3};
+}
+
+struct Options {
+  std::vector<std::string> names;
+  std::vector<int> threads;
+  std::int64_t length = 4096;
+  int repeats = 7;
+  std::string json;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) throw Error(name, std::string("needs a value\n") + kUsage);
+    const std::string value = argv[++i];
+    if (name == "--scheme") {
+      options.names.push_back(value);
+    } else if (name == "--length") {
+      options.length = std::max(1LL, std::atoll(value.c_str()));
+    } else if (name == "--repeats") {
+      options.repeats = std::max(1, std::atoi(value.c_str()));
+    } else if (name == "--threads") {
+      options.threads.push_back(std::max(1, std::atoi(value.c_str())));
+    } else if (name == "--json") {
+      options.json = value;
+    } else {
+      throw Error(name, std::string("is no option\n") + kUsage);
+    }
+  }
+  if (options.threads.empty()) options.threads = {1, 2};
+  return options;
+}
+
+class Bench {
+ public:
+  explicit Bench(const Options& options) : options_(options) {}
+
+  void run() {
+    std::printf("%s, %s, in use %s\n", bench::processor().c_str(), bench::compiler().c_str(),
+                chosen_target().c_str());
+    std::printf(
+        "attention of %lld positions, %lld heads of %lld, causal, float32: the time with a scheme "
+        "over that without,\nbest of %d runs in turn (median of the ratios in brackets)\n\n",
+        static_cast<long long>(options_.length), static_cast<long long>(kHeads),
+        static_cast<long long>(kHeadDim), options_.repeats);
+    std::printf("%-22s %-14s %7s %10s  %s\n", "scheme", "kind", "threads", "plain ms", "ratio");
+    for (const Scheme* scheme : schemes()) {
+      const auto& names = options_.names;
+      if (!names.empty() && std::find(names.begin(), names.end(), scheme->name) == names.end()) {
+        continue;
+      }
+      run(*scheme);
+    }
+    if (options_.json.empty()) return;
+    const nlohmann::json all = {{"processor", bench::processor()},
+                                {"compiler", bench::compiler()},
+                                {"commit", bench::commit()},
+                                {"target", chosen_target()},
+                                {"length", options_.length},
+                                {"heads", kHeads},
+                                {"head_dim", kHeadDim},
+                                {"rows", rows_}};
+    std::ofstream out(options_.json);
+    out << all.dump(1) << "\n";
+    if (!out) throw Error("--json", "cannot write " + options_.json);
+  }
+
+ private:
+  void run(const Scheme& scheme) {
+    const std::string name(scheme.name), kind(name_of(scheme.kind));
+    Positions positions;
+    try {
+      positions = positions_of(scheme, options_.length);
+    } catch (const Error& error) {  // what needs a file, or other positions than a text's
+      std::printf("%-22s %-14s %s\n", name.c_str(), kind.c_str(), error.what());
+      return;
+    }
+    if (!positions.inside) {
+      std::printf("%-22s %-14s nothing inside attention\n", name.c_str(), kind.c_str());
+      return;
+    }
+    for (const int threads : options_.threads) {
+      AttentionOptions<float> plain{.causal = Causal::top_left, .threads = threads};
+      AttentionOptions<float> with = plain;
+      positions.put_into(with);
+      const Ratio ratio = measure([&] { attention<float>(q_, k_, v_, out_, with); },
+                                  [&] { attention<float>(q_, k_, v_, out_, plain); },
+                                  positions.content ? 1 : options_.repeats);  // those take long
+      const double target = target_of(scheme.kind);
+      std::printf(
+          "%-22s %-14s %7d %10.1f  %.3f (%.3f)%s\n", name.c_str(), kind.c_str(), threads,
+          ratio.plain_ms, ratio.best, ratio.median,
+          target > 0 && std::min(ratio.best, ratio.median) > target ? "  above the target" : "");
+      std::fflush(stdout);
+      rows_.push_back({{"scheme", name},
+                       {"kind", kind},
+                       {"threads", threads},
+                       {"plain_ms", ratio.plain_ms},
+                       {"ratio", ratio.best},
+                       {"median_ratio", ratio.median},
+                       {"target", target > 0 ? nlohmann::json(target) : nlohmann::json()}});
+    }
+  }
+
+  const Options& options_;
+  NumpyRandom random_{1};
+  const Shape shape_{1, kHeads, options_.length, kHeadDim};
+  Tensor<float> q_ = random_floats(shape_, random_), k_ = random_floats(shape_, random_),
+                v_ = random_floats(shape_, random_), out_{shape_};
+  nlohmann::json rows_ = nlohmann::json::array();
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    bench::pin_threads(argv);
+    Bench(parse(argc, argv)).run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "schemes: %s\n", error.what());
+    return 2;
+  }
+}
