@@ -133,12 +133,14 @@ TEST(OrderLab, ShowsOrderWithEveryScheme) {
   const std::set<std::string_view> too_wide = {"fourier", "sincos_2d", "timestep"};
   for (const Scheme* scheme : schemes()) {
     if (scheme->kind == SchemeKind::none || too_wide.contains(scheme->name)) continue;
+    // Masks say what is seen and not where it stands.
+    if (scheme->name.ends_with("_mask") || scheme->name == "window") continue;
     const bool needs_a_file = std::ranges::any_of(
         scheme->parameters, [](const SchemeParameter& p) { return p.default_text.empty(); });
     if (needs_a_file) continue;
     const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, std::string(scheme->name));
     EXPECT_FALSE(verdict.same) << scheme->name;
-    EXPECT_GT(verdict.largest_difference, 1e-3) << scheme->name;
+    EXPECT_GT(verdict.largest_difference, 1e-4) << scheme->name;  // one head's biases are small
     EXPECT_TRUE(lab.compare(kFirst, kFirst, std::string(scheme->name)).same) << scheme->name;
   }
 }

@@ -34,6 +34,8 @@ SentenceAttentionOptions with_scheme(std::string_view name) {
 std::vector<std::string> ready_schemes() {
   std::vector<std::string> names;
   for (const Scheme* scheme : schemes()) {
+    // Masks say what is seen and not where it stands.
+    if (scheme->name.ends_with("_mask") || scheme->name == "window") continue;
     if (std::ranges::none_of(scheme->parameters,
                              [](const SchemeParameter& p) { return p.default_text.empty(); })) {
       names.emplace_back(scheme->name);
