@@ -23,12 +23,44 @@ std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
   return (at.q_len + block_queries - 1) / block_queries;
 }
 
-// One head of one sequence, on one thread.
+// Whether keys are turned before the tasks: where several would turn the same ones.
+template <class T>
+bool turns_keys_first(const Arguments<T>& a) {
+  return a.rotation != nullptr && a.q_len * (a.heads_q / a.heads_k) > kBlockQueries;
+}
+
+// Keys in float32, turned, [batch, heads_k, k_len, head_dim]; those that no query may see are left
+// as they come. The numbers are those that tasks make of a block.
+template <class T>
+Tensor<float> turned_keys(const Arguments<T>& a, int workers) {
+  constexpr std::int64_t kRows = 512;  // per task
+  auto keys = Tensor<float>::uninitialized(Shape{a.batch, a.heads_k, a.k_len, a.head_dim});
+  const std::int64_t sequences = a.batch * a.segment_count(), parts = (a.k_len + kRows - 1) / kRows;
+  parallel_for(sequences * a.heads_k * parts, workers, [&](std::int64_t task) {
+    const Sequence at = a.sequence(task / parts / a.heads_k);
+    const std::int64_t head = task / parts % a.heads_k, first = task % parts * kRows;
+    const std::int64_t seen = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).last;
+    const std::int64_t rows = std::min(kRows, seen - first);
+    if (rows <= 0) return;
+    float* to = &keys(at.batch, head, at.begin + first, 0);
+    for (std::int64_t j = 0; j < rows; ++j) {
+      const T* from = &a.k(at.batch, head, at.begin + first + j, 0);
+      for (std::int64_t d = 0; d < a.head_dim; ++d) {
+        to[j * a.head_dim + d] = static_cast<float>(from[d * a.k.stride(3)]);
+      }
+    }
+    rotate_rows(to, a.head_dim, rows, key_rotation(a, at, head).from(first));
+  });
+  return keys;
+}
+
+// One head of one sequence, on one thread. `turned` are turned_keys(), or empty.
 template <class T>
 class HeadTask {
  public:
-  HeadTask(const Arguments<T>& a, View<const T> v, View<T> out, const Sequence& sequence,
-           std::int64_t head, std::int64_t first_query, std::int64_t queries)
+  HeadTask(const Arguments<T>& a, View<const T> v, View<T> out, const Tensor<float>& turned,
+           const Sequence& sequence, std::int64_t head, std::int64_t first_query,
+           std::int64_t queries)
       : a_(a), v_(v), out_(out), biases_{a, sequence, head}, first_query_(first_query) {
     const std::int64_t key_head = a.key_head(head);
     block_ = {.q = stored_rows(a.q, sequence, head, first_query),
@@ -48,7 +80,11 @@ class HeadTask {
       first_[i] = static_cast<std::int32_t>(range.first);
       last_[i] = static_cast<std::int32_t>(range.last);
     }
-    block_.k_rotation = key_rotation(a, sequence, key_head);
+    if (turned.count() > 0) {
+      block_.k = stored_rows(turned.view(), sequence, key_head, 0);
+    } else {
+      block_.k_rotation = key_rotation(a, sequence, key_head);
+    }
     block_.q_rotation = query_rotation(a, sequence, head).from(first_query);
     if (a.log_sum_exp.data() != nullptr) {
       const View<float>& to_log = a.log_sum_exp;
@@ -143,14 +179,15 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   const bool measures = a.bias != nullptr || !a.slopes.empty(), by_distance = measures && !a.by_ids;
   const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
                        a.indexed != nullptr || (measures && a.by_ids);
-  const bool widens = !std::same_as<T, float>;
-  grid.scratch_floats =
-      attention_block_scratch({.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
-                               .head_dim = a.head_dim,
-                               .v_dim = v.size(3),
-                               .tiles = by_pair,
-                               .copies_k = widens || a.k.stride(3) != 1 || a.rotation != nullptr,
-                               .copies_v = widens || v.stride(3) != 1});
+  const bool widens = !std::same_as<T, float>, turned = turns_keys_first(a);
+  if (turned) grid.shared_floats = a.batch * a.heads_k * a.k_len * a.head_dim;
+  grid.scratch_floats = attention_block_scratch(
+      {.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
+       .head_dim = a.head_dim,
+       .v_dim = v.size(3),
+       .tiles = by_pair,
+       .copies_k = !turned && (widens || a.k.stride(3) != 1 || a.rotation != nullptr),
+       .copies_v = widens || v.stride(3) != 1});
   if (by_distance) grid.scratch_floats += kBlockQueries + kKeyBlock + a.k_len;
   if (by_pair) grid.scratch_floats += kBlockLanes * kKeyBlock;
 
@@ -184,6 +221,8 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   const TaskGrid grid = task_grid(a, v);
   if (grid.tasks == 0) return;
   if (is_decode(a)) return decode_attention(a, v, out, grid);
+  const Tensor<float> turned =
+      grid.shared_floats > 0 ? turned_keys(a, grid.workers) : Tensor<float>();
   // Tasks are numbered by sequence, then head, then block, the last block first: with a causal mask
   // it is the longest. Each worker walks along with the counter.
   std::atomic<std::int64_t> next{0};
@@ -199,7 +238,8 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
       }
       const std::int64_t head = (task - begin) / blocks;
       const std::int64_t first = (blocks - 1 - (task - begin) % blocks) * grid.block_queries;
-      HeadTask<T>(a, v, out, at, head, first, std::min(grid.block_queries, at.q_len - first)).run();
+      const std::int64_t queries = std::min(grid.block_queries, at.q_len - first);
+      HeadTask<T>(a, v, out, turned, at, head, first, queries).run();
     }
   });
 }

@@ -24,6 +24,7 @@ struct TaskGrid {
   int workers = 0;                  // threads that will be used
   bool in_stages = false;           // all of them at each task, else each at its own
   std::int64_t scratch_floats = 0;  // of each, at most
+  std::int64_t shared_floats = 0;   // of all together: keys that are turned once for several tasks
 };
 
 template <class T>

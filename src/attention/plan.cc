@@ -26,7 +26,8 @@ std::string in_bytes(std::int64_t bytes) {
 
 // What the arrays and options cost beyond the products.
 template <class T>
-std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v, bool decode) {
+std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v, bool decode,
+                                  std::int64_t turned_floats) {
   std::vector<std::string> notes;
   const auto copied = [&](const char* name, View<const T> view) {
     if (decode && view.stride(3) == 1) {
@@ -45,10 +46,9 @@ std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v
   copied("k", a.k);
   copied("v", v);
   if (a.rotation != nullptr) {
-    notes.push_back(
-        "k is turned a block of keys at a time, again for every task: rotate() before the call, "
-        "once, "
-        "is less work");
+    notes.push_back(turned_floats > 0 ? "k is turned once, into a copy in float32 of " +
+                                            in_bytes(4 * turned_floats)
+                                      : std::string("k is turned a block of keys at a time"));
   }
   if (a.float_mask.data != nullptr || a.bool_mask.data != nullptr) {
     notes.push_back(
@@ -89,8 +89,8 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
               .query_block = grid.block_queries,
               .tasks = grid.tasks,
               .threads = grid.workers,
-              .scratch_bytes = grid.scratch_floats * 4 * grid.workers,
-              .notes = notes_on(a, v, decode)};
+              .scratch_bytes = 4 * (grid.scratch_floats * grid.workers + grid.shared_floats),
+              .notes = notes_on(a, v, decode, grid.shared_floats)};
     }
     return plan;
   }

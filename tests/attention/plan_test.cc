@@ -40,6 +40,18 @@ TEST(AttentionPlan, ScratchStaysBelowTwoMebibytesHoweverLongTheSequence) {
   EXPECT_LT(bytes({.segments = segments, .threads = 2}), 2 << 20);
 }
 
+TEST(AttentionPlan, KeysThatAreTurnedOnceForAllTasksAreCounted) {
+  const Tensor<float> q(Shape{1, 8, 1024, 64});
+  const auto table = rotary<float>({.head_dim = 64}, 1024);
+  const auto with = attention_plan(q, q, q, {.rotation = &table});
+  const auto without = attention_plan(q, q, q);
+  EXPECT_EQ(with.scratch_bytes - without.scratch_bytes, 8 * 1024 * 64 * 4);
+  EXPECT_THAT(with.notes, Contains(HasSubstr("turned once, into a copy in float32 of 2 MiB")));
+  const Tensor<float> few(Shape{1, 8, 100, 64});
+  EXPECT_THAT(attention_plan(few, q, q, {.causal = Causal::none, .rotation = &table}).notes,
+              Contains(HasSubstr("a block of keys at a time")));
+}
+
 TEST(AttentionPlan, AShortCallStaysOnOneThread) {
   const Tensor<float> q(Shape{1, 2, 16, 32});
   EXPECT_EQ(attention_plan(q, q, q, {.threads = 8}).threads, 1);
