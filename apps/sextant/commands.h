@@ -19,6 +19,7 @@ void add_attend(CLI::App& program, Job& job);
 void add_attention(CLI::App& program, Job& job);
 void add_compare(CLI::App& program, Job& job);
 void add_similarity(CLI::App& program, Job& job);
+void add_convert_rotary(CLI::App& program, Job& job);
 void add_identify(CLI::App& program, Job& job);
 void add_report(CLI::App& program, Job& job);
 void add_list(CLI::App& program, Job& job);

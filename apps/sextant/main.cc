@@ -62,6 +62,7 @@ void build(CLI::App& program, Job& job) {
   add_attention(program, job);
   add_compare(program, job);
   add_similarity(program, job);
+  add_convert_rotary(program, job);
   add_identify(program, job);
   add_report(program, job);
   add_list(program, job);

@@ -7,6 +7,7 @@
 #include "sextant/schemes/chunk_mask.h"
 #include "sextant/schemes/clipped.h"
 #include "sextant/schemes/content_term.h"
+#include "sextant/schemes/convert_rotary.h"
 #include "sextant/schemes/cope.h"
 #include "sextant/schemes/deberta.h"
 #include "sextant/schemes/distance_bias.h"
