@@ -151,20 +151,35 @@ void add_encode(CLI::App& program, Job& job) {
   encode->output.add_to(command, kTableFormats,
                         "save as .npy .csv .json .svg .png or .html, by the ending");
   encode->choice.add_to(command, "sinusoidal");
+  encode->model.add_to(command);
+  for (const char* other : {"--scheme", "--width", "--head-dim", "--heads"}) {
+    command.get_option("--config")->excludes(command.get_option(other));
+  }
   command.footer(
       "Examples:\n"
       "  sextant encode --length 4 --width 4 --base 100 --dtype float64 --format csv\n"
       "  sextant encode --length 100 --width 512 -o P.npy\n"
       "  sextant encode --positions 0,5,1000000 --width 8 --layout half_split --ladder d/2-1\n"
       "  sextant encode --scheme rotary --length 64 --head-dim 128 -o rotations.npy\n"
+      "  sextant encode --config config.json --layer 0 --length 64 -o t.npy\n"
       "Without -o and --format: colour blocks in a terminal, csv in a pipe.");
   command.callback([encode, &job] {
     if (!encode->length && !encode->positions && encode->ids_file.empty()) {
       throw CLI::RequiredError("--length, --positions or --ids-file");
     }
+    encode->output.format(kTableFormats, "encode");
+    if (encode->model.is_given()) {
+      job = [encode] {
+        take_model(*encode);
+        if (tell_model(*encode)) return;
+        encode->choice.check();
+        check_sizes(*encode);
+        encode_scheme(*encode);
+      };
+      return;
+    }
     encode->choice.check();
     check_sizes(*encode);
-    encode->output.format(kTableFormats, "encode");
     job = [encode] { run(*encode); };
   });
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model_config_option.h"
 #include "options.h"
 #include "scheme_choice.h"
 #include "scheme_forms.h"
@@ -23,6 +24,8 @@ struct Encode {
   std::string dtype = "float32";
   int threads = 0;
   SchemeChoice choice;
+  ModelConfigOption model;
+  std::optional<LayerPositions> layer;  // of the model
   Output output;
 };
 
@@ -39,6 +42,14 @@ RowIds row_ids(const Encode& encode);
 // result.
 template <class T>
 void finish_table(View<const T> table, const TableNames& names, const Encode& encode);
+
+// Puts the scheme, parameters and sizes of the model's layer into the rest. Throws Error for a
+// parameter that was given as well.
+void take_model(Encode& encode);
+// Of a model's layer that has no table of its own, or whose table is learned and was not given:
+// what is known of it as JSON, when that was asked for. Throws Error otherwise; false: there is a
+// table.
+bool tell_model(const Encode& encode);
 
 // The exact form of any scheme's table, rounded from float64 to --dtype.
 void encode_scheme(const Encode& encode);

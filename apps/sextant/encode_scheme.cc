@@ -126,7 +126,11 @@ void encode_scheme(const Encode& encode) {
   const std::optional<SchemeWeights> weights = encode.choice.weights();
   SchemeRequest request = request_of(encode, rows);
   if (weights) request.weights = &*weights;
-  const SchemeForm form = form_of(scheme, request, encode.side.value_or(Side::queries), "encode");
+  SchemeForm form = form_of(scheme, request, encode.side.value_or(Side::queries), "encode");
+  if (encode.layer && encode.layer->bias_factor != 1) {
+    for (double& value : form.values.span()) value *= encode.layer->bias_factor;
+    for (double& value : form.rows.span()) value *= encode.layer->bias_factor;
+  }
   TableNames names = names_of(form);
   names.title = capital(encode.choice.title()) + ", " + sizes(form.values.shape());
   names.about["scheme"] = scheme.name;
@@ -137,6 +141,7 @@ void encode_scheme(const Encode& encode) {
     names.about["inv_freq"] = made_of.inv_freq;
     names.about["attention_factor"] = made_of.attention_factor;
   }
+  if (encode.layer) names.about["model"] = about_layer(*encode.layer);
   if (scheme.kind != SchemeKind::distance_bias) name_rows(encode, rows, form, names);
   const auto format = encode.output.format(kTableFormats, "encode");
   const auto write = [&]<class T>(T) {

@@ -75,17 +75,19 @@ void read_bert(const ConfigObject& object, ModelConfig& config) {
       behind_padding ? object.integer("pad_token_id", 0).value_or(1) + 1 : 0;
   const std::string kind = object.text("position_embedding_type").value_or("absolute");
   LayerPositions layer = learned_layer(object, sizes, offset, 0);
-  if (behind_padding) config.max_positions = layer.table_rows - offset;
-  if (kind == "relative_key" || kind == "relative_key_query") {
-    object.fail("position_embedding_type", "must be absolute, got " + quoted_text(kind));
+  const std::int64_t usable = layer.table_rows - offset;
+  if (kind == "relative_key") {
+    // A vector per distance up to the longest, seen by queries only.
+    layer = bare_layer(sizes);
+    layer.scheme = "shaw";
+    layer.parameters = {{"max_distance", std::to_string(usable - 1)}, {"values", "no"}};
   } else if (kind != "absolute") {
     object.fail("position_embedding_type",
-                "must be absolute, relative_key or relative_key_query, got " + quoted_text(kind));
+                "must be absolute or relative_key, got " + quoted_text(kind));
   }
   layer.causal = object.flag("is_decoder").value_or(false);
-  const std::int64_t usable = config.max_positions;
   fill(config, sizes, layer);
-  if (behind_padding) config.max_positions = usable;
+  config.max_positions = usable;
 }
 
 void read_alibi(const ConfigObject& object, ModelConfig& config) {
@@ -196,13 +198,12 @@ void read_deberta(const ConfigObject& object, ModelConfig& config) {
       distance = object.need(sizes.max_positions, "max_position_embeddings");
     }
     const std::int64_t buckets = object.integer("position_buckets", -1).value_or(-1);
-    layer.parameters["max_distance"] = std::to_string(distance);
-    layer.parameters["buckets"] = std::to_string(buckets > 0 ? buckets : 0);
-    const bool c2p = has_term(object, "c2p"), p2c = has_term(object, "p2c");
-    layer.parameters["c2p"] = c2p ? "yes" : "no";
-    layer.parameters["p2c"] = p2c ? "yes" : "no";
-    const int terms = 1 + (c2p ? 1 : 0) + (p2c ? 1 : 0);
-    layer.scale = 1 / std::sqrt(static_cast<double>(sizes.head_dim) * terms);
+    layer.parameters["max_position"] = std::to_string(distance);
+    layer.parameters["position_buckets"] = std::to_string(buckets > 0 ? buckets : 0);
+    if (!has_term(object, "c2p") || !has_term(object, "p2c")) {
+      object.fail("pos_att_type", "must name both c2p and p2c, the rest is not supported");
+    }
+    layer.scale = 1 / std::sqrt(3 * static_cast<double>(sizes.head_dim));  // of three terms
   }
   fill(config, sizes, layer);
 }

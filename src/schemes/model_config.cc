@@ -55,15 +55,12 @@ std::string listed(std::vector<std::string> names) {
 
 }  // namespace
 
-std::int64_t LayerPositions::axes() const noexcept { return scheme == "rotary_sections" ? 3 : 1; }
-
 SchemeRequest LayerPositions::request(std::span<const std::int64_t> positions) const {
   SchemeRequest request;
   request.width = width;
   request.heads = heads;
   request.head_dim = head_dim;
   request.positions = positions;
-  request.axes = axes();
   request.parameters = parameters;
   return request;
 }

@@ -52,9 +52,7 @@ TEST(ModelConfig, MakesTheTablesOfEveryConfigThatWeKeep) {
     const ModelConfig config = load_model_config(file.path());
     ++count;
     for (const LayerPositions& layer : config.layers) {
-      const std::vector<std::int64_t> ids = layer.axes() == 3
-                                                ? std::vector<std::int64_t>{0, 0, 0, 7, 7, 7}
-                                                : std::vector<std::int64_t>{0, 7};
+      const std::vector<std::int64_t> ids = {0, 7};
       const auto names = schemes();
       if (std::none_of(names.begin(), names.end(),
                        [&](const Scheme* each) { return each->name == layer.scheme; })) {
@@ -114,7 +112,6 @@ TEST(ModelConfig, ReadsQwen) {
 
   const ModelConfig two = load("qwen2_vl");
   EXPECT_EQ(two.layers[0].scheme, "rotary_sections");
-  EXPECT_EQ(two.layers[0].axes(), 3);
   EXPECT_EQ(parameters_of(two).at("sections"), "16,24,24");
   EXPECT_EQ(parameters_of(two).at("order"), "sectioned");
 
@@ -249,6 +246,10 @@ TEST(ModelConfig, ReadsLearnedTables) {
   EXPECT_EQ(bert.layers[0].table_rows, 512);
   EXPECT_FALSE(bert.layers[0].causal);
   EXPECT_TRUE(parameters_of(bert).empty());
+  const ModelConfig key = load("bert_relative_key");
+  EXPECT_EQ(key.layers[0].scheme, "shaw");
+  EXPECT_THAT(parameters_of(key),
+              UnorderedElementsAre(Pair("max_distance", "511"), Pair("values", "no")));
   const ModelConfig roberta = load("roberta");
   EXPECT_EQ(parameters_of(roberta).at("offset"), "2");
   EXPECT_EQ(roberta.layers[0].table_rows, 514);
@@ -264,6 +265,8 @@ TEST(ModelConfig, ReadsLearnedTables) {
 TEST(ModelConfig, ReadsDebertaAndModernBert) {
   const ModelConfig deberta = load("deberta_v3");
   EXPECT_EQ(deberta.layers[0].scheme, "deberta");
+  EXPECT_THAT(parameters_of(deberta),
+              UnorderedElementsAre(Pair("max_position", "512"), Pair("position_buckets", "256")));
   EXPECT_EQ(deberta.layers[0].scale, 1 / std::sqrt(192.0));
   EXPECT_FALSE(deberta.layers[0].causal);
 
@@ -335,6 +338,16 @@ TEST(ModelConfig, RefusesWhatItDoesNotKnowByName) {
                  "llama: it would be lost");
   expect_refusal_with(llama(R"("alibi":true)"), "alibi speaks of positions");
   EXPECT_NO_THROW(parse_model_config(llama(R"("alibi":false,"vocab_size":7,"x":{"rope":1})")));
+  expect_refusal_with(R"({"model_type":"bert","hidden_size":4,"num_hidden_layers":1,)"
+                      R"("num_attention_heads":1,"max_position_embeddings":4,)"
+                      R"("position_embedding_type":"relative_key_query"})",
+                      "position_embedding_type must be absolute or relative_key, got "
+                      "'relative_key_query'");
+  expect_refusal_with(R"({"model_type":"deberta-v2","hidden_size":4,"num_hidden_layers":1,)"
+                      R"("num_attention_heads":1,"max_position_embeddings":4,)"
+                      R"("relative_attention":true,"position_biased_input":false,)"
+                      R"("pos_att_type":["c2p"]})",
+                      "pos_att_type must name both c2p and p2c");
   expect_refusal_with(R"({"model_type":"hyena"})", "model_type must be one of bert, bloom,");
   expect_refused(R"({"hidden_size":1})", "model_type must be given");
 }

@@ -31,11 +31,9 @@ struct LayerPositions {
   double bias_factor = 1;       // what a bias is multiplied by before it is added (Falcon)
   std::int64_t table_rows = 0;  // of a learned table, those before its offset included
 
-  // What the scheme is to be asked: this layer's sizes and parameters. `positions` are one id per
-  // row and must outlive the request; multi-section rotations are asked for three equal ids, which
-  // is what text has, so `positions` holds each id three times then (see axes).
+  // What the scheme is to be asked: this layer's sizes and parameters, and ids of rows, which must
+  // outlive the request. One id per row: multi-section rotations take it for all axes, as of text.
   SchemeRequest request(std::span<const std::int64_t> positions) const;
-  std::int64_t axes() const noexcept;  // ids of a row: 3 for rotary_sections, else 1
   friend bool operator==(const LayerPositions&, const LayerPositions&) = default;
 };
 

@@ -1,0 +1,27 @@
+// --config and --layer: a model's positions instead of a scheme by name.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "console.h"
+#include "sextant/schemes/model_config.h"
+
+namespace sextant::app {
+
+struct ModelConfigOption {
+  std::string path;
+  std::optional<std::int64_t> layer;
+
+  void add_to(CLI::App& command);
+  bool is_given() const { return !path.empty(); }
+  // The layer that was asked for. Throws Error when layers differ and none was.
+  LayerPositions read() const;
+};
+
+// What is to be said of a layer beside its scheme: heads, channels, mask, scale.
+Json about_layer(const LayerPositions& layer);
+
+}  // namespace sextant::app
