@@ -59,22 +59,30 @@ double FireBias::scale_of(std::int64_t query_id) const noexcept {
 template <class Piece>
 void FireBias::cut(double scale, std::int64_t distance, std::int64_t step, std::int64_t at,
                    std::int64_t keys, Piece piece) const noexcept {
-  const auto piece_at = [&](std::int64_t i) {
-    return network_.piece_of(psi(distance + step * i) * scale);
-  };
   while (keys > 0) {
-    // Within the table psi ascends with the distance, so a piece is left once. The logarithm itself
-    // is not known to.
-    const std::int64_t s = piece_at(0);
-    const bool sorted = in_table(std::max(distance, distance + step * (keys - 1)));
-    std::int64_t within = 1, beyond = sorted ? keys : 1;
-    if (sorted && piece_at(keys - 1) == s) within = keys;
-    while (within < beyond) {
-      const std::int64_t middle = within + (beyond - within) / 2;
-      if (piece_at(middle) == s) {
-        within = middle + 1;
-      } else {
-        beyond = middle;
+    const std::int64_t s = network_.piece_of(psi(distance) * scale);
+    std::int64_t within = 1;
+    if (in_table(std::max(distance, distance + step * (keys - 1)))) {
+      // psi ascends with the distance here, so the piece is left once: at its upper kink where
+      // distances grow, at its lower one where they fall.
+      const double* from = psi_.data() + span_ + step * distance;
+      const double least = s > 0 && step < 0 ? network_.kink(s - 1) : -1;
+      const double most = s + 1 < network_.pieces() && step > 0
+                              ? network_.kink(s)
+                              : std::numeric_limits<double>::infinity();
+      const auto stays = [&](std::int64_t i) {
+        const double x = from[i] * scale;
+        return least <= x && x < most;
+      };
+      std::int64_t beyond = keys;
+      if (stays(keys - 1)) within = keys;
+      while (within < beyond) {
+        const std::int64_t middle = within + (beyond - within) / 2;
+        if (stays(middle)) {
+          within = middle + 1;
+        } else {
+          beyond = middle;
+        }
       }
     }
     piece(s, distance, step, at, within);
