@@ -183,6 +183,13 @@ class Reader {
     }
 
     object_.integer("max_window_layers", 0);  // means nothing where no window is in use
+    pattern_ = family_.pattern;               // files have it beside layer_types, too
+    if (family_.window == Window::by_pattern) {
+      for (const char* key :
+           {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"}) {
+        pattern_ = object_.integer(key).value_or(pattern_);
+      }
+    }
     read_no_rope(layers);
     if (const auto types = object_.texts("layer_types")) {
       if (types->size() != layers) {
@@ -208,13 +215,8 @@ class Reader {
 
   std::vector<std::string> default_types(std::size_t layers) {
     std::vector<std::string> types(layers, "full_attention");
-    std::int64_t pattern = family_.pattern, first = sizes_.layers;
-    if (family_.window == Window::by_pattern) {
-      for (const char* key :
-           {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"}) {
-        pattern = object_.integer(key).value_or(pattern);
-      }
-    }
+    std::int64_t first = sizes_.layers;
+    const std::int64_t pattern = pattern_;
     if (family_.window == Window::from_layer) {
       first = object_.integer("max_window_layers", 0).value_or(sizes_.layers);
     }
@@ -306,10 +308,12 @@ class Reader {
 
   // Models with words of their own for base and part.
   void read_keys_beside() {
-    if (is("modernbert")) {  // its files say "absolute", which no code reads: it rotates
+    // What the files of two model types say of the kind; no code reads it.
+    if (is("modernbert") || is("cohere2")) {
+      const std::string usual = is("cohere2") ? "rope_gptj" : "absolute";
       const auto kind = object_.text("position_embedding_type");
-      if (kind && *kind != "absolute") {
-        object_.fail("position_embedding_type", "must be absolute, got " + quoted_text(*kind));
+      if (kind && *kind != usual) {
+        object_.fail("position_embedding_type", "must be " + usual + ", got " + quoted_text(*kind));
       }
     }
     const auto put = [&](std::optional<double>& to, std::string_view key) {
@@ -334,7 +338,7 @@ class Reader {
       return;
     }
     put(context_.partial, "partial_rotary_factor");
-    if (is("gpt_neox")) put(context_.partial, "rotary_pct");
+    if (is("gpt_neox") || is("cohere2")) put(context_.partial, "rotary_pct");
   }
 
   void read_local_base(RopeContext& local) {
@@ -410,7 +414,7 @@ class Reader {
   const Family& family_;
   ModelConfig& config_;
   ModelSizes sizes_;
-  std::int64_t rotary_dim_ = 0;
+  std::int64_t rotary_dim_ = 0, pattern_ = 0;
   std::optional<std::int64_t> window_, chunk_;
   std::vector<bool> rotates_;
   std::vector<std::string> types_;

@@ -12,8 +12,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kCommands[] = {"encode",     "plot",     "attend", "attention", "compare",
-                                     "similarity", "identify", "report", "list",      "info"};
+constexpr const char* kCommands[] = {"encode",  "plot",       "attend",        "attention",
+                                     "compare", "similarity", "identify",      "report",
+                                     "list",    "info",       "convert-rotary"};
 
 TEST(Program, AloneItShowsItsHelp) {
   const Outcome alone = shell("sextant");

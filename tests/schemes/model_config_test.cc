@@ -211,6 +211,12 @@ TEST(ModelConfig, ReadsLayersWithoutRotation) {
       EXPECT_EQ(layer.chunk, 8192);
     }
   }
+  const ModelConfig command = load("command_r7b");
+  for (std::size_t i = 0; i < command.layers.size(); ++i) {
+    EXPECT_EQ(command.layers[i].scheme, i % 4 == 3 ? "none" : "rotary");
+    EXPECT_EQ(command.layers[i].window_left, i % 4 == 3 ? -1 : 4095);
+  }
+  EXPECT_EQ(parameters_of(command).at("layout"), "interleaved");
   const ModelConfig smol = load("smollm3");
   for (std::size_t i = 0; i < smol.layers.size(); ++i) {
     EXPECT_EQ(smol.layers[i].scheme, i % 4 == 3 ? "none" : "rotary");
