@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/sine_table.h"
 #include "schemes/frequencies.h"
@@ -15,29 +16,43 @@
 namespace sextant {
 namespace {
 
-// The cosines, or sines, of all pairs at the positions of one axis.
 template <Floating T>
-void fill_pairs(const Rotation& rotation, std::span<const Turns> turns, bool cosine,
-                const Positions& positions, T* out) {
-  const std::int64_t pairs = rotation.pairs();
-  std::vector<SineColumn> columns(static_cast<std::size_t>(pairs));
-  for (std::int64_t k = 0; k < pairs; ++k) columns[k] = {static_cast<std::int32_t>(k), cosine};
+void fill(const Rotation& rotation, const Positions& positions, RotationTable<T>& table) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(rotation.pairs()));
+  std::iota(all.begin(), all.end(), 0);
+  fill_rotation(rotation, all, false, positions, table.sin.data());
+  fill_rotation(rotation, all, true, positions, table.cos.data());
+}
+
+Positions first_positions(const Rotation& rotation, std::int64_t length) {
+  return consecutive_positions(0, length, rotation.where("first"), rotation.where("length"));
+}
+
+}  // namespace
+
+template <Floating T>
+void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
+                   const Positions& positions, T* out) {
+  const auto width = static_cast<std::int64_t>(which.size());
+  std::vector<SineColumn> columns;
+  columns.reserve(which.size());
+  std::vector<Turns> turns;
+  std::vector<float> frequencies;
+  for (const std::int32_t pair : which) {
+    columns.push_back({pair < 0 ? -1 : static_cast<std::int32_t>(frequencies.size()), cosine});
+    if (pair < 0) continue;
+    turns.push_back(turns_of(rotation.frequencies[pair]));
+    frequencies.push_back(rotation.framework.empty() ? 0 : rotation.framework[pair]);
+  }
   if (rotation.precision == Precision::exact) {
-    fill_sines(SineTable{turns, columns, rotation.amplitude}, positions, out, pairs,
+    fill_sines(SineTable{turns, columns, rotation.amplitude}, positions, out, width,
                rotation.threads);
     return;
   }
   const std::vector<std::int64_t> list = listed(positions);
-  fill_sines_as_frameworks<T, std::int64_t>(rotation.framework, columns,
+  fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns,
                                             static_cast<float>(rotation.amplitude), list, out,
-                                            pairs, rotation.threads);
-}
-
-template <Floating T>
-void fill(const Rotation& rotation, const Positions& positions, RotationTable<T>& table) {
-  const std::vector<Turns> turns = turns_of(rotation.frequencies);
-  fill_pairs(rotation, turns, false, positions, table.sin.data());
-  fill_pairs(rotation, turns, true, positions, table.cos.data());
+                                            width, rotation.threads);
 }
 
 // What exactness needs of the frequencies, and no NaN of a float32 one.
@@ -58,7 +73,7 @@ void check_frequencies(const Rotation& rotation) {
 }
 
 template <Floating T>
-RotationTable<T> new_table(const Rotation& rotation, std::int64_t rows) {
+RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows) {
   const std::int64_t pairs = rotation.pairs();
   if (rows > (std::int64_t{1} << 60) / pairs) {
     throw Error(rotation.where("length"), "times pairs must be below 2^60, got " +
@@ -67,12 +82,6 @@ RotationTable<T> new_table(const Rotation& rotation, std::int64_t rows) {
   return {Tensor<T>::uninitialized({rows, pairs}), Tensor<T>::uninitialized({rows, pairs}),
           rotation.layout, rotation.first_channel};
 }
-
-Positions first_positions(const Rotation& rotation, std::int64_t length) {
-  return consecutive_positions(0, length, rotation.where("first"), rotation.where("length"));
-}
-
-}  // namespace
 
 Rotation checked_rotation(std::string_view scheme, const Rotary& common) {
   Rotation rotation;
@@ -125,13 +134,36 @@ void set_ladder(Rotation& rotation, double base, std::int64_t denominator) {
   for (float& frequency : rotation.framework) frequency = 1 / frequency;
 }
 
+void set_stretched_ladder(Rotation& rotation, double base, const WideFloat& stretch) {
+  const auto dim = static_cast<std::uint64_t>(rotation.dim);
+  const WideFloat log_base =
+      log(WideFloat(base)) + log(stretch) * WideFloat(static_cast<double>(dim)) / (dim - 2);
+  rotation.frequencies = geometric_ladder(log_base, 0, 2, rotation.dim, rotation.pairs());
+  rotation.framework = framework_powers(stretched_base(rotation, base, stretch.to_double()),
+                                        rotation.dim, rotation.pairs());
+  for (float& frequency : rotation.framework) frequency = 1 / frequency;
+}
+
+double stretched_base(const Rotation& rotation, double base, double stretch) noexcept {
+  const auto dim = static_cast<double>(rotation.dim);
+  return base * std::pow(stretch, dim / (dim - 2));
+}
+
+void check_more_than_one_pair(const Rotation& rotation) {
+  if (rotation.dim > 2) return;
+  throw Error(rotation.where("rotary_dim"), "must be above 2, got " + std::to_string(rotation.dim));
+}
+
+float framework_power(double base, std::int64_t numerator, std::int64_t denominator) noexcept {
+  const float exponent = static_cast<float>(numerator) / static_cast<float>(denominator);
+  const auto float_base = static_cast<double>(static_cast<float>(base));
+  return static_cast<float>(std::pow(float_base, static_cast<double>(exponent)));
+}
+
 std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count) {
   std::vector<float> powers;
-  powers.reserve(static_cast<std::size_t>(count));
-  const auto float_base = static_cast<double>(static_cast<float>(base));
   for (std::int64_t k = 0; k < count; ++k) {
-    const float exponent = static_cast<float>(2 * k) / static_cast<float>(denominator);
-    powers.push_back(static_cast<float>(std::pow(float_base, static_cast<double>(exponent))));
+    powers.push_back(framework_power(base, 2 * k, denominator));
   }
   return powers;
 }
@@ -140,7 +172,7 @@ template <Floating T>
 RotationTable<T> make_rotation(const Rotation& rotation, std::int64_t length) {
   check_frequencies(rotation);
   const Positions positions = first_positions(rotation, length);
-  RotationTable<T> table = new_table<T>(rotation, length);
+  RotationTable<T> table = new_rotation_table<T>(rotation, length);
   fill(rotation, positions, table);
   return table;
 }
@@ -149,7 +181,7 @@ template <Floating T>
 RotationTable<T> make_rotation(const Rotation& rotation, std::span<const std::int64_t> ids) {
   check_frequencies(rotation);
   const Positions positions = listed_positions(ids, rotation.where("positions"));
-  RotationTable<T> table = new_table<T>(rotation, positions.count);
+  RotationTable<T> table = new_rotation_table<T>(rotation, positions.count);
   fill(rotation, positions, table);
   return table;
 }
@@ -185,7 +217,10 @@ std::int64_t length_of(std::span<const std::int64_t> positions, std::int64_t lea
 #define SEXTANT_INSTANTIATE(T)                                                             \
   template RotationTable<T> make_rotation(const Rotation&, std::int64_t);                  \
   template RotationTable<T> make_rotation(const Rotation&, std::span<const std::int64_t>); \
-  template void make_rotation_into(const Rotation&, RotationTable<T>&);
+  template void make_rotation_into(const Rotation&, RotationTable<T>&);                    \
+  template RotationTable<T> new_rotation_table(const Rotation&, std::int64_t);             \
+  template void fill_rotation(const Rotation&, std::span<const std::int32_t>, bool,        \
+                              const Positions&, T*);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(bfloat16)

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/sine_table.h"
 #include "kernels/wide_float.h"
 #include "sextant/schemes/rotary.h"
 
@@ -58,8 +59,13 @@ void check_at_least(const Rotation& rotation, std::string_view option, std::int6
 
 // base^(-2k / denominator) for all pairs, exactly and as frameworks do. Throws Error naming base.
 void set_ladder(Rotation& rotation, double base, std::int64_t denominator);
+// Of the base base * stretch^(dim / (dim - 2)) instead (NTK); dim > 2, stretch > 0.
+void set_stretched_ladder(Rotation& rotation, double base, const WideFloat& stretch);
+double stretched_base(const Rotation& rotation, double base, double stretch) noexcept;
+void check_more_than_one_pair(const Rotation& rotation);  // throws Error naming rotary_dim
 // float(base)^float(2k / denominator), each step rounded to float32: what frameworks take the
 // reciprocals of.
+float framework_power(double base, std::int64_t numerator, std::int64_t denominator) noexcept;
 std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count);
 
 // Tables of positions 0 .. length - 1, or of ids [rows, axes]; [rows, pairs]. Throws Error when
@@ -68,9 +74,23 @@ template <Floating T>
 RotationTable<T> make_rotation(const Rotation& rotation, std::int64_t length);
 template <Floating T>
 RotationTable<T> make_rotation(const Rotation& rotation, std::span<const std::int64_t> ids);
+// The same of ids [rows, rotation.axes], each pair by the id of its axis.
+template <Floating T>
+RotationTable<T> make_rotation_of_axes(const Rotation& rotation, View<const std::int64_t> ids);
 // The first into memory of the caller, cos and sin being [rows, pairs].
 template <Floating T>
 void make_rotation_into(const Rotation& rotation, RotationTable<T>& table);
+
+// Throws Error when frequencies are out of range, negative, or beyond float32 in frameworks.
+void check_frequencies(const Rotation& rotation);
+// A table of that many rows, still to be filled.
+template <Floating T>
+RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows);
+// The cosines, or sines, of some pairs at the positions: [rows, which.size()]; zeros where `which`
+// is -1. Frequencies and positions as checked.
+template <Floating T>
+void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
+                   const Positions& positions, T* out);
 
 RotationFrequencies frequencies_of(const Rotation& rotation);
 

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
@@ -63,6 +65,24 @@ inline std::optional<double> number_or_auto(const Parameters& given, std::string
 inline std::optional<std::int64_t> integer_or_auto(const Parameters& given, std::string_view name) {
   if (given.text(name) == "auto") return std::nullopt;
   return given.integer(name);
+}
+
+// "16,24,24"; empty for "auto".
+inline std::vector<std::int64_t> integers_or_auto(const Parameters& given, std::string_view name) {
+  std::vector<std::int64_t> values;
+  std::string_view rest = given.text(name);
+  while (rest != "auto") {
+    const auto comma = rest.find(',');
+    values.push_back(parse_int64(rest.substr(0, comma), given.where(name)));
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  return values;
+}
+
+// The ids of a request, [rows, axes].
+inline View<const std::int64_t> ids_of(const SchemeRequest& request) {
+  return {request.positions.data(), {request.rows(), request.axes}};
 }
 
 // The ids of a scheme that takes one a row.

@@ -148,7 +148,7 @@ TEST(Schemes, MakeTheTableOfTheirKind) {
     if (const auto* added = std::get_if<Tensor<double>>(&made)) {
       EXPECT_EQ(added->shape(), Shape({4, 8}));
     } else if (const auto* rotated = std::get_if<RotationTable<double>>(&made)) {
-      EXPECT_EQ(rotated->cos.size(0), 4);
+      EXPECT_EQ(rotated->cos.size(rotated->cos.rank() - 2), 4);
       EXPECT_EQ(rotated->sin.shape(), rotated->cos.shape());
     } else if (const auto* bias = std::get_if<DistanceBias>(&made)) {
       ASSERT_EQ(bias->values.rank(), 2);

@@ -55,7 +55,7 @@ struct SchemeRequest {
 using SchemeTable =
     std::variant<std::monostate,                       // none: order stays invisible
                  Tensor<double>,                       // added: [position, width]
-                 RotationTable<double>,                // rotated: [position, pairs]
+                 RotationTable<double>,                // rotated: [position, pairs], or per head
                  DistanceBias,                         // distance_bias: [heads, distances]
                  std::shared_ptr<const IndexedBias>,   // indexed_bias: by query and key
                  std::shared_ptr<const ContentTerm>>;  // content: by query, key and what they hold
@@ -71,8 +71,9 @@ struct Scheme {
 
   // Of schemes that learn: their weights, where training starts (random ones by the parameter
   // `seed`), and the loss's gradient of each weight from that of the table: [position, width] for
-  // added tables, [heads, distances] for distance biases, and for the others the list of numbers
-  // that attention_backward() makes, [1, n].
+  // added tables, [heads, distances] for distance biases, [heads, position, pairs] of the angles for
+  // rotations (rotary_mixed_angle_gradient()), and for the others the list of numbers that
+  // attention_backward() makes, [1, n].
   std::span<const SchemeWeight> weights = {};
   SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;
   SchemeWeights (*backward)(const SchemeRequest& request, View<const double> gradient) = nullptr;
