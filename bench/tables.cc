@@ -16,6 +16,7 @@
 #include "sextant/schemes/rotary.h"
 #include "sextant/schemes/sinusoidal.h"
 #include "support/machine.h"
+#include "tables/rotations.h"
 
 namespace {
 
@@ -78,7 +79,8 @@ Result measure(const Case& test, int threads, int repeats) {
           static_cast<double>(test.floats) * 4e-9};
 }
 
-void write_json(const std::string& path, const std::vector<Result>& results) {
+void write_json(const std::string& path, const std::vector<Result>& results,
+                const std::vector<bench::RotationResult>& rotations) {
   std::ofstream out(path);
   out << "{\"processor\": \"" << processor() << "\", \"compiler\": \"" << compiler()
       << "\", \"target\": \"" << chosen_target() << "\", \"results\": [";
@@ -89,6 +91,13 @@ void write_json(const std::string& path, const std::vector<Result>& results) {
         << ", \"median_ms\": " << r.median * 1e3 << ", \"fill_ms\": " << r.fill_best * 1e3
         << ", \"fill_median_ms\": " << r.fill_median * 1e3 << ", \"ratio\": " << r.ratio()
         << ", \"median_ratio\": " << r.median_ratio() << "}";
+  }
+  out << "\n], \"rotations\": [";
+  for (std::size_t i = 0; i < rotations.size(); ++i) {
+    const bench::RotationResult& r = rotations[i];
+    out << (i == 0 ? "\n" : ",\n") << "  {\"table\": \"" << r.name
+        << "\", \"threads\": " << r.threads << ", \"ms\": " << r.best * 1e3
+        << ", \"plain_ms\": " << r.plain_best * 1e3 << ", \"ratio\": " << r.ratio() << "}";
   }
   out << "\n]}\n";
   if (!out) {
@@ -166,5 +175,6 @@ int main(int argc, char** argv) {
                   r.ratio(), r.median_ratio(), r.ratio() <= kTarget ? "" : "  above the target");
     }
   }
-  if (!json.empty()) write_json(json, results);
+  const auto rotations = bench::measure_rotations(repeats, quick);
+  if (!json.empty()) write_json(json, results, rotations);
 }
