@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "biases.h"
+#include "content_tiles.h"
 #include "decode.h"
 #include "kernel_rows.h"
 #include "kernels/attention_block.h"
@@ -103,8 +104,10 @@ class HeadTask {
     const std::int64_t kernel_floats = attention_block_scratch(needs_of(block_));
     const std::int64_t lines = biases_.by_distance() ? line_floats() : 0;
     const std::int64_t rows = biases_.by_pair() ? kBlockLanes * kKeyBlock : 0;
-    float* memory = thread_scratch(kernel_floats + lines + rows);
+    float* memory =
+        thread_scratch(kernel_floats + lines + rows + ContentTiles<T>::scratch_size(a_));
     rows_ = memory + kernel_floats;
+    content_ = rows_ + rows + lines;
     if (biases_.by_distance()) prepare_distances(rows_ + rows);
     const UnfinishedRows unfinished = attention_block(block_, memory);
     finish(unfinished);
@@ -146,6 +149,11 @@ class HeadTask {
     }
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
                            task.distances_, task.least_distance_, task.rows_, kKeyBlock);
+    if (task.a_.content != nullptr) {
+      ContentTiles<T>(task.a_, task.biases_.sequence, task.biases_.head)
+          .add(task.first_query_ + first_query, queries, first_key, keys, task.rows_, kKeyBlock,
+               task.content_);
+    }
     biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
   }
 
@@ -164,6 +172,7 @@ class HeadTask {
   AttentionBlock block_;
   std::int32_t first_[kBlockQueries], last_[kBlockQueries];
   float* rows_ = nullptr;             // [64][128]: biases of a tile before they become lanes
+  float* content_ = nullptr;          // scratch of the content term
   const float* distances_ = nullptr;  // what distances add, from least_distance_ on
   std::int64_t least_distance_ = 0;
 };
@@ -178,7 +187,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
                       static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v.size(3));
   const bool measures = a.bias != nullptr || !a.slopes.empty(), by_distance = measures && !a.by_ids;
   const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
-                       a.indexed != nullptr || (measures && a.by_ids);
+                       a.indexed != nullptr || a.content != nullptr || (measures && a.by_ids);
   const bool widens = !std::same_as<T, float>, turned = turns_keys_first(a);
   if (turned) grid.shared_floats = a.batch * a.heads_k * a.k_len * a.head_dim;
   grid.scratch_floats = attention_block_scratch(
@@ -190,6 +199,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
        .copies_v = widens || v.stride(3) != 1});
   if (by_distance) grid.scratch_floats += kBlockQueries + kKeyBlock + a.k_len;
   if (by_pair) grid.scratch_floats += kBlockLanes * kKeyBlock;
+  grid.scratch_floats += ContentTiles<T>::scratch_size(a);
 
   const int threads = a.threads == 0 ? default_threads() : a.threads;
   const std::int64_t useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;

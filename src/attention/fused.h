@@ -10,11 +10,20 @@
 
 namespace sextant::detail {
 
-// Whether the fast kernels take a call: they number keys in 32 bits, and know no content terms.
+// Tiles are added where biases are, behind the softcap, and not to values.
+template <class T>
+bool content_comes_in_tiles(const Arguments<T>& a) {
+  return a.content == nullptr ||
+         (a.content->has_tiles() && a.softcap == 0 && a.content->value_dim() == 0);
+}
+
+// Whether the fast kernels take a call: they number keys in 32 bits, and content terms must come in
+// tiles.
 template <class T>
 bool takes_fused_path(const Arguments<T>& arguments) {
   constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - kBlockQueries;
-  return !std::same_as<T, double> && arguments.k_len <= kMostKeys && arguments.content == nullptr;
+  return !std::same_as<T, double> && arguments.k_len <= kMostKeys &&
+         content_comes_in_tiles(arguments);
 }
 
 // What a call comes to: known before anything is computed, and what attention_plan() tells.

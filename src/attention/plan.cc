@@ -61,6 +61,9 @@ std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v
     notes.push_back(
         "distances between position ids are made for every pair: without ids they are a line");
   }
+  if (a.content != nullptr) {
+    notes.push_back("the content term is computed for every pair, a tile at a time");
+  }
   if (a.softcap > 0) notes.push_back("softcap adds about a tenth at head_dim 64");
   return notes;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "content_tiles.h"
 #include "kernel_rows.h"
 #include "scratch.h"
 
@@ -57,8 +58,10 @@ std::uint64_t ScoreTask<T>::run(ScoreTiles tiles, float* log_sum_exp, double* en
   const std::int64_t bias_floats =
       block_.scores.tiles.fill != nullptr ? kBlockLanes * kKeyBlock : 0;
   const std::int64_t distances = distance_count();
-  float* memory = thread_scratch(kernel_floats + bias_floats + distances);
+  float* memory = thread_scratch(kernel_floats + bias_floats + distances +
+                                 ContentTiles<T>::scratch_size(biases_.arguments));
   rows_ = memory + kernel_floats;
+  content_ = rows_ + bias_floats + distances;
   if (distances > 0) {
     distances_ = rows_ + bias_floats;
     least_distance_ = first_[0] / kKeyBlock * kKeyBlock -
@@ -85,6 +88,18 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
     } else {
       const std::int64_t own = task.biases_.arguments.own_key(task.biases_.sequence, query);
       std::copy_n(task.distances_ + (first_key - own - task.least_distance_), keys, row);
+    }
+  }
+  if (task.biases_.arguments.content != nullptr) {
+    const ContentTiles<T> content(task.biases_.arguments, task.biases_.sequence, task.biases_.head);
+    const auto query = [&](std::int64_t lane) {
+      return task.queries_[static_cast<std::size_t>(lane)];
+    };
+    for (std::int64_t i = 0, end = 0; i < lanes; i = end) {
+      // Queries that follow one another go together.
+      for (end = i + 1; end < lanes && query(end) == query(end - 1) + 1;) ++end;
+      content.add(query(i), end - i, first_key, keys, task.rows_ + i * kKeyBlock, kKeyBlock,
+                  task.content_);
     }
   }
   if (by_pair && task.block_.probabilities) {

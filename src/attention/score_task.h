@@ -37,6 +37,7 @@ class ScoreTask {
   ScoreBlock block_{};
   std::int32_t first_[kBlockLanes], last_[kBlockLanes];
   float* rows_ = nullptr;       // [64][128]: biases of a tile before they become lanes
+  float* content_ = nullptr;    // scratch of the content term
   float* distances_ = nullptr;  // what distances add, from least_distance_ on
   std::int64_t least_distance_ = 0;
 };

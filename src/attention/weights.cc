@@ -240,7 +240,8 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
   if (weights.count() == 0) return weights;
   const Call<T> call{a, std::move(heads), std::move(rows), chosen.stage, weights};
   if constexpr (!std::same_as<T, double>) {
-    if (detail::takes_fused_path(a)) {
+    // The kernel adds content terms as biases, which the stage `capped` does not show.
+    if (detail::takes_fused_path(a) && !(a.content != nullptr && chosen.stage == Stage::capped)) {
       fused_weights(call);
       return weights;
     }

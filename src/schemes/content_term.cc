@@ -29,6 +29,10 @@ void ContentTerm::Rows::load(std::int64_t row, std::int64_t channels, double* to
 
 std::int64_t ContentTerm::scratch_size(std::int64_t, std::int64_t) const noexcept { return 0; }
 
+std::int64_t ContentTerm::tile_scratch_size(std::int64_t) const noexcept { return 0; }
+
+void ContentTerm::add_tile(const Tile&, float*, std::int64_t, float*) const noexcept {}
+
 void ContentTerm::add_values(const Row&, const double*, double*) const noexcept {}
 
 void ContentTerm::values_backward(const Row&, const double*, const double*, double*,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,23 @@ class ForgettingTerm final : public ContentTerm {
     for (std::int64_t j = row.first_key; j < row.last_key; ++j) scores[j] += f[row.own_key] - f[j];
   }
 
+  bool has_tiles() const noexcept override { return true; }
+
+  void add_tile(const Tile& tile, float* scores, std::int64_t stride,
+                float*) const noexcept override {
+    constexpr float kHidden = -std::numeric_limits<float>::infinity();
+    const double* f = f_.data() + begin_of(tile);
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      const std::int64_t own = tile.first_own_key + i;
+      if (own < 0) continue;  // sees nothing
+      float* to = scores + i * stride;
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        const auto term = static_cast<float>(f[own] - f[tile.first_key + j]);
+        to[j] = to[j] == kHidden ? kHidden : to[j] + term;
+      }
+    }
+  }
+
   std::int64_t gradient_size() const noexcept override { return f_.count(); }
 
   void backward(const Row& row, const double*, double* ds, double*, double*, double* gradient,
@@ -50,9 +68,10 @@ class ForgettingTerm final : public ContentTerm {
   }
 
  private:
-  std::int64_t begin_of(const Row& row) const noexcept {
-    const std::int64_t batch = f_.size(0) == 1 ? 0 : row.batch;
-    return (batch * f_.size(1) + row.head) * f_.size(2) + row.begin;
+  template <class Place>  // Row or Tile
+  std::int64_t begin_of(const Place& place) const noexcept {
+    const std::int64_t batch = f_.size(0) == 1 ? 0 : place.batch;
+    return (batch * f_.size(1) + place.head) * f_.size(2) + place.begin;
   }
 
   Tensor<double> f_;  // [batch or 1, heads, length]

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "schemes/relative_tiles.h"
 #include "sextant/core/error.h"
 
 namespace sextant::detail {
@@ -27,7 +28,7 @@ std::string in_scheme(std::string_view scheme, std::string_view name) {
 class RelativeTerm final : public ContentTerm {
  public:
   explicit RelativeTerm(RelativeVectors vectors)
-      : v_(std::move(vectors)), reach_(static_cast<std::int64_t>(v_.rows.size()) / 2) {
+      : v_(std::move(vectors)), tiles_(v_), reach_(static_cast<std::int64_t>(v_.rows.size()) / 2) {
     std::int64_t used = 0;
     const Tensor<double>* parts[] = {&v_.e, &v_.g, &v_.a, &v_.o, &v_.u};
     for (int n = 0; n < 5; ++n) {
@@ -94,6 +95,15 @@ class RelativeTerm final : public ContentTerm {
       }
       scores[j] += row.scale * sum;
     }
+  }
+
+  bool has_tiles() const noexcept override { return tiles_.fits(); }
+  std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept override {
+    return tiles_.scratch_size(head_dim);
+  }
+  void add_tile(const Tile& tile, float* scores, std::int64_t stride,
+                float* scratch) const noexcept override {
+    tiles_.add(tile, scores, stride, scratch);
   }
 
   std::int64_t gradient_size() const noexcept override { return gradient_size_; }
@@ -183,6 +193,7 @@ class RelativeTerm final : public ContentTerm {
   }
 
   RelativeVectors v_;
+  RelativeTiles tiles_;
   std::int64_t reach_, gradient_size_;
   std::int64_t begins_[5];  // of e, g, a, o and u in the gradient
 };

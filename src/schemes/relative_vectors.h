@@ -22,7 +22,7 @@ struct RelativeVectors {
   std::int64_t head_dim = 0;
   std::vector<std::int64_t> ids{};  // of places 0, 1, ...; empty: a place is its id
   // Distances key - query in [-reach, reach] have row rows[distance + reach] of the tables. What is
-  // further away has the row of the last one, or is refused.
+  // further away has the row of the last one, or is refused. Rows ascend or descend.
   std::vector<std::int32_t> rows{};
   bool clamps = true;
   Tensor<double> e{}, g{}, a{};  // [heads or 1, rows, head_dim] each; empty: none

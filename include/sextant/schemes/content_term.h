@@ -10,8 +10,8 @@
 namespace sextant {
 
 // A term of each score, inside the logits: scale <q, k> + term, then softcap, biases and softmax.
-// It may add a vector per pair to the values as well. The operator asks for one row after the
-// other, from several threads at once; there is never an array of q_len x k_len.
+// It may add a vector per pair to the values as well. The operator asks for one row or one tile
+// after the other, from several threads at once; there is never an array of q_len x k_len.
 class ContentTerm {
  public:
   // A call of the operator, as far as a term may have to refuse it.
@@ -47,6 +47,22 @@ class ContentTerm {
     Rows k{};                   // likewise; row j is key j
   };
 
+  // Queries [first_query, first_query + queries) of one head and keys likewise, at most 64 and 128,
+  // for the float32 path. Row n of q is that of query first_query + n and begins at q + n *
+  // q_stride, before any rotation; likewise k.
+  struct Tile {
+    std::int64_t batch = 0, begin = 0;
+    std::int64_t head = 0, first_query = 0, queries = 0;
+    std::int64_t first_own_key = 0;  // of the first query
+    std::int64_t first_key = 0, keys = 0;
+    std::int64_t head_dim = 0;
+    double scale = 1;
+    const float* q = nullptr;
+    std::int64_t q_stride = 0;
+    const float* k = nullptr;
+    std::int64_t k_stride = 0;
+  };
+
   virtual ~ContentTerm() = default;
 
   // Throws Error for a call that the term is not made for. Called before anything is computed.
@@ -62,6 +78,16 @@ class ContentTerm {
   // scores[j], for the keys of the row: scale <q, k_j>, or -infinity where something else hides the
   // key. Adds the term to them; what becomes of those of -infinity does not matter.
   virtual void add(const Row& row, double* scores, double* scratch) const noexcept = 0;
+
+  // Terms that are a sum over pairs of something made of the pair alone may know tiles as well: then
+  // float32 and 16-bit calls without softcap, whose values have no vectors, take the fast path.
+  // add_tile() adds the term to scores[i * stride + j] but where that is -infinity. The number for a
+  // pair is the same whatever tile it is in. Rows of hidden pairs may hold anything; their numbers
+  // do not matter.
+  virtual bool has_tiles() const noexcept { return false; }
+  virtual std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept;  // floats
+  virtual void add_tile(const Tile& tile, float* scores, std::int64_t stride,
+                        float* scratch) const noexcept;
 
   // How many numbers the gradient of what the term has learned has; their order is the term's.
   virtual std::int64_t gradient_size() const noexcept { return 0; }
