@@ -47,7 +47,9 @@ Tensor<double> widened_bits(const Array& array) {
 
 }  // namespace
 
-StoredTable load_table(const std::string& path, const std::string& stored_as) {
+namespace {
+
+StoredTable load(const std::string& path, const std::string& stored_as, bool any) {
   std::optional<DType> wanted;
   if (!stored_as.empty()) {
     wanted = parse_dtype(stored_as);
@@ -64,7 +66,14 @@ StoredTable load_table(const std::string& path, const std::string& stored_as) {
     return result;
   }
   Array array = parse_npy(bytes, path);
-  array.shape = two_axes(array.shape, path);
+  if (!any) array.shape = two_axes(array.shape, path);
+  const bool whole = any && !is_float(array.dtype) && array.dtype != DType::uint16 && !wanted;
+  if (whole) {
+    result.values = array.to<double>();
+    result.dtype = array.dtype;
+    result.unit_roundoff = unit_roundoff(DType::float64);
+    return result;
+  }
   if (array.dtype == DType::uint16) {
     if (wanted != DType::bfloat16) {
       throw Error(path, "holds uint16; when these are the bits of bfloat16, say --dtype bfloat16");
@@ -79,6 +88,16 @@ StoredTable load_table(const std::string& path, const std::string& stored_as) {
   result.dtype = wanted ? *wanted : array.dtype;
   result.unit_roundoff = unit_roundoff(*result.dtype);
   return result;
+}
+
+}  // namespace
+
+StoredTable load_table(const std::string& path, const std::string& stored_as) {
+  return load(path, stored_as, false);
+}
+
+StoredTable load_any_array(const std::string& path, const std::string& stored_as) {
+  return load(path, stored_as, true);
 }
 
 }  // namespace sextant::app

@@ -11,7 +11,7 @@ namespace sextant::app {
 
 // A table from a file, and the type it was stored in when the file says so.
 struct StoredTable {
-  Tensor<double> values;  // [rows, columns]
+  Tensor<double> values;  // [rows, columns], or of any shape
   double unit_roundoff = 0;
   std::optional<DType> dtype;
 };
@@ -21,5 +21,8 @@ struct StoredTable {
 // are dropped until two are left, as in a model's [1, length, width]. Throws Error for what is no
 // table.
 StoredTable load_table(const std::string& path, const std::string& stored_as);
+
+// The same of any shape, and of whole numbers too, whose unit_roundoff is that of float64.
+StoredTable load_any_array(const std::string& path, const std::string& stored_as);
 
 }  // namespace sextant::app

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "apps/run_program.h"
@@ -147,6 +148,56 @@ TEST(Identify, HostileFilesGetOneClearLine) {
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << name;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << name;
   }
+}
+
+TEST(Identify, NamesCachesOfRotations) {
+  const Folder folder;
+  Tensor<float> cosines({300, 64});
+  for (std::int64_t n = 0; n < 300; ++n) {
+    for (std::int64_t k = 0; k < 64; ++k) {
+      const double frequency = std::pow(10000, -static_cast<double>(k % 32) / 32) / 4;
+      cosines(n, k) = static_cast<float>(std::cos(static_cast<double>(n) * frequency));
+    }
+  }
+  save_npy(folder / "cos.npy", cosines);
+  const auto found = sextant("identify --json " + folder / "cos.npy").json();
+  EXPECT_EQ(found["scheme"], "rotary_linear");
+  EXPECT_EQ(found["parameters"]["factor"], "4");
+  EXPECT_EQ(found["form"], "cosines, twice side by side");
+  EXPECT_EQ(found["head_dim"], 64);
+  EXPECT_EQ(found["inv_freq"].size(), 32U);
+  EXPECT_TRUE(found["base"].is_null());
+  EXPECT_EQ(found["command"],
+            "sextant encode --scheme rotary_linear --length 300 --head-dim 64 --factor 4");
+  EXPECT_EQ(shell(found["command"].get<std::string>()).code, 0);
+  EXPECT_THAT(sextant("identify " + folder / "cos.npy").out, HasSubstr("holds"));
+}
+
+TEST(Identify, NamesSlopesAndWholeNumbers) {
+  const Folder folder;
+  Tensor<double> slopes({12, 1, 1});
+  for (std::int64_t h = 0; h < 12; ++h) {
+    slopes.data()[h] =
+        std::exp2(h < 8 ? -static_cast<double>(h + 1) : -0.5 - static_cast<double>(h - 8));
+  }
+  save_npy(folder / "slopes.npy", slopes);
+  const auto alibi = sextant("identify --json " + folder / "slopes.npy").json();
+  EXPECT_EQ(alibi["scheme"], "alibi");
+  EXPECT_EQ(alibi["heads"], 12);
+  // Buckets by hand: 8 of them for the past, 4 exact, then from 4, 6, 8 and 12 on.
+  Tensor<std::int64_t> map({20, 20});
+  for (std::int64_t q = 0; q < 20; ++q) {
+    for (std::int64_t k = 0; k < 20; ++k) {
+      const std::int64_t back = std::max<std::int64_t>(q - k, 0);
+      map(q, k) = back < 4 ? back : back < 6 ? 4 : back < 8 ? 5 : back < 12 ? 6 : 7;
+    }
+  }
+  save_npy(folder / "buckets.npy", map);
+  const auto t5 = sextant("identify --json " + folder / "buckets.npy").json();
+  EXPECT_EQ(t5["scheme"], "t5") << t5.dump();
+  EXPECT_EQ(t5["parameters"]["num_buckets"], "8");
+  EXPECT_EQ(t5["parameters"]["bidirectional"], "no");
+  EXPECT_EQ(t5["dtype"], "int64");
 }
 
 }  // namespace
