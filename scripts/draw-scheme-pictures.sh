@@ -1,23 +1,37 @@
 #!/usr/bin/env bash
-# Draws docs/images/NAME.svg for every page docs/schemes/NAME.md, with the command that the page prints:
-# the line that begins with "sextant" and ends in "-o NAME.svg".
+# Draws docs/images/NAME.svg for every page docs/schemes/NAME.md, by running what the page prints: the
+# block of code with the line that ends in "-o NAME.svg".
 #   scripts/draw-scheme-pictures.sh [path of the program] [NAME ...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-program=${1:-build/release/bin/sextant}
+root=$PWD
+SEXTANT_PROGRAM=$(realpath "${1:-build/release/bin/sextant}")
+export SEXTANT_PROGRAM
 shift || true
 largest=61440  # bytes of a picture
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+sextant() { "$SEXTANT_PROGRAM" "$@"; }
+export -f sextant
 
 names=("$@")
 if [[ ${#names[@]} == 0 ]]; then
   for page in docs/schemes/*.md; do names+=("$(basename "$page" .md)"); done
 fi
+failed=0
 for name in "${names[@]}"; do
-  line=$(grep -m 1 -E "^sextant .* -o $name\.svg$" "docs/schemes/$name.md" || true)
-  [[ -n $line ]] || { echo "$name: no command that ends in -o $name.svg" >&2; continue; }
-  arguments=${line#sextant }
-  bash -c "\"\$0\" ${arguments% -o *} -o \"docs/images/$name.svg\"" "$program"
-  size=$(stat -c %s "docs/images/$name.svg")
+  awk -v last="-o $name.svg" '
+    /^```/ { if (inside && found) { printf "%s", block; exit } inside = !inside; block = ""; found = 0; next }
+    inside { block = block $0 "\n"; if (substr($0, length($0) - length(last) + 1) == last) found = 1 }
+  ' "docs/schemes/$name.md" > "$folder/commands"
+  if [[ ! -s $folder/commands ]]; then
+    echo "$name: no command that ends in -o $name.svg" >&2
+    continue
+  fi
+  if ! (cd "$folder" && bash -e commands > /dev/null); then failed=1; continue; fi
+  size=$(stat -c %s "$folder/$name.svg")
   echo "$name: $size bytes"
-  ((size <= largest)) || { echo "$name: larger than $largest bytes" >&2; exit 1; }
+  ((size <= largest)) || { echo "$name: larger than $largest bytes" >&2; failed=1; }
+  mv "$folder/$name.svg" "$root/docs/images/$name.svg"
 done
+exit $failed

@@ -51,8 +51,9 @@ struct SchemeChoice {
 // Throws Error that lists the names, and the one that was meant, for a name that is none.
 void check_scheme_name(const std::string& name, const std::string& where);
 // Throws Error unless the parameters are the scheme's own and read as its descriptor says; `where`
-// names the option that chose the scheme.
+// names the option that chose the scheme. Weights from a file may stand for a parameter without
+// default.
 void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,
-                      const std::string& where);
+                      const std::string& where, bool has_weights = false);
 
 }  // namespace sextant::app

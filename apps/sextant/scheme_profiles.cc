@@ -217,7 +217,15 @@ Plot plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions
     chart.title = text.title;
     chart.x_label = "Distance in positions";
     chart.y_label = text.y_label;
-    if (series.size() == 1) chart.title = capital(series[0].name) + ": " + text.title;
+    if (schemes.size() == 1) {
+      const std::string label = schemes[0].label();
+      chart.title = capital(label) + ": " + text.title;
+      if (series.size() > 1) {
+        for (Series& head : series) head.name.erase(0, label.size() + 2);  // "head 3"
+      }
+    } else if (series.size() == 1) {
+      chart.title = capital(series[0].name) + ": " + text.title;
+    }
     chart.series = std::move(series);
     pictures.push_back(draw(chart));
   }
