@@ -219,12 +219,12 @@ Plot plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions
     chart.y_label = text.y_label;
     if (schemes.size() == 1) {
       const std::string label = schemes[0].label();
-      chart.title = capital(label) + ": " + text.title;
+      chart.title = capital(label) + ", by distance";
       if (series.size() > 1) {
         for (Series& head : series) head.name.erase(0, label.size() + 2);  // "head 3"
       }
     } else if (series.size() == 1) {
-      chart.title = capital(series[0].name) + ": " + text.title;
+      chart.title = capital(series[0].name) + ", by distance";
     }
     chart.series = std::move(series);
     pictures.push_back(draw(chart));
