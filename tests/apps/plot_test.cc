@@ -102,10 +102,12 @@ TEST(Plot, OptionsThatTheKindDoesNotHaveAreRefused) {
         std::string("rows --dtype bfloat16"), std::string("sinusoids --lower"),
         std::string("heatmap --length 0"), std::string("heatmap --width 0"),
         "heatmap --length 2" + with_table, "heatmap --width 2" + with_table,
-        "heatmap --schemes rotary", "distance --schemes rotary --scheme rotary",
-        "distance --schemes rotary:base", "distance --schemes rotary:colour=red",
-        "distance --all-heads --head 1 --scheme alibi", "heatmap --scheme learned" + with_table,
-        "heatmap --base 7" + with_table}) {
+        std::string("heatmap --schemes rotary"),
+        std::string("distance --schemes rotary --scheme rotary"),
+        std::string("distance --schemes rotary:base"),
+        std::string("distance --schemes rotary:colour=red"),
+        std::string("distance --all-heads --head 1 --scheme alibi"),
+        "heatmap --scheme learned" + with_table, "heatmap --base 7" + with_table}) {
     const Outcome outcome = sextant("plot " + wrong);
     EXPECT_EQ(outcome.code, 2) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: ")) << wrong;
