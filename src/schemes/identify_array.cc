@@ -39,6 +39,9 @@ Values look_at(View<const double> array) {
 }
 
 bool is_known(const Identification& found) { return found.scheme != "unknown"; }
+bool is_named(const Identification& found) {
+  return is_known(found) && found.scheme != "rotary_unknown";
+}
 
 // Every other column of a table.
 View<const double> every_other(View<const double> table, std::int64_t from) {
@@ -138,8 +141,9 @@ Identification name_table(View<const double> table, const Values& values, double
   }
   Identification unknown;
   if (values.finite && table.size(1) >= 2) {
-    Identification cache = name_cache(table, unit_roundoff);
-    if (is_known(cache)) return cache;
+    // Any smooth columns fit some list of frequencies: that reading is the last one to take.
+    const Identification cache = name_cache(table, unit_roundoff);
+    if (is_named(cache)) return cache;
     Identification found = identify_table(table, unit_roundoff, threads);
     if (is_known(found)) {
       found.parameters = parameters_of(found.options);
@@ -154,6 +158,8 @@ Identification name_table(View<const double> table, const Values& values, double
     }
     unknown = std::move(found);
     found = name_both(table, unit_roundoff);
+    if (is_named(found)) return found;
+    if (is_known(cache)) return cache;
     if (is_known(found)) return found;
   }
   Identification found = name_alibi(table, unit_roundoff);

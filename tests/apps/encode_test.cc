@@ -305,6 +305,7 @@ TEST(Encode, WeightsComeFromAFile) {
   // Past distances 2, 1, 0 have buckets 2, 1, 0, future ones 17 and 18; head 1 is column 1.
   EXPECT_EQ(rows[1], (std::vector<double>{5, 3, 1, 35, 37}));
   weights["more"] = std::move(weights["table"]);
+  weights.erase("table");
   save_safetensors(folder / "wrong.safetensors", weights);
   EXPECT_EQ(sextant(command + folder / "wrong.safetensors").code, 1);
   EXPECT_EQ(sextant("encode --scheme alibi --length 3 --scheme-weights x.safetensors").code, 2);
