@@ -25,7 +25,7 @@ struct Encode {
   int threads = 0;
   SchemeChoice choice;
   ModelConfigOption model;
-  std::optional<LayerPositions> layer;  // of the model
+  std::optional<ModelLayer> layer;  // of the model
   Output output;
 };
 

@@ -49,7 +49,7 @@ std::string command_of(const StoredTable& table, const Identification& found) {
         " --length " + std::to_string(rows) + " --head-dim " + std::to_string(found.head_dim);
     if (found.first != 0) command += " --first " + std::to_string(found.first);
   } else {
-    command += " --length " + std::to_string(longest);
+    command += " --length " + std::to_string(found.length > 0 ? found.length : longest);
     if (found.heads > 0) command += " --heads " + std::to_string(found.heads);
   }
   for (const auto& [name, value] : found.parameters) {

@@ -17,34 +17,35 @@ void ModelConfigOption::add_to(CLI::App& command) {
                        return name.empty() ? std::string("must not be empty") : std::string();
                      });
   add_integer(command, "--layer", layer, 0, kMostInteger,
-              "with --config: which layer, from 0; must be given where layers differ")
+              "with --config: which layer, from 0; must be given where their tables differ")
       ->needs(config);
 }
 
-LayerPositions ModelConfigOption::read() const {
+ModelLayer ModelConfigOption::read() const {
   const ModelConfig config = load_model_config(path);
   const auto layers = static_cast<std::int64_t>(config.layers.size());
   if (layer && *layer >= layers) {
     throw Error("encode.layer", "must be 0 .. " + std::to_string(layers - 1) + " for " + path +
                                     ", got " + std::to_string(*layer));
   }
-  if (!layer && config.layers_differ()) {
+  if (!layer && config.tables_differ()) {
     throw Error("encode.layer",
                 "must be given for " + path + ": its " + std::to_string(layers) + " layers differ");
   }
-  return layer_positions(config, layer.value_or(0));
+  return {layer_positions(config, layer.value_or(0)), !layer && config.layers_differ()};
 }
 
-Json about_layer(const LayerPositions& layer) {
+Json about_layer(const ModelLayer& layer) {
+  const auto if_alike = [&](Json value) { return layer.masks_differ ? Json() : std::move(value); };
   Json json;
-  json["stack"] = layer.decoder ? "decoder" : "encoder";
+  json["stack"] = if_alike(layer.decoder ? "decoder" : "encoder");
   json["width"] = layer.width;
   json["heads"] = layer.heads;
-  json["kv_heads"] = layer.kv_heads;
+  json["kv_heads"] = if_alike(layer.kv_heads);
   json["head_dim"] = layer.head_dim;
-  json["causal"] = layer.causal;
-  json["window"] = {layer.window_left, layer.window_right};
-  json["chunk"] = layer.chunk > 0 ? Json(layer.chunk) : Json();
+  json["causal"] = if_alike(layer.causal);
+  json["window"] = if_alike({layer.window_left, layer.window_right});
+  json["chunk"] = if_alike(layer.chunk > 0 ? Json(layer.chunk) : Json());
   json["scale"] = layer.scale ? Json(*layer.scale) : Json();
   if (layer.bias_factor != 1) json["bias_factor"] = layer.bias_factor;
   if (layer.table_rows > 0) json["table_rows"] = layer.table_rows;
@@ -53,7 +54,7 @@ Json about_layer(const LayerPositions& layer) {
 
 void take_model(Encode& encode) {
   encode.layer = encode.model.read();
-  const LayerPositions& layer = *encode.layer;
+  const ModelLayer& layer = *encode.layer;
   for (const auto& [name, value] : layer.parameters) {
     if (encode.choice.parameters.emplace(name, value).second) continue;
     throw Error("encode.config", "says " + name + " = " + value + ", and " + option_name(name) +

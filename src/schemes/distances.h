@@ -37,10 +37,11 @@ inline double finite(double value) noexcept {
   return std::clamp(value, -kMost, kMost);
 }
 
-// The one rounding. A number beyond float32 becomes the largest one: what is finite hides nothing.
+// The one rounding. A number beyond float32 becomes the largest one: what is finite hides nothing;
+// -0 becomes 0.
 inline float rounded_bias(double value) noexcept {
   constexpr double kMost = std::numeric_limits<float>::max();
-  return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMost, kMost));
+  return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMost, kMost) + 0.0);
 }
 
 // [heads, 2L - 1] of value(head, distance), distance = key - query.

@@ -216,6 +216,9 @@ Identification name_alibi(View<const double> bias, double unit_roundoff) {
     form = "row-constant bias [heads, key], slope times (key - " + shortest(origin) + ")";
   }
   result.form = form;
+  if (!(matrix && moves) && (any_tent || hidden)) {
+    result.length = static_cast<std::int64_t>(origin) + 1;
+  }
   result.explanation =
       "ALiBi for " + std::to_string(heads) + (heads == 1 ? " head: " : " heads: ") + form + ".";
   if (!any_tent && !hidden && !(matrix && moves)) {

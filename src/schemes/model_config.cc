@@ -70,6 +70,19 @@ bool ModelConfig::layers_differ() const noexcept {
                      [&](const LayerPositions& layer) { return !(layer == layers.front()); });
 }
 
+bool ModelConfig::tables_differ() const noexcept {
+  return std::any_of(layers.begin(), layers.end(), [&](LayerPositions layer) {
+    const LayerPositions& first = layers.front();
+    layer.decoder = first.decoder;
+    layer.kv_heads = first.kv_heads;
+    layer.causal = first.causal;
+    layer.window_left = first.window_left;
+    layer.window_right = first.window_right;
+    layer.chunk = first.chunk;
+    return !(layer == first);
+  });
+}
+
 ModelConfig parse_model_config(std::string_view text, std::string_view where) {
   const ConfigJson json = parse_config_json(text, where);
   const ConfigObject outer(json, std::string(where));

@@ -51,6 +51,15 @@ TEST(EncodeConfig, AsksForALayerWhereLayersDiffer) {
               HasSubstr("must be 0 .. 33"));
 }
 
+TEST(EncodeConfig, NeedsNoLayerWhereOnlyWindowsDiffer) {
+  const auto json = sextant("encode" + config("gpt_oss") + "--length 4 --json").json();
+  EXPECT_EQ(json["scheme"], "rotary_yarn");
+  EXPECT_TRUE(json["model"]["window"].is_null());
+  const auto layer = sextant("encode" + config("gpt_oss") + "--length 4 --json --layer 0").json();
+  EXPECT_EQ(layer["values"], json["values"]);
+  EXPECT_TRUE(layer["model"]["window"].is_array());
+}
+
 TEST(EncodeConfig, TellsOfLayersWithoutATable) {
   const Outcome plain = sextant("encode" + config("smollm3") + "--layer 3 --length 4");
   EXPECT_EQ(plain.code, 1);

@@ -184,6 +184,11 @@ TEST(Identify, NamesSlopesAndWholeNumbers) {
   const auto alibi = sextant("identify --json " + folder / "slopes.npy").json();
   EXPECT_EQ(alibi["scheme"], "alibi");
   EXPECT_EQ(alibi["heads"], 12);
+  ASSERT_EQ(sextant("encode --scheme alibi --heads 4 --length 8 -o " + folder / "bias.npy").code,
+            0);
+  EXPECT_THAT(
+      sextant("identify --json " + folder / "bias.npy").json()["command"].get<std::string>(),
+      HasSubstr("--scheme alibi --length 8 --heads 4"));
   // Buckets by hand: 8 of them for the past, 4 exact, then from 4, 6, 8 and 12 on.
   Tensor<std::int64_t> map({20, 20});
   for (std::int64_t q = 0; q < 20; ++q) {

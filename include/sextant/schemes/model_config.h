@@ -42,6 +42,8 @@ struct ModelConfig {
   std::int64_t max_positions = 0;       // 0: the config does not say
   std::vector<LayerPositions> layers;   // encoders first, then decoders
   bool layers_differ() const noexcept;  // in anything above
+  // In the scheme's tables: windows, chunks and kv_heads may differ beside.
+  bool tables_differ() const noexcept;
 };
 
 // Reads a config.json, up to 16 MB, or its text. Old and new spellings: rope_scaling with type or
