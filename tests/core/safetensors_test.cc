@@ -41,7 +41,9 @@ Array array_of(const Shape& shape, const std::vector<T>& values) {
   array.dtype = dtype_of<T>;
   array.shape = shape;
   array.bytes = Tensor<std::byte>(Shape{static_cast<std::int64_t>(values.size() * sizeof(T))});
-  std::memcpy(array.bytes.data(), values.data(), values.size() * sizeof(T));
+  if (!values.empty()) {
+    std::memcpy(array.bytes.data(), values.data(), values.size() * sizeof(T));
+  }
   return array;
 }
 
