@@ -74,7 +74,8 @@ TEST(Tisa, MakesNoNaNOfExtremeWeights) {
   Tensor<double> g({1, 5});
   for (double& value : g.span()) value = 1;
   for (const Tisa& weights : extremes) {
-    for (const float value : tisa(weights, 3).values.span()) EXPECT_TRUE(std::isfinite(value));
+    const DistanceBias bias = tisa(weights, 3);
+    for (const float value : bias.values.span()) EXPECT_TRUE(std::isfinite(value));
     const Tisa gradients = tisa_backward(weights, g);
     EXPECT_FALSE(std::isnan(gradients.amplitudes(0, 0)));
     EXPECT_FALSE(std::isnan(gradients.sharpness(0, 0)));
