@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "schemes/difference_checks.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/schemes/scheme.h"
@@ -98,22 +99,7 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request,
     }
     return sum;
   };
-  for (auto& [name, values] : moved) {
-    ASSERT_TRUE(gradients.contains(name)) << name;
-    ASSERT_EQ(gradients.at(name).shape(), values.shape()) << name;
-    for (std::int64_t i = 0; i < values.count(); ++i) {
-      const double kept = values.data()[i];
-      constexpr double kStep = 0x1p-16;
-      values.data()[i] = kept + kStep;
-      const double above = loss();
-      values.data()[i] = kept - kStep;
-      const double below = loss();
-      values.data()[i] = kept;
-      const double slope = (above - below) / (2 * kStep);
-      EXPECT_NEAR(gradients.at(name).data()[i], slope, tolerance * (1 + std::abs(slope)))
-          << name << " " << i;
-    }
-  }
+  expect_central_differences(moved, gradients, loss, tolerance);
 }
 
 inline Tensor<double> drawn(const Shape& shape, std::uint32_t seed, double least = -1,

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "schemes/stored_types.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -23,19 +24,6 @@ namespace sextant {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Type {
-  const char* name;
-  double unit_roundoff;
-  double (*round)(double);
-};
-constexpr Type kFloat64{"float64", 0x1p-53, [](double x) { return x; }};
-constexpr Type kFloat32{"float32", 0x1p-24,
-                        [](double x) { return static_cast<double>(static_cast<float>(x)); }};
-constexpr Type kFloat16{"float16", 0x1p-11,
-                        [](double x) { return static_cast<double>(float16(x)); }};
-constexpr Type kBfloat16{"bfloat16", 0x1p-8,
-                         [](double x) { return static_cast<double>(bfloat16(x)); }};
 
 // The frequencies of the papers, in float64.
 std::vector<double> plain(double base, std::int64_t pairs) {

@@ -1,6 +1,7 @@
 // Tables made from the formula by an independent reference, cut, rounded and damaged: who made them
 // must come out.
 #include "sextant/schemes/identify.h"
+#include "schemes/stored_types.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,18 +30,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Type {
-  const char* name;
-  double unit_roundoff;
-  double (*round)(double);
-};
-constexpr Type kFloat64{"float64", 0x1p-53, [](double x) { return x; }};
-constexpr Type kFloat32{"float32", 0x1p-24,
-                        [](double x) { return static_cast<double>(static_cast<float>(x)); }};
-constexpr Type kFloat16{"float16", 0x1p-11,
-                        [](double x) { return static_cast<double>(float16(x)); }};
-constexpr Type kBfloat16{"bfloat16", 0x1p-8,
-                         [](double x) { return static_cast<double>(bfloat16(x)); }};
 constexpr Type kTypes[] = {kFloat64, kFloat32, kFloat16, kBfloat16};
 
 Sinusoidal family(std::int64_t length, std::int64_t width) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "distance_checks.h"
+#include "schemes/difference_checks.h"
 #include "sextant/schemes/indexed_bias.h"
 #include "sextant/schemes/scheme.h"
 
@@ -145,22 +146,7 @@ inline void expect_pair_gradients(std::string_view scheme, SchemeRequest request
     }
     return sum;
   };
-  for (auto& [name, values] : moved) {
-    ASSERT_TRUE(gradients.contains(name)) << name;
-    ASSERT_EQ(gradients.at(name).shape(), values.shape()) << name;
-    for (std::int64_t i = 0; i < values.count(); ++i) {
-      const double kept = values.data()[i];
-      constexpr double kStep = 0x1p-16;
-      values.data()[i] = kept + kStep;
-      const double above = loss();
-      values.data()[i] = kept - kStep;
-      const double below = loss();
-      values.data()[i] = kept;
-      const double slope = (above - below) / (2 * kStep);
-      EXPECT_NEAR(gradients.at(name).data()[i], slope, tolerance * (1 + std::abs(slope)))
-          << name << " " << i;
-    }
-  }
+  expect_central_differences(moved, gradients, loss, tolerance);
 }
 
 // Ids that the tile brings along stand in for the list's: a bias made for others, told these ids,
