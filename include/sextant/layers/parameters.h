@@ -1,0 +1,42 @@
+// What a layer learns, as a list of named tensors: what optimisers step through and files hold.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+// One tensor of a layer. A layer's gradient is another layer of the same type: the lists of both
+// have the same names in the same order.
+template <class T>
+struct Parameter {
+  std::string name;   // "encoder.0.attention.in.weight"
+  Tensor<T>* tensor;  // the layer's own
+  bool decays;        // whether weight decay pulls at it: matrices yes; biases, gains, tables no
+};
+template <class T>
+using Parameters = std::vector<Parameter<T>>;
+
+// How many numbers they hold together.
+template <class T>
+std::int64_t count_of(const Parameters<T>& parameters) noexcept;
+
+// Sets every element to 0.
+template <class T>
+void set_to_zero(const Parameters<T>& parameters) noexcept;
+
+// A safetensors file of all of them, by name, written beside and renamed. Loading throws Error that
+// names the tensor for one that is missing, unknown, or of another shape; nothing is changed then.
+// Files of float32, float64, float16 and bfloat16 are converted.
+template <class T>
+void save_parameters(const std::string& path, const Parameters<T>& parameters,
+                     const std::map<std::string, std::string>& metadata = {});
+template <class T>
+void load_parameters(const std::string& path, const Parameters<T>& parameters);
+
+}  // namespace sextant

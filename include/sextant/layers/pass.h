@@ -1,0 +1,63 @@
+// What one forward and backward pass needs beside the layers: memory, threads, random numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+// Memory that is handed out piece by piece and taken back all at once or down to a mark: a pass
+// asks for the same pieces every step, so the second step allocates nothing.
+class Workspace {
+ public:
+  Workspace() = default;
+  Workspace(Workspace&&) noexcept = default;
+  Workspace& operator=(Workspace&&) noexcept = default;
+
+  // Elements of any value, or zeros; 64-byte aligned; valid until reset() or release() of an
+  // earlier mark. Throws Error when there is not enough memory.
+  template <class T>
+  View<T> take(const Shape& shape);
+  template <class T>
+  View<T> zeros(const Shape& shape);
+
+  struct Mark {
+    std::size_t block = 0, used = 0;
+  };
+  Mark mark() const noexcept { return at_; }
+  void release(Mark mark) noexcept { at_ = mark; }
+  void reset() { release({}); }
+  std::size_t bytes() const noexcept;  // that it holds
+
+ private:
+  std::byte* take_bytes(std::size_t count);
+
+  std::vector<Tensor<std::byte>> blocks_;
+  Mark at_;
+};
+
+// Numbers for dropout: a function of (seed, stream, place), so that the backward pass makes the
+// same ones again, whatever the threads.
+struct RandomKey {
+  std::uint64_t seed = 0;    // of this step
+  std::uint32_t stream = 0;  // which use of this step: the layers count it up in their order
+};
+
+// One pass over a batch. The batch is packed: row i of every activation [tokens, width] is one
+// token, and the sequences are [segments[s], segments[s + 1]).
+struct Pass {
+  Workspace& memory;
+  int threads = 0;     // 0: default_threads(); results do not depend on it
+  double dropout = 0;  // 0 <= dropout < 1; 0 when not training
+  RandomKey random{};
+
+  RandomKey next_random() noexcept {
+    ++random.stream;
+    return random;
+  }
+};
+
+}  // namespace sextant

@@ -1,0 +1,48 @@
+// What a trainer trains: anything with parameters, gradients, batches and a loss.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sextant/layers/parameters.h"
+#include "sextant/layers/pass.h"
+
+namespace sextant {
+
+// A loss summed over tokens.
+struct LossSum {
+  double loss = 0;           // sum of the tokens' negative log likelihoods, in nats
+  double smoothed = 0;       // sum of what is minimised: with label smoothing, else equal to loss
+  std::int64_t tokens = 0;   // how many targets it is a sum over
+  std::int64_t correct = 0;  // of which the most probable token was the target
+
+  void add(const LossSum& other) noexcept {
+    loss += other.loss;
+    smoothed += other.smoothed;
+    tokens += other.tokens;
+    correct += other.correct;
+  }
+};
+
+// One thing to learn: a model, its data, and how batches are drawn. Everything is a function of the
+// seed and the step's number: a task has no state but the parameters.
+class TrainingTask {
+ public:
+  virtual ~TrainingTask() = default;
+
+  virtual Parameters<float> parameters() = 0;
+  virtual Parameters<float> gradients() = 0;  // the same names and shapes
+
+  // How many targets the batches of step `step` (from 0) hold, and how many batches there are.
+  virtual std::int64_t target_tokens(std::int64_t step) = 0;
+  virtual std::int64_t batches(std::int64_t step) const = 0;
+  // Adds to gradients() those of `scale` times the summed smoothed loss of one batch of a step.
+  virtual LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) = 0;
+  // The loss over the held-out data; no gradients, no dropout.
+  virtual LossSum validate(Pass& pass) = 0;
+  // Writes the model as it is into a folder that exists: model.safetensors, and whatever else is
+  // needed to use it.
+  virtual void save_model(const std::string& folder) = 0;
+};
+
+}  // namespace sextant

@@ -1,0 +1,80 @@
+// Lists of parameters and their files.
+#include "sextant/layers/parameters.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "sextant/core/error.h"
+#include "sextant/core/safetensors.h"
+
+namespace sextant {
+
+template <class T>
+std::int64_t count_of(const Parameters<T>& parameters) noexcept {
+  std::int64_t count = 0;
+  for (const auto& parameter : parameters) count += parameter.tensor->count();
+  return count;
+}
+
+template <class T>
+void set_to_zero(const Parameters<T>& parameters) noexcept {
+  for (const auto& parameter : parameters) std::ranges::fill(parameter.tensor->span(), T{});
+}
+
+template <class T>
+void save_parameters(const std::string& path, const Parameters<T>& parameters,
+                     const std::map<std::string, std::string>& metadata) {
+  std::map<std::string, Array> arrays;
+  for (const auto& [name, tensor, decays] : parameters) {
+    Array array;
+    array.dtype = dtype_of<T>;
+    array.shape = tensor->shape();
+    const auto bytes = std::as_bytes(tensor->span());
+    array.bytes = Tensor<std::byte>::uninitialized({static_cast<std::int64_t>(bytes.size())});
+    std::ranges::copy(bytes, array.bytes.data());
+    if (!arrays.emplace(name, std::move(array)).second) {
+      throw Error("save_parameters.parameters", "must have names of their own, got two " + name);
+    }
+  }
+  save_safetensors(path, arrays, metadata);
+}
+
+template <class T>
+void load_parameters(const std::string& path, const Parameters<T>& parameters) {
+  const SafetensorsFile file = load_safetensors(path);
+  std::set<std::string> unknown;
+  for (const auto& [name, array] : file.tensors) unknown.insert(name);
+  std::vector<Tensor<T>> values;
+  for (const auto& [name, tensor, decays] : parameters) {
+    const auto found = file.tensors.find(name);
+    if (found == file.tensors.end()) throw Error(path, "must hold the tensor " + name);
+    const Array& array = found->second;
+    if (array.shape != tensor->shape()) {
+      throw Error(path, "must hold " + name + " of shape " + tensor->shape().to_string() +
+                            ", got " + array.shape.to_string());
+    }
+    if (array.dtype != DType::float32 && array.dtype != DType::float64 &&
+        array.dtype != DType::float16 && array.dtype != DType::bfloat16) {
+      throw Error(path, "must hold floating-point numbers for " + name);
+    }
+    values.push_back(array.to<T>());
+    unknown.erase(name);
+  }
+  if (!unknown.empty()) {
+    throw Error(path, "must hold no tensor that the model has not, got " + *unknown.begin());
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) *parameters[i].tensor = std::move(values[i]);
+}
+
+#define SEXTANT_PARAMETERS(T)                                               \
+  template std::int64_t count_of(const Parameters<T>&) noexcept;            \
+  template void set_to_zero(const Parameters<T>&) noexcept;                 \
+  template void save_parameters(const std::string&, const Parameters<T>&,   \
+                                const std::map<std::string, std::string>&); \
+  template void load_parameters(const std::string&, const Parameters<T>&);
+SEXTANT_PARAMETERS(float)
+SEXTANT_PARAMETERS(double)
+#undef SEXTANT_PARAMETERS
+
+}  // namespace sextant
