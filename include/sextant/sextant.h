@@ -8,3 +8,4 @@
 #include "sextant/pictures.h"
 #include "sextant/schemes.h"
 #include "sextant/text.h"
+#include "sextant/training.h"

@@ -1,0 +1,36 @@
+// Learning rates: functions of the step's number and of nothing else.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sextant {
+
+// What follows the warm-up.
+enum class Decay {
+  constant,             // the peak
+  inverse_square_root,  // peak * sqrt(warmup / n) (Vaswani et al. 2017, section 5.3)
+  cosine,               // half a cosine from the peak to the floor (Loshchilov and Hutter 2017)
+};
+// "constant", "inverse_square_root", "cosine". parse_decay throws Error(where, ...) for any other.
+std::string_view name_of(Decay decay) noexcept;
+Decay parse_decay(std::string_view name, std::string_view where);
+
+struct Schedule {
+  Decay decay = Decay::constant;
+  double peak = 1e-3;       // > 0: the highest rate
+  std::int64_t warmup = 0;  // >= 0: steps that rise in a line to the peak, the last one reaches it;
+                            // at least 1 for inverse_square_root
+  std::int64_t steps = 0;   // cosine only: the step count whose last step has the floor; > warmup
+  double floor = 0;         // cosine only: 0 <= floor <= peak
+};
+
+// The rate of step `step`, counted from 0: it is the n-th step, n = step + 1. Steps past the end of
+// a cosine stay at the floor. Throws Error for a schedule out of range or step < 0.
+double learning_rate(const Schedule& schedule, std::int64_t step);
+
+// The peak that makes inverse_square_root the schedule of Vaswani et al. 2017, equation 3,
+// width^-0.5 * min(n^-0.5, n * warmup^-1.5): (width * warmup)^-0.5. Both at least 1.
+double vaswani_peak(std::int64_t width, std::int64_t warmup);
+
+}  // namespace sextant
