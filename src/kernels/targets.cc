@@ -44,6 +44,8 @@ std::string chosen_target() {
   apply_requested_target();
   std::string name;
   const std::int64_t supported = hwy::SupportedTargets();
+  // Highway 1.0.3 forgets in that call, for the dispatches to come, which targets are disabled.
+  hwy::GetChosenTarget().Update(supported);
   for_each_compiled_target([&](std::int64_t target) {
     if (name.empty() && (supported & target) != 0) name = hwy::TargetName(target);
   });
