@@ -1,23 +1,124 @@
-// Plain loops; the packed kernel takes their place.
+// Cuts a matrix product into tasks: b is packed by all threads, then each task takes some rows and
+// some panels of columns through the whole depth.
 #include "kernels/matmul.h"
 
+#include <algorithm>
+
+#include "kernels/matmul_block.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
+namespace {
+
+constexpr std::int64_t kPackTask = 8;         // panels
+constexpr std::int64_t kMostTaskPanels = 32;  // columns of c that stay in the second cache
+constexpr std::int64_t kLeastTaskPanels = 4;  // or packing rows of a takes too large a share
+constexpr std::int64_t kMostDepth = 4096;     // of b packed at a time: at most 64 MiB
+constexpr std::int64_t kMostColumns = 4096;
+constexpr double kWorthThreads = 2e5;  // multiply-adds, some ten microseconds
+
+// This thread's until its next call: the packed b of a call, or the packed rows of a task.
+float* scratch(Tensor<float>& memory, std::int64_t floats) {
+  if (memory.count() < floats) {
+    memory = Tensor<float>();  // gone before its successor comes
+    memory = Tensor<float>::uninitialized(Shape{floats});
+  }
+  return memory.data();
+}
+
+float* packed_b_scratch(std::int64_t floats) {
+  thread_local Tensor<float> memory;
+  return scratch(memory, floats);
+}
+
+float* packed_a_scratch() {
+  thread_local Tensor<float> memory;
+  return scratch(memory, kPackedRows);
+}
+
+std::int64_t blocks_of(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+
+int worth(const MatmulSizes& s, int threads) {
+  const double work =
+      static_cast<double>(s.rows) * static_cast<double>(s.columns) * static_cast<double>(s.depth);
+  return work < kWorthThreads ? 1 : threads;
+}
+
+void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* packed,
+          int threads) {
+  const std::int64_t panels = panels_of(columns);
+  const std::int64_t groups = blocks_of(panels, kPackTask);
+  parallel_for(blocks_of(depth, kDepthBlock) * groups, threads, [&](std::int64_t task) {
+    const std::int64_t first = task % groups * kPackTask;
+    pack_panels(b, depth, columns, task / groups, first, std::min(panels, first + kPackTask),
+                packed);
+  });
+}
+
+void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_b,
+              const MatmulResult& result, int threads) {
+  const std::int64_t panels = panels_of(sizes.columns);
+  const std::int64_t row_blocks = blocks_of(sizes.rows, kRowBlock);
+  // Enough tasks for all threads to end together, but not more.
+  const std::int64_t wished = 4 * (threads == 0 ? default_threads() : threads);
+  const std::int64_t parts =
+      std::clamp(blocks_of(wished, row_blocks), blocks_of(panels, kMostTaskPanels),
+                 blocks_of(panels, kLeastTaskPanels));
+  const std::int64_t part_panels = blocks_of(panels, parts);
+  const std::int64_t used_parts = blocks_of(panels, part_panels);
+  parallel_for(row_blocks * used_parts, threads, [&](std::int64_t task) {
+    const std::int64_t row = task / used_parts * kRowBlock;
+    const std::int64_t panel = task % used_parts * part_panels;
+    MatmulResult part = result;
+    part.c += row * result.c_row;
+    multiply_block({.rows = std::min(kRowBlock, sizes.rows - row),
+                    .depth = sizes.depth,
+                    .a = {a.data + row * a.row_stride, a.row_stride, a.column_stride},
+                    .b = {packed_b, panels},
+                    .first_panel = panel,
+                    .end_panel = std::min(panels, panel + part_panels),
+                    .columns = sizes.columns,
+                    .result = part},
+                   packed_a_scratch());
+  });
+}
+
+}  // namespace
 
 void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads) {
-  parallel_for(sizes.rows, threads, [&](std::int64_t i) {
-    float* c = result.c + i * result.c_row;
-    if (!result.add) {
-      for (std::int64_t j = 0; j < sizes.columns; ++j) c[j] = result.bias ? result.bias[j] : 0;
+  if (sizes.rows <= 0 || sizes.columns <= 0) return;
+  threads = worth(sizes, threads);
+  for (std::int64_t k = 0; k < sizes.depth || k == 0; k += kMostDepth) {
+    const std::int64_t depth = std::min(kMostDepth, sizes.depth - k);
+    for (std::int64_t j = 0; j < sizes.columns; j += kMostColumns) {
+      const std::int64_t columns = std::min(kMostColumns, sizes.columns - j);
+      float* packed = packed_b_scratch(depth * panels_of(columns) * kPanelLanes);
+      const MatrixRef part{b.data + k * b.row_stride + j * b.column_stride, b.row_stride,
+                           b.column_stride};
+      pack(part, depth, columns, packed, threads);
+      multiply({sizes.rows, columns, depth},
+               {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
+               {result.c + j, result.c_row, result.bias == nullptr ? nullptr : result.bias + j,
+                result.add || k > 0},
+               threads);
     }
-    for (std::int64_t k = 0; k < sizes.depth; ++k) {
-      const float factor = a.data[i * a.row_stride + k * a.column_stride];
-      const float* row = b.data + k * b.row_stride;
-      for (std::int64_t j = 0; j < sizes.columns; ++j) c[j] += factor * row[j * b.column_stride];
-    }
-  });
+  }
+}
+
+PackedMatrix::PackedMatrix(const MatrixRef& b, std::int64_t depth, std::int64_t columns,
+                           int threads)
+    : depth_(depth),
+      columns_(columns),
+      data_(Tensor<float>::uninitialized({depth, panels_of(columns) * kPanelLanes})) {
+  pack(b, depth, columns, data_.data(), threads);
+}
+
+void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
+            const MatmulResult& result, int threads) {
+  if (rows <= 0 || b.columns() <= 0) return;
+  const MatmulSizes sizes{rows, b.columns(), b.depth()};
+  multiply(sizes, a, b.data(), result, worth(sizes, threads));
 }
 
 }  // namespace sextant

@@ -1,10 +1,14 @@
 // Products of float32 matrices, for the layers. Every element of the result is one chain of
 // multiply-adds in the order of k, starting from what it is added to: the bits depend on neither
-// blocking nor threads nor how many rows are asked for together.
+// blocking nor threads nor how many rows are asked for together. (Fused where the instruction set
+// has it, so instruction sets differ.) Denormal numbers count as 0; infinities and NaN go where
+// arithmetic takes them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "sextant/core/tensor.h"
 
 namespace sextant {
 
@@ -20,7 +24,9 @@ struct MatmulSizes {
 };
 
 // c[i * c_row + j] = start + sum over k of a(i, k) b(k, j), where start is 0, or bias[j] if there
-// is one, or what c holds if `add`. Nothing overlaps c. threads as in parallel_for.
+// is one, or what c holds if `add`. Nothing overlaps c. threads as in parallel_for. The calling
+// thread keeps a packed copy of b, and every thread 100 KiB, for the next call. Throws Error when
+// there is not enough memory.
 struct MatmulResult {
   float* c;
   std::ptrdiff_t c_row;
@@ -28,6 +34,25 @@ struct MatmulResult {
   bool add = false;
 };
 void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+            const MatmulResult& result, int threads);
+
+// A matrix b(depth, columns) in the order in which the kernel reads it, for many products: with few
+// rows, packing would cost more than multiplying.
+class PackedMatrix {
+ public:
+  PackedMatrix() = default;  // 0 x 0
+  PackedMatrix(const MatrixRef& b, std::int64_t depth, std::int64_t columns, int threads);
+
+  std::int64_t depth() const noexcept { return depth_; }
+  std::int64_t columns() const noexcept { return columns_; }
+  const float* data() const noexcept { return data_.data(); }
+
+ private:
+  std::int64_t depth_ = 0, columns_ = 0;
+  Tensor<float> data_;
+};
+// The same with b packed: the same bits.
+void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
             const MatmulResult& result, int threads);
 
 }  // namespace sextant

@@ -1,0 +1,79 @@
+// Both sides of a matrix product in the order in which its tile reads them. Included again for each
+// instruction set.
+#if defined(SEXTANT_KERNELS_MATMUL_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_MATMUL_PACK_INL_H_
+#undef SEXTANT_KERNELS_MATMUL_PACK_INL_H_
+#else
+#define SEXTANT_KERNELS_MATMUL_PACK_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/matmul_geometry.h"
+#include "kernels/matmul_tile-inl.h"
+#include "kernels/pack-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// `steps` rows of b from its element at `from`, and `lanes` of its columns, as one panel.
+HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64_t lanes,
+                           float* to) {
+  if (lanes < kPanelLanes) {
+    std::memset(to, 0, static_cast<std::size_t>(steps * kPanelLanes) * sizeof(float));
+  }
+  if (from.row_stride == 1) {
+    const auto same = [](auto, auto x) HWY_ATTR { return x; };
+    transpose(from.data, from.column_stride, lanes, steps, to, kPanelLanes, same);
+    return;
+  }
+  for (std::int64_t s = 0; s < steps; ++s, to += kPanelLanes) {
+    const float* row = from.data + s * from.row_stride;
+    if (from.column_stride != 1) {
+      for (std::int64_t i = 0; i < lanes; ++i) to[i] = row[i * from.column_stride];
+    } else if (lanes == kPanelLanes) {
+      const ProductTag d;
+      for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
+        hn::Store(hn::LoadU(d, row + i), d, to + i);
+      }
+    } else {
+      std::copy_n(row, lanes, to);
+    }
+  }
+}
+
+// Rows of a as rows kPackedRow apart.
+HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t steps, float* to) {
+  for (std::int64_t r = 0; r < rows; ++r, to += kPackedRow) {
+    const float* row = from.data + r * from.row_stride;
+    if (from.column_stride == 1) {
+      std::copy_n(row, steps, to);
+    } else {
+      for (std::int64_t s = 0; s < steps; ++s) to[s] = row[s * from.column_stride];
+    }
+  }
+}
+
+// Rows of an a whose rows lie side by side, as tiles [step][kTallTile], kDepthBlock steps apart.
+HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int64_t steps,
+                             float* to) {
+  constexpr std::int64_t kTile = kTallTile;
+  const std::int64_t whole = rows / kTile;
+  for (std::int64_t s = 0; s < steps; ++s, to += kTile) {
+    const float* column = from.data + s * from.column_stride;
+    float* tile = to;
+    for (std::int64_t t = 0; t < whole; ++t, column += kTile, tile += kTile * kDepthBlock) {
+      std::memcpy(tile, column, kTile * sizeof(float));
+    }
+    std::copy_n(column, rows - whole * kTile, tile);
+  }
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,102 @@
+// The inner loop of matrix products: a tile of C in registers, two vectors wide and as tall as the
+// registers allow. Included again for each instruction set.
+//
+// The attention kernels' tile (tile-inl.h) is four vectors wide, for 64 queries whose keys lie in
+// the first cache. Here b comes from the second cache, and a tall tile asks it for half as much.
+#if defined(SEXTANT_KERNELS_MATMUL_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_MATMUL_TILE_INL_H_
+#undef SEXTANT_KERNELS_MATMUL_TILE_INL_H_
+#else
+#define SEXTANT_KERNELS_MATMUL_TILE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/matmul_geometry.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// 24 accumulators of 32 registers, or 12 of 16.
+#if HWY_TARGET == HWY_AVX3
+using ProductTag = hn::FixedTag<float, 16>;
+constexpr int kTallTile = 12;
+#elif HWY_TARGET == HWY_AVX2
+using ProductTag = hn::FixedTag<float, 8>;
+constexpr int kTallTile = 6;
+#else
+using ProductTag = hn::FixedTag<float, 4>;
+constexpr int kTallTile = 6;
+#endif
+constexpr std::int64_t kProductLanes = static_cast<std::int64_t>(hn::MaxLanes(ProductTag()));
+constexpr std::int64_t kTileColumns = 2 * kProductLanes;
+static_assert(kRowBlock % kTallTile == 0 && kPanelLanes % kTileColumns == 0);
+
+// c[row * c_row + lane] = start[row * start_row + lane] + sum of a(row, step) b[step][lane]
+struct ProductTile {
+  const float* a;
+  const float* b;  // [steps][kPanelLanes]
+  const float* start;
+  std::ptrdiff_t start_row;
+  float* c;
+  std::ptrdiff_t c_row;
+  std::int64_t steps;
+};
+
+#define SEXTANT_EACH_ROW(DO) \
+  DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+
+// a(row, step) is a[row * kARow + step * kAStep].
+template <int R, std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
+HWY_INLINE void product_tile(const ProductTile& o) {
+  const ProductTag d;
+  constexpr std::ptrdiff_t n = kProductLanes;
+  const auto start = [&](int row, int v) HWY_ATTR {
+    return row < R ? hn::LoadU(d, o.start + row * o.start_row + v * n) : hn::Zero(d);
+  };
+#define SEXTANT_START(r) auto low##r = start(r, 0), high##r = start(r, 1);
+  SEXTANT_EACH_ROW(SEXTANT_START)
+#undef SEXTANT_START
+  const float* a = o.a;
+  const float* b = o.b;
+  for (std::int64_t s = 0; s < o.steps; ++s, a += kAStep, b += kPanelLanes) {
+    const auto b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + n);
+#define SEXTANT_STEP(r)                       \
+  if constexpr (R > r) {                      \
+    const auto x = hn::Set(d, a[r * kARow]);  \
+    low##r = hn::MulAdd(x, b_low, low##r);    \
+    high##r = hn::MulAdd(x, b_high, high##r); \
+  }
+    SEXTANT_EACH_ROW(SEXTANT_STEP)
+#undef SEXTANT_STEP
+  }
+#define SEXTANT_STORE(r)                           \
+  if constexpr (R > r) {                           \
+    hn::StoreU(low##r, d, o.c + r * o.c_row);      \
+    hn::StoreU(high##r, d, o.c + r * o.c_row + n); \
+  }                                                \
+  static_cast<void>(low##r), static_cast<void>(high##r);
+  SEXTANT_EACH_ROW(SEXTANT_STORE)
+#undef SEXTANT_STORE
+}
+#undef SEXTANT_EACH_ROW
+
+// The tile for the largest of 12, 8, 4, 2, 1 (or 6, 4, 2, 1) that `rows` holds; returns it.
+template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
+HWY_NOINLINE std::int64_t some_rows(std::int64_t rows, const ProductTile& o) {
+  if (rows >= kTallTile) return product_tile<kTallTile, kARow, kAStep>(o), kTallTile;
+  if constexpr (kTallTile > 8) {
+    if (rows >= 8) return product_tile<8, kARow, kAStep>(o), 8;
+  }
+  if (rows >= 4) return product_tile<4, kARow, kAStep>(o), 4;
+  if (rows >= 2) return product_tile<2, kARow, kAStep>(o), 2;
+  return product_tile<1, kARow, kAStep>(o), 1;
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
