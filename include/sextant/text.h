@@ -1,7 +1,8 @@
-// Text: sentences, words, vocabularies, sub-words and word vectors.
+// Text: sentences, words, vocabularies, sub-words, tokenizers and word vectors.
 #pragma once
 
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
+#include "sextant/text/tokenizer.h"
 #include "sextant/text/vocabulary.h"
 #include "sextant/text/word_vectors.h"

@@ -109,11 +109,19 @@ void check_options(const SubwordTraining& options) {
 SubwordTokenizer SubwordTokenizer::train(const std::string& text_path,
                                          const SubwordTraining& options) {
   check_options(options);
+  return train_on(read_file(text_path, kMostBytes), options, text_path);
+}
+
+SubwordTokenizer SubwordTokenizer::train_on(std::string_view text, const SubwordTraining& options,
+                                            std::string_view where) {
+  check_options(options);
   const char* type = model_type(options.kind);
-  const std::string text = read_file(text_path, kMostBytes);
-  check_utf8(text, text_path);
+  if (text.size() > kMostBytes) {
+    throw Error(where, "must be at most 268435456 bytes long, got " + std::to_string(text.size()));
+  }
+  check_utf8(text, where);
   const std::vector<std::string> lines = training_lines(text);
-  if (lines.empty()) throw Error(text_path, "must hold text to train on, got no visible character");
+  if (lines.empty()) throw Error(where, "must hold text to train on, got no visible character");
 
   const std::unordered_map<std::string, std::string> settings = {
       {"model_type", type},

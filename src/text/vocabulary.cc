@@ -1,8 +1,6 @@
 // A closed list of words with numbers, and its JSON file.
 #include "sextant/text/vocabulary.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/text/segment.h"
+#include "text/json_object.h"
 #include "text/quote.h"
 
 namespace sextant {
@@ -31,50 +30,6 @@ Error unknown_word(std::string_view word, std::span<const std::string> allowed) 
     message += " ... and " + std::to_string(allowed.size() - kShown) + " more";
   }
   return {"vocabulary", message};
-}
-
-// The JSON value, or an Error that says where it stops being one. A repeated key would silently
-// win over the first.
-json parse_object(std::string_view bytes, std::string_view where) {
-  std::set<std::string> keys;
-  std::string repeated;
-  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::key && depth == 1 &&
-        !keys.insert(value.get<std::string>()).second) {
-      repeated = value.get<std::string>();
-    }
-    return true;
-  };
-  json object;
-  try {
-    object = json::parse(bytes, watch);
-  } catch (const json::parse_error& error) {
-    throw Error(where, "must be JSON, got a fault at byte " + std::to_string(error.byte));
-  } catch (const json::exception&) {  // a number beyond float64
-    throw Error(where, "must be JSON with a list of tokens");
-  }
-  if (!object.is_object()) {
-    throw Error(where, std::string("must be a JSON object, got ") + object.type_name());
-  }
-  if (!repeated.empty())
-    throw Error(where, "must have each key once, got two " + in_quotes(repeated));
-  return object;
-}
-
-std::vector<std::string> read_tokens(const json& list, std::string_view where) {
-  if (!list.is_array()) {
-    throw Error(where, std::string("must have a list as \"tokens\", got ") + list.type_name());
-  }
-  std::vector<std::string> tokens;
-  tokens.reserve(list.size());
-  for (const json& token : list) {
-    if (!token.is_string()) {
-      throw Error(where, "must have text as every token, got " + std::string(token.type_name()) +
-                             " at place " + std::to_string(tokens.size()));
-    }
-    tokens.push_back(token.get<std::string>());
-  }
-  return tokens;
 }
 
 }  // namespace
@@ -169,7 +124,7 @@ Vocabulary Vocabulary::load(const std::string& path) {
 
 Vocabulary Vocabulary::parse(std::string_view bytes, std::string_view where) {
   check_utf8(bytes, where);
-  const json object = parse_object(bytes, where);
+  const json object = text::parse_object(bytes, where);
   for (const auto& [key, value] : object.items()) {
     if (key != "tokens" && key != "oov") {
       throw Error(where, "must have the keys \"tokens\" and \"oov\" only, got " + in_quotes(key));
@@ -184,7 +139,7 @@ Vocabulary Vocabulary::parse(std::string_view bytes, std::string_view where) {
   } else if (!value.is_null()) {
     throw Error(where, std::string("must have text or null as \"oov\", got ") + value.type_name());
   }
-  return Vocabulary(read_tokens(object["tokens"], where), std::move(oov));
+  return Vocabulary(text::read_tokens(object["tokens"], where), std::move(oov));
 }
 
 }  // namespace sextant

@@ -37,6 +37,9 @@ class SubwordTokenizer {
   // range, or a vocabulary too small for the characters of the text. The library underneath keeps
   // its settings in global variables: train from one thread at a time.
   static SubwordTokenizer train(const std::string& text_path, const SubwordTraining& options = {});
+  // The same on the text itself; errors about it name `where`.
+  static SubwordTokenizer train_on(std::string_view text, const SubwordTraining& options = {},
+                                   std::string_view where = "subword.text");
   void save(const std::string& path) const;  // the .model file, temporary + rename
 
   std::int64_t size() const noexcept;  // pieces, [EOS] and [PAD] included

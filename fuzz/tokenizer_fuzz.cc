@@ -1,0 +1,43 @@
+// Any bytes as a tokenizer's file: either an Error, or tokens that number themselves and give any
+// text back piece by piece.
+#include "sextant/text/tokenizer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "sextant/core/error.h"
+
+namespace {
+
+void use(const std::string& json, std::string_view model, std::string_view text) {
+  try {
+    const auto tokenizer = sextant::Tokenizer::parse(json, model);
+    for (std::int64_t id = 0; id < tokenizer.size(); ++id)
+      sextant::token_label(tokenizer.piece(id));
+    const auto ids = tokenizer.encode(text);
+    if (ids.size() != tokenizer.tokens(text).size()) std::abort();
+    for (const std::int64_t id : ids) {
+      if (id < tokenizer.unk() || id >= tokenizer.size()) std::abort();
+    }
+    tokenizer.decode(ids);
+  } catch (const sextant::Error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  use(std::string(bytes), bytes, "the king\n");
+  for (const char* kind : {"word", "character", "subword"}) {
+    use(std::string("{\"format\":\"sextant tokenizer 1\",\"kind\":\"") + kind +
+            "\",\"lower_case\":true,\"split_punctuation\":true,\"tokens\":[\"<pad>\",\"<bos>\","
+            "\"<eos>\",\"<unk>\",\"\\n\"" +
+            std::string(bytes) + "]}",
+        bytes, bytes);
+  }
+  return 0;
+}

@@ -1,0 +1,108 @@
+// Text as a model's token ids: words, characters or sub-words behind one interface, learned from
+// texts and saved beside the model.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/text/subword.h"
+#include "sextant/text/vocabulary.h"
+
+namespace sextant {
+
+enum class TokenizerKind { word, character, subword };
+
+// "word", "character", "subword". tokenizer_kind() throws Error for any other name.
+const char* name(TokenizerKind kind);
+TokenizerKind tokenizer_kind(std::string_view name);
+
+struct TokenizerTraining {
+  TokenizerKind kind = TokenizerKind::word;
+  bool lower_case = false;  // text is lower-cased before anything else, in training and use
+  // Words: punctuation marks are words of their own (split_words), instead of white space alone.
+  bool split_punctuation = false;
+  std::int64_t minimum_count = 1;  // words and characters that are rarer are unknown
+  // The largest size, special tokens included; the commonest are kept. 0: all words and characters;
+  // sub-words need 8 .. 1000000.
+  std::int64_t vocabulary_size = 0;
+  SubwordKind subword = SubwordKind::unigram;  // or bpe
+};
+
+// The ids of every kind: <pad> 0, <bos> 1, <eos> 2, <unk> 3, then what was learned. Text never
+// becomes <pad>, <bos> or <eos>: words spelled like them are unknown, too. Everything is UTF-8, and
+// text that is not throws Error. Line breaks ("\n"):
+//   word       a token when the training saw one, else white space like any other;
+//   character  a character;
+//   subword    the token 4, between lines that SentencePiece encodes one by one.
+// All methods are const and may be called from several threads.
+class Tokenizer {
+ public:
+  // Learns from texts: sentences, or whole files with their line breaks. Words and characters are
+  // numbered by falling count, equal counts by code point. The same texts and options give the same
+  // tokenizer. Throws Error when there is nothing to learn or an option is out of its range.
+  // Sub-words: train from one thread at a time (see subword.h).
+  static Tokenizer train(std::span<const std::string> texts, const TokenizerTraining& options = {});
+
+  // `folder`/tokenizer.json and, for sub-words, `folder`/tokenizer.model. The folder must be there.
+  // Loading throws Error for each fault: files missing or too large (256 MiB), no JSON, wrong,
+  // missing, unknown or repeated keys, tokens that no text can give, another model's file.
+  void save(const std::string& folder) const;
+  static Tokenizer load(const std::string& folder);
+  // From the bytes of both files; `model` is not looked at unless the kind is subword.
+  static Tokenizer parse(std::string_view json, std::string_view model = {},
+                         std::string_view where = "tokenizer");
+
+  TokenizerKind kind() const noexcept { return kind_; }
+  std::int64_t size() const noexcept;
+  static constexpr std::int64_t pad() noexcept { return 0; }
+  static constexpr std::int64_t bos() noexcept { return 1; }
+  static constexpr std::int64_t eos() noexcept { return 2; }
+  static constexpr std::int64_t unk() noexcept { return 3; }
+
+  // The ids of a text, without <bos> and <eos>; none for a text without tokens.
+  std::vector<std::int64_t> encode(std::string_view text) const;
+  // The text of each of encode()'s ids as it stands in the text, unknown ones included. U+2581
+  // stands for a space in sub-words.
+  std::vector<std::string> tokens(std::string_view text) const;
+  // The token of an id. Throws Error for one outside 0 .. size() - 1.
+  std::string piece(std::int64_t id) const;
+
+  // The text of ids, special tokens left out; <unk> gives "<unk>" between words, U+FFFD among
+  // characters and U+2047 among sub-words. decode(encode(text)) is the (lower-cased) text when it
+  // has no unknown token and
+  //   word       its words stand apart by one space or one or more line breaks that were learned;
+  //   character  always;
+  //   subword    it is as the model's normalisation (NFKC, single spaces) leaves each line.
+  // Throws Error for an id outside 0 .. size() - 1.
+  std::string decode(std::span<const std::int64_t> ids) const;
+  // The text that tokens() came from, with the same conditions; any tokens will do.
+  std::string join(std::span<const std::string> tokens) const;
+
+ private:
+  struct Settings {
+    TokenizerKind kind;
+    bool lower_case;
+    bool split_punctuation;
+  };
+  Tokenizer(const Settings& settings, std::vector<std::string> tokens,
+            std::optional<SubwordTokenizer> subword);
+  std::string prepared(std::string_view text) const;
+  std::vector<std::string> split(std::string_view text) const;
+
+  TokenizerKind kind_;
+  bool lower_case_;
+  bool split_punctuation_;
+  Vocabulary vocabulary_;  // special tokens first; sub-words: "\n" behind them and no more
+  std::optional<SubwordTokenizer> subword_;
+};
+
+// A token as a label of a picture: a space as U+2423, a line break as U+21B5, other control
+// characters as their pictures (U+2400 + code); empty text stays empty. Throws Error for text that
+// is not UTF-8.
+std::string token_label(std::string_view token);
+
+}  // namespace sextant

@@ -1,0 +1,143 @@
+// Encoding and decoding with any of the three kinds.
+#include "sextant/text/tokenizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/text/segment.h"
+#include "text/quote.h"
+#include "text/tokenizer_parts.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::string_view kSpace = "\u2581";  // SentencePiece's sign
+
+std::string without_first_space(std::string text) {
+  if (!text.empty() && text.front() == ' ') text.erase(0, 1);
+  return text;
+}
+
+}  // namespace
+
+const char* name(TokenizerKind kind) {
+  switch (kind) {
+    case TokenizerKind::word:
+      return "word";
+    case TokenizerKind::character:
+      return "character";
+    case TokenizerKind::subword:
+      return "subword";
+  }
+  throw Error("tokenizer.kind", "must be word, character or subword");
+}
+
+TokenizerKind tokenizer_kind(std::string_view kind) {
+  for (const auto each : {TokenizerKind::word, TokenizerKind::character, TokenizerKind::subword}) {
+    if (kind == name(each)) return each;
+  }
+  throw Error("tokenizer.kind", "must be word, character or subword, got " + text::in_quotes(kind));
+}
+
+Tokenizer::Tokenizer(const Settings& settings, std::vector<std::string> tokens,
+                     std::optional<SubwordTokenizer> subword)
+    : kind_(settings.kind),
+      lower_case_(settings.lower_case),
+      split_punctuation_(settings.split_punctuation),
+      vocabulary_(std::move(tokens), text::kSpecialTokens[unk()]),
+      subword_(std::move(subword)) {}
+
+std::int64_t Tokenizer::size() const noexcept {
+  return subword_ ? subword_->size() : vocabulary_.size();
+}
+
+std::string Tokenizer::prepared(std::string_view text) const {
+  check_utf8(text, "tokenizer.text");
+  return lower_case_ ? lower_case(text) : std::string(text);
+}
+
+std::vector<std::string> Tokenizer::split(std::string_view text) const {
+  return kind_ == TokenizerKind::character
+             ? text::characters(text)
+             : text::words(text, split_punctuation_, vocabulary_.contains("\n"));
+}
+
+std::vector<std::int64_t> Tokenizer::encode(std::string_view text) const {
+  const std::string ready = prepared(text);
+  std::vector<std::int64_t> ids;
+  if (!subword_) {
+    ids = vocabulary_.indices(split(ready));
+    for (std::int64_t& id : ids) {
+      if (id < unk()) id = unk();
+    }
+    return ids;
+  }
+  text::for_each_line(ready, [&](std::string_view line, bool is_first) {
+    if (!is_first) ids.push_back(text::kSubwordLineBreak);
+    for (const std::int64_t id : subword_->encode(line)) {
+      ids.push_back(id > text::kSubwordLineBreak ? id : unk());
+    }
+  });
+  return ids;
+}
+
+std::vector<std::string> Tokenizer::tokens(std::string_view text) const {
+  const std::string ready = prepared(text);
+  if (!subword_) return split(ready);
+  std::vector<std::string> tokens;
+  text::for_each_line(ready, [&](std::string_view line, bool is_first) {
+    if (!is_first) tokens.emplace_back("\n");
+    for (std::string& piece : subword_->pieces(line)) tokens.push_back(std::move(piece));
+  });
+  return tokens;
+}
+
+std::string Tokenizer::piece(std::int64_t id) const {
+  if (id < 0 || id >= size()) {
+    throw Error("tokenizer.id",
+                "must be in 0 .. " + std::to_string(size() - 1) + ", got " + std::to_string(id));
+  }
+  return id < vocabulary_.size() ? vocabulary_.token(id) : subword_->piece(id);
+}
+
+std::string Tokenizer::decode(std::span<const std::int64_t> ids) const {
+  std::vector<std::string> tokens;
+  tokens.reserve(ids.size());
+  for (const std::int64_t id : ids) {
+    std::string token = piece(id);
+    if (id > unk()) {
+      tokens.push_back(std::move(token));
+    } else if (id == unk()) {
+      tokens.emplace_back(kind_ == TokenizerKind::word        ? token
+                          : kind_ == TokenizerKind::character ? "\uFFFD"
+                                                              : " \u2047 ");
+    }
+  }
+  return join(tokens);
+}
+
+std::string Tokenizer::join(std::span<const std::string> tokens) const {
+  std::string text;
+  std::string line;
+  for (const std::string& token : tokens) {
+    if (kind_ == TokenizerKind::word) {
+      if (!text.empty() && text.back() != '\n' && token != "\n") text += ' ';
+      text += token;
+    } else if (kind_ == TokenizerKind::character) {
+      text += token;
+    } else if (token == "\n") {
+      text += without_first_space(std::exchange(line, {})) + '\n';
+    } else {
+      for (std::size_t at = 0; at < token.size();) {
+        const std::size_t space = std::min(token.find(kSpace, at), token.size());
+        line.append(token, at, space - at);
+        if (space < token.size()) line += ' ';
+        at = space + kSpace.size();
+      }
+    }
+  }
+  return text + without_first_space(line);
+}
+
+}  // namespace sextant

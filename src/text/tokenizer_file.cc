@@ -1,0 +1,139 @@
+// tokenizer.json and tokenizer.model: written together, and read as a stranger's.
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/text/segment.h"
+#include "sextant/text/tokenizer.h"
+#include "text/json_object.h"
+#include "text/quote.h"
+#include "text/tokenizer_parts.h"
+
+namespace sextant {
+namespace {
+
+using nlohmann::json;
+using text::in_quotes;
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
+constexpr auto kFormat = "sextant tokenizer 1";
+
+json read_object(std::string_view bytes, std::string_view where) {
+  check_utf8(bytes, where);
+  json object = text::parse_object(bytes, where);
+  const std::initializer_list<const char*> keys = {"format", "kind", "lower_case",
+                                                   "split_punctuation", "tokens"};
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      throw Error(where,
+                  "must have no key but format, kind, lower_case, split_punctuation and "
+                  "tokens, got " +
+                      in_quotes(key));
+    }
+  }
+  for (const char* key : keys) {
+    if (!object.contains(key)) throw Error(where, std::string("must have the key \"") + key + '"');
+  }
+  for (const char* key : {"format", "kind"}) {
+    if (!object[key].is_string()) {
+      throw Error(where,
+                  std::string("must have text as \"") + key + "\", got " + object[key].type_name());
+    }
+  }
+  for (const char* key : {"lower_case", "split_punctuation"}) {
+    if (!object[key].is_boolean()) {
+      throw Error(where, std::string("must have true or false as \"") + key + "\", got " +
+                             object[key].type_name());
+    }
+  }
+  if (const auto format = object["format"].get<std::string>(); format != kFormat) {
+    throw Error(where, std::string("must have \"") + kFormat + "\" as \"format\", got " +
+                           in_quotes(format));
+  }
+  return object;
+}
+
+// Tokens that no text can give are a fault of the file.
+void check_tokens(const std::vector<std::string>& tokens, TokenizerKind kind,
+                  std::string_view where) {
+  for (std::size_t i = 0; i < text::kSpecialTokens.size(); ++i) {
+    if (i >= tokens.size() || tokens[i] != text::kSpecialTokens[i]) {
+      throw Error(where, std::string("must have ") + text::kSpecialTokens[i] + " as token " +
+                             std::to_string(i));
+    }
+  }
+  for (std::size_t i = text::kSpecialTokens.size(); i < tokens.size(); ++i) {
+    const std::string& token = tokens[i];
+    if (kind == TokenizerKind::subword) {
+      if (i == text::kSubwordLineBreak && token == "\n") continue;
+      throw Error(where,
+                  "must have the special tokens and the line break only as \"tokens\" of "
+                  "sub-words, got " +
+                      in_quotes(token));
+    }
+    if (kind == TokenizerKind::character) {
+      if (text::characters(token).size() == 1) continue;
+      throw Error(where, "must have single characters as tokens, got " + in_quotes(token) +
+                             " at place " + std::to_string(i));
+    }
+    const std::vector<std::string> words = split_spaces(token);
+    if (token != "\n" && (words.size() != 1 || words[0] != token)) {
+      throw Error(where, "must have single words as tokens, got " + in_quotes(token) +
+                             " at place " + std::to_string(i));
+    }
+  }
+  if (kind == TokenizerKind::subword && tokens.size() != text::kSubwordLineBreak + 1) {
+    throw Error(where, "must have the line break as token 4 of sub-words");
+  }
+}
+
+SubwordTokenizer read_model(std::string_view bytes, std::string_view where) {
+  SubwordTokenizer model = SubwordTokenizer::parse(bytes, where);
+  constexpr const char* kFirst[] = {"<unk>", "<s>", "</s>", "[EOS]", "[PAD]"};
+  for (std::int64_t i = 0; i < 5; ++i) {
+    if (i >= model.size() || model.piece(i) != kFirst[i]) {
+      throw Error(where, std::string("must be a model that a tokenizer trained, with ") +
+                             kFirst[i] + " as piece " + std::to_string(i));
+    }
+  }
+  return model;
+}
+
+}  // namespace
+
+void Tokenizer::save(const std::string& folder) const {
+  nlohmann::ordered_json object;
+  object["format"] = kFormat;
+  object["kind"] = name(kind_);
+  object["lower_case"] = lower_case_;
+  object["split_punctuation"] = split_punctuation_;
+  object["tokens"] = vocabulary_.tokens();
+  if (subword_) subword_->save(folder + "/tokenizer.model");
+  write_file(folder + "/tokenizer.json", object.dump(1) + "\n");
+}
+
+Tokenizer Tokenizer::load(const std::string& folder) {
+  const std::string path = folder + "/tokenizer.json";
+  const std::string bytes = read_file(path, kMostBytes);
+  const auto kind = read_object(bytes, path)["kind"].get<std::string>();
+  if (kind != name(TokenizerKind::subword)) return parse(bytes, {}, path);
+  return parse(bytes, read_file(folder + "/tokenizer.model", kMostBytes), path);
+}
+
+Tokenizer Tokenizer::parse(std::string_view bytes, std::string_view model, std::string_view where) {
+  const json object = read_object(bytes, where);
+  const Settings settings{tokenizer_kind(object["kind"].get<std::string>()),
+                          object["lower_case"].get<bool>(),
+                          object["split_punctuation"].get<bool>()};
+  std::vector<std::string> tokens = text::read_tokens(object["tokens"], where);
+  check_tokens(tokens, settings.kind, where);
+  std::optional<SubwordTokenizer> subword;
+  if (settings.kind == TokenizerKind::subword) {
+    subword = read_model(model, std::string(where) + ", tokenizer.model");
+  }
+  return Tokenizer(settings, std::move(tokens), std::move(subword));
+}
+
+}  // namespace sextant
