@@ -5,6 +5,7 @@
 #include "sextant/core.h"
 #include "sextant/kernels.h"
 #include "sextant/layers.h"
+#include "sextant/models.h"
 #include "sextant/pictures.h"
 #include "sextant/schemes.h"
 #include "sextant/text.h"

@@ -1,0 +1,51 @@
+// Beam search over any model that gives the next token's log-probabilities.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+struct BeamSearch {
+  std::int64_t beams = 4;   // 1 .. 4096; 1 is greedy
+  std::int64_t n_best = 1;  // 1 .. beams: how many hypotheses come back
+  // alpha >= 0 of Wu et al. 2016, equation 14: hypotheses Y are compared by
+  // log P(Y) / ((5 + |Y|)^alpha / 6^alpha), where |Y| counts the end token.
+  double length_penalty = 0.6;
+  std::int64_t bos = 1;
+  std::int64_t eos = 2;
+};
+
+struct Hypothesis {
+  std::vector<std::int64_t> tokens;  // without bos and eos
+  double log_probability = 0;        // of all tokens, eos included when it is finished
+  double score = 0;                  // the same with the length penalty
+  bool finished = false;             // ended by eos, not by the length
+};
+
+// Continues hypotheses: row i of the call stands for hypothesis parents[i] of the call before (the
+// caller reorders its states so), followed by tokens[i]. Returns [rows, vocabulary]
+// log-probabilities of what comes next; -inf is a token that cannot come. In the first call the
+// rows are the sources, with parents[i] = i and bos. Rows of one source are next to each other,
+// sources in rising order; sources that are done have none.
+using BeamStep = std::function<Tensor<float>(std::span<const std::int64_t> parents,
+                                             std::span<const std::int64_t> tokens)>;
+
+// The best hypotheses of each source, [sources][up to n_best], finished ones first, then by falling
+// score. max_lengths[i] >= 1 is the number of steps for source i, eos included. A step takes the
+// 2 x beams best continuations of a source: eos among the first `beams` of them ends a hypothesis,
+// the best `beams` others go on; equals rank by the order of their hypotheses, then the lower
+// token. A source is done when `beams` hypotheses are finished, none that goes on can still become
+// better than the n_best found, or the steps are used up; then hypotheses that are not finished
+// fill up n_best. One source's result does not depend on the others, if its rows do not. Throws
+// Error for options out of range, a table of another shape, NaN, or a log-probability above 1e-3
+// (rounding is forgiven).
+std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> max_lengths,
+                                                 const BeamStep& step,
+                                                 const BeamSearch& options = {});
+
+}  // namespace sextant
