@@ -2,6 +2,7 @@
 #include "kernels/matmul_block.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/processor_state.h"
 #include "kernels/targets.h"
@@ -45,72 +46,62 @@ HWY_INLINE Start start_of(const MatmulResult& result, bool first_block) {
   return {kZeros, 0, 0};
 }
 
-// All rows of the block with one whole panel.
+// The rows of one packed tile with one whole panel.
 template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
-HWY_INLINE void multiply_panel(const float* a, std::int64_t rows, std::int64_t tile_floats,
-                               ProductTile o) {
-  for (std::int64_t first = 0; first < rows; first += kTallTile, a += tile_floats) {
-    const std::int64_t tile_rows = std::min<std::int64_t>(kTallTile, rows - first);
-    for (std::int64_t done = 0; done < tile_rows;) {
-      std::int64_t taken = 0;
-      for (std::int64_t lane = 0; lane < kPanelLanes; lane += kTileColumns) {
-        const std::int64_t row = first + done;
-        taken =
-            some_rows<kARow, kAStep>(tile_rows - done, {.a = a + done * kARow,
-                                                        .b = o.b + lane,
-                                                        .start = o.start + row * o.start_row + lane,
-                                                        .start_row = o.start_row,
-                                                        .c = o.c + row * o.c_row + lane,
-                                                        .c_row = o.c_row,
-                                                        .steps = o.steps});
-      }
-      done += taken;
+HWY_INLINE void multiply_panel(std::int64_t rows, const ProductTile& o) {
+  for (std::int64_t done = 0, taken = 0; done < rows; done += taken) {
+    for (std::int64_t lane = 0; lane < kPanelLanes; lane += kTileColumns) {
+      taken = some_rows<kARow, kAStep>(rows - done, {.a = o.a + done * kARow,
+                                                     .b = o.b + lane,
+                                                     .start = o.start + done * o.start_row + lane,
+                                                     .start_row = o.start_row,
+                                                     .c = o.c + done * o.c_row + lane,
+                                                     .c_row = o.c_row,
+                                                     .steps = o.steps});
     }
   }
 }
 
 // The last panel has fewer columns: it is multiplied beside c.
 template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
-HWY_NOINLINE void multiply_last_panel(const float* a, std::int64_t rows, std::int64_t tile_floats,
-                                      std::int64_t lanes, ProductTile o) {
+HWY_NOINLINE void multiply_last_panel(std::int64_t rows, std::int64_t lanes, ProductTile o) {
   HWY_ALIGN float beside[kTallTile * kPanelLanes] = {};
-  for (std::int64_t first = 0; first < rows; first += kTallTile, a += tile_floats) {
-    const std::int64_t taken = std::min<std::int64_t>(kTallTile, rows - first);
-    for (std::int64_t r = 0; r < taken; ++r) {
-      std::copy_n(o.start + (first + r) * o.start_row, lanes, beside + r * kPanelLanes);
-    }
-    multiply_panel<kARow, kAStep>(a, taken, 0,
-                                  {.a = nullptr,
-                                   .b = o.b,
-                                   .start = beside,
-                                   .start_row = kPanelLanes,
-                                   .c = beside,
-                                   .c_row = kPanelLanes,
-                                   .steps = o.steps});
-    for (std::int64_t r = 0; r < taken; ++r) {
-      std::copy_n(beside + r * kPanelLanes, lanes, o.c + (first + r) * o.c_row);
-    }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::copy_n(o.start + r * o.start_row, lanes, beside + r * kPanelLanes);
+  }
+  float* c = std::exchange(o.c, beside);
+  const std::ptrdiff_t c_row = std::exchange(o.c_row, kPanelLanes);
+  o.start = beside;
+  o.start_row = kPanelLanes;
+  multiply_panel<kARow, kAStep>(rows, o);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::copy_n(beside + r * kPanelLanes, lanes, c + r * c_row);
   }
 }
 
+// Rows outside: a tile of a stays in the first cache while b streams from the second, and stores go
+// along rows of c.
 template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
 HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a,
                                 std::int64_t tile_floats, std::int64_t block, std::int64_t steps) {
   const Start start = start_of(p.result, block == 0);
-  for (std::int64_t panel = p.first_panel; panel < p.end_panel; ++panel) {
-    const std::int64_t column = panel * kPanelLanes;
-    const ProductTile o{.a = nullptr,
-                        .b = p.b.panel(block, steps, panel),
-                        .start = start.data + column * start.column,
-                        .start_row = start.row,
-                        .c = p.result.c + column,
-                        .c_row = p.result.c_row,
-                        .steps = steps};
-    const std::int64_t lanes = std::min(kPanelLanes, p.columns - column);
-    if (lanes == kPanelLanes) {
-      multiply_panel<kARow, kAStep>(packed_a, p.rows, tile_floats, o);
-    } else {
-      multiply_last_panel<kARow, kAStep>(packed_a, p.rows, tile_floats, lanes, o);
+  for (std::int64_t first = 0; first < p.rows; first += kTallTile, packed_a += tile_floats) {
+    const std::int64_t rows = std::min<std::int64_t>(kTallTile, p.rows - first);
+    for (std::int64_t panel = p.first_panel; panel < p.end_panel; ++panel) {
+      const std::int64_t column = panel * kPanelLanes;
+      const ProductTile o{.a = packed_a,
+                          .b = p.b.panel(block, steps, panel),
+                          .start = start.data + column * start.column + first * start.row,
+                          .start_row = start.row,
+                          .c = p.result.c + column + first * p.result.c_row,
+                          .c_row = p.result.c_row,
+                          .steps = steps};
+      const std::int64_t lanes = std::min(kPanelLanes, p.columns - column);
+      if (lanes == kPanelLanes) {
+        multiply_panel<kARow, kAStep>(rows, o);
+      } else {
+        multiply_last_panel<kARow, kAStep>(rows, lanes, o);
+      }
     }
   }
 }

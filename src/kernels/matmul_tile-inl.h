@@ -12,6 +12,8 @@
 
 #include <hwy/highway.h>
 
+#include <hwy/cache_control.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -35,6 +37,9 @@ constexpr int kTallTile = 6;
 constexpr std::int64_t kProductLanes = static_cast<std::int64_t>(hn::MaxLanes(ProductTag()));
 constexpr std::int64_t kTileColumns = 2 * kProductLanes;
 static_assert(kRowBlock % kTallTile == 0 && kPanelLanes % kTileColumns == 0);
+
+constexpr std::ptrdiff_t kLine = 16;   // floats of a cache line
+constexpr std::ptrdiff_t kAhead = 16;  // steps that b is asked for early
 
 // c[row * c_row + lane] = start[row * start_row + lane] + sum of a(row, step) b[step][lane]
 struct ProductTile {
@@ -61,9 +66,18 @@ HWY_INLINE void product_tile(const ProductTile& o) {
 #define SEXTANT_START(r) auto low##r = start(r, 0), high##r = start(r, 1);
   SEXTANT_EACH_ROW(SEXTANT_START)
 #undef SEXTANT_START
+  // The stores would wait for lines that are on no stream the processor sees.
+  for (std::ptrdiff_t row = 0; row < R; ++row) {
+    for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
+      hwy::Prefetch(o.c + row * o.c_row + line);
+    }
+  }
   const float* a = o.a;
   const float* b = o.b;
   for (std::int64_t s = 0; s < o.steps; ++s, a += kAStep, b += kPanelLanes) {
+    for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
+      hwy::Prefetch(b + kAhead * kPanelLanes + line);
+    }
     const auto b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + n);
 #define SEXTANT_STEP(r)                       \
   if constexpr (R > r) {                      \
