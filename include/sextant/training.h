@@ -1,6 +1,10 @@
 // Training: tasks, the optimiser, learning rates, checkpoints and the loop over steps.
 #pragma once
 
+#include "sextant/training/checkpoint.h"
+#include "sextant/training/metrics.h"
 #include "sextant/training/optimiser.h"
+#include "sextant/training/progress.h"
 #include "sextant/training/schedule.h"
 #include "sextant/training/task.h"
+#include "sextant/training/trainer.h"

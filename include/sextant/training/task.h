@@ -40,8 +40,9 @@ class TrainingTask {
   virtual LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) = 0;
   // The loss over the held-out data; no gradients, no dropout.
   virtual LossSum validate(Pass& pass) = 0;
-  // Writes the model as it is into a folder that exists: model.safetensors, and whatever else is
-  // needed to use it.
+  // Writes the model as it is into a folder that exists: model.safetensors, which is
+  // save_parameters() of parameters() (a run is resumed from it), and whatever else is needed to
+  // use the model. Not the names optimiser.safetensors and training.json.
   virtual void save_model(const std::string& folder) = 0;
 };
 

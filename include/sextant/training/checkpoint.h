@@ -1,0 +1,73 @@
+// Run folders: what a training was asked for, and checkpoints from which it goes on.
+// docs/training.md shows one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sextant/training/optimiser.h"
+#include "sextant/training/task.h"
+
+namespace sextant {
+
+// Where a training is, beside the weights and the optimiser. Data and random numbers are functions
+// of the seed and the step.
+struct TrainingState {
+  std::int64_t step = 0;            // how many were made
+  double seconds = 0;               // spent on them, over all sittings
+  std::int64_t tokens = 0;          // targets seen
+  double mean_loss = 0;             // moving average that starts at 0: see Trainer
+  std::optional<double> best_loss;  // lowest validation loss per token
+  std::int64_t best_step = 0;       // when it was
+  std::int64_t since_best = 0;      // validations after it
+  std::int64_t metrics_bytes = 0;   // length of metrics.jsonl
+};
+
+// One run's folder, held against other processes while this object lives:
+//   run.json                what was asked for
+//   checkpoint-000000123/   model.safetensors and what else the task saves, optimiser.safetensors,
+//                           training.json
+//   last, best              links to checkpoints
+// A checkpoint is written under a temporary name, flushed, and renamed: one that has its name is
+// complete. A process may be killed at any moment.
+class RunFolder {
+ public:
+  // A new run; makes the folder if needed. description: a JSON object. Throws Error when the folder
+  // holds another run, is held by another process, or cannot be written.
+  static RunFolder create(const std::string& path, const std::string& description);
+  // A run that was begun. Removes what a killed process left half-written. Throws Error when there
+  // is none, or when training.json of the last checkpoint is damaged.
+  static RunFolder open(const std::string& path);
+  RunFolder(RunFolder&&) noexcept;
+  ~RunFolder();
+
+  const std::string& path() const noexcept { return path_; }
+  const std::string& description() const noexcept { return description_; }
+  std::optional<std::int64_t> last_step() const noexcept { return last_; }  // of the checkpoints
+
+  // Keeps the task's model, the optimiser and the state as the last checkpoint, and as the best one
+  // if state.best_step is state.step; then removes those that are neither. On any failure (a full
+  // disk, a parameter that is not finite) throws Error and the earlier ones stay.
+  void save(TrainingTask& task, AdamW& optimiser, const TrainingState& state);
+
+  // Puts the last checkpoint into the task and the optimiser; a start from nothing if there is
+  // none. Every byte is compared with the checksums in training.json first: throws Error that
+  // names the file which is damaged, missing or does not fit, and changes nothing then.
+  TrainingState load(TrainingTask& task, AdamW& optimiser) const;
+
+ private:
+  struct Held;
+  RunFolder(std::string path, std::string description, std::unique_ptr<Held> held);
+  std::string folder_of(std::int64_t step) const;
+  void set_links(const TrainingState& state) const;
+  void remove_all_but(std::int64_t last, std::int64_t best) const;
+
+  std::string path_, description_;
+  std::unique_ptr<Held> held_;
+  std::optional<std::int64_t> last_;
+  bool model_checked_ = false;  // that the task saves what load() can read
+};
+
+}  // namespace sextant

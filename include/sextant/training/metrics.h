@@ -1,0 +1,35 @@
+// What is known after a step, and the file of it: one JSON object per line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant {
+
+// Losses are per token, in nats. seconds and tokens_per_second depend on the machine; nothing else
+// does.
+struct StepMetrics {
+  std::int64_t step = 0;     // how many are done, this one too
+  double loss = 0;           // negative log likelihood
+  double objective = 0;      // what was minimised: with label smoothing
+  double mean_loss = 0;      // moving average of loss, 0.98 of the old and 0.02 of the new
+  double gradient_norm = 0;  // before clipping
+  double learning_rate = 0;
+  std::int64_t tokens = 0;       // targets seen since the start
+  double seconds = 0;            // spent since the start, over all sittings
+  double tokens_per_second = 0;  // over the last steps
+  std::optional<double> validation_loss, validation_accuracy;
+};
+
+// The curves of a metrics.jsonl, for a LineChart. A last line without its end (a process is writing
+// or was killed) is left out. Throws Error that names the file and the line for anything else that
+// is no metrics.
+struct LossCurves {
+  std::vector<double> steps, loss, mean_loss, seconds;
+  std::vector<double> validation_steps, validation_loss;
+};
+LossCurves loss_curves(const std::string& path);
+
+}  // namespace sextant

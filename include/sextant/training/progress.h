@@ -1,0 +1,24 @@
+// One line for whoever waits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sextant/training/trainer.h"
+
+namespace sextant {
+
+// "step 1200/5000  loss 3.214  validation 3.307 (step 1000)  5210 tokens/s  12:40 left", at most
+// `width` characters: what does not fit is left out, the last thing first. ASCII only.
+// last_validation: what to show until the next one.
+struct LastValidation {
+  std::int64_t step = 0;  // 0: none yet
+  double loss = 0;
+};
+std::string progress_line(const TrainingProgress& progress, std::int64_t width = 80,
+                          const LastValidation& last_validation = {});
+
+// "0:09", "12:40", "3:05:00"; "?" for what is not finite or negative.
+std::string clock_text(double seconds);
+
+}  // namespace sextant

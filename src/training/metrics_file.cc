@@ -1,0 +1,107 @@
+// Lines are written at once, by one call where the system allows it.
+#include "training/metrics_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+
+namespace sextant {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void fail(const std::string& path, int reason) {
+  throw Error(path, "cannot be written: " + std::generic_category().message(reason));
+}
+
+std::string to_line(const StepMetrics& metrics) {
+  Json json = {{"step", metrics.step},
+               {"loss", metrics.loss},
+               {"objective", metrics.objective},
+               {"mean_loss", metrics.mean_loss},
+               {"gradient_norm", metrics.gradient_norm},
+               {"learning_rate", metrics.learning_rate},
+               {"tokens", metrics.tokens},
+               {"seconds", metrics.seconds},
+               {"tokens_per_second", metrics.tokens_per_second}};
+  if (metrics.validation_loss) json["validation_loss"] = *metrics.validation_loss;
+  if (metrics.validation_accuracy) json["validation_accuracy"] = *metrics.validation_accuracy;
+  return json.dump() + "\n";
+}
+
+}  // namespace
+
+MetricsFile::MetricsFile(std::string path, std::int64_t bytes)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
+      bytes_(bytes) {
+  if (descriptor_ < 0) fail(path_, errno);
+  struct stat status {};
+  int problem = ::fstat(descriptor_, &status) != 0 ? errno : 0;
+  const bool is_short = problem == 0 && status.st_size < bytes;
+  if (problem == 0 && !is_short && ::ftruncate(descriptor_, bytes) != 0) problem = errno;
+  if (problem == 0 && !is_short) return;
+  ::close(descriptor_);
+  if (problem != 0) fail(path_, problem);
+  throw Error(path_, "must have the " + std::to_string(bytes) + " bytes of its checkpoint, got " +
+                         std::to_string(status.st_size));
+}
+
+MetricsFile::~MetricsFile() { ::close(descriptor_); }
+
+void MetricsFile::append(const StepMetrics& metrics) {
+  const std::string line = to_line(metrics);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, errno);
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  bytes_ += static_cast<std::int64_t>(line.size());
+}
+
+void MetricsFile::sync() {
+  if (::fsync(descriptor_) != 0) fail(path_, errno);
+}
+
+LossCurves loss_curves(const std::string& path) {
+  const std::string bytes = read_file(path);
+  LossCurves curves;
+  std::size_t begin = 0;
+  for (int line = 1; begin < bytes.size(); ++line) {
+    const std::size_t end = bytes.find('\n', begin);
+    if (end == std::string::npos) break;
+    const Json json = Json::parse(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  bytes.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    begin = end + 1;
+    try {
+      const auto step = json.at("step").get<double>();
+      const auto loss = json.at("loss").get<double>();
+      const auto mean = json.at("mean_loss").get<double>();
+      const auto seconds = json.at("seconds").get<double>();
+      curves.steps.push_back(step);
+      curves.loss.push_back(loss);
+      curves.mean_loss.push_back(mean);
+      curves.seconds.push_back(seconds);
+      if (!json.contains("validation_loss")) continue;
+      curves.validation_loss.push_back(json.at("validation_loss").get<double>());
+      curves.validation_steps.push_back(step);
+    } catch (const Json::exception&) {
+      throw Error(path,
+                  "must be the metrics of a training, is not in line " + std::to_string(line));
+    }
+  }
+  return curves;
+}
+
+}  // namespace sextant

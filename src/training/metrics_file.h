@@ -1,0 +1,30 @@
+// metrics.jsonl while it grows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sextant/training/metrics.h"
+
+namespace sextant {
+
+class MetricsFile {
+ public:
+  // Opens or makes the file and cuts it off after `bytes`: what comes later belongs to steps that
+  // will be made again. Throws Error, also when the file is shorter.
+  MetricsFile(std::string path, std::int64_t bytes);
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
+  ~MetricsFile();
+
+  void append(const StepMetrics& metrics);  // readers see the line when this returns
+  void sync();                              // on the disk when this returns
+  std::int64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::string path_;
+  int descriptor_;
+  std::int64_t bytes_;
+};
+
+}  // namespace sextant

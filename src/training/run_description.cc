@@ -1,0 +1,134 @@
+// Options as JSON and back.
+#include "training/run_description.h"
+
+#include <cmath>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+Json to_json(const TrainerOptions& options) {
+  const AdamWOptions& adamw = options.optimiser;
+  const Schedule& schedule = options.schedule;
+  return {{"format", kFormat},
+          {"seed", options.seed},
+          {"optimiser",
+           {{"beta1", adamw.beta1},
+            {"beta2", adamw.beta2},
+            {"epsilon", adamw.epsilon},
+            {"weight_decay", adamw.weight_decay},
+            {"clip_norm", adamw.clip_norm}}},
+          {"schedule",
+           {{"decay", name_of(schedule.decay)},
+            {"peak", schedule.peak},
+            {"warmup", schedule.warmup},
+            {"steps", schedule.steps},
+            {"floor", schedule.floor}}},
+          {"dropout", options.dropout},
+          {"settings", Json::parse(options.settings)}};
+}
+
+Json parse_run(const std::string& path, const std::string& text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("format") || json["format"] != kFormat) {
+    throw Error(path, "must be a JSON object of format " + std::to_string(kFormat));
+  }
+  return json;
+}
+
+void check_count(const char* where, std::int64_t count) {
+  if (count < 0) throw Error(where, "must be at least 0, got " + std::to_string(count));
+}
+
+void check_minutes(const char* where, double minutes) {
+  if (!(minutes >= 0) || !std::isfinite(minutes)) {
+    throw Error(where, "must be at least 0 and finite, got " + shortest(minutes));
+  }
+}
+
+}  // namespace
+
+void check_options(const TrainerOptions& options) {
+  if (options.folder.empty()) throw Error("trainer.folder", "must not be empty");
+  if (!(options.dropout >= 0 && options.dropout < 1)) {
+    throw Error("trainer.dropout",
+                "must be at least 0 and below 1, got " + shortest(options.dropout));
+  }
+  check_count("trainer.steps", options.steps);
+  check_count("trainer.patience", options.patience);
+  check_count("trainer.validate_every", options.validate_every);
+  check_count("trainer.checkpoint_every", options.checkpoint_every);
+  check_minutes("trainer.minutes", options.minutes);
+  check_minutes("trainer.checkpoint_minutes", options.checkpoint_minutes);
+  if (options.steps == 0 && options.minutes == 0) {
+    throw Error("trainer.steps", "must be above 0 when there are no minutes");
+  }
+  if (options.patience > 0 && options.validate_every == 0) {
+    throw Error("trainer.patience",
+                "must be 0 when validate_every is 0, got " + std::to_string(options.patience));
+  }
+  if (options.threads < 0 || options.threads > kMostThreads) {
+    throw Error("trainer.threads", "must be 0 .. " + std::to_string(kMostThreads) + ", got " +
+                                       std::to_string(options.threads));
+  }
+  if (!Json::parse(options.settings, nullptr, false).is_object()) {
+    throw Error("trainer.settings", "must be a JSON object");
+  }
+  learning_rate(options.schedule, 0);
+  AdamW({}, options.optimiser);
+}
+
+std::string describe_run(const TrainerOptions& options) { return to_json(options).dump(2) + "\n"; }
+
+void check_same_run(const std::string& path, const std::string& description,
+                    const TrainerOptions& options) {
+  const Json wanted = to_json(options);
+  const Json found = parse_run(path, description);
+  for (const auto& [key, value] : wanted.items()) {
+    const Json there = found.contains(key) ? found[key] : Json();
+    // As unordered objects: the order of the caller's settings means nothing.
+    if (nlohmann::json(there) != nlohmann::json(value)) {
+      throw Error(path, "must have the same " + key + " to be resumed: it is " + there.dump() +
+                            ", asked for " + value.dump());
+    }
+  }
+}
+
+TrainerOptions read_run(const std::string& folder) {
+  const std::string path = folder + "/run.json";
+  const Json json = parse_run(path, read_file(path));
+  try {
+    TrainerOptions options{.folder = folder, .resume = true};
+    options.seed = json.at("seed").get<std::uint64_t>();
+    const Json& adamw = json.at("optimiser");
+    options.optimiser = {.beta1 = adamw.at("beta1").get<double>(),
+                         .beta2 = adamw.at("beta2").get<double>(),
+                         .epsilon = adamw.at("epsilon").get<double>(),
+                         .weight_decay = adamw.at("weight_decay").get<double>(),
+                         .clip_norm = adamw.at("clip_norm").get<double>()};
+    const Json& schedule = json.at("schedule");
+    options.schedule = {.decay = parse_decay(schedule.at("decay").get<std::string>(), path),
+                        .peak = schedule.at("peak").get<double>(),
+                        .warmup = schedule.at("warmup").get<std::int64_t>(),
+                        .steps = schedule.at("steps").get<std::int64_t>(),
+                        .floor = schedule.at("floor").get<double>()};
+    options.dropout = json.at("dropout").get<double>();
+    options.settings = json.at("settings").dump();
+    return options;
+  } catch (const Json::exception& error) {
+    throw Error(path, std::string("must be the run.json of a training: ") + error.what());
+  }
+}
+
+}  // namespace sextant

@@ -1,0 +1,18 @@
+// run.json: what the numbers of a run depend on.
+#pragma once
+
+#include <string>
+
+#include "sextant/training/trainer.h"
+
+namespace sextant {
+
+// Throws Error("trainer.OPTION", ...) for what is out of range.
+void check_options(const TrainerOptions& options);
+
+std::string describe_run(const TrainerOptions& options);
+// Throws Error(path, ...) when a run that was described so cannot be resumed with these options.
+void check_same_run(const std::string& path, const std::string& description,
+                    const TrainerOptions& options);
+
+}  // namespace sextant

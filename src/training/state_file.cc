@@ -1,0 +1,124 @@
+// JSON with a checksum of its own, so that no damaged byte goes unseen.
+#include "training/state_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "training/durable.h"
+
+namespace sextant {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int kFormat = 1;
+constexpr const char* kName = "/training.json";
+
+// FNV-1a over 64-bit words. Each step can be undone, so a change within one word always shows.
+std::string checksum(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+    add(word);
+    hash ^= hash >> 29;
+  }
+  add(bytes.size());
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
+  return text;
+}
+
+Json parse(const std::string& path) {
+  const std::string bytes = read_file(path);
+  Json json = Json::parse(bytes, nullptr, false);
+  if (!json.is_object() || !json.contains("checksum") || !json["checksum"].is_string()) {
+    throw Error(path, "must be a JSON object with a checksum");
+  }
+  const bool as_written = json.dump(2) + "\n" == bytes;  // not a digit or a space another
+  const std::string wanted = json["checksum"];
+  json.erase("checksum");
+  if (!as_written || checksum(json.dump()) != wanted)
+    throw Error(path, "must be as it was written, is damaged");
+  if (json.value("format", 0) != kFormat) {
+    throw Error(path, "must have format " + std::to_string(kFormat));
+  }
+  return json;
+}
+
+}  // namespace
+
+void write_state(const std::string& folder, const TrainingState& state) {
+  Json files = Json::object();
+  std::error_code problem;
+  fs::recursive_directory_iterator entry(folder, problem);
+  for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
+    const std::string path = entry->path().string();
+    if (entry->is_directory(problem)) {
+      sync_folder(path);
+      continue;
+    }
+    sync_file(path);
+    const std::string bytes = read_file(path);
+    files[entry->path().lexically_relative(folder).generic_string()] = {
+        {"bytes", bytes.size()}, {"checksum", checksum(bytes)}};
+  }
+  if (problem) throw Error(folder, "cannot be read: " + problem.message());
+  Json json = {{"format", kFormat},
+               {"step", state.step},
+               {"seconds", state.seconds},
+               {"tokens", state.tokens},
+               {"mean_loss", state.mean_loss},
+               {"best_loss", state.best_loss ? Json(*state.best_loss) : Json()},
+               {"best_step", state.best_step},
+               {"since_best", state.since_best},
+               {"metrics_bytes", state.metrics_bytes},
+               {"files", files}};
+  json["checksum"] = checksum(json.dump());
+  write_file(folder + kName, json.dump(2) + "\n");
+}
+
+TrainingState read_state(const std::string& folder) {
+  const std::string path = folder + kName;
+  const Json json = parse(path);
+  try {
+    TrainingState state;
+    state.step = json.at("step").get<std::int64_t>();
+    state.seconds = json.at("seconds").get<double>();
+    state.tokens = json.at("tokens").get<std::int64_t>();
+    state.mean_loss = json.at("mean_loss").get<double>();
+    if (!json.at("best_loss").is_null()) state.best_loss = json["best_loss"].get<double>();
+    state.best_step = json.at("best_step").get<std::int64_t>();
+    state.since_best = json.at("since_best").get<std::int64_t>();
+    state.metrics_bytes = json.at("metrics_bytes").get<std::int64_t>();
+    return state;
+  } catch (const Json::exception& error) {
+    throw Error(path, std::string("must be a training state: ") + error.what());
+  }
+}
+
+void check_files(const std::string& folder) {
+  const Json json = parse(folder + kName);
+  for (const auto& [name, wanted] : json.at("files").items()) {
+    const std::string path = folder + "/" + name;
+    const std::string bytes = read_file(path);
+    if (wanted.at("bytes") != bytes.size()) {
+      throw Error(path, "must have " + wanted.at("bytes").dump() + " bytes, got " +
+                            std::to_string(bytes.size()));
+    }
+    if (wanted.at("checksum") != checksum(bytes)) {
+      throw Error(path, "must be as it was written, is damaged");
+    }
+  }
+}
+
+}  // namespace sextant

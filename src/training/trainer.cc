@@ -1,0 +1,226 @@
+// The loop over steps. What is kept is always the state between two steps.
+#include "sextant/training/trainer.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/training/checkpoint.h"
+#include "training/metrics_file.h"
+#include "training/run_description.h"
+
+namespace sextant {
+namespace {
+
+constexpr double kKept = 0.98;      // of the old mean loss at each step
+constexpr double kSpeedKept = 0.9;  // of the old speed
+
+double steady_seconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+// Mixes all bits of the three (the finaliser of SplitMix64, Steele et al. 2014, after each).
+std::uint64_t batch_seed(std::uint64_t seed, std::int64_t step, std::int64_t batch) {
+  const auto mix = [](std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+  };
+  return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(step)) ^ static_cast<std::uint64_t>(batch));
+}
+
+class Trainer {
+ public:
+  Trainer(TrainingTask& task, const TrainerOptions& options, const TrainingObserver& observer)
+      : task_(task),
+        options_(options),
+        observer_(observer),
+        clock_(options.clock ? options.clock : steady_seconds),
+        run_(options.resume ? RunFolder::open(options.folder)
+                            : RunFolder::create(options.folder, describe_run(options))),
+        optimiser_(task.parameters(), options.optimiser) {
+    if (options.resume) check_same_run(run_.path() + "/run.json", run_.description(), options);
+    state_ = run_.load(task_, optimiser_);
+    start_ = clock_() - state_.seconds;
+    saved_at_ = state_.seconds;
+    sitting_step_ = state_.step;
+    sitting_seconds_ = state_.seconds;
+  }
+
+  TrainingResult run() {
+    MetricsFile metrics(run_.path() + "/metrics.jsonl", state_.metrics_bytes);
+    std::optional<TrainingEnd> end = reached();
+    while (!end) {
+      TrainingProgress progress{.metrics = make_step(), .steps = options_.steps};
+      end = reached();
+      bool best = false;
+      const bool due = options_.validate_every > 0 && state_.step % options_.validate_every == 0;
+      if (due || end) best = validate(progress.metrics);
+      if (!end) end = reached();
+      if (!end && options_.should_stop && options_.should_stop()) end = TrainingEnd::stopped;
+      state_.seconds = progress.metrics.seconds = clock_() - start_;
+      metrics.append(progress.metrics);
+      state_.metrics_bytes = metrics.bytes();
+      if (best || end || checkpoint_due()) {
+        metrics.sync();
+        run_.save(task_, optimiser_, state_);
+        saved_at_ = state_.seconds;
+        progress.saved = true;
+      }
+      progress.seconds_left = end ? 0 : seconds_left();
+      if (observer_) observer_(progress);
+    }
+    return {*end, state_.step, state_.seconds, state_.best_loss, state_.best_step};
+  }
+
+ private:
+  std::optional<TrainingEnd> reached() const {
+    if (options_.steps > 0 && state_.step >= options_.steps) return TrainingEnd::steps;
+    if (options_.minutes > 0 && state_.seconds >= options_.minutes * 60) {
+      return TrainingEnd::minutes;
+    }
+    if (options_.patience > 0 && state_.since_best >= options_.patience) {
+      return TrainingEnd::patience;
+    }
+    return std::nullopt;
+  }
+
+  bool checkpoint_due() const {
+    return (options_.checkpoint_every > 0 && state_.step % options_.checkpoint_every == 0) ||
+           (options_.checkpoint_minutes > 0 &&
+            state_.seconds - saved_at_ >= options_.checkpoint_minutes * 60);
+  }
+
+  // `step` is counted from 1, as in the metrics.
+  void check_finite(const char* what, double value, std::int64_t step) const {
+    if (std::isfinite(value)) return;
+    const auto last = run_.last_step();
+    throw Error(std::string("train.") + what,
+                "must be finite, got " + shortest(value) + " at step " + std::to_string(step) +
+                    (last ? "; " + run_.path() + "/last keeps step " + std::to_string(*last)
+                          : std::string("; no checkpoint was made before")));
+  }
+
+  LossSum sum_gradients() {
+    const std::int64_t step = state_.step;
+    const std::int64_t targets = task_.target_tokens(step);
+    const std::int64_t batches = task_.batches(step);
+    const std::string at = " at step " + std::to_string(step + 1);
+    if (targets < 1 || batches < 1) {
+      throw Error("task", "must have targets and batches" + at + ", got " +
+                              std::to_string(targets) + " and " + std::to_string(batches));
+    }
+    set_to_zero(task_.gradients());
+    LossSum sum;
+    for (std::int64_t batch = 0; batch < batches; ++batch) {
+      memory_.reset();
+      Pass pass{.memory = memory_,
+                .threads = options_.threads,
+                .dropout = options_.dropout,
+                .random = {.seed = batch_seed(options_.seed, step, batch)}};
+      sum.add(task_.accumulate(step, batch, 1 / static_cast<double>(targets), pass));
+    }
+    if (sum.tokens != targets) {
+      throw Error("task.accumulate", "must sum over the " + std::to_string(targets) + " targets" +
+                                         at + ", got " + std::to_string(sum.tokens));
+    }
+    return sum;
+  }
+
+  StepMetrics make_step() {
+    const double before = clock_();
+    const std::int64_t number = state_.step + 1;
+    const LossSum sum = sum_gradients();
+    const auto tokens = static_cast<double>(sum.tokens);
+    StepMetrics metrics{.step = number,
+                        .loss = sum.loss / tokens,
+                        .objective = sum.smoothed / tokens,
+                        .learning_rate = learning_rate(options_.schedule, state_.step)};
+    check_finite("loss", metrics.loss, number);
+    check_finite("objective", metrics.objective, number);
+    metrics.gradient_norm = optimiser_.step(task_.parameters(), task_.gradients(),
+                                            metrics.learning_rate, options_.threads);
+    check_finite("gradient_norm", metrics.gradient_norm, number);
+
+    state_.step = number;
+    state_.tokens += sum.tokens;
+    state_.mean_loss = kKept * state_.mean_loss + (1 - kKept) * metrics.loss;
+    const double now = clock_();
+    state_.seconds = now - start_;
+    recent_tokens_ = kSpeedKept * recent_tokens_ + tokens;
+    recent_seconds_ = kSpeedKept * recent_seconds_ + (now - before);
+    metrics.mean_loss = state_.mean_loss / (1 - std::pow(kKept, static_cast<double>(state_.step)));
+    metrics.tokens = state_.tokens;
+    metrics.seconds = state_.seconds;
+    metrics.tokens_per_second = recent_seconds_ > 0 ? recent_tokens_ / recent_seconds_ : 0;
+    return metrics;
+  }
+
+  // Whether it is the best so far.
+  bool validate(StepMetrics& metrics) {
+    memory_.reset();
+    Pass pass{.memory = memory_, .threads = options_.threads};
+    const LossSum sum = task_.validate(pass);
+    if (sum.tokens == 0) return false;  // nothing was held out
+    const auto tokens = static_cast<double>(sum.tokens);
+    const double loss = sum.loss / tokens;
+    check_finite("validation_loss", loss, state_.step);
+    metrics.validation_loss = loss;
+    metrics.validation_accuracy = static_cast<double>(sum.correct) / tokens;
+    const bool best = !state_.best_loss || loss < *state_.best_loss;
+    if (best) {
+      state_.best_loss = loss;
+      state_.best_step = state_.step;
+      state_.since_best = 0;
+    } else {
+      ++state_.since_best;
+    }
+    return best;
+  }
+
+  std::optional<double> seconds_left() const {
+    std::optional<double> left;
+    if (options_.minutes > 0) left = std::max(0.0, options_.minutes * 60 - state_.seconds);
+    if (options_.steps > 0) {
+      const double per_step =
+          (state_.seconds - sitting_seconds_) / static_cast<double>(state_.step - sitting_step_);
+      const double by_steps = per_step * static_cast<double>(options_.steps - state_.step);
+      left = left ? std::min(*left, by_steps) : by_steps;
+    }
+    return left;
+  }
+
+  TrainingTask& task_;
+  const TrainerOptions& options_;
+  const TrainingObserver& observer_;
+  std::function<double()> clock_;
+  RunFolder run_;
+  AdamW optimiser_;
+  TrainingState state_;
+  Workspace memory_;
+  double start_ = 0, saved_at_ = 0;  // on the clock, in state_.seconds
+  std::int64_t sitting_step_ = 0;    // where this sitting began
+  double sitting_seconds_ = 0;
+  double recent_tokens_ = 0, recent_seconds_ = 0;  // of the last steps
+};
+
+}  // namespace
+
+std::string_view name_of(TrainingEnd end) noexcept {
+  constexpr std::array<std::string_view, 4> kNames = {"steps", "minutes", "patience", "stopped"};
+  const auto index = static_cast<std::size_t>(end);
+  return index < kNames.size() ? kNames[index] : "unknown";
+}
+
+TrainingResult train(TrainingTask& task, const TrainerOptions& options,
+                     const TrainingObserver& observer) {
+  check_options(options);
+  return Trainer(task, options, observer).run();
+}
+
+}  // namespace sextant

@@ -1,0 +1,242 @@
+// Runs that are interrupted and go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "sextant/core/error.h"
+#include "training/run_folders.h"
+#include "training/toy_task.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class Resume : public RunFolders {
+ protected:
+  Resume() {
+    ToyTask task(1);
+    train(task, toy_options(path("straight")));
+  }
+  // A run that is asked to stop after `step`.
+  void train_until(std::int64_t step) {
+    ToyTask task(1);
+    TrainerOptions options = toy_options(path("run"));
+    std::int64_t done = 0;
+    options.should_stop = [&] { return ++done == step; };
+    const TrainingResult result = train(task, options);
+    EXPECT_EQ(result.step, step);
+    EXPECT_EQ(result.end, step < options.steps ? TrainingEnd::stopped : TrainingEnd::steps);
+  }
+  TrainerOptions resumed() const {
+    TrainerOptions options = toy_options(path("run"));
+    options.resume = true;
+    return options;
+  }
+  void refuses(const TrainerOptions& options, const std::string& part) {
+    ToyTask task(1);
+    const auto before = weights_of(task);
+    const auto there = contents_of(path("run"));
+    EXPECT_THAT([&] { train(task, options); }, ThrowsMessage<Error>(HasSubstr(part)));
+    EXPECT_EQ(weights_of(task), before);
+    EXPECT_EQ(contents_of(path("run")), there);
+  }
+  void write(const std::string& name, const std::string& bytes) {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+  }
+};
+
+TEST_F(Resume, AfterAnyStepGivesTheRunThatWasNotStopped) {
+  for (const std::int64_t step : {1, 2, 3, 6, 7, 11, 12}) {
+    train_until(step);
+    ToyTask task(99);  // other weights: they come from the checkpoint
+    train(task, resumed());
+    EXPECT_EQ(differences(path("run"), path("straight")), "") << step;
+    fs::remove_all(path("run"));
+  }
+}
+
+TEST_F(Resume, OfAFinishedRunDoesNothing) {
+  ToyTask task(99);
+  TrainerOptions options = resumed();
+  options.folder = path("straight");
+  const auto before = contents_of(path("straight"));
+  const TrainingResult result = train(task, options, [](const TrainingProgress&) { FAIL(); });
+  EXPECT_EQ(result.step, 12);
+  EXPECT_EQ(contents_of(path("straight")), before);
+  ToyTask trained(1);
+  load_parameters(path("straight/last/model.safetensors"), trained.parameters());
+  EXPECT_EQ(weights_of(task), weights_of(trained)) << "but load it";
+}
+
+TEST_F(Resume, WithMoreStepsGoesFurther) {
+  ToyTask task(1);
+  TrainerOptions options = resumed();
+  options.folder = path("straight");
+  options.steps = 15;
+  EXPECT_EQ(train(task, options).step, 15);
+  EXPECT_EQ(loss_curves(path("straight/metrics.jsonl")).steps.size(), 15U);
+}
+
+TEST_F(Resume, NeedsNoOptionsButALimit) {
+  ToyTask task(1);
+  TrainerOptions options = toy_options(path("run"));
+  options.settings = R"({"width": 8, "name": "toy"})";
+  options.steps = 5;
+  train(task, options);
+  TrainerOptions read = read_run(path("run"));
+  EXPECT_TRUE(read.resume);
+  EXPECT_EQ(read.seed, options.seed);
+  EXPECT_EQ(read.settings, R"({"width":8,"name":"toy"})");
+  read.steps = 12;
+  read.validate_every = 3;
+  read.clock = options.clock;
+  train(task, read);
+  EXPECT_EQ(read_file(path("run/last/optimiser.safetensors")),
+            read_file(path("straight/last/optimiser.safetensors")));
+}
+
+TEST_F(Resume, CutsOffTheMetricsOfStepsThatAreMadeAgain) {
+  train_until(7);
+  std::ofstream(path("run/metrics.jsonl"), std::ios::app) << "{\"step\": 8}\n{\"step\": 9, \"lo";
+  ToyTask task(1);
+  train(task, resumed());
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
+}
+
+TEST_F(Resume, ClearsAwayWhatWasHalfWrittenAndNothingElse) {
+  train_until(7);
+  fs::create_directories(path("run/checkpoint-000000008.tmp/sub"));
+  fs::create_symlink("nowhere", path("run/last.tmp"));
+  write("run/.sextant-999999999-0.tmp", "of a process that is no more");
+  const std::vector<std::string> kept = {"notes.txt", "checkpoint-8", "checkpoint-abc",
+                                         "checkpoint-000000008.tmp.txt"};
+  for (const std::string& name : kept) write("run/" + name, "mine");
+  ToyTask task(1);
+  train(task, resumed());
+  for (const std::string& name : kept) {
+    EXPECT_EQ(read_file(path("run/" + name)), "mine");
+    fs::remove(path("run/" + name));
+  }
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
+}
+
+TEST_F(Resume, SetsTheLinksRight) {
+  train_until(7);
+  fs::remove(path("run/last"));
+  fs::remove(path("run/best"));
+  fs::create_symlink("checkpoint-000000001", path("run/best"));
+  ToyTask task(1);
+  train(task, resumed());
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
+}
+
+TEST_F(Resume, NeedsARunAndAStartNeedsNone) {
+  ToyTask task(1);
+  TrainerOptions options = resumed();
+  EXPECT_THAT([&] { train(task, options); },
+              ThrowsMessage<Error>("[" + path("run") +
+                                   "] cannot be opened: No such file or "
+                                   "directory"));
+  fs::create_directory(path("run"));
+  EXPECT_THAT([&] { train(task, options); },
+              ThrowsMessage<Error>(HasSubstr("run.json] cannot be opened")));
+  options = toy_options(path("straight"));
+  EXPECT_THAT([&] { train(task, options); },
+              ThrowsMessage<Error>(AllOf(HasSubstr(path("straight") + "] must hold no other run"),
+                                         HasSubstr("resume that run or name another folder"))));
+}
+
+TEST_F(Resume, NeedsTheSameRun) {
+  train_until(7);
+  TrainerOptions options = resumed();
+  options.seed = 4;
+  refuses(options, "run.json] must have the same seed to be resumed: it is 3, asked for 4");
+  options = resumed();
+  options.schedule.peak = 0.5;
+  refuses(options, "must have the same schedule to be resumed");
+  options = resumed();
+  options.settings = R"({"width": 9})";
+  refuses(options, R"(the same settings to be resumed: it is {}, asked for {"width":9})");
+  write("run/run.json", "{");
+  refuses(resumed(), "run.json] must be a JSON object of format 1");
+  EXPECT_THAT([&] { read_run(path("run")); }, ThrowsMessage<Error>(HasSubstr("run.json]")));
+  write("run/run.json", R"({"format": 1})");
+  EXPECT_THAT([&] { read_run(path("run")); },
+              ThrowsMessage<Error>(HasSubstr("must be the run.json of a training")));
+}
+
+TEST_F(Resume, IsOneProcessAtATime) {
+  ToyTask task(1), second(2);
+  TrainerOptions options = toy_options(path("run"));
+  train(task, options, [&](const TrainingProgress& progress) {
+    if (progress.metrics.step != 5) return;
+    EXPECT_THAT([&] { train(second, resumed()); },
+                ThrowsMessage<Error>("[" + path("run") +
+                                     "] must be trained by one process at a "
+                                     "time, another one does"));
+  });
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
+}
+
+TEST_F(Resume, NamesTheFileThatIsDamaged) {
+  train_until(7);
+  for (const std::string name : {"model.safetensors", "optimiser.safetensors", "training.json"}) {
+    const std::string file = "run/checkpoint-000000007/" + name;
+    const std::string good = read_file(path(file));
+    // Every tenth byte, the ends too, one bit of it.
+    for (std::size_t at = 0; at < good.size(); at += at + 11 < good.size() ? 10 : 1) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 1);
+      write(file, bad);
+      ToyTask task(1);
+      const auto before = weights_of(task);
+      EXPECT_THAT([&] { train(task, resumed()); }, ThrowsMessage<Error>(HasSubstr(file)))
+          << name << " " << at;
+      EXPECT_EQ(weights_of(task), before);
+    }
+    write(file, good.substr(0, good.size() / 2));
+    refuses(resumed(), file);
+    fs::remove(path(file));
+    refuses(resumed(), file);
+    write(file, good);
+  }
+  fs::rename(path("run/checkpoint-000000006"), path("elsewhere"));
+  refuses(resumed(), "checkpoint-000000006] must be there, it is the best checkpoint");
+  fs::rename(path("elsewhere"), path("run/checkpoint-000000006"));
+  write("run/metrics.jsonl", "");
+  ToyTask task(1);
+  EXPECT_THAT([&] { train(task, resumed()); },
+              ThrowsMessage<Error>(HasSubstr("run/metrics.jsonl] must have the ")));
+}
+
+TEST_F(Resume, OfAnotherModelIsRefused) {
+  train_until(7);
+  struct Renamed final : TrainingTask {
+    ToyTask toy{1};
+    Parameters<float> parameters() override {
+      auto list = toy.parameters();
+      list[0].name = "matrix";
+      return list;
+    }
+    Parameters<float> gradients() override { return toy.gradients(); }
+    std::int64_t target_tokens(std::int64_t step) override { return toy.target_tokens(step); }
+    std::int64_t batches(std::int64_t step) const override { return toy.batches(step); }
+    LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) override {
+      return toy.accumulate(step, batch, scale, pass);
+    }
+    LossSum validate(Pass& pass) override { return toy.validate(pass); }
+    void save_model(const std::string& folder) override { toy.save_model(folder); }
+  } task;
+  EXPECT_THAT([&] { train(task, resumed()); },
+              ThrowsMessage<Error>(HasSubstr("must hold the tensor m.matrix")));
+}
+
+}  // namespace
+}  // namespace sextant

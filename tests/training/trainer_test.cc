@@ -1,0 +1,243 @@
+// The loop: that it learns, when it ends, what it says, what it refuses.
+#include "sextant/training/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "sextant/core/error.h"
+#include "training/run_folders.h"
+#include "training/toy_task.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+using Training = RunFolders;
+
+TEST_F(Training, LearnsAndKeepsTheBestAndTheLastModel) {
+  ToyTask task(1);
+  TrainerOptions options = toy_options(path("run"));
+  options.steps = 300;
+  options.validate_every = 50;
+  double first = 0, last = 0, validation = 0;
+  const TrainingResult result = train(task, options, [&](const TrainingProgress& progress) {
+    if (progress.metrics.step == 1) first = progress.metrics.loss;
+    last = progress.metrics.mean_loss;
+    if (progress.metrics.validation_loss) validation = *progress.metrics.validation_loss;
+    EXPECT_EQ(progress.metrics.tokens, progress.metrics.step * ToyTask::kExamples);
+  });
+  EXPECT_EQ(result.end, TrainingEnd::steps);
+  EXPECT_EQ(result.step, 300);
+  EXPECT_NEAR(first, std::log(3.0), 0.3) << "three classes, weights near 0";
+  EXPECT_LT(last, 0.6);
+  EXPECT_LT(validation, 0.5);
+  ASSERT_TRUE(result.best_loss);
+  EXPECT_LE(*result.best_loss, validation);
+
+  ToyTask other(2);
+  load_parameters(path("run/last/model.safetensors"), other.parameters());
+  EXPECT_EQ(weights_of(other), weights_of(task));
+  load_parameters(path("run/best/model.safetensors"), other.parameters());
+  Workspace memory;
+  Pass pass{.memory = memory};
+  const LossSum sum = other.validate(pass);
+  EXPECT_EQ(sum.loss / static_cast<double>(sum.tokens), *result.best_loss);
+}
+
+TEST_F(Training, GivesTheSameBitsWithAnyThreads) {
+  for (const int threads : {1, 2, 3}) {
+    ToyTask task(1);
+    TrainerOptions options = toy_options(path(std::to_string(threads)));
+    options.threads = threads;
+    train(task, options);
+    EXPECT_EQ(differences(options.folder, path("1")), "") << threads;
+  }
+}
+
+TEST_F(Training, OfABatchInPartsIsThatOfTheWhole) {
+  // Gradients are chains over the examples, so that parts change no rounding; but for the printed
+  // loss, which is a sum of sums.
+  for (const std::int64_t parts : {1, 2, 8}) {
+    ToyTask task(1, parts);
+    TrainerOptions options = toy_options(path(std::to_string(parts)));
+    options.dropout = 0;
+    train(task, options);
+    EXPECT_EQ(read_file(options.folder + "/last/model.safetensors"),
+              read_file(path("1/last/model.safetensors")))
+        << parts;
+  }
+}
+
+TEST_F(Training, DependsOnTheSeed) {
+  ToyTask a(1), b(1);
+  TrainerOptions options = toy_options(path("a"));
+  train(a, options);
+  options.folder = path("b");
+  options.seed = 4;
+  train(b, options);
+  EXPECT_NE(weights_of(a), weights_of(b)) << "dropout is another one";
+}
+
+TEST_F(Training, EndsWhenTheMinutesAreOver) {
+  ToyTask task(1);
+  TrainerOptions options = toy_options(path("run"));
+  double now = 100;
+  options.clock = [&] { return now; };
+  task.on_accumulate = [&](std::int64_t, LossSum&) { now += 7; };
+  options.steps = 0;
+  options.minutes = 1;
+  const TrainingResult result = train(task, options, [&](const TrainingProgress& progress) {
+    EXPECT_EQ(progress.metrics.seconds, 7.0 * static_cast<double>(progress.metrics.step));
+    EXPECT_NEAR(progress.metrics.tokens_per_second, ToyTask::kExamples / 7.0, 1e-12);
+    ASSERT_TRUE(progress.seconds_left);
+    EXPECT_EQ(*progress.seconds_left,
+              std::max(0.0, 60 - 7.0 * static_cast<double>(progress.metrics.step)));
+  });
+  EXPECT_EQ(result.end, TrainingEnd::minutes);
+  EXPECT_EQ(result.step, 9);
+  EXPECT_EQ(result.seconds, 63);
+
+  // The minutes go on counting when the run is resumed.
+  options.resume = true;
+  options.minutes = 1.5;
+  const TrainingResult longer = train(task, options);
+  EXPECT_EQ(longer.step, 13);
+  EXPECT_EQ(longer.seconds, 91);
+}
+
+TEST_F(Training, MakesCheckpointsByTheClock) {
+  ToyTask task(1);
+  TrainerOptions options = toy_options(path("run"));
+  double now = 0;
+  options.clock = [&] { return now; };
+  task.on_accumulate = [&](std::int64_t, LossSum&) { now += 30; };
+  options.checkpoint_every = 0;
+  options.checkpoint_minutes = 2;
+  options.validate_every = 0;
+  std::vector<std::int64_t> saved;
+  train(task, options, [&](const TrainingProgress& progress) {
+    if (progress.saved) saved.push_back(progress.metrics.step);
+  });
+  EXPECT_THAT(saved, ::testing::ElementsAre(4, 8, 12));
+}
+
+TEST_F(Training, EndsWhenValidationGetsNoBetter) {
+  ToyTask task(1);
+  TrainerOptions options = toy_options(path("run"));
+  options.steps = 100;
+  options.patience = 2;
+  int validations = 0;
+  task.on_validate = [&](LossSum& sum) {
+    sum.loss = std::array{9, 5, 6, 4, 4, 7, 1}[static_cast<std::size_t>(validations++)];
+  };
+  const TrainingResult result = train(task, options);
+  EXPECT_EQ(result.end, TrainingEnd::patience);
+  EXPECT_EQ(validations, 6) << "two in a row that are no better, equal ones too";
+  EXPECT_EQ(result.step, 18);
+  EXPECT_EQ(result.best_step, 12);
+  EXPECT_EQ(fs::read_symlink(path("run/best")), "checkpoint-000000012");
+  EXPECT_EQ(fs::read_symlink(path("run/last")), "checkpoint-000000018");
+  EXPECT_EQ(name_of(result.end), "patience");
+}
+
+TEST_F(Training, HasNoBestModelWhenNothingIsHeldOut) {
+  ToyTask task(1);
+  task.held_out = 0;
+  const TrainingResult result = train(task, toy_options(path("run")));
+  EXPECT_FALSE(result.best_loss);
+  EXPECT_FALSE(fs::exists(path("run/best")));
+  EXPECT_TRUE(fs::exists(path("run/last/model.safetensors")));
+}
+
+TEST_F(Training, StopsAtANumberThatIsNoneAndKeepsTheLastGoodCheckpoint) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  ToyTask task(1);
+  std::vector<float> before;
+  task.on_accumulate = [&](std::int64_t step, LossSum& sum) {
+    if (step != 6) return;
+    before = weights_of(task);
+    sum.loss = nan;
+  };
+  EXPECT_THAT([&] { train(task, toy_options(path("loss"))); },
+              ThrowsMessage<Error>("[train.loss] must be finite, got nan at step 7; " +
+                                   path("loss") + "/last keeps step 6"));
+  EXPECT_EQ(weights_of(task), before) << "the step is not made";
+  EXPECT_EQ(fs::read_symlink(path("loss/last")), "checkpoint-000000006");
+
+  task.on_accumulate = [&](std::int64_t step, LossSum&) {
+    if (step != 0) return;
+    before = weights_of(task);
+    (*task.gradients()[1].tensor)(2) = std::numeric_limits<float>::infinity();
+  };
+  EXPECT_THAT([&] { train(task, toy_options(path("norm"))); },
+              ThrowsMessage<Error>("[train.gradient_norm] must be finite, got inf at step 1; no "
+                                   "checkpoint was made before"));
+  EXPECT_EQ(weights_of(task), before);
+
+  task.on_accumulate = nullptr;
+  task.on_validate = [&](LossSum& sum) { sum.loss = nan; };
+  EXPECT_THAT([&] { train(task, toy_options(path("validation"))); },
+              ThrowsMessage<Error>("[train.validation_loss] must be finite, got nan at step 3; " +
+                                   path("validation") + "/last keeps step 2"));
+}
+
+TEST_F(Training, RefusesTasksThatDoNotAddUp) {
+  struct Empty final : TrainingTask {
+    Tensor<float> none;
+    Parameters<float> parameters() override { return {}; }
+    Parameters<float> gradients() override { return {}; }
+    std::int64_t target_tokens(std::int64_t) override { return 0; }
+    std::int64_t batches(std::int64_t) const override { return 1; }
+    LossSum accumulate(std::int64_t, std::int64_t, double, Pass&) override { return {}; }
+    LossSum validate(Pass&) override { return {}; }
+    void save_model(const std::string&) override {}
+  } empty;
+  EXPECT_THAT([&] { train(empty, toy_options(path("empty"))); },
+              ThrowsMessage<Error>("[task] must have targets and batches at step 1, got 0 and 1"));
+  ToyTask task(1);
+  task.on_accumulate = [](std::int64_t, LossSum& sum) { --sum.tokens; };
+  EXPECT_THAT(
+      [&] { train(task, toy_options(path("few"))); },
+      ThrowsMessage<Error>("[task.accumulate] must sum over the 24 targets at step 1, got 23"));
+}
+
+TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
+  ToyTask task(1);
+  const auto refuses = [&](auto change, const std::string& message) {
+    TrainerOptions options = toy_options(path("run"));
+    change(options);
+    EXPECT_THAT([&] { train(task, options); }, ThrowsMessage<Error>(message));
+    EXPECT_FALSE(fs::exists(path("run")));
+  };
+  using O = TrainerOptions;
+  refuses([](O& o) { o.folder = ""; }, "[trainer.folder] must not be empty");
+  refuses([](O& o) { o.dropout = 1; }, "[trainer.dropout] must be at least 0 and below 1, got 1");
+  refuses([](O& o) { o.steps = -1; }, "[trainer.steps] must be at least 0, got -1");
+  refuses([](O& o) { o.steps = 0; }, "[trainer.steps] must be above 0 when there are no minutes");
+  refuses([](O& o) { o.minutes = NAN; },
+          "[trainer.minutes] must be at least 0 and finite, got nan");
+  refuses([](O& o) { o.checkpoint_minutes = -1; },
+          "[trainer.checkpoint_minutes] must be at least 0 and finite, got -1");
+  refuses([](O& o) { o.patience = -1; }, "[trainer.patience] must be at least 0, got -1");
+  refuses([](O& o) { o.validate_every = -2; },
+          "[trainer.validate_every] must be at least 0, got -2");
+  refuses([](O& o) { o.checkpoint_every = -2; },
+          "[trainer.checkpoint_every] must be at least 0, got -2");
+  refuses([](O& o) { o.validate_every = 0, o.patience = 3; },
+          "[trainer.patience] must be 0 when validate_every is 0, got 3");
+  refuses([](O& o) { o.threads = -1; }, "[trainer.threads] must be 0 .. 1024, got -1");
+  refuses([](O& o) { o.settings = "[1]"; }, "[trainer.settings] must be a JSON object");
+  refuses([](O& o) { o.schedule.peak = 0; }, "[schedule.peak] must be above 0 and finite, got 0");
+  refuses([](O& o) { o.optimiser.beta1 = 1; },
+          "[adamw.beta1] must be at least 0 and below 1, got 1");
+}
+
+}  // namespace
+}  // namespace sextant
