@@ -87,7 +87,7 @@ void check_weights(const Call<T>& call, const Expected& expected, Choices& choic
     for (std::int64_t j = 0; j < call.k_len; ++j) {
       const bool number =
           call.bad_q(b, h, i) == Poison::none && call.bad_k(b, h / call.group(), j) == Poison::none;
-      const bool apart = call.begin(i) != call.begin(j);  // has no score
+      const bool apart = call.are_apart(i, j);  // has no score
       if ((all && apart) || (chosen.stage != Stage::probabilities && !number)) continue;
       Interval want{};
       switch (chosen.stage) {

@@ -51,6 +51,12 @@ bool is_injective(const Strided<T>& array) {
   return true;
 }
 
+// Which of the sequences between such boundaries holds a place.
+std::size_t sequence_at(const std::vector<std::int64_t>& boundaries, std::int64_t place) {
+  const auto after = std::upper_bound(boundaries.begin(), boundaries.end(), place);
+  return static_cast<std::size_t>(after - boundaries.begin()) - 1;
+}
+
 }  // namespace
 
 double Checkered::at(std::int64_t head, std::int64_t query, std::int64_t key) const noexcept {
@@ -129,14 +135,24 @@ template <class T>
 void Call<T>::choose_places(Choices& choices) {
   if (choices.one_in(2)) options.window.left = choices.integer(0, 100);
   if (choices.one_in(3)) options.window.right = choices.integer(0, 100);
-  if (q_len == k_len && choices.one_in(3)) {
+  if (choices.one_in(3)) {
     segments = {0};
     while (segments.back() < q_len) {
       segments.push_back(std::min(q_len, segments.back() + choices.integer(0, 40) + 1));
       if (choices.one_in(5)) segments.push_back(segments.back());  // one of no length
     }
     if (segments.size() == 1) segments.push_back(0);
+    key_segments = segments;
     options.segments = segments;
+    if (q_len != k_len || choices.one_in(2)) {
+      key_segments = {0};
+      while (key_segments.size() < segments.size()) {
+        key_segments.push_back(std::min(k_len, key_segments.back() + choices.integer(0, 40)));
+      }
+      key_segments.back() = k_len;
+      options.key_segments = key_segments;
+      options.causal = Causal::none;  // by name, as lengths differ
+    }
     if (!choices.one_in(3)) options.causal = static_cast<Causal>(choices.integer(0, 2));
     return;
   }
@@ -209,7 +225,7 @@ void Call<T>::choose_rotation(Choices& choices, NumpyRandom& random) {
   for (std::int64_t b = 0; b < batch; ++b) {
     const std::int64_t keys =
         key_lengths.empty() ? k_len : key_lengths[static_cast<std::size_t>(b)];
-    for (std::int64_t j = 0; j < keys; ++j) last = std::max(last, j - begin(j));
+    for (std::int64_t j = 0; j < keys; ++j) last = std::max(last, j - key_begin(j));
     for (std::int64_t i = 0; i < q_len; ++i) {
       if (own_key(b, i) < 0) return;  // has no row
       last = std::max(last, own_key(b, i));
@@ -252,23 +268,34 @@ void Call<T>::choose_poison(Choices& choices, NumpyRandom& random) {
 }
 
 template <class T>
-std::int64_t Call<T>::begin(std::int64_t position) const noexcept {
-  if (segments.empty()) return 0;
-  return *(std::upper_bound(segments.begin(), segments.end(), position) - 1);
+std::int64_t Call<T>::query_begin(std::int64_t i) const noexcept {
+  return segments.empty() ? 0 : segments[sequence_at(segments, i)];
+}
+
+template <class T>
+std::int64_t Call<T>::key_begin(std::int64_t j) const noexcept {
+  return segments.empty() ? 0 : key_segments[sequence_at(key_segments, j)];
+}
+
+template <class T>
+bool Call<T>::are_apart(std::int64_t i, std::int64_t j) const noexcept {
+  return !segments.empty() && sequence_at(segments, i) != sequence_at(key_segments, j);
 }
 
 template <class T>
 std::int64_t Call<T>::own_key(std::int64_t b, std::int64_t i) const noexcept {
   if (!offsets.empty()) return i + offsets[static_cast<std::size_t>(b)];
-  if (options.causal == Causal::bottom_right) return i - begin(i) + k_len - q_len;
-  return i - begin(i);
+  if (options.causal != Causal::bottom_right) return i - query_begin(i);
+  if (segments.empty()) return i + k_len - q_len;
+  const std::size_t n = sequence_at(segments, i);
+  return i - segments[n + 1] + key_segments[n + 1] - key_segments[n];
 }
 
 template <class T>
 bool Call<T>::sees(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
-  const std::int64_t distance = j - begin(j) - own_key(b, i);
+  const std::int64_t distance = j - key_begin(j) - own_key(b, i);
   const bool causal = options.causal.value_or(Causal::none) != Causal::none;
-  if (begin(i) != begin(j)) return false;
+  if (are_apart(i, j)) return false;
   if (!key_lengths.empty() && j >= key_lengths[static_cast<std::size_t>(b)]) return false;
   if (causal && distance > 0) return false;
   if (options.window.left >= 0 && distance < -options.window.left) return false;
@@ -282,7 +309,7 @@ template <class T>
 template <class Visit>
 void Call<T>::each_bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j,
                         Visit&& visit) const {
-  const std::int64_t key = j - begin(j), distance = key - own_key(b, i);
+  const std::int64_t key = j - key_begin(j), distance = key - own_key(b, i);
   if (std::holds_alternative<FloatMask<T>>(options.mask)) {
     visit(static_cast<double>(broadcast_at(float_mask.dense, {b, h, i, j})));
   }
@@ -293,7 +320,7 @@ void Call<T>::each_bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int
   if (!slopes.empty()) {
     visit(-slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance)));
   }
-  if (options.indexed != nullptr) visit(indexed.at(h, i - begin(i), key));
+  if (options.indexed != nullptr) visit(indexed.at(h, i - query_begin(i), key));
 }
 
 template <class T>

@@ -36,7 +36,7 @@ struct Call {
   Strided<bool> bool_mask;
   Strided<Wide> float_mask;
   Strided<float> log_sum_exp;
-  std::vector<std::int64_t> offsets, key_lengths, segments;
+  std::vector<std::int64_t> offsets, key_lengths, segments, key_segments;
   std::vector<double> slopes, sinks;
   DistanceBias bias;
   Checkered indexed;
@@ -46,9 +46,11 @@ struct Call {
   Tensor<Poison> bad_k, bad_v, bad_q;
 
   std::int64_t group() const noexcept { return heads_q / heads_k; }
-  // Where the sequence of a query or key begins in its batch row.
-  std::int64_t begin(std::int64_t position) const noexcept;
-  std::int64_t own_key(std::int64_t b, std::int64_t i) const noexcept;  // counted from begin()
+  // Where the sequence of a query, or that of a key, has its first query or key in the batch row.
+  std::int64_t query_begin(std::int64_t i) const noexcept;
+  std::int64_t key_begin(std::int64_t j) const noexcept;
+  bool are_apart(std::int64_t i, std::int64_t j) const noexcept;        // of different sequences
+  std::int64_t own_key(std::int64_t b, std::int64_t i) const noexcept;  // counted from key_begin()
   // As -infinity in a bias hides, hidden pairs are those of -infinity here.
   double added(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept;
   // The sum of the magnitudes of what is added.

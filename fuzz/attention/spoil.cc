@@ -124,6 +124,7 @@ bool spoil_places(Handed<T>& h, const Call<T>& call, Choices& choices) {
       if (choices.one_in(2)) h.integers = {1, call.q_len};
       if (choices.one_in(2) && call.q_len > 1) h.integers = {0, call.q_len, 1, call.q_len};
       o.segments = h.integers;
+      o.key_segments = {};
       return true;
     default:
       h.integers.assign(rows, std::int64_t{1} << 61);
@@ -139,7 +140,7 @@ bool spoil_tables(Handed<T>& h, const Call<T>& call, Choices& choices) {
   // Otherwise nobody may look at the table: no pair is left to have a distance.
   o.key_lengths = {};
   o.query_offsets = {};
-  o.segments = {};
+  o.segments = o.key_segments = {};
   o.causal = Causal::none;
   o.window = {};
   if (call.q_len == 0 || call.k_len == 0) return false;

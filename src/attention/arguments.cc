@@ -92,7 +92,7 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   }
   const bool has_offsets = !options.query_offsets.empty();
   a.causal = causal != Causal::none;
-  a.offset = causal == Causal::bottom_right ? a.k_len - a.q_len : 0;
+  a.ends_together = causal == Causal::bottom_right;
   if (has_offsets) {
     check_per_sequence(function, "query_offsets", options.query_offsets, a.batch, -kFarthestOffset,
                        kFarthestOffset);
@@ -107,11 +107,14 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   const bool measures = options.bias || !options.slopes.empty() || options.rotation;
   const bool counts = options.window.left >= 0 || options.window.right >= 0 ||
                       (measures && !a.by_ids) || options.content;
-  if (!options.causal && !has_offsets && counts && a.q_len != a.k_len) {
+  if (options.causal || has_offsets || !counts) return;
+  for (std::int64_t n = 0; n < a.segment_count(); ++n) {  // alike in all batch rows
+    const Sequence at = a.sequence(n);
+    if (at.q_len == at.k_len) continue;
     refuse(function, "causal",
            "must be named, or query_offsets given, for a window, distance bias, slopes or rotation "
            "with q_len " +
-               std::to_string(a.q_len) + " and k_len " + std::to_string(a.k_len));
+               std::to_string(at.q_len) + " and k_len " + std::to_string(at.k_len));
   }
 }
 
@@ -129,8 +132,8 @@ struct Reach {
 // Adds what the ids of a sequence make of it.
 template <class T>
 void add_reach_by_ids(const Arguments<T>& a, const Sequence& at, Reach& reach) {
-  const std::int64_t* queries = a.query_ids.at(at.batch, at.begin);
-  const std::int64_t* keys = a.key_ids.at(at.batch, at.begin);
+  const std::int64_t* queries = a.query_ids.at(at.batch, at.q_begin);
+  const std::int64_t* keys = a.key_ids.at(at.batch, at.k_begin);
   const Span of_queries = span_of(queries, at.q_len);
   reach.queries.add(of_queries.least, of_queries.most);
   if (at.k_len == 0) return;
@@ -278,25 +281,41 @@ void check_per_head(std::string_view function, std::string_view argument,
   }
 }
 
+void check_boundaries(std::string_view function, std::string_view argument,
+                      std::span<const std::int64_t> segments, std::int64_t length) {
+  const bool ends = segments.front() == 0 && segments.back() == length;
+  if (ends && std::is_sorted(segments.begin(), segments.end())) return;
+  refuse(function, argument,
+         "must ascend from 0 to the length " + std::to_string(length) + ", got " +
+             std::to_string(segments.front()) + " .. " + std::to_string(segments.back()) +
+             (ends ? ", not ascending" : ""));
+}
+
 template <class T>
-void check_segments(std::string_view function, const AttentionOptions<T>& options,
-                    const Arguments<T>& a) {
-  const auto segments = options.segments;
-  if (a.q_len != a.k_len) {
+void take_segments(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+  const auto segments = options.segments, keys = options.key_segments;
+  if (segments.empty()) {
+    if (!keys.empty()) refuse(function, "key_segments", "must go with segments");
+    return;
+  }
+  if (keys.empty() && a.q_len != a.k_len) {
     refuse(function, "segments",
-           "must go with q_len = k_len, got " + std::to_string(a.q_len) + " and " +
+           "must go with key_segments or q_len = k_len, got " + std::to_string(a.q_len) + " and " +
                std::to_string(a.k_len));
   }
   if (!options.query_offsets.empty() || !options.key_lengths.empty()) {
     refuse(function, "segments", "must not go with query_offsets or key_lengths");
   }
-  const bool ends = segments.front() == 0 && segments.back() == a.q_len;
-  if (!ends || !std::is_sorted(segments.begin(), segments.end())) {
-    refuse(function, "segments",
-           "must ascend from 0 to the length " + std::to_string(a.q_len) + ", got " +
-               std::to_string(segments.front()) + " .. " + std::to_string(segments.back()) +
-               (ends ? ", not ascending" : ""));
+  check_boundaries(function, "segments", segments, a.q_len);
+  a.segments = a.key_segments = segments;
+  if (keys.empty()) return;
+  if (keys.size() != segments.size()) {
+    refuse(function, "key_segments",
+           "must be as many as segments, " + std::to_string(segments.size()) + ", got " +
+               std::to_string(keys.size()));
   }
+  check_boundaries(function, "key_segments", keys, a.k_len);
+  a.key_segments = keys;
 }
 
 }  // namespace
@@ -304,12 +323,17 @@ void check_segments(std::string_view function, const AttentionOptions<T>& option
 template <class T>
 Sequence Arguments<T>::sequence(std::int64_t number) const noexcept {
   const std::int64_t row = number / segment_count(), segment = number % segment_count();
-  if (segments.empty()) {
-    return {row, number, 0, q_len, key_lengths != nullptr ? key_lengths[row] : k_len};
+  Sequence at{.batch = row, .number = number, .q_len = q_len, .k_len = k_len};
+  if (!segments.empty()) {
+    const auto n = static_cast<std::size_t>(segment);
+    at.q_begin = segments[n];
+    at.q_len = segments[n + 1] - at.q_begin;
+    at.k_begin = key_segments[n];
+    at.k_len = key_segments[n + 1] - at.k_begin;
   }
-  const std::int64_t begin = segments[static_cast<std::size_t>(segment)];
-  const std::int64_t length = segments[static_cast<std::size_t>(segment) + 1] - begin;
-  return {row, number, begin, length, length};
+  at.offset = offsets != nullptr ? offsets[row] : ends_together ? at.k_len - at.q_len : 0;
+  if (key_lengths != nullptr) at.k_len = key_lengths[row];  // does not move the diagonal
+  return at;
 }
 
 template <class T>
@@ -366,6 +390,7 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
     a.key_ids = check_position_ids(name_in(function, "key_positions"), options.key_positions,
                                    a.batch, a.k_len);
   }
+  take_segments(function, options, a);
   align(function, options, a);
   check_window_side(function, "window.left", options.window.left);
   check_window_side(function, "window.right", options.window.right);
@@ -381,10 +406,6 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
     a.bool_mask = broadcast(function, *bool_mask, scores);
   } else if (const auto* float_mask = std::get_if<FloatMask<T>>(&options.mask)) {
     a.float_mask = broadcast(function, *float_mask, scores);
-  }
-  if (!options.segments.empty()) {
-    check_segments(function, options, a);
-    a.segments = options.segments;
   }
   a.bias = options.bias;
   const Reach reach = reach_of(a);

@@ -27,13 +27,15 @@ struct KeyRange {
   std::int64_t last;
 };
 
-// One sequence of a batch row: all of it, or one of the segments packed there. Its queries and keys
-// are [begin, begin + length) of the row; everything that counts positions counts from `begin`.
+// One sequence of a batch row: all of it, or one of the segments packed there. Its queries are
+// [q_begin, q_begin + q_len) of the row, its keys [k_begin, k_begin + k_len); everything that
+// counts positions counts from there.
 struct Sequence {
   std::int64_t batch = 0;   // the batch row
   std::int64_t number = 0;  // which sequence of all: what key_lengths and generators are told
-  std::int64_t begin = 0;
+  std::int64_t q_begin = 0, k_begin = 0;
   std::int64_t q_len = 0, k_len = 0;
+  std::int64_t offset = 0;  // the own key of query 0
 };
 
 template <class T>
@@ -46,14 +48,15 @@ struct Arguments {
   bool causal = false;
   // The window; open sides are a number beyond every distance.
   std::int64_t left = 0, right = 0;
-  std::int64_t offset = 0;                    // the own key of query 0, unless given per sequence:
-  const std::int64_t* offsets = nullptr;      // [batch] or null
+  bool ends_together = false;                 // the last query's own key is the last key
+  const std::int64_t* offsets = nullptr;      // [batch] or null: the own key of query 0
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
   BroadcastMask<bool> bool_mask{};
   BroadcastMask<Mask> float_mask{};
   const DistanceBias* bias = nullptr;
-  std::span<const std::int64_t> segments{};   // empty: a batch row is one sequence
-  std::span<const double> slopes{}, sinks{};  // [heads_q] or empty
+  std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
+  std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
+  std::span<const double> slopes{}, sinks{};     // [heads_q] or empty
   const IndexedBias* indexed = nullptr;
   const ContentTerm* content = nullptr;
   bool by_ids = false;  // positions are these ids:
@@ -71,17 +74,17 @@ struct Arguments {
   Sequence sequence(std::int64_t number) const noexcept;
   Sequence sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept;
 
-  // Queries and keys below count from the sequence's begin.
+  // Queries and keys below count in the sequence.
   std::int64_t own_key(const Sequence& at, std::int64_t query) const noexcept {
-    return query + (offsets != nullptr ? offsets[at.batch] : offset);
+    return query + at.offset;
   }
   KeyRange visible(const Sequence& at, std::int64_t query) const noexcept;
   // What rotation and distances go by.
   std::int64_t query_position(const Sequence& at, std::int64_t query) const noexcept {
-    return by_ids ? *query_ids.at(at.batch, at.begin + query) : own_key(at, query);
+    return by_ids ? *query_ids.at(at.batch, at.q_begin + query) : own_key(at, query);
   }
   std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
-    return by_ids ? *key_ids.at(at.batch, at.begin + key) : key;
+    return by_ids ? *key_ids.at(at.batch, at.k_begin + key) : key;
   }
   // A rectangle of scores as generators of biases are told of it.
   IndexedBias::Tile tile(const Sequence& at, std::int64_t head, std::int64_t first_query,
@@ -94,8 +97,8 @@ struct Arguments {
             .first_key = first_key,
             .keys = keys,
             .offset = own_key(at, 0),
-            .query_positions = by_ids ? query_ids.at(at.batch, at.begin + first_query) : nullptr,
-            .key_positions = by_ids ? key_ids.at(at.batch, at.begin + first_key) : nullptr};
+            .query_positions = by_ids ? query_ids.at(at.batch, at.q_begin + first_query) : nullptr,
+            .key_positions = by_ids ? key_ids.at(at.batch, at.k_begin + first_key) : nullptr};
   }
   // The distance biases of a head: that of a pair is row[key's position - query's + bias->origin].
   // Null: none.
@@ -118,9 +121,9 @@ ContentTerm::Row content_row(const Arguments<T>& a, const Sequence& at, std::int
                              std::int64_t query, const double* q) {
   const KeyRange range = a.visible(at, query);
   const T* keys = a.k.data() + at.batch * a.k.stride(0) + a.key_head(head) * a.k.stride(1) +
-                  at.begin * a.k.stride(2);
+                  at.k_begin * a.k.stride(2);
   return {.batch = at.batch,
-          .begin = at.begin,
+          .begin = at.k_begin,
           .head = head,
           .query = query,
           .own_key = a.own_key(at, query),

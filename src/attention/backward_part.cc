@@ -36,7 +36,7 @@ void BackwardPart<T>::add_by_ids(const Sequence& at, std::int64_t query, std::in
                                  std::int64_t keys, const float* dscores) {
   const Arguments<T>& a = b_.scores;
   const std::int64_t position = a.query_position(at, query);
-  const std::int64_t* ids = a.key_ids.at(at.batch, at.begin + first_key);
+  const std::int64_t* ids = a.key_ids.at(at.batch, at.k_begin + first_key);
   const std::int64_t origin = columns_ > 0 ? a.bias->origin : 0;
   double* bias = sums_.data() + indexed_;
   double slope = 0;

@@ -45,7 +45,7 @@ template <class T>
 void HeadBiases<T>::add_by_ids(std::int64_t query, std::int64_t first_key, std::int64_t keys,
                                float* to) const noexcept {
   const std::int64_t position = arguments.query_position(sequence, query);
-  const std::int64_t* ids = arguments.key_ids.at(sequence.batch, sequence.begin + first_key);
+  const std::int64_t* ids = arguments.key_ids.at(sequence.batch, sequence.k_begin + first_key);
   const double slope = -arguments.slope(head);
   const float* row = arguments.bias_row(head);
   const std::int64_t origin = row == nullptr ? 0 : arguments.bias->origin;
@@ -64,8 +64,8 @@ void HeadBiases<T>::add_masks(std::int64_t query, std::int64_t first_key, std::i
   const Arguments<T>& a = arguments;
   const auto row_of = [&](const auto& mask) {
     return mask.data + sequence.batch * mask.strides[0] + head * mask.strides[1] +
-           (sequence.begin + query) * mask.strides[2] +
-           (sequence.begin + first_key) * mask.strides[3];
+           (sequence.q_begin + query) * mask.strides[2] +
+           (sequence.k_begin + first_key) * mask.strides[3];
   };
   if (a.float_mask.data != nullptr) {
     const auto* from = row_of(a.float_mask);

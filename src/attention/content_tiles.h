@@ -27,7 +27,7 @@ class ContentTiles {
   void add(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
            std::int64_t keys, float* to, std::int64_t stride, float* memory) const {
     ContentTerm::Tile tile{.batch = sequence_.batch,
-                           .begin = sequence_.begin,
+                           .begin = sequence_.k_begin,
                            .head = head_,
                            .first_query = first_query,
                            .queries = queries,
@@ -36,17 +36,18 @@ class ContentTiles {
                            .keys = keys,
                            .head_dim = a_.head_dim,
                            .scale = a_.scale};
-    tile.q = rows(a_.q, head_, first_query, queries, memory, tile.q_stride);
+    tile.q = rows(a_.q, head_, sequence_.q_begin + first_query, queries, memory, tile.q_stride);
     memory += kBlockLanes * a_.head_dim;
-    tile.k = rows(a_.k, a_.key_head(head_), first_key, keys, memory, tile.k_stride);
+    tile.k =
+        rows(a_.k, a_.key_head(head_), sequence_.k_begin + first_key, keys, memory, tile.k_stride);
     a_.content->add_tile(tile, to, stride, memory + kKeyBlock * a_.head_dim);
   }
 
  private:
   const float* rows(const View<const T>& x, std::int64_t head, std::int64_t first,
                     std::int64_t count, float* room, std::int64_t& stride) const {
-    const T* from = x.data() + sequence_.batch * x.stride(0) + head * x.stride(1) +
-                    (sequence_.begin + first) * x.stride(2);
+    const T* from =
+        x.data() + sequence_.batch * x.stride(0) + head * x.stride(1) + first * x.stride(2);
     if constexpr (std::same_as<T, float>) {
       if (x.stride(3) == 1) {
         stride = x.stride(2);

@@ -29,8 +29,8 @@ class DecodeTask {
              std::int64_t key_head, std::int64_t first_row, std::int64_t rows)
       : a_(a), v_(v), out_(out), sequence_(sequence) {
     block_.count = static_cast<int>(rows);
-    block_.k = stored_rows(a.k, sequence, key_head, 0);
-    block_.v = stored_rows(v, sequence, key_head, 0);
+    block_.k = key_rows(a.k, sequence, key_head);
+    block_.v = key_rows(v, sequence, key_head);
     block_.q_stride = a.q.stride(3);
     block_.out_stride = out.stride(3);
     block_.head_dim = a.head_dim;
@@ -46,7 +46,7 @@ class DecodeTask {
       place_[row] = {head, query};
       const auto at = [&](const auto& view) {
         return view.data() + sequence.batch * view.stride(0) + head * view.stride(1) +
-               (sequence.begin + query) * view.stride(2);
+               (sequence.q_begin + query) * view.stride(2);
       };
       const KeyRange range = a.visible(sequence, query);
       block_.rows[row] = {

@@ -43,9 +43,9 @@ Tensor<float> turned_keys(const Arguments<T>& a, int workers) {
     const std::int64_t seen = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).last;
     const std::int64_t rows = std::min(kRows, seen - first);
     if (rows <= 0) return;
-    float* to = &keys(at.batch, head, at.begin + first, 0);
+    float* to = &keys(at.batch, head, at.k_begin + first, 0);
     for (std::int64_t j = 0; j < rows; ++j) {
-      const T* from = &a.k(at.batch, head, at.begin + first + j, 0);
+      const T* from = &a.k(at.batch, head, at.k_begin + first + j, 0);
       for (std::int64_t d = 0; d < a.head_dim; ++d) {
         to[j * a.head_dim + d] = static_cast<float>(from[d * a.k.stride(3)]);
       }
@@ -64,10 +64,10 @@ class HeadTask {
            std::int64_t queries)
       : a_(a), v_(v), out_(out), biases_{a, sequence, head}, first_query_(first_query) {
     const std::int64_t key_head = a.key_head(head);
-    block_ = {.q = stored_rows(a.q, sequence, head, first_query),
-              .k = stored_rows(a.k, sequence, key_head, 0),
-              .v = stored_rows(v, sequence, key_head, 0),
-              .out = stored_output(out, sequence, head, first_query),
+    block_ = {.q = query_rows(a.q, sequence, head, first_query),
+              .k = key_rows(a.k, sequence, key_head),
+              .v = key_rows(v, sequence, key_head),
+              .out = query_output(out, sequence, head, first_query),
               .queries = queries,
               .head_dim = a.head_dim,
               .v_dim = v.size(3),
@@ -82,7 +82,7 @@ class HeadTask {
       last_[i] = static_cast<std::int32_t>(range.last);
     }
     if (turned.count() > 0) {
-      block_.k = stored_rows(turned.view(), sequence, key_head, 0);
+      block_.k = key_rows(turned.view(), sequence, key_head);
     } else {
       block_.k_rotation = key_rotation(a, sequence, key_head);
     }
@@ -91,7 +91,7 @@ class HeadTask {
       const View<float>& to_log = a.log_sum_exp;
       block_.log_sum_exp = to_log.data() + sequence.batch * to_log.stride(0) +
                            head * to_log.stride(1) +
-                           (sequence.begin + first_query) * to_log.stride(2);
+                           (sequence.q_begin + first_query) * to_log.stride(2);
       block_.log_sum_exp_stride = to_log.stride(2);
     }
     if (biases_.by_pair()) block_.tiles = {fill_tile, this};
@@ -143,7 +143,7 @@ class HeadTask {
       const Sequence& at = task.biases_.sequence;
       const float* from =
           mask.data + at.batch * mask.strides[0] + task.biases_.head * mask.strides[1] +
-          (at.begin + task.first_query_ + first_query) * mask.strides[2] + at.begin + first_key;
+          (at.q_begin + task.first_query_ + first_query) * mask.strides[2] + at.k_begin + first_key;
       biases_to_lanes(from, mask.strides[2], queries, keys, tile);
       return;
     }

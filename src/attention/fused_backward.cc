@@ -56,11 +56,11 @@ class BlockTask {
     // The last block first: with a causal mask it is the longest.
     first_query_ = (blocks - 1 - task.number % blocks) * kBackwardQueries;
     const std::int64_t queries = std::min<std::int64_t>(kBackwardQueries, at.q_len - first_query_);
-    block_ = {.q = stored_rows(a_.q, at, head, first_query_),
-              .k = stored_rows(a_.k, at, key_head, 0),
-              .v = stored_rows(b_.v, at, key_head, 0),
-              .out = stored_rows(b_.out, at, head, first_query_),
-              .dout = stored_rows(b_.dout, at, head, first_query_),
+    block_ = {.q = query_rows(a_.q, at, head, first_query_),
+              .k = key_rows(a_.k, at, key_head),
+              .v = key_rows(b_.v, at, key_head),
+              .out = query_rows(b_.out, at, head, first_query_),
+              .dout = query_rows(b_.dout, at, head, first_query_),
               .queries = queries,
               .head_dim = a_.head_dim,
               .v_dim = b_.v.size(3),
@@ -78,11 +78,11 @@ class BlockTask {
     block_.k_rotation = key_rotation(a_, at, key_head);
     block_.q_rotation = query_rotation(a_, at, head).from(first_query_);
     if (is_wanted(b_.log_sum_exp)) {
-      block_.log_sum_exp = &b_.log_sum_exp(at.batch, head, at.begin + first_query_);
+      block_.log_sum_exp = &b_.log_sum_exp(at.batch, head, at.q_begin + first_query_);
       block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
     }
     if (is_wanted(b_.wanted.q)) {
-      block_.dq = stored_output(b_.wanted.q, at, head, first_query_);
+      block_.dq = query_output(b_.wanted.q, at, head, first_query_);
     }
     if (biases_.by_pair()) block_.tiles = {fill_tile, this};
     if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
@@ -156,7 +156,7 @@ class BlockTask {
     const Sequence& at = biases_.sequence;
     const auto& strides = b_.mask_strides;
     return b_.mask + at.batch * strides[0] + biases_.head * strides[1] +
-           (at.begin + first_query_ + query) * strides[2] + at.begin * strides[3];
+           (at.q_begin + first_query_ + query) * strides[2] + at.k_begin * strides[3];
   }
 
   // Along an axis of keys, gradients are added while it is the task's turn with these keys; where

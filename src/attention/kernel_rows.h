@@ -9,18 +9,25 @@
 
 namespace sextant::detail {
 
-// The rows of one head of a sequence, from its row `first` on.
+// The rows of one head of a sequence, from its query `first` or its key 0 on.
 template <class T>
-StoredRows stored_rows(View<const T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
-  return {x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.begin + first) * x.stride(2),
+StoredRows query_rows(View<const T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
+  return {
+      x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.q_begin + first) * x.stride(2),
+      x.stride(2), x.stride(3), storage_of<T>};
+}
+template <class T>
+StoredRows key_rows(View<const T> x, const Sequence& at, std::int64_t key_head) {
+  return {x.data() + at.batch * x.stride(0) + key_head * x.stride(1) + at.k_begin * x.stride(2),
           x.stride(2), x.stride(3), storage_of<T>};
 }
 
-// The same of what is written to.
+// Those of queries that are written to.
 template <class T>
-StoredOutput stored_output(View<T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
-  return {x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.begin + first) * x.stride(2),
-          x.stride(2), x.stride(3), storage_of<T>};
+StoredOutput query_output(View<T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
+  return {
+      x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.q_begin + first) * x.stride(2),
+      x.stride(2), x.stride(3), storage_of<T>};
 }
 
 // The rows of a head in a table, which all heads share or not.
@@ -43,14 +50,14 @@ RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int6
   if (a.rotation == nullptr) return {};
   RotationRows rows = rotation_rows(*a.rotation, head);
   if (!a.by_ids) return rows.from(a.own_key(at, 0));
-  rows.places = a.query_ids.at(at.batch, at.begin);
+  rows.places = a.query_ids.at(at.batch, at.q_begin);
   return rows;
 }
 template <class T>
 RotationRows key_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t key_head) {
   if (a.rotation == nullptr) return {};
   RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
-  if (a.by_ids) rows.places = a.key_ids.at(at.batch, at.begin);
+  if (a.by_ids) rows.places = a.key_ids.at(at.batch, at.k_begin);
   return rows;
 }
 

@@ -207,6 +207,7 @@ template <CacheElement T>
 void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>& options) const {
   if (!options.key_lengths.empty()) refuse("key_lengths", "must be empty: they are the lengths");
   if (!options.segments.empty()) refuse("segments", "must be empty: a cache has none");
+  if (!options.key_segments.empty()) refuse("key_segments", "must be empty: a cache has none");
   if (options.causal && *options.causal != Causal::none && *options.causal != Causal::at_offsets) {
     refuse("causal",
            "must be unset, none or at_offsets, got " + std::string(name_of(*options.causal)));

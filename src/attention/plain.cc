@@ -31,7 +31,7 @@ void mend_row(const Arguments<T>& a, const Sequence& at, std::int64_t head, std:
               View<const T> v, View<T> out) {
   std::vector<double> memory(static_cast<std::size_t>(plain_row_scratch(a, v.size(3))));
   const double log_sum = plain_row(a, at, head, query, v, memory.data());
-  const std::int64_t row = at.begin + query;
+  const std::int64_t row = at.q_begin + query;
   for (std::int64_t c = 0; c < v.size(3); ++c) {
     T& to = out(at.batch, head, row, c);
     if (!std::isfinite(static_cast<float>(to))) {
@@ -51,7 +51,7 @@ void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
                  const std::int64_t batch = number / (a.heads_q * a.q_len);
                  const std::int64_t head = number / a.q_len % a.heads_q, row = number % a.q_len;
                  const Sequence at = a.sequence_of(batch, row);
-                 const double log_sum = plain_row(a, at, head, row - at.begin, v, memory);
+                 const double log_sum = plain_row(a, at, head, row - at.q_begin, v, memory);
                  for (std::int64_t c = 0; c < v_dim; ++c) {
                    out(batch, head, row, c) = static_cast<T>(memory[c]);
                  }

@@ -78,10 +78,11 @@ class Unit {
     return x.select(0, at_.batch).select(0, head);
   }
 
+  // `row` counts in the batch row.
   double dot_dout(const View<const T>& rows, std::int64_t row) const {
     double sum = 0;
     for (std::int64_t c = 0; c < v_dim_; ++c) {
-      sum += dout_row_[c] * static_cast<double>(rows(at_.begin + row, c));
+      sum += dout_row_[c] * static_cast<double>(rows(row, c));
     }
     return sum;
   }
@@ -104,15 +105,16 @@ class Unit {
     if (log_sum != -std::numeric_limits<double>::infinity()) {
       const auto dout = head_rows(b_.dout, at.head);
       for (std::int64_t c = 0; c < v_dim_; ++c) {
-        dout_row_[c] = static_cast<double>(dout(at_.begin + at.query, c));
+        dout_row_[c] = static_cast<double>(dout(at_.q_begin + at.query, c));
       }
-      const double delta = dot_dout(head_rows(b_.out, at.head), at.query);
+      const double delta = dot_dout(head_rows(b_.out, at.head), at_.q_begin + at.query);
       std::fill(ds_ + range.first, ds_ + range.last, 0.0);
       if (a_.content != nullptr) {
         content_row_pairs(at, range, delta);
       } else {
         for (std::int64_t j = range.first; j < range.last; ++j) {
-          if (row_.scores[j] != 0) add_products(j, pair(at, j, dot_dout(v_, j) - delta));
+          if (row_.scores[j] != 0)
+            add_products(j, pair(at, j, dot_dout(v_, at_.k_begin + j) - delta));
         }
       }
       if (b_.wants_ordered()) add_to_part(at, range);
@@ -145,8 +147,9 @@ class Unit {
       a_.content->values_backward(row, row_.scores, dout_row_, content_ds_, content_);
     }
     for (std::int64_t j = range.first; j < range.last; ++j) {
-      content_ds_[j] =
-          row_.scores[j] == 0 ? 0 : pair(at, j, dot_dout(v_, j) + content_ds_[j] - delta);
+      content_ds_[j] = row_.scores[j] == 0
+                           ? 0
+                           : pair(at, j, dot_dout(v_, at_.k_begin + j) + content_ds_[j] - delta);
     }
     a_.content->backward(row, uncapped_, content_ds_, content_dq_, content_dk_, content_,
                          row_.content);
@@ -165,8 +168,9 @@ class Unit {
     if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += static_cast<Wide>(ds);
     if (b_.mask != nullptr) {
       const auto& strides = b_.mask_strides;
-      b_.mask[at_.batch * strides[0] + at.head * strides[1] + (at_.begin + at.query) * strides[2] +
-              (at_.begin + j) * strides[3]] += static_cast<Wide>(ds);
+      b_.mask[at_.batch * strides[0] + at.head * strides[1] +
+              (at_.q_begin + at.query) * strides[2] + (at_.k_begin + j) * strides[3]] +=
+          static_cast<Wide>(ds);
     }
     if (a_.softcap > 0) {
       const double tanh = capped_[j] / a_.softcap;
@@ -178,7 +182,7 @@ class Unit {
   // What the gradient of a score adds to those of the query and the key.
   void add_products(std::int64_t j, double ds) {
     for (std::int64_t d = 0; d < channels_; ++d) {
-      key_[d] = static_cast<double>(k_(at_.begin + j, d));
+      key_[d] = static_cast<double>(k_(at_.k_begin + j, d));
     }
     if (a_.rotation != nullptr) turn_row(key_rotation_, j, key_);
     for (std::int64_t d = 0; d < channels_; ++d) {
@@ -210,7 +214,7 @@ class Unit {
     }
     for (std::int64_t d = 0; d < channels_; ++d) {
       if (a_.content != nullptr) dq_[d] += content_dq_[d];
-      b_.wanted.q(at_.batch, at.head, at_.begin + at.query, d) = static_cast<T>(dq_[d]);
+      b_.wanted.q(at_.batch, at.head, at_.q_begin + at.query, d) = static_cast<T>(dq_[d]);
     }
   }
 
@@ -223,7 +227,7 @@ class Unit {
       if (rotation.cos != nullptr) turn_row(rotation, j, rows);
       for (std::int64_t d = 0; d < channels; ++d) {
         if (more != nullptr) rows[d] += more[j * channels + d];
-        wanted(at_.batch, key_head_, at_.begin + j, d) = static_cast<T>(rows[d]);
+        wanted(at_.batch, key_head_, at_.k_begin + j, d) = static_cast<T>(rows[d]);
       }
     }
   }

@@ -46,14 +46,14 @@ class Scorer {
         rotated_(a.rotation != nullptr ? scratch.key : nullptr),
         rotation_(key_rotation(a, at.sequence, a.key_head(at.head))),
         keys_(a.k.data() + at.sequence.batch * a.k.stride(0) + a.key_head(at.head) * a.k.stride(1) +
-              at.sequence.begin * a.k.stride(2)),
+              at.sequence.k_begin * a.k.stride(2)),
         key_stride_(a.k.stride(2)),
         channel_stride_(a.k.stride(3)),
         channels_(a.head_dim),
         scale_(a.scale),
         softcap_(capped ? a.softcap : 0) {
     const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
-                      (at.sequence.begin + at.query) * a.q.stride(2);
+                      (at.sequence.q_begin + at.query) * a.q.stride(2);
     load_row(source, a.q.stride(3), channels_, query_rotation(a, at.sequence, at.head), at.query,
              scratch.query);
   }
@@ -88,7 +88,7 @@ struct MaskRow {
   MaskRow(const BroadcastMask<M>& mask, const RowIndex& at) noexcept : stride(mask.strides[3]) {
     if (mask.data == nullptr) return;
     data = mask.data + at.sequence.batch * mask.strides[0] + at.head * mask.strides[1] +
-           (at.sequence.begin + at.query) * mask.strides[2] + at.sequence.begin * stride;
+           (at.sequence.q_begin + at.query) * mask.strides[2] + at.sequence.k_begin * stride;
   }
   M operator[](std::int64_t j) const noexcept { return data[j * stride]; }
 
@@ -145,7 +145,7 @@ class RowBiases {
 template <class T>
 void load_plain_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
-                    (at.sequence.begin + at.query) * a.q.stride(2);
+                    (at.sequence.q_begin + at.query) * a.q.stride(2);
   load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.plain_query);
 }
 
@@ -254,7 +254,7 @@ void weigh_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<c
   const Sequence& sequence = at.sequence;
   const View<const T> values = v.select(0, sequence.batch)
                                    .select(0, a.key_head(at.head))
-                                   .narrow(0, sequence.begin, sequence.k_len);
+                                   .narrow(0, sequence.k_begin, sequence.k_len);
   weigh_values(scratch.scores, range, values, sum);
   if (a.content == nullptr || a.content->value_dim() == 0 || range.first == range.last) return;
   a.content->add_values(content_row(a, sequence, at.head, at.query, scratch.plain_query),

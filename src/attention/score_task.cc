@@ -19,8 +19,8 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   block_.rows = queries.data();
   block_.probabilities = softmax;
   AttentionBlock& b = block_.scores;
-  b.q = stored_rows(a.q, sequence, head, 0);
-  b.k = stored_rows(a.k, sequence, a.key_head(head), 0);
+  b.q = query_rows(a.q, sequence, head, 0);
+  b.k = key_rows(a.k, sequence, a.key_head(head));
   b.v = {nullptr, 0, 1, Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
   b.head_dim = a.head_dim;

@@ -78,7 +78,7 @@ class RunStatistics {
   void start(std::int64_t first, std::int64_t count) {
     first_ = first;
     queries_ = count;
-    row_ = (at_.batch * a_.heads_q + head_) * a_.q_len + at_.begin + first;
+    row_ = (at_.batch * a_.heads_q + head_) * a_.q_len + at_.q_begin + first;
     heaviest_ = {};
     heaviest_.top = all_.top_keys.count() == 0 ? 0 : all_.top_keys.size(3);
     if (heaviest_.top == 0) return;
@@ -90,7 +90,7 @@ class RunStatistics {
 
   static void take(void* context, std::int64_t first_key, std::int64_t keys, const float* tile) {
     auto& run = *static_cast<RunStatistics*>(context);
-    const std::int64_t key = run.at_.begin + first_key;
+    const std::int64_t key = run.at_.k_begin + first_key;
     if (run.mass_ != nullptr) add_tile(tile, keys, run.mass_ + key);
     if (run.heaviest_.top > 0) keep_heaviest(tile, key, keys, run.heaviest_);
   }
@@ -124,8 +124,8 @@ class RunStatistics {
       const double weight = scratch.scores[j];
       if (weight == 0) continue;
       entropy -= weight * std::log(weight);
-      if (mass_ != nullptr) mass_[at_.begin + j] += weight;
-      if (heaviest_.top > 0) heaviest_.add(i, at_.begin + j, static_cast<float>(weight));
+      if (mass_ != nullptr) mass_[at_.k_begin + j] += weight;
+      if (heaviest_.top > 0) heaviest_.add(i, at_.k_begin + j, static_cast<float>(weight));
     }
     if (all_.entropy.count() > 0) all_.entropy.data()[row_ + i] = static_cast<float>(entropy);
     if (all_.log_sum_exp.count() > 0) {

@@ -58,7 +58,7 @@ void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, s
   const auto& a = call.a;
   const auto scratch = detail::row_scratch(memory, a);
   detail::RowIndex at{call.sequence_of(batch, query), head, 0};
-  at.query = query - at.sequence.begin;
+  at.query = query - at.sequence.q_begin;
   detail::KeyRange range{0, at.sequence.k_len};
   if (detail::hides(call.stage)) {
     range = detail::biased_scores(a, at, scratch);
@@ -70,7 +70,7 @@ void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, s
   }
   std::fill_n(target, a.k_len, call.hidden());
   for (std::int64_t j = range.first; j < range.last; ++j) {
-    target[at.sequence.begin + j] = static_cast<T>(scratch.scores[j]);
+    target[at.sequence.k_begin + j] = static_cast<T>(scratch.scores[j]);
   }
 }
 
@@ -111,7 +111,7 @@ std::vector<Group> groups_of(const Call<T>& call) {
     const std::int64_t row = row_at(place);
     if (groups.empty() || row >= end || groups.back().count == kBlockLanes) {
       const detail::Sequence at = call.a.sequence_of(0, row);  // alike in all batch rows
-      end = at.begin + at.q_len;
+      end = at.q_begin + at.q_len;
       groups.emplace_back();
     }
     Group& group = groups.back();
@@ -130,13 +130,13 @@ class RowWriter {
     std::int64_t queries[kBlockLanes];
     for (std::int64_t i = 0; i < group.count; ++i) {
       targets_[i] = call.row(batch, head, group.places[i]);
-      queries[i] = group.rows[i] - at_.begin;
+      queries[i] = group.rows[i] - at_.q_begin;
     }
     const std::int64_t head_q = call.heads[static_cast<std::size_t>(head)];
     detail::ScoreTask<T> task(call.a, at_, head_q, {queries, static_cast<std::size_t>(group.count)},
                               call.stage);
-    hide(0, at_.begin);
-    next_ = at_.begin;
+    hide(0, at_.k_begin);
+    next_ = at_.k_begin;
     unfinished_ |= task.run({take, this}, nullptr, nullptr);
     hide(next_, call.a.k_len);
     std::vector<double> memory;
@@ -159,7 +159,7 @@ class RowWriter {
   }
 
   void write(std::int64_t first_key, std::int64_t keys, const float* tile) {
-    const std::int64_t begin = at_.begin + first_key;
+    const std::int64_t begin = at_.k_begin + first_key;
     hide(next_, begin);
     next_ = begin + keys;
     alignas(64) float rows[kBlockLanes * kKeyBlock];

@@ -213,7 +213,8 @@ TEST_F(AttentionErrors, SlopesAndSinks) {
 TEST_F(AttentionErrors, Segments) {
   std::vector<std::int64_t> segments{0, 3, 5};
   options.segments = segments;
-  EXPECT_EQ(message(), "[attention.segments] must go with q_len = k_len, got 3 and 5");
+  EXPECT_EQ(message(),
+            "[attention.segments] must go with key_segments or q_len = k_len, got 3 and 5");
   q = Tensor<float>(Shape{2, 4, 5, 8});
   out = Tensor<float>(Shape{2, 4, 5, 6});
   EXPECT_EQ(message(), "no error");

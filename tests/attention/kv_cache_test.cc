@@ -265,6 +265,8 @@ TEST(KvCache, ErrorsNameTheArgument) {
               HasSubstr("kv_cache.key_lengths"));
   EXPECT_THAT(error_of([&] { cache.attend(q, out, {.segments = segments}); }),
               HasSubstr("kv_cache.segments"));
+  EXPECT_THAT(error_of([&] { cache.attend(q, out, {.key_segments = segments}); }),
+              HasSubstr("kv_cache.key_segments"));
   EXPECT_THAT(error_of([&] { cache.attend(q, out, {.causal = Causal::top_left}); }),
               HasSubstr("[kv_cache.causal] must be unset, none or at_offsets, got top_left"));
   EXPECT_THAT(error_of([&] { cache.attend(k.view().select(0, 0), out); }),

@@ -64,9 +64,13 @@ struct AttentionOptions {
                                                 // does not move a diagonal. Empty: none
   // Packed sequences: batch row b holds the sequences [segments[s], segments[s + 1]), which do not
   // see one another; positions (causal, window, distances, rotation) start again at each. First
-  // entry 0, ascending, last entry q_len = k_len. Not with query_offsets or key_lengths. Empty: one
+  // entry 0, ascending, last entry q_len. Not with query_offsets or key_lengths. Empty: one
   // sequence.
   std::span<const std::int64_t> segments{};
+  // Where the keys of those sequences are: as many entries, 0 first, ascending, k_len last. Queries
+  // of sequence s see keys [key_segments[s], key_segments[s + 1]) and are aligned with them as
+  // `causal` says of the sequence's own lengths. Empty: as the queries, so q_len = k_len.
+  std::span<const std::int64_t> key_segments{};
   // Positions by name instead of by place: [batch or 1, q_len] and [batch or 1, k_len], any
   // strides, both or neither, within +-2^53, in any order. Rotation rows, distances (of `bias` and
   // `slopes`) and generators then go by them: a pair's distance is its key's id less its query's,

@@ -78,7 +78,7 @@ class KvCache {
   // q_len positions of each sequence: append first. options.causal unset is at_offsets; `none`
   // makes all positions visible. Position ids, if any, are those of these queries and of all that
   // is held, [batch or 1, longest()]. Throws Error as attention() does, and when options has
-  // key_lengths, segments or another causal.
+  // key_lengths, segments, key_segments or another causal.
   void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {}) const;
 
  private:

@@ -37,7 +37,7 @@ class ContentTerm {
   // One query with the keys [first_key, last_key) that causal, window and lengths let it see.
   // Queries and keys count in their sequence.
   struct Row {
-    std::int64_t batch = 0, begin = 0;  // the batch row, and where the sequence begins in it
+    std::int64_t batch = 0, begin = 0;  // the batch row, and where the sequence's keys begin in it
     std::int64_t head = 0, query = 0;
     std::int64_t own_key = 0;  // the query's place among the keys
     std::int64_t first_key = 0, last_key = 0;
@@ -79,11 +79,11 @@ class ContentTerm {
   // key. Adds the term to them; what becomes of those of -infinity does not matter.
   virtual void add(const Row& row, double* scores, double* scratch) const noexcept = 0;
 
-  // Terms that are a sum over pairs of something made of the pair alone may know tiles as well: then
-  // float32 and 16-bit calls without softcap, whose values have no vectors, take the fast path.
-  // add_tile() adds the term to scores[i * stride + j] but where that is -infinity. The number for a
-  // pair is the same whatever tile it is in. Rows of hidden pairs may hold anything; their numbers
-  // do not matter.
+  // Terms that are a sum over pairs of something made of the pair alone may know tiles as well:
+  // then float32 and 16-bit calls without softcap, whose values have no vectors, take the fast
+  // path. add_tile() adds the term to scores[i * stride + j] but where that is -infinity. The
+  // number for a pair is the same whatever tile it is in. Rows of hidden pairs may hold anything;
+  // their numbers do not matter.
   virtual bool has_tiles() const noexcept { return false; }
   virtual std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept;  // floats
   virtual void add_tile(const Tile& tile, float* scores, std::int64_t stride,
