@@ -76,6 +76,12 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       add_file(program, inputs, "--segments",
                "packed sequences: where each begins, then the length (cu_seqlens); int32 or int64")
           ->group(kPositions);
+  add_file(
+      program, inputs, "--key-segments",
+      "where the keys of each of those begin, then k_len, if they are other keys than queries; "
+      "int32 or int64")
+      ->group(kPositions)
+      ->needs(segments);
   add_file(program, inputs, "--kv-lengths",
            "[batch]: keys from there on are padding; with --causal bottom_right the last key that "
            "is none is the last query's own. int32 or int64")

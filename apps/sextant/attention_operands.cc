@@ -87,6 +87,11 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
         whole_numbers(arrays, "segments", -1, "where sequences begin and the last one ends");
     options.segments = segments_;
   }
+  if (arrays.contains("key-segments")) {
+    key_segments_ = whole_numbers(arrays, "key-segments", -1,
+                                  "where the keys of sequences begin and the last ones end");
+    options.key_segments = key_segments_;
+  }
   align(command, arrays);
   if (arrays.contains("query-positions")) take_ids(arrays);
   if (command.rotates()) rotate(command);
@@ -197,7 +202,8 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
     return 1 + std::max({*last_q, *last_k, *last_q - *first_k, *last_k - *first_q});
   }
   std::vector<std::int64_t> first_positions = offsets_;
-  if (options.causal == Causal::bottom_right) {
+  // Of pairs with fewer keys than queries no distance is further than their queries are long.
+  if (options.causal == Causal::bottom_right && key_segments_.empty()) {
     first_positions.assign(static_cast<std::size_t>(q.size(0)), k_len - q_len);
   }
   std::int64_t count = std::max(q_len, k_len);

@@ -46,7 +46,7 @@ class AttentionOperands {
   Shape mask_shape_;
   DistanceBias bias_;
   Tensor<std::int64_t> query_ids_, key_ids_;
-  std::vector<std::int64_t> segments_, key_lengths_, offsets_;
+  std::vector<std::int64_t> segments_, key_segments_, key_lengths_, offsets_;
   std::vector<double> slopes_, sinks_;
   RotationTable<float> rotation_;
   std::unique_ptr<AttentionScheme> scheme_;

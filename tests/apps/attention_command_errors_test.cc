@@ -92,6 +92,7 @@ TEST_F(AttentionRefusals, WordsThatDoNotRead) {
 
 TEST_F(AttentionRefusals, OptionsThatExcludeEachOther) {
   wrong_line("--segments @n --kv-lengths @n", "--segments excludes --kv-lengths");
+  wrong_line("--key-segments @n", "--key-segments requires --segments");
   wrong_line("--segments @n --query-offsets @n", "--segments excludes --query-offsets");
   wrong_line("--query-offsets @n --causal top_left",
              "[attention.query-offsets] must go with --causal at_offsets or none, got top_left");
@@ -183,7 +184,10 @@ TEST_F(AttentionRefusals, NumbersThatDoNotFit) {
   unusable_square("--segments @n",
                   "[attention.segments] must ascend from 0 to the length 3, got 3");
   list({0, 3});
-  unusable("--segments @n", "[attention.segments] must go with q_len = k_len, got 3 and 5");
+  unusable("--segments @n",
+           "[attention.segments] must go with key_segments or q_len = k_len, got 3 and 5");
+  unusable("--segments @n --key-segments @n",
+           "[attention.key_segments] must ascend from 0 to the length 5, got 0 .. 3");
   list({2, -1});
   unusable("--kv-lengths @n", "[attention.kv-lengths] must be in 0 .. 5, the length of k, got -1");
   unusable("--query-offsets @n --rotary-base 10",

@@ -73,6 +73,20 @@ TEST_F(AttentionByHand, SegmentsDoNotSeeOneAnother) {
   EXPECT_EQ(result("--segments @cu"), result(""));
 }
 
+TEST_F(AttentionByHand, PackedPairsHaveKeysOfTheirOwn) {
+  save_means(3, 4);  // the values are 1, 2, 4, 8
+  save_npy(file("cu"), filled<std::int32_t>({4}, {0, 1, 1, 3}));
+  save_npy(file("keys"), filled<std::int64_t>({4}, {0, 1, 2, 4}));
+  EXPECT_THAT(result("--segments @cu --key-segments @keys"), ElementsAre(1, 6, 6));
+  EXPECT_THAT(result("--segments @cu --key-segments @keys --causal bottom_right"),
+              ElementsAre(1, 4, 6));
+  save_npy(file("keys"), filled<std::int64_t>({4}, {0, 0, 1, 4}));
+  const std::string options = "--segments @cu --key-segments @keys --causal bottom_right ";
+  const auto means = Pointwise(DoubleNear(kRounding), {0.0, 3.0, 14.0 / 3});
+  EXPECT_THAT(result(options), means);
+  EXPECT_THAT(result(options + "--scheme none"), means);
+}
+
 TEST_F(AttentionByHand, LengthsOfKeysArePaddingAndMoveTheLastQuery) {
   save<double>("q", {2, 1, 2, 1}, List(4));
   save<double>("k", {2, 1, 4, 1}, List(8));
