@@ -154,6 +154,46 @@ Tensor<T> Embedding<T>::operator()(View<const std::int64_t> indices, double scal
   return copy_of(View<const T>(rows.data(), Shape{indices.size(0), indices.size(1), width()}));
 }
 
+// Columns of a table that one thread adds to, so that no two threads meet in a row.
+constexpr std::int64_t kColumns = 64;
+
+template <class T>
+void Embedding<T>::forward(std::span<const std::int64_t> indices, double scale, View<T> y,
+                           const Pass& pass) const {
+  const T factor = static_cast<T>(scale);
+  constexpr std::int64_t kRows = 64;
+  const auto length = static_cast<std::int64_t>(indices.size());
+  parallel_for((length + kRows - 1) / kRows, pass.threads, [&](std::int64_t task) {
+    for (std::int64_t i = task * kRows; i < std::min(length, (task + 1) * kRows); ++i) {
+      const T* from = table_.data() + indices[static_cast<std::size_t>(i)] * width();
+      T* to = y.data() + i * width();
+      for (std::int64_t column = 0; column < width(); ++column) to[column] = from[column] * factor;
+    }
+  });
+}
+
+template <class T>
+void Embedding<T>::backward(std::span<const std::int64_t> indices, double scale, View<const T> dy,
+                            Embedding& gradient, const Pass& pass) const {
+  const T factor = static_cast<T>(scale);
+  parallel_for((width() + kColumns - 1) / kColumns, pass.threads, [&](std::int64_t task) {
+    const std::int64_t first = task * kColumns, last = std::min(width(), first + kColumns);
+    const T* from = dy.data();
+    for (const std::int64_t index : indices) {
+      T* to = gradient.table_.data() + index * width();
+      for (std::int64_t column = first; column < last && padding_ != index; ++column) {
+        to[column] += from[column] * factor;
+      }
+      from += width();
+    }
+  });
+}
+
+template <class T>
+void Embedding<T>::list(Parameters<T>& to, const std::string& prefix) {
+  to.push_back({prefix + "weight", &table_, false});
+}
+
 template <class T>
 Tensor<T> embed_with_positions(const Embedding<T>& embedding, View<const std::int64_t> indices,
                                View<const T> positions, const EmbedOptions& options) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "layers/dot.h"
+#include "layers/ops.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -52,6 +53,37 @@ Tensor<T> Linear<T>::operator()(View<const T> x) const {
     }
   }
   return y;
+}
+
+template <class T>
+Linear<T> Linear<T>::glorot(std::int64_t in, std::int64_t out, NumpyRandom& random, bool with_bias,
+                            double gain) {
+  Linear linear = Linear::random(in, out, random, false);
+  const double bound = gain * std::sqrt(6 / static_cast<double>(in + out));
+  const double from = std::sqrt(static_cast<double>(in)) * bound;
+  for (T& value : linear.weight.span()) value = static_cast<T>(static_cast<double>(value) * from);
+  if (with_bias) linear.bias = Tensor<T>({out});
+  return linear;
+}
+
+template <class T>
+void Linear<T>::forward(View<const T> x, View<T> y, const Pass& pass) const {
+  ops::linear<T>(x, weight.view(), bias.data(), y, pass.threads);
+}
+
+template <class T>
+void Linear<T>::backward(View<const T> x, View<const T> dy, View<T> dx, Linear& gradient,
+                         const Pass& pass) const {
+  ops::linear_weight_gradient<T>(x, dy, gradient.weight.view(), gradient.bias.data(), pass.threads);
+  if (dx.count() > 0) {
+    ops::linear_input_gradient<T>(dy, weight.view(), dx, false, pass.threads);
+  }
+}
+
+template <class T>
+void Linear<T>::list(Parameters<T>& to, const std::string& prefix) {
+  to.push_back({prefix + "weight", &weight, true});
+  if (bias.count() > 0) to.push_back({prefix + "bias", &bias, false});
 }
 
 template struct Linear<float>;

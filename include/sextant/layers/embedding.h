@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "sextant/core/random.h"
 #include "sextant/core/tensor.h"
+#include "sextant/layers/parameters.h"
+#include "sextant/layers/pass.h"
 
 namespace sextant {
 
@@ -23,6 +26,7 @@ class Embedding {
   std::int64_t tokens() const noexcept { return table_.size(0); }
   std::int64_t width() const noexcept { return table_.size(1); }
   const Tensor<T>& table() const noexcept { return table_; }
+  Tensor<T>& table() noexcept { return table_; }
   std::optional<std::int64_t> padding() const noexcept { return padding_; }
 
   // indices [length] -> [length, width], times `scale`. Throws Error for an index outside 0 ..
@@ -30,6 +34,15 @@ class Embedding {
   Tensor<T> operator()(std::span<const std::int64_t> indices, double scale = 1) const;
   // indices [batch, length] -> [batch, length, width].
   Tensor<T> operator()(View<const std::int64_t> indices, double scale = 1) const;
+
+  // For training: y [length, width] is row indices[i] times `scale`, indices checked by the caller.
+  void forward(std::span<const std::int64_t> indices, double scale, View<T> y,
+               const Pass& pass) const;
+  // gradient.table() row indices[i] += scale dy row i; that of the padding stays as it is.
+  void backward(std::span<const std::int64_t> indices, double scale, View<const T> dy,
+                Embedding& gradient, const Pass& pass) const;
+  // prefix + "weight": the table, which weight decay leaves alone.
+  void list(Parameters<T>& to, const std::string& prefix);
 
  private:
   Tensor<T> table_;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sextant/core/random.h"
 #include "sextant/core/tensor.h"
+#include "sextant/layers/parameters.h"
+#include "sextant/layers/pass.h"
 
 namespace sextant {
 
@@ -16,8 +19,21 @@ struct Linear {
   // Uniform in +-1/sqrt(in), weight first, then bias, row by row, from the generator's stream.
   static Linear random(std::int64_t in, std::int64_t out, NumpyRandom& random,
                        bool with_bias = true);
-  // x [rows, in] -> [rows, out].
+  // Uniform in +-gain sqrt(6 / (in + out)) and no bias or one of zeros (Glorot and Bengio 2010):
+  // where layers that learn start.
+  static Linear glorot(std::int64_t in, std::int64_t out, NumpyRandom& random,
+                       bool with_bias = true, double gain = 1);
+
+  // x [rows, in] -> [rows, out]. Sums in float64, rounded once.
   Tensor<T> operator()(View<const T> x) const;
+
+  // For training: x [rows, in], y [rows, out], contiguous; sums in T.
+  void forward(View<const T> x, View<T> y, const Pass& pass) const;
+  // From dy [rows, out]: dx is overwritten (empty: not wanted), the gradient is added to.
+  void backward(View<const T> x, View<const T> dy, View<T> dx, Linear& gradient,
+                const Pass& pass) const;
+  // prefix + "weight", prefix + "bias".
+  void list(Parameters<T>& to, const std::string& prefix);
 };
 
 }  // namespace sextant

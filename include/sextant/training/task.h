@@ -6,23 +6,9 @@
 
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"
+#include "sextant/layers/token_loss.h"
 
 namespace sextant {
-
-// A loss summed over tokens.
-struct LossSum {
-  double loss = 0;           // sum of the tokens' negative log likelihoods, in nats
-  double smoothed = 0;       // sum of what is minimised: with label smoothing, else equal to loss
-  std::int64_t tokens = 0;   // how many targets it is a sum over
-  std::int64_t correct = 0;  // of which the most probable token was the target
-
-  void add(const LossSum& other) noexcept {
-    loss += other.loss;
-    smoothed += other.smoothed;
-    tokens += other.tokens;
-    correct += other.correct;
-  }
-};
 
 // One thing to learn: a model, its data, and how batches are drawn. Everything is a function of the
 // seed and the step's number: a task has no state but the parameters.

@@ -1,0 +1,64 @@
+// Multi-head attention that learns: self, causal and cross attention, any positional scheme,
+// grouped heads, packed sequences.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sextant/layers/linear.h"
+#include "sextant/layers/scheme_positions.h"
+
+namespace sextant {
+
+struct AttentionLayerOptions {
+  std::int64_t width = 0;     // of x and of the result
+  std::int64_t heads = 1;     // of queries
+  std::int64_t heads_k = 0;   // of keys and values, a divisor of heads; 0: heads
+  std::int64_t head_dim = 0;  // 0: width / heads, which must divide
+  bool bias = true;           // of the linear maps
+};
+
+// What a call attends over: the sequences of x and, for cross attention, of the context.
+template <class T>
+struct AttentionCall {
+  bool causal = false;
+  std::span<const std::int64_t> segments{};       // of the queries, [sequences + 1]
+  std::span<const std::int64_t> key_segments{};   // of the context's keys; empty: as the queries
+  const SchemePositions<T>* positions = nullptr;  // prepared; null: none
+};
+
+// out(attention(q, k, v)) with q, k, v = in(x), or k, v = in(context) (Vaswani et al. 2017, section
+// 3.2.2).
+template <class T>
+struct AttentionLayer {
+  AttentionLayerOptions options;  // without zeros
+  Linear<T> in;   // [(heads + 2 heads_k) head_dim, width]: rows of q, of k, of v, each head by head
+  Linear<T> out;  // [width, heads head_dim]
+
+  // Throws Error unless sizes are positive, heads divide width (or head_dim is given), and heads_k
+  // divides heads. `out_gain`: of the last map's first weights.
+  AttentionLayer(const AttentionLayerOptions& options, NumpyRandom& random, double out_gain = 1);
+
+  struct Saved {
+    View<const T> x, context;  // [tokens, width]; of self attention the context is empty
+    View<T> q, k, v, mixed;    // [1, heads or heads_k, tokens, head_dim], strided
+    View<float> log_sum_exp;   // [1, heads, tokens]
+    AttentionCall<T> call;
+  };
+  // x, y: [tokens, width]; context: [context tokens, width], or empty for self attention.
+  Saved forward(View<const T> x, View<const T> context, const AttentionCall<T>& call, View<T> y,
+                Pass& pass) const;
+  // dx is overwritten; dcontext is added to; the gradients of layer and positions (null where the
+  // call has none) are added to.
+  void backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
+                AttentionLayer& gradient, SchemePositions<T>* positions_gradient, Pass& pass) const;
+
+  // The attention weights of one sequence of a call, [heads, its queries, its keys], for pictures.
+  Tensor<T> weights(const Saved& saved, std::int64_t sequence) const;
+
+  // prefix + "in.", prefix + "out.".
+  void list(Parameters<T>& to, const std::string& prefix);
+};
+
+}  // namespace sextant

@@ -1,0 +1,36 @@
+// The feed-forward layer: two linear maps and a nonlinear function between them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sextant/layers/activation.h"
+#include "sextant/layers/linear.h"
+
+namespace sextant {
+
+// out(dropout(activation(in(x)))) (Vaswani et al. 2017, section 3.3). For swiglu `in` makes gate
+// and up, [2 hidden, width], gate first.
+template <class T>
+struct FeedForward {
+  Activation activation;
+  Linear<T> in, out;
+
+  // Throws Error unless width and hidden are positive. `out_gain`: of the last map's first weights.
+  FeedForward(std::int64_t width, std::int64_t hidden, Activation activation, bool with_bias,
+              NumpyRandom& random, double out_gain = 1);
+
+  struct Saved {
+    View<const T> x, before, after;  // [rows, width], [rows, in], [rows, hidden]
+    RandomKey key;
+  };
+  // x, y: [rows, width], contiguous.
+  Saved forward(View<const T> x, View<T> y, Pass& pass) const;
+  // dx is overwritten, the gradient added to.
+  void backward(const Saved& saved, View<const T> dy, View<T> dx, FeedForward& gradient,
+                Pass& pass) const;
+  // prefix + "in.", prefix + "out.".
+  void list(Parameters<T>& to, const std::string& prefix);
+};
+
+}  // namespace sextant

@@ -1,0 +1,45 @@
+// Layer norm and RMS norm.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sextant/core/tensor.h"
+#include "sextant/layers/parameters.h"
+#include "sextant/layers/pass.h"
+
+namespace sextant {
+
+enum class NormKind {
+  layer,  // (x - mean) / sqrt(variance + epsilon) gain + bias (Ba et al. 2016, 1607.06450)
+  rms,    // x / sqrt(mean(x^2) + epsilon) gain (Zhang and Sennrich 2019, 1910.07467)
+};
+std::string_view name_of(NormKind kind) noexcept;
+NormKind parse_norm_kind(std::string_view name, std::string_view where);
+
+// Over the last axis. T: float or double.
+template <class T>
+struct Norm {
+  NormKind kind;
+  double epsilon;
+  Tensor<T> gain;  // [width], ones at first
+  Tensor<T> bias;  // [width], zeros at first; empty for rms
+
+  // Throws Error unless width and epsilon are positive.
+  Norm(NormKind kind, std::int64_t width, double epsilon = 1e-5);
+
+  // What the backward pass needs, in the pass's memory.
+  struct Saved {
+    View<const T> x;      // [rows, width]
+    View<const T> stats;  // [rows, 2]: mean and 1 / deviation
+  };
+  // x, y: [rows, width], contiguous; y may not be x.
+  Saved forward(View<const T> x, View<T> y, Pass& pass) const;
+  // dx is overwritten, or added to; the gradient is added to.
+  void backward(const Saved& saved, View<const T> dy, View<T> dx, bool add, Norm& gradient,
+                Pass& pass) const;
+  void list(Parameters<T>& to, const std::string& prefix);
+};
+
+}  // namespace sextant

@@ -1,0 +1,48 @@
+// A decoder that may copy: its distribution over tokens is mixed with its attention over the source
+// (See et al. 2017, 1704.04368; Jhamtani et al. 2017, 1707.01161).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sextant/layers/linear.h"
+#include "sextant/layers/token_loss.h"
+
+namespace sextant {
+
+// p(w) = g softmax(logits)[w] + (1 - g) sum of a_j over the source places j that hold w, with a =
+// softmax(to_q(h) to_k(context)^T / sqrt(width)) over the places of the row's own sequence and g =
+// sigmoid(gate(h)).
+template <class T>
+struct Pointer {
+  Linear<T> to_q, to_k;  // [width, width], without bias
+  Linear<T> gate;        // [1, width], with bias
+
+  Pointer(std::int64_t width, NumpyRandom& random);
+
+  // What the loss is about: h [rows, width] of a decoder, the encoder's context [source tokens,
+  // width] with its tokens, the sequences of both, and targets [rows], negative ones left out.
+  struct Input {
+    View<const T> h, context;
+    std::span<const std::int64_t> source;                      // tokens, [source tokens]
+    std::span<const std::int64_t> segments, context_segments;  // [sequences + 1]
+    std::span<const std::int64_t> targets;
+  };
+  // As token_loss(), of the mixture; what label smoothing shares out is the vocabulary's softmax
+  // alone. dh is overwritten; dcontext, dweight and the gradient are added to. Empty dh: no
+  // gradients.
+  LossSum loss(const Input& input, View<const T> weight, const TokenLossOptions& options,
+               View<T> dh, View<T> dcontext, View<T> dweight, Pointer* gradient, Pass& pass) const;
+
+  // For decoding: rows of one sequence. logits [rows, vocabulary] become log p; keys =
+  // to_k(context) [source tokens, width]; copied, unless empty, [rows, source tokens], becomes (1 -
+  // g) a.
+  void mix(View<const T> h, View<const T> keys, std::span<const std::int64_t> source,
+           View<T> logits, View<T> copied, Pass& pass) const;
+
+  // prefix + "to_q.", "to_k.", "gate.".
+  void list(Parameters<T>& to, const std::string& prefix);
+};
+
+}  // namespace sextant

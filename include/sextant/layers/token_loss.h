@@ -1,0 +1,47 @@
+// The last layer of a model of tokens and its loss: logits, softmax, cross entropy.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sextant/core/tensor.h"
+#include "sextant/layers/pass.h"
+
+namespace sextant {
+
+// A loss summed over tokens.
+struct LossSum {
+  double loss = 0;           // of the tokens' negative log likelihoods, in nats
+  double smoothed = 0;       // of what is minimised: with label smoothing, else equal to loss
+  std::int64_t tokens = 0;   // how many targets it is a sum over
+  std::int64_t correct = 0;  // of which the most probable token was the target
+
+  void add(const LossSum& other) noexcept {
+    loss += other.loss;
+    smoothed += other.smoothed;
+    tokens += other.tokens;
+    correct += other.correct;
+  }
+};
+
+struct TokenLossOptions {
+  // Part of the target's probability that all tokens share (Szegedy et al. 2016, 1512.00567), 0 <=
+  // smoothing < 1: (1 - smoothing) on the target, smoothing / vocabulary on every token.
+  double smoothing = 0;
+  double scale = 1;  // of the gradients: 1 / tokens for those of the mean
+};
+
+// Logits h weight^T, h [rows, width], weight [vocabulary, width]; the loss of targets [rows], of
+// which negative ones are left out. The logits exist for some rows at a time only. Unless dh is
+// empty, dh [rows, width] becomes scale times the gradient of the smoothed loss, and dweight is
+// added to. Throws Error for options out of range and targets outside the vocabulary.
+template <class T>
+LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::int64_t> targets,
+                   const TokenLossOptions& options, View<T> dh, View<T> dweight, Pass& pass);
+
+// The log likelihood of each target, [rows], 0 where it is left out: for scoring.
+template <class T>
+Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
+                                     std::span<const std::int64_t> targets, Pass& pass);
+
+}  // namespace sextant

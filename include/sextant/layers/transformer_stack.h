@@ -1,0 +1,95 @@
+// Encoders and decoders: residual blocks of attention and feed-forward layers, and stacks of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sextant/layers/attention_layer.h"
+#include "sextant/layers/feed_forward.h"
+#include "sextant/layers/norm.h"
+
+namespace sextant {
+
+struct StackOptions {
+  std::int64_t layers = 6;
+  AttentionLayerOptions attention{};
+  std::int64_t hidden = 0;  // of the feed-forward layers; 0: 4 width
+  Activation activation = Activation::relu;
+  NormKind norm = NormKind::layer;
+  double epsilon = 1e-5;  // of the norms
+  // Norms before each layer, and one behind the stack (Xiong et al. 2020, 2002.04745); false:
+  // behind each residual sum, as Vaswani et al. 2017 have it.
+  bool pre_norm = true;
+  bool final_norm = true;  // behind the stack
+  bool causal = false;     // self attention sees what came before only
+  bool cross = false;      // with cross attention between: a decoder
+  bool bias = true;        // of the linear maps
+};
+
+// One layer: x + self(x), + cross(x, context), + feed_forward(x), with norms and dropout as the
+// options say.
+template <class T>
+struct TransformerLayer {
+  AttentionLayer<T> self;
+  Norm<T> self_norm;
+  std::optional<AttentionLayer<T>> cross;
+  std::optional<Norm<T>> cross_norm;
+  FeedForward<T> feed_forward;
+  Norm<T> feed_forward_norm;
+
+  TransformerLayer(const StackOptions& options, NumpyRandom& random);
+
+  // What a residual block keeps.
+  template <class Inner>
+  struct Block {
+    typename Norm<T>::Saved norm;
+    typename Inner::Saved inner;
+    RandomKey key;
+  };
+  struct Saved {
+    Block<AttentionLayer<T>> self;
+    std::optional<Block<AttentionLayer<T>>> cross;
+    Block<FeedForward<T>> feed_forward;
+  };
+
+  // prefix + "self.", "self_norm.", "cross.", "cross_norm.", "feed_forward.",
+  // "feed_forward_norm.".
+  void list(Parameters<T>& to, const std::string& prefix);
+};
+
+// Layers one after the other.
+template <class T>
+struct TransformerStack {
+  StackOptions options;
+  std::vector<TransformerLayer<T>> layers;
+  std::optional<Norm<T>> final_norm;
+
+  // Throws Error for options that do not fit. The last map of each block starts 1 / sqrt(blocks)
+  // smaller, so that the sum over the blocks does not grow with their number (Radford et al. 2019).
+  TransformerStack(const StackOptions& options, NumpyRandom& random);
+
+  struct Saved {
+    std::vector<typename TransformerLayer<T>::Saved> layers;
+    std::optional<typename Norm<T>::Saved> final_norm;
+    View<const T> y;  // the result, [tokens, width]
+  };
+  struct Input {
+    std::span<const std::int64_t> segments{};          // of x
+    View<const T> context{};                           // [context tokens, width], of a decoder
+    std::span<const std::int64_t> context_segments{};  // as many sequences as x has
+    const SchemePositions<T>* positions = nullptr;     // of the self attention; prepared
+  };
+  // x: [tokens, width], contiguous, and alive until the backward pass is over.
+  Saved forward(View<const T> x, const Input& input, Pass& pass) const;
+  // d: [tokens, width], the gradient of the result, becomes that of x; dcontext is added to.
+  void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,
+                SchemePositions<T>* positions_gradient, Pass& pass) const;
+
+  // prefix + "0.", "1.", ..., "final_norm.".
+  void list(Parameters<T>& to, const std::string& prefix);
+};
+
+}  // namespace sextant

@@ -1,0 +1,170 @@
+// Projections around the attention operator, and their gradients.
+#include "sextant/layers/attention_layer.h"
+
+#include "layers/ops.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+AttentionLayerOptions checked(AttentionLayerOptions options) {
+  const auto positive = [](const char* name, std::int64_t value) {
+    if (value < 1) throw Error(name, "must be at least 1, got " + std::to_string(value));
+  };
+  positive("attention_layer.width", options.width);
+  positive("attention_layer.heads", options.heads);
+  if (options.heads_k == 0) options.heads_k = options.heads;
+  positive("attention_layer.heads_k", options.heads_k);
+  if (options.heads % options.heads_k != 0) {
+    throw Error("attention_layer.heads_k", "must divide heads = " + std::to_string(options.heads) +
+                                               ", got " + std::to_string(options.heads_k));
+  }
+  if (options.head_dim == 0) {
+    if (options.width % options.heads != 0) {
+      throw Error("attention_layer.heads", "must divide width = " + std::to_string(options.width) +
+                                               ", got " + std::to_string(options.heads));
+    }
+    options.head_dim = options.width / options.heads;
+  }
+  positive("attention_layer.head_dim", options.head_dim);
+  return options;
+}
+
+// Rows [first, first + count) of a map's outputs.
+template <class T>
+ops::Rows<const T> part(const Linear<T>& map, std::int64_t first, std::int64_t count) {
+  return View<const T>(map.weight.view()).narrow(0, first, count);
+}
+template <class T>
+const T* bias_of(const Linear<T>& map, std::int64_t first) {
+  return map.bias.count() > 0 ? map.bias.data() + first : nullptr;
+}
+
+// Columns [first, first + heads * head_dim) of [tokens, wide] as [1, heads, tokens, head_dim].
+template <class T>
+View<T> heads_of(View<T> x, std::int64_t first, std::int64_t heads, std::int64_t head_dim) {
+  return x.narrow(1, first, heads * head_dim).split(1, heads).transpose(0, 1).split(0, 1);
+}
+
+template <class T>
+AttentionOptions<T> options_of(const AttentionCall<T>& call, bool cross) {
+  AttentionOptions<T> options;
+  if (call.causal) options.causal = Causal::top_left;
+  options.segments = call.segments;
+  if (cross) options.key_segments = call.key_segments;
+  if (call.positions != nullptr) call.positions->set(options);
+  return options;
+}
+
+}  // namespace
+
+template <class T>
+AttentionLayer<T>::AttentionLayer(const AttentionLayerOptions& given, NumpyRandom& random,
+                                  double out_gain)
+    : options(checked(given)),
+      in(Linear<T>::glorot(options.width, (options.heads + 2 * options.heads_k) * options.head_dim,
+                           random, options.bias)),
+      out(Linear<T>::glorot(options.heads * options.head_dim, options.width, random, options.bias,
+                            out_gain)) {}
+
+template <class T>
+typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, View<const T> context,
+                                                             const AttentionCall<T>& call,
+                                                             View<T> y, Pass& pass) const {
+  const auto [width, heads, heads_k, head_dim, with_bias] = options;
+  const std::int64_t tokens = x.size(0), q_width = heads * head_dim, k_width = heads_k * head_dim;
+  Saved saved{.x = x, .context = context, .call = call};
+  const bool cross = context.count() > 0;
+  const View<T> projected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
+  const View<T> keys = cross ? pass.memory.take<T>({context.size(0), 2 * k_width})
+                             : projected.narrow(1, q_width, 2 * k_width);
+  ops::linear<T>(x, part(in, 0, projected.size(1)), bias_of(in, 0), projected, pass.threads);
+  if (cross) {
+    ops::linear<T>(context, part(in, q_width, 2 * k_width), bias_of(in, q_width), keys,
+                   pass.threads);
+  }
+  saved.q = heads_of(projected, 0, heads, head_dim);
+  saved.k = heads_of(keys, 0, heads_k, head_dim);
+  saved.v = heads_of(keys, k_width, heads_k, head_dim);
+  const View<T> mixed = pass.memory.take<T>({tokens, q_width});
+  saved.mixed = heads_of(mixed, 0, heads, head_dim);
+  saved.log_sum_exp = pass.memory.take<float>({1, heads, tokens});
+  AttentionOptions<T> attention_options = options_of(call, cross);
+  attention_options.threads = pass.threads;
+  attention_options.log_sum_exp = saved.log_sum_exp;
+  attention<T>(saved.q, saved.k, saved.v, saved.mixed, attention_options);
+  out.forward(mixed, y, pass);
+  return saved;
+}
+
+template <class T>
+void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
+                                 AttentionLayer& gradient, SchemePositions<T>* positions_gradient,
+                                 Pass& pass) const {
+  const auto [width, heads, heads_k, head_dim, with_bias] = options;
+  const std::int64_t tokens = saved.x.size(0), q_width = heads * head_dim,
+                     k_width = heads_k * head_dim;
+  const bool cross = saved.context.count() > 0;
+  const auto mark = pass.memory.mark();
+  const View<T> dmixed = pass.memory.take<T>({tokens, q_width});
+  const View<const T> mixed(saved.mixed.data(), {tokens, q_width});
+  out.backward(mixed, dy, dmixed, gradient.out, pass);
+  const View<T> dprojected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
+  const View<T> dkeys = cross ? pass.memory.take<T>({saved.context.size(0), 2 * k_width})
+                              : dprojected.narrow(1, q_width, 2 * k_width);
+  AttentionGradients<T> gradients;
+  gradients.q = heads_of(dprojected, 0, heads, head_dim);
+  gradients.k = heads_of(dkeys, 0, heads_k, head_dim);
+  gradients.v = heads_of(dkeys, k_width, heads_k, head_dim);
+  const SchemePositions<T>* positions = saved.call.positions;
+  if (positions != nullptr) positions->want(gradients, pass);
+  AttentionOptions<T> attention_options = options_of(saved.call, cross);
+  attention_options.threads = pass.threads;
+  attention_backward<T>(saved.q, saved.k, saved.v, saved.mixed,
+                        heads_of(dmixed, 0, heads, head_dim), gradients, attention_options,
+                        saved.log_sum_exp);
+  if (positions != nullptr) positions->collect(gradients, *positions_gradient);
+
+  const auto weight_gradient = [&](View<const T> x, View<const T> d, std::int64_t first) {
+    ops::linear_weight_gradient<T>(
+        x, d, gradient.in.weight.view().narrow(0, first, d.size(1)),
+        gradient.in.bias.count() > 0 ? gradient.in.bias.data() + first : nullptr, pass.threads);
+  };
+  weight_gradient(saved.x, dprojected, 0);
+  ops::linear_input_gradient<T>(View<const T>(dprojected), part(in, 0, dprojected.size(1)), dx,
+                                false, pass.threads);
+  if (cross) {
+    weight_gradient(saved.context, dkeys, q_width);
+    ops::linear_input_gradient<T>(View<const T>(dkeys), part(in, q_width, 2 * k_width), dcontext,
+                                  true, pass.threads);
+  }
+  pass.memory.release(mark);
+}
+
+template <class T>
+Tensor<T> AttentionLayer<T>::weights(const Saved& saved, std::int64_t sequence) const {
+  const bool cross = saved.context.count() > 0;
+  AttentionOptions<T> attention_options = options_of(saved.call, cross);
+  attention_options.segments = attention_options.key_segments = {};
+  const auto cut = [sequence](View<T> x, std::span<const std::int64_t> segments) {
+    const auto at = static_cast<std::size_t>(sequence);
+    return x.narrow(2, segments[at], segments[at + 1] - segments[at]);
+  };
+  const auto key_segments =
+      cross && !saved.call.key_segments.empty() ? saved.call.key_segments : saved.call.segments;
+  const Tensor<T> all =
+      attention_weights<T>(View<const T>(cut(saved.q, saved.call.segments)),
+                           View<const T>(cut(saved.k, key_segments)), attention_options);
+  return copy_of(all.view().select(0, 0));
+}
+
+template <class T>
+void AttentionLayer<T>::list(Parameters<T>& to, const std::string& prefix) {
+  in.list(to, prefix + "in.");
+  out.list(to, prefix + "out.");
+}
+
+template struct AttentionLayer<float>;
+template struct AttentionLayer<double>;
+
+}  // namespace sextant

@@ -1,0 +1,59 @@
+// The feed-forward layer.
+#include "sextant/layers/feed_forward.h"
+
+#include "layers/ops.h"
+
+namespace sextant {
+
+template <class T>
+FeedForward<T>::FeedForward(std::int64_t width, std::int64_t hidden, Activation function,
+                            bool with_bias, NumpyRandom& random, double out_gain)
+    : activation(function),
+      in(Linear<T>::glorot(width, function == Activation::swiglu ? 2 * hidden : hidden, random,
+                           with_bias)),
+      out(Linear<T>::glorot(hidden, width, random, with_bias, out_gain)) {}
+
+template <class T>
+typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> y,
+                                                       Pass& pass) const {
+  const std::int64_t rows = x.size(0);
+  const View<T> before = pass.memory.take<T>({rows, in.weight.size(0)});
+  const View<T> after = pass.memory.take<T>({rows, out.weight.size(1)});
+  in.forward(x, before, pass);
+  ops::activate<T>(activation, before, after, pass.threads);
+  const RandomKey key = pass.next_random();
+  if (pass.dropout > 0) {
+    ops::dropout<T>(nullptr, after.data(), after.data(), after.count(), pass.dropout, key,
+                    pass.threads);
+  }
+  out.forward(after, y, pass);
+  return {x, before, after, key};
+}
+
+template <class T>
+void FeedForward<T>::backward(const Saved& saved, View<const T> dy, View<T> dx,
+                              FeedForward& gradient, Pass& pass) const {
+  const auto mark = pass.memory.mark();
+  const View<T> dafter = pass.memory.take<T>(saved.after.shape());
+  out.backward(saved.after, dy, dafter, gradient.out, pass);
+  if (pass.dropout > 0) {
+    ops::dropout<T>(nullptr, dafter.data(), dafter.data(), dafter.count(), pass.dropout, saved.key,
+                    pass.threads);
+  }
+  const bool gated = activation == Activation::swiglu;
+  const View<T> dbefore = gated ? pass.memory.take<T>(saved.before.shape()) : dafter;
+  ops::activate_gradient<T>(activation, saved.before, dafter, dbefore, pass.threads);
+  in.backward(saved.x, dbefore, dx, gradient.in, pass);
+  pass.memory.release(mark);
+}
+
+template <class T>
+void FeedForward<T>::list(Parameters<T>& to, const std::string& prefix) {
+  in.list(to, prefix + "in.");
+  out.list(to, prefix + "out.");
+}
+
+template struct FeedForward<float>;
+template struct FeedForward<double>;
+
+}  // namespace sextant

@@ -1,0 +1,83 @@
+// What layers are computed with: products, norms, activations, losses over contiguous rows. float32
+// goes to the kernels; float64, which is for checks, is plain loops. `T` is float or double;
+// results do not depend on the threads.
+#pragma once
+
+#include <cstdint>
+
+#include "sextant/core/tensor.h"
+#include "sextant/layers/activation.h"
+#include "sextant/layers/pass.h"
+
+namespace sextant::ops {
+
+// Rows [rows, columns] that lie `stride` apart: part of a wider array.
+template <class T>
+struct Rows {
+  T* data = nullptr;
+  std::int64_t rows = 0, columns = 0, stride = 0;
+
+  Rows() = default;
+  Rows(T* first, std::int64_t height, std::int64_t width, std::int64_t apart)
+      : data(first), rows(height), columns(width), stride(apart) {}
+  // Of a view of rank 2 whose rows are contiguous.
+  Rows(View<T> x) : Rows(x.data(), x.size(0), x.size(1), x.stride(0)) {}  // NOLINT
+  operator Rows<const T>() const requires(!std::is_const_v<T>) {
+    return {data, rows, columns, stride};
+  }
+  T* row(std::int64_t i) const { return data + i * stride; }
+};
+
+// y = x w^T + bias: x [rows, in], w [out, in], bias [out] or null, y [rows, out].
+template <class T>
+void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int threads);
+// dx = dy w, or dx += dy w.
+template <class T>
+void linear_input_gradient(Rows<const T> dy, Rows<const T> w, Rows<T> dx, bool add, int threads);
+// dw += dy^T x, dbias += column sums of dy (unless null).
+template <class T>
+void linear_weight_gradient(Rows<const T> x, Rows<const T> dy, Rows<T> dw, T* dbias, int threads);
+
+// y = (x - mean) * scale * gain + bias per row, scale = 1 / sqrt(variance + epsilon) (Ba et al.
+// 2016, 1607.06450); stats [rows, 2] is set to mean and scale. Without a bias (null) it is the RMS
+// norm (Zhang and Sennrich 2019, 1910.07467): mean 0 and the mean square for the variance.
+template <class T>
+void norm(View<const T> x, const T* gain, const T* bias, double epsilon, bool rms, View<T> y,
+          View<T> stats, int threads);
+// dx (+)= the gradient; dgain, dbias (null: none) += theirs.
+template <class T>
+void norm_gradient(View<const T> x, View<const T> stats, const T* gain, bool rms, View<const T> dy,
+                   View<T> dx, bool add, T* dgain, T* dbias, int threads);
+
+// y = f(x) and dx = dy f'(x), which may be dy itself. For swiglu x is [rows, 2 n], gate first, and
+// y [rows, n].
+template <class T>
+void activate(Activation f, View<const T> x, View<T> y, int threads);
+template <class T>
+void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> dx, int threads);
+
+// y = residual + dropout(x), or dropout(x) alone where residual is null; y may be x or residual.
+// rate 0: nothing is dropped. The gradient is dropout(dy) with the same key.
+template <class T>
+void dropout(const T* residual, const T* x, T* y, std::int64_t count, double rate, RandomKey key,
+             int threads);
+
+// y += x, n elements.
+template <class T>
+void add(const T* x, T* y, std::int64_t count, int threads);
+// x *= factor.
+template <class T>
+void scale(T* x, std::int64_t count, double factor, int threads);
+
+// Softmax cross entropy of rows of logits, in place: logits become scale times the gradient of the
+// smoothed loss. targets [rows], negative: ignored. Target distribution: (1 - smoothing) on the
+// target and smoothing / vocabulary on every token. Without want_gradient logits are left alone.
+struct CrossEntropySums {
+  double loss = 0, smoothed = 0;  // of the target alone, and of what is minimised; in nats
+  std::int64_t tokens = 0, correct = 0;
+};
+template <class T>
+CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing,
+                               double scale, bool want_gradient, int threads);
+
+}  // namespace sextant::ops

@@ -1,0 +1,18 @@
+// Shared by the losses over a vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sextant/layers/token_loss.h"
+
+namespace sextant::detail {
+
+// Throws Error for sizes, targets or options that do not fit.
+void check_token_loss(const Shape& h, const Shape& weight, std::span<const std::int64_t> targets,
+                      const TokenLossOptions& options);
+
+// Rows whose logits exist together: a few MiB, whatever the vocabulary.
+std::int64_t logit_rows(std::int64_t vocabulary) noexcept;
+
+}  // namespace sextant::detail

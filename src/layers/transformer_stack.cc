@@ -1,0 +1,203 @@
+// Residual blocks and stacks of them.
+#include "sextant/layers/transformer_stack.h"
+
+#include <cmath>
+
+#include "layers/ops.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+std::int64_t blocks_of(const StackOptions& options) {
+  return options.layers * (options.cross ? 3 : 2);
+}
+
+double out_gain(const StackOptions& options) {
+  return options.pre_norm ? 1 / std::sqrt(static_cast<double>(blocks_of(options))) : 1;
+}
+
+std::int64_t hidden_of(const StackOptions& options) {
+  return options.hidden == 0 ? 4 * options.attention.width : options.hidden;
+}
+
+AttentionLayerOptions attention_of(const StackOptions& options) {
+  AttentionLayerOptions attention = options.attention;
+  attention.bias = options.bias;
+  return attention;
+}
+
+// norm and dropout around a layer: y = x + dropout(inner(norm(x))), or norm(x + dropout(inner(x))).
+// run(from, to) is the layer.
+template <class T, class Saved, class Run>
+View<T> forward_block(const Norm<T>& norm, bool pre_norm, View<const T> x, Saved& saved,
+                      const Run& run, Pass& pass) {
+  const View<T> y = pass.memory.take<T>(x.shape());
+  if (pre_norm) {
+    const View<T> normal = pass.memory.take<T>(x.shape());
+    saved.norm = norm.forward(x, normal, pass);
+    saved.inner = run(View<const T>(normal), y);
+  } else {
+    saved.inner = run(x, y);
+  }
+  saved.key = pass.next_random();
+  ops::dropout<T>(x.data(), y.data(), y.data(), y.count(), pass.dropout, saved.key, pass.threads);
+  if (pre_norm) return y;
+  const View<T> normal = pass.memory.take<T>(x.shape());
+  saved.norm = norm.forward(y, normal, pass);
+  return normal;
+}
+
+// d: of the block's result, becomes that of x. run(from, to) takes the gradient through the layer.
+template <class T, class Saved, class Run>
+void backward_block(const Norm<T>& norm, Norm<T>& gradient, bool pre_norm, const Saved& saved,
+                    View<T> d, const Run& run, Pass& pass) {
+  const auto mark = pass.memory.mark();
+  View<T> inner = d;
+  if (!pre_norm) norm.backward(saved.norm, d, d, false, gradient, pass);
+  if (pass.dropout > 0) {
+    inner = pass.memory.take<T>(d.shape());
+    ops::dropout<T>(nullptr, d.data(), inner.data(), d.count(), pass.dropout, saved.key,
+                    pass.threads);
+  }
+  const View<T> dx = pass.memory.take<T>(d.shape());
+  run(View<const T>(inner), dx);
+  if (pre_norm) {
+    norm.backward(saved.norm, dx, d, true, gradient, pass);
+  } else {
+    ops::add<T>(dx.data(), d.data(), d.count(), pass.threads);
+  }
+  pass.memory.release(mark);
+}
+
+}  // namespace
+
+template <class T>
+TransformerLayer<T>::TransformerLayer(const StackOptions& options, NumpyRandom& random)
+    : self(attention_of(options), random, out_gain(options)),
+      self_norm(options.norm, options.attention.width, options.epsilon),
+      feed_forward(options.attention.width, hidden_of(options), options.activation, options.bias,
+                   random, out_gain(options)),
+      feed_forward_norm(options.norm, options.attention.width, options.epsilon) {
+  if (!options.cross) return;
+  cross.emplace(attention_of(options), random, out_gain(options));
+  cross_norm.emplace(options.norm, options.attention.width, options.epsilon);
+}
+
+template <class T>
+void TransformerLayer<T>::list(Parameters<T>& to, const std::string& prefix) {
+  self.list(to, prefix + "self.");
+  self_norm.list(to, prefix + "self_norm.");
+  if (cross) {
+    cross->list(to, prefix + "cross.");
+    cross_norm->list(to, prefix + "cross_norm.");
+  }
+  feed_forward.list(to, prefix + "feed_forward.");
+  feed_forward_norm.list(to, prefix + "feed_forward_norm.");
+}
+
+template <class T>
+TransformerStack<T>::TransformerStack(const StackOptions& given, NumpyRandom& random)
+    : options(given) {
+  if (options.layers < 1 || options.layers > 1000) {
+    throw Error("stack.layers", "must be 1 .. 1000, got " + std::to_string(options.layers));
+  }
+  if (options.hidden < 0) {
+    throw Error("stack.hidden", "must not be negative, got " + std::to_string(options.hidden));
+  }
+  layers.reserve(static_cast<std::size_t>(options.layers));
+  for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options, random);
+  if (options.final_norm) {
+    final_norm.emplace(options.norm, options.attention.width, options.epsilon);
+  }
+}
+
+template <class T>
+typename TransformerStack<T>::Saved TransformerStack<T>::forward(View<const T> x,
+                                                                 const Input& input,
+                                                                 Pass& pass) const {
+  const AttentionCall<T> self_call{options.causal, input.segments, {}, input.positions};
+  const AttentionCall<T> cross_call{false, input.segments, input.context_segments, nullptr};
+  const bool pre = options.pre_norm;
+  Saved saved;
+  saved.layers.resize(layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const TransformerLayer<T>& layer = layers[i];
+    auto& kept = saved.layers[i];
+    x = forward_block(
+        layer.self_norm, pre, x, kept.self,
+        [&](View<const T> from, View<T> to) {
+          return layer.self.forward(from, {}, self_call, to, pass);
+        },
+        pass);
+    if (layer.cross) {
+      x = forward_block(
+          *layer.cross_norm, pre, x, kept.cross.emplace(),
+          [&](View<const T> from, View<T> to) {
+            return layer.cross->forward(from, input.context, cross_call, to, pass);
+          },
+          pass);
+    }
+    x = forward_block(
+        layer.feed_forward_norm, pre, x, kept.feed_forward,
+        [&](View<const T> from, View<T> to) { return layer.feed_forward.forward(from, to, pass); },
+        pass);
+  }
+  saved.y = x;
+  if (final_norm) {
+    const View<T> y = pass.memory.take<T>(x.shape());
+    saved.final_norm = final_norm->forward(x, y, pass);
+    saved.y = y;
+  }
+  return saved;
+}
+
+template <class T>
+void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dcontext,
+                                   TransformerStack& gradient,
+                                   SchemePositions<T>* positions_gradient, Pass& pass) const {
+  const bool pre = options.pre_norm;
+  if (final_norm) {
+    final_norm->backward(*saved.final_norm, d, d, false, *gradient.final_norm, pass);
+  }
+  for (std::size_t i = layers.size(); i-- > 0;) {
+    const TransformerLayer<T>& layer = layers[i];
+    TransformerLayer<T>& to = gradient.layers[i];
+    const auto& kept = saved.layers[i];
+    backward_block(
+        layer.feed_forward_norm, to.feed_forward_norm, pre, kept.feed_forward, d,
+        [&](View<const T> dy, View<T> dx) {
+          layer.feed_forward.backward(kept.feed_forward.inner, dy, dx, to.feed_forward, pass);
+        },
+        pass);
+    if (layer.cross) {
+      backward_block(
+          *layer.cross_norm, *to.cross_norm, pre, *kept.cross, d,
+          [&](View<const T> dy, View<T> dx) {
+            layer.cross->backward(kept.cross->inner, dy, dx, dcontext, *to.cross, nullptr, pass);
+          },
+          pass);
+    }
+    backward_block(
+        layer.self_norm, to.self_norm, pre, kept.self, d,
+        [&](View<const T> dy, View<T> dx) {
+          layer.self.backward(kept.self.inner, dy, dx, {}, to.self, positions_gradient, pass);
+        },
+        pass);
+  }
+}
+
+template <class T>
+void TransformerStack<T>::list(Parameters<T>& to, const std::string& prefix) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].list(to, prefix + std::to_string(i) + ".");
+  }
+  if (final_norm) final_norm->list(to, prefix + "final_norm.");
+}
+
+template struct TransformerLayer<float>;
+template struct TransformerLayer<double>;
+template struct TransformerStack<float>;
+template struct TransformerStack<double>;
+
+}  // namespace sextant

@@ -1,0 +1,130 @@
+// Stacks: gradients through every part, whatever the options and the positional scheme.
+#include "sextant/layers/transformer_stack.h"
+
+#include <gtest/gtest.h>
+
+#include "gradient_checks.h"
+#include "sextant/schemes/scheme.h"
+
+namespace sextant {
+namespace {
+
+// A stack over two sequences of 5 and 3 tokens (contexts of 4 and 2), and the check of all of its
+// gradients.
+struct Probe {
+  StackOptions options;
+  PositionOptions position_options;
+  double dropout = 0;
+
+  void check() const {
+    NumpyRandom random(3);
+    TransformerStack<double> stack(options, random), gradient(options, random);
+    set_to_zero(listed(gradient));
+    SchemePositions<double> positions(position_options), positions_gradient(position_options);
+    set_to_zero(listed(positions_gradient));
+    const std::int64_t width = options.attention.width;
+    Tensor<double> x = random_tensor({8, width}, 4), context = random_tensor({6, width}, 5);
+    const Tensor<double> dy = random_tensor({8, width}, 6);
+    const std::int64_t segments[] = {0, 5, 8}, context_segments[] = {0, 4, 6};
+    Workspace memory;
+    const auto forward = [&](Pass& pass) {
+      positions.prepare(5);
+      const View<double> with_positions = memory.take<double>(x.shape());
+      std::ranges::copy(x.span(), with_positions.data());
+      positions.add_to(with_positions, segments, pass);
+      TransformerStack<double>::Input input{.segments = segments, .positions = &positions};
+      if (options.cross) {
+        input.context = context.view();
+        input.context_segments = context_segments;
+      }
+      return stack.forward(with_positions, input, pass);
+    };
+    const auto loss = [&] {
+      memory.reset();
+      Pass pass{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
+      return inner(forward(pass).y, dy);
+    };
+    Pass pass{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
+    const auto saved = forward(pass);
+    Tensor<double> d = dy.clone(), dcontext(context.shape());
+    stack.backward(saved, d, dcontext, gradient, &positions_gradient, pass);
+    positions.add_gradient(d, segments, positions_gradient);
+    positions.finish(positions_gradient);
+    expect_gradient(x.span(), d.span(), loss, "x", 12);
+    if (options.cross) expect_gradient(context.span(), dcontext.span(), loss, "context", 8);
+    expect_gradients(listed(stack), listed(gradient), loss, 4);
+    const bool is_float32 = positions.kind() == SchemeKind::distance_bias ||
+                            positions.kind() == SchemeKind::indexed_bias;
+    expect_gradients(listed(positions), listed(positions_gradient), loss, 6,
+                     is_float32 ? kThroughFloat32 : Differences{});
+  }
+};
+
+StackOptions small() {
+  StackOptions options;
+  options.layers = 2;
+  options.attention = {.width = 8, .heads = 2};
+  options.hidden = 12;
+  options.activation = Activation::gelu;
+  return options;
+}
+
+TEST(TransformerStack, HasTheGradientsOfPreNormAndPostNormEncoders) {
+  for (const bool pre_norm : {true, false}) {
+    SCOPED_TRACE(pre_norm);
+    Probe probe{small(), {}, 0};
+    probe.options.pre_norm = pre_norm;
+    probe.check();
+  }
+}
+
+TEST(TransformerStack, HasTheGradientsOfADecoderWithCrossAttentionAndDropout) {
+  Probe probe{small(), {}, 0.2};
+  probe.options.causal = probe.options.cross = true;
+  probe.check();
+}
+
+TEST(TransformerStack, HasTheGradientsOfALlamaStyleBlock) {
+  Probe probe{small(), {.scheme = "rotary", .width = 16, .heads = 4, .head_dim = 4}, 0};
+  probe.options.attention = {.width = 16, .heads = 4, .heads_k = 2};
+  probe.options.norm = NormKind::rms;
+  probe.options.activation = Activation::swiglu;
+  probe.options.causal = true;
+  probe.options.bias = false;
+  probe.check();
+}
+
+TEST(TransformerStack, HasTheGradientsOfWhatEverySchemeLearns) {
+  for (const Scheme* scheme : schemes()) {
+    if (scheme->weights.empty() || scheme->kind == SchemeKind::rotated) continue;
+    if (scheme->name == "forgetting") continue;  // its gates are made of the tokens
+    SCOPED_TRACE(scheme->name);
+    Probe probe{
+        small(),
+        {.scheme = std::string(scheme->name), .width = 8, .heads = 2, .head_dim = 4, .length = 5},
+        0};
+    probe.options.layers = 1;
+    probe.options.causal = true;
+    probe.check();
+  }
+}
+
+TEST(TransformerStack, RefusesASchemeWhoseWeightsAreMadeOfTokens) {
+  EXPECT_THROW(SchemePositions<float>({.scheme = "forgetting", .heads = 2, .head_dim = 4}), Error);
+}
+
+TEST(TransformerStack, RefusesSizesThatDoNotFit) {
+  NumpyRandom random(1);
+  StackOptions options = small();
+  options.attention.heads = 3;
+  EXPECT_THROW(TransformerStack<float>(options, random), Error);
+  options = small();
+  options.layers = 0;
+  EXPECT_THROW(TransformerStack<float>(options, random), Error);
+  options = small();
+  options.attention.heads_k = 3;
+  EXPECT_THROW(TransformerStack<float>(options, random), Error);
+}
+
+}  // namespace
+}  // namespace sextant
