@@ -1,5 +1,9 @@
-// Models: choosing tokens from what a model says comes next.
+// Models: language models and translators, their configuration, and choosing tokens from what they
+// say comes next.
 #pragma once
 
 #include "sextant/models/beam_search.h"
+#include "sextant/models/language_model.h"
 #include "sextant/models/sampling.h"
+#include "sextant/models/transformer_config.h"
+#include "sextant/models/translator.h"

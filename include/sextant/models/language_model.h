@@ -1,0 +1,61 @@
+// Language models: a stack over token embeddings, causal or masked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sextant/layers/embedding.h"
+#include "sextant/layers/token_loss.h"
+#include "sextant/models/transformer_config.h"
+
+namespace sextant {
+
+// Packed sequences of tokens and what is to be predicted at each place.
+struct TokenBatch {
+  std::vector<std::int64_t> tokens;    // [tokens], all sequences one after the other
+  std::vector<std::int64_t> segments;  // [sequences + 1], where they begin and end
+  std::vector<std::int64_t> targets;   // [tokens]; negative: nothing
+
+  // Throws Error for tokens or targets outside the vocabulary and segments that do not fit.
+  void check(std::int64_t vocabulary) const;
+  std::int64_t longest() const noexcept;
+};
+
+// Embeddings times sqrt(width) plus positions, dropout, the stack, logits (tied or not).
+template <class T>
+struct LanguageModel {
+  TransformerConfig config;  // kind causal or masked
+  Embedding<T> embedding;    // [vocabulary, width]
+  SchemePositions<T> positions;
+  TransformerStack<T> stack;
+  Tensor<T> output;  // [vocabulary, width], or empty where it is the embedding
+
+  // First weights from config.seed. Throws Error as check_config().
+  explicit LanguageModel(const TransformerConfig& config);
+
+  // The summed loss of a batch; adds the gradients of options.scale times the smoothed one to
+  // `gradient` (null: none), a model of the same configuration.
+  LossSum loss(const TokenBatch& batch, const TokenLossOptions& options, LanguageModel* gradient,
+               Pass& pass);
+  // The log likelihood of each target, [tokens], 0 where there is none.
+  Tensor<double> log_likelihoods(const TokenBatch& batch, Pass& pass);
+  // Attention weights of a sentence, [layers][heads, tokens, tokens].
+  std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass);
+
+  // "embedding.weight", "positions.", "stack.", "output.weight".
+  Parameters<T> parameters();
+
+ private:
+  struct Forward {
+    View<const T> x;  // what goes into the stack
+    RandomKey key;
+    typename TransformerStack<T>::Saved stack;
+  };
+  Forward forward(const TokenBatch& batch, Pass& pass);
+  View<const T> logits_matrix() const;
+};
+
+}  // namespace sextant

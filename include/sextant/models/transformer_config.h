@@ -1,0 +1,55 @@
+// What a transformer is made of, as config.json beside its weights.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "sextant/layers/scheme_positions.h"
+#include "sextant/layers/transformer_stack.h"
+
+namespace sextant {
+
+enum class ModelKind {
+  causal,      // a decoder without an encoder: the next token
+  masked,      // an encoder: the tokens that were hidden (Devlin et al. 2018, 1810.04805)
+  translator,  // encoder and decoder (Vaswani et al. 2017, 1706.03762)
+};
+std::string_view name_of(ModelKind kind) noexcept;
+ModelKind parse_model_kind(std::string_view name, std::string_view where);
+
+struct TransformerConfig {
+  ModelKind kind = ModelKind::causal;
+  std::int64_t vocabulary = 0;  // tokens; source and target of a translator share them
+  std::int64_t width = 256;
+  std::int64_t heads = 8;
+  std::int64_t heads_k = 0;         // 0: heads
+  std::int64_t layers = 6;          // of the decoder, or of the only stack
+  std::int64_t encoder_layers = 0;  // of a translator; 0: layers
+  std::int64_t hidden = 0;          // of feed-forward layers; 0: 4 width
+  Activation activation = Activation::gelu;
+  NormKind norm = NormKind::layer;
+  bool pre_norm = true;
+  bool bias = true;      // of linear maps
+  bool tied = true;      // logits are products with the embedding; false: a matrix of their own
+  bool pointer = false;  // of a translator: it may copy (pointer.h)
+  std::string scheme = "rotary";  // of positions; cross attention has none
+  std::map<std::string, std::string> scheme_parameters;
+  std::int64_t length = 512;  // positions of learned tables
+  std::uint32_t seed = 1;     // of the first weights
+
+  // The parts, for layers. Errors name transformer.ARGUMENT.
+  StackOptions stack(bool encoder) const;
+  PositionOptions positions() const;
+};
+
+// Throws Error for sizes that are not positive, do not fit, or are too large to hold.
+void check_config(const TransformerConfig& config);
+
+// JSON with all fields; parsing throws Error naming `where` and the key for anything missing,
+// unknown or of the wrong type.
+std::string format_config(const TransformerConfig& config);
+TransformerConfig parse_config(std::string_view json, std::string_view where = "config");
+
+}  // namespace sextant

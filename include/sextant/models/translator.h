@@ -1,0 +1,67 @@
+// The encoder-decoder (Vaswani et al. 2017, 1706.03762), with copying on request.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sextant/layers/embedding.h"
+#include "sextant/layers/pointer.h"
+#include "sextant/models/language_model.h"
+#include "sextant/models/transformer_config.h"
+
+namespace sextant {
+
+// Packed pairs of sequences: sequence s of `source` and of `target` belong together. The decoder's
+// tokens begin with <bos>, its targets end with <eos>.
+struct PairBatch {
+  std::vector<std::int64_t> source, source_segments;
+  TokenBatch target;
+
+  // Throws Error for tokens outside the vocabulary and sequences that do not fit together.
+  void check(std::int64_t vocabulary) const;
+};
+
+template <class T>
+struct Translator {
+  TransformerConfig config;  // kind translator
+  Embedding<T> embedding;    // [vocabulary, width], of source and target
+  SchemePositions<T> encoder_positions, decoder_positions;
+  TransformerStack<T> encoder, decoder;
+  Tensor<T> output;  // [vocabulary, width], or empty where it is the embedding
+  std::optional<Pointer<T>> pointer;
+
+  // First weights from config.seed. Throws Error as check_config().
+  explicit Translator(const TransformerConfig& config);
+
+  // As LanguageModel::loss().
+  LossSum loss(const PairBatch& batch, const TokenLossOptions& options, Translator* gradient,
+               Pass& pass);
+
+  // Attention weights of one pair: [layers][heads, tokens, tokens], cross: [heads, target tokens,
+  // source tokens]; copied [target tokens, source tokens]: the probability of copying each source
+  // token, of a pointer; else empty. `target` is what the decoder reads.
+  struct Maps {
+    std::vector<Tensor<T>> encoder, decoder, cross;
+    Tensor<T> copied;
+  };
+  Maps attention_maps(std::span<const std::int64_t> source, std::span<const std::int64_t> target,
+                      Pass& pass);
+
+  // "embedding.weight", "encoder_positions.", "decoder_positions.", "encoder.", "decoder.",
+  // "output.weight", "pointer.".
+  Parameters<T> parameters();
+
+  View<const T> logits_matrix() const;
+
+ private:
+  struct Forward {
+    RandomKey source_key, target_key;
+    typename TransformerStack<T>::Saved encoder, decoder;
+  };
+  Forward forward(const PairBatch& batch, Pass& pass);
+};
+
+}  // namespace sextant

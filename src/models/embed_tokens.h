@@ -1,0 +1,51 @@
+// The way of tokens into a stack, and of gradients back: shared by all models.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "layers/ops.h"
+#include "sextant/layers/embedding.h"
+#include "sextant/layers/scheme_positions.h"
+
+namespace sextant::detail {
+
+// dropout(embedding(tokens) sqrt(width) + positions), [tokens, width], in the pass's memory; `key`
+// is set to that of the dropout. Makes the tables of the positions.
+template <class T>
+View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& positions,
+                     std::span<const std::int64_t> tokens, std::span<const std::int64_t> segments,
+                     RandomKey& key, Pass& pass) {
+  std::int64_t longest = 1;
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    longest = std::max(longest, segments[s + 1] - segments[s]);
+  }
+  positions.prepare(longest);
+  const View<T> x =
+      pass.memory.take<T>({static_cast<std::int64_t>(tokens.size()), embedding.width()});
+  embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
+  positions.add_to(x, segments, pass);
+  key = pass.next_random();
+  if (pass.dropout > 0) {
+    ops::dropout<T>(nullptr, x.data(), x.data(), x.count(), pass.dropout, key, pass.threads);
+  }
+  return x;
+}
+
+// dx: the gradient of what embed_tokens() gave; is changed.
+template <class T>
+void embed_tokens_gradient(const Embedding<T>& embedding, const SchemePositions<T>& positions,
+                           std::span<const std::int64_t> tokens,
+                           std::span<const std::int64_t> segments, RandomKey key, View<T> dx,
+                           Embedding<T>& gradient, SchemePositions<T>& positions_gradient,
+                           Pass& pass) {
+  if (pass.dropout > 0) {
+    ops::dropout<T>(nullptr, dx.data(), dx.data(), dx.count(), pass.dropout, key, pass.threads);
+  }
+  positions.add_gradient(dx, segments, positions_gradient);
+  positions.finish(positions_gradient);
+  embedding.backward(tokens, std::sqrt(static_cast<double>(embedding.width())), dx, gradient, pass);
+}
+
+}  // namespace sextant::detail

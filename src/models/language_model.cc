@@ -1,0 +1,142 @@
+// Language models: batches through embedding, stack and loss, and back.
+#include "sextant/models/language_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/embed_tokens.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+TransformerConfig checked(const TransformerConfig& config) {
+  check_config(config);
+  if (config.kind == ModelKind::translator) {
+    throw Error("transformer.kind", "must be causal or masked for a language model");
+  }
+  return config;
+}
+
+}  // namespace
+
+void TokenBatch::check(std::int64_t vocabulary) const {
+  const auto count = static_cast<std::int64_t>(tokens.size());
+  if (segments.empty() || segments.front() != 0 || segments.back() != count ||
+      !std::is_sorted(segments.begin(), segments.end())) {
+    throw Error("batch.segments",
+                "must rise from 0 to the number of tokens, " + std::to_string(count));
+  }
+  if (targets.size() != tokens.size()) {
+    throw Error("batch.targets", "must be one per token, " + std::to_string(count) + ", got " +
+                                     std::to_string(targets.size()));
+  }
+  for (const std::int64_t token : tokens) {
+    if (token < 0 || token >= vocabulary) {
+      throw Error("batch.tokens", "must be 0 .. " + std::to_string(vocabulary - 1) + ", got " +
+                                      std::to_string(token));
+    }
+  }
+}
+
+std::int64_t TokenBatch::longest() const noexcept {
+  std::int64_t most = 0;
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    most = std::max(most, segments[s + 1] - segments[s]);
+  }
+  return most;
+}
+
+template <class T>
+LanguageModel<T>::LanguageModel(const TransformerConfig& given)
+    : config(checked(given)),
+      embedding([&] {
+        NumpyRandom random(config.seed);
+        return Embedding<T>::random(config.vocabulary, config.width, random);
+      }()),
+      positions(config.positions()),
+      stack([&] {
+        NumpyRandom random(config.seed + 1);
+        return TransformerStack<T>(config.stack(config.kind == ModelKind::masked), random);
+      }()) {
+  if (config.tied) return;
+  NumpyRandom random(config.seed + 2);
+  output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);
+}
+
+template <class T>
+View<const T> LanguageModel<T>::logits_matrix() const {
+  return config.tied ? embedding.table().view() : output.view();
+}
+
+template <class T>
+typename LanguageModel<T>::Forward LanguageModel<T>::forward(const TokenBatch& batch, Pass& pass) {
+  batch.check(config.vocabulary);
+  Forward run;
+  run.x = detail::embed_tokens(embedding, positions, batch.tokens, batch.segments, run.key, pass);
+  run.stack = stack.forward(run.x, {.segments = batch.segments, .positions = &positions}, pass);
+  return run;
+}
+
+template <class T>
+LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& options,
+                               LanguageModel* gradient, Pass& pass) {
+  const auto mark = pass.memory.mark();
+  const Forward run = forward(batch, pass);
+  View<T> d, dmatrix;
+  if (gradient != nullptr) {
+    d = pass.memory.take<T>(run.x.shape());
+    dmatrix = config.tied ? gradient->embedding.table().view() : gradient->output.view();
+  }
+  const LossSum sum =
+      token_loss<T>(run.stack.y, logits_matrix(), batch.targets, options, d, dmatrix, pass);
+  if (gradient != nullptr) {
+    stack.backward(run.stack, d, {}, gradient->stack, &gradient->positions, pass);
+    detail::embed_tokens_gradient<T>(embedding, positions, batch.tokens, batch.segments, run.key, d,
+                                     gradient->embedding, gradient->positions, pass);
+  }
+  pass.memory.release(mark);
+  return sum;
+}
+
+template <class T>
+Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& pass) {
+  const auto mark = pass.memory.mark();
+  const Forward run = forward(batch, pass);
+  Tensor<double> result =
+      token_log_likelihoods<T>(run.stack.y, logits_matrix(), batch.targets, pass);
+  pass.memory.release(mark);
+  return result;
+}
+
+template <class T>
+std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
+                                                        Pass& pass) {
+  const auto mark = pass.memory.mark();
+  TokenBatch batch;
+  batch.tokens.assign(tokens.begin(), tokens.end());
+  batch.segments = {0, static_cast<std::int64_t>(tokens.size())};
+  batch.targets.assign(tokens.size(), -1);
+  const Forward run = forward(batch, pass);
+  std::vector<Tensor<T>> maps;
+  for (std::size_t i = 0; i < stack.layers.size(); ++i) {
+    maps.push_back(stack.layers[i].self.weights(run.stack.layers[i].self.inner, 0));
+  }
+  pass.memory.release(mark);
+  return maps;
+}
+
+template <class T>
+Parameters<T> LanguageModel<T>::parameters() {
+  Parameters<T> list;
+  embedding.list(list, "embedding.");
+  positions.list(list, "positions.");
+  stack.list(list, "stack.");
+  if (!config.tied) list.push_back({"output.weight", &output, true});
+  return list;
+}
+
+template struct LanguageModel<float>;
+template struct LanguageModel<double>;
+
+}  // namespace sextant

@@ -1,0 +1,169 @@
+// Configurations: checks, parts, JSON.
+#include "sextant/models/transformer_config.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "schemes/enum_names.h"
+
+namespace sextant {
+namespace {
+
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<ModelKind> = {"causal", "masked",
+                                                                      "translator"};
+
+using Json = nlohmann::json;
+
+void check_size(const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value < least || value > most) {
+    throw Error(std::string("transformer.") + name, "must be " + std::to_string(least) + " .. " +
+                                                        std::to_string(most) + ", got " +
+                                                        std::to_string(value));
+  }
+}
+
+// One field after the other, for writing and for reading alike.
+template <class Config, class Field>
+void each_field(Config& c, const Field& field) {
+  field("kind", c.kind);
+  field("vocabulary", c.vocabulary);
+  field("width", c.width);
+  field("heads", c.heads);
+  field("heads_k", c.heads_k);
+  field("layers", c.layers);
+  field("encoder_layers", c.encoder_layers);
+  field("hidden", c.hidden);
+  field("activation", c.activation);
+  field("norm", c.norm);
+  field("pre_norm", c.pre_norm);
+  field("bias", c.bias);
+  field("tied", c.tied);
+  field("pointer", c.pointer);
+  field("scheme", c.scheme);
+  field("scheme_parameters", c.scheme_parameters);
+  field("length", c.length);
+  field("seed", c.seed);
+}
+
+struct Reader {
+  const Json& json;
+  std::string where;
+
+  template <class T>
+  void operator()(const char* key, T& value) const {
+    const auto found = json.find(key);
+    if (found == json.end()) throw Error(where, std::string("must have the key ") + key);
+    const std::string at = where + "." + key;
+    try {
+      if constexpr (std::is_same_v<T, ModelKind>) {
+        value = parse_model_kind(found->get<std::string>(), at);
+      } else if constexpr (std::is_same_v<T, Activation>) {
+        value = parse_activation(found->get<std::string>(), at);
+      } else if constexpr (std::is_same_v<T, NormKind>) {
+        value = parse_norm_kind(found->get<std::string>(), at);
+      } else {
+        if (std::is_integral_v<T> && !std::is_same_v<T, bool> && !found->is_number_integer()) {
+          throw Error(at, "must be a whole number");
+        }
+        found->get_to(value);
+      }
+    } catch (const Json::exception&) {
+      throw Error(at, "must be of another type");
+    }
+  }
+};
+
+struct Writer {
+  nlohmann::ordered_json& json;
+
+  template <class T>
+  void operator()(const char* key, const T& value) const {
+    if constexpr (std::is_enum_v<T>) {
+      json[key] = std::string(name_of(value));
+    } else {
+      json[key] = value;
+    }
+  }
+};
+
+}  // namespace
+
+std::string_view name_of(ModelKind kind) noexcept { return name(kind); }
+
+ModelKind parse_model_kind(std::string_view name, std::string_view where) {
+  return parse_name<ModelKind>(name, where);
+}
+
+void check_config(const TransformerConfig& c) {
+  check_size("vocabulary", c.vocabulary, 1, std::int64_t{1} << 24);
+  check_size("width", c.width, 1, 1 << 16);
+  check_size("heads", c.heads, 1, c.width);
+  check_size("heads_k", c.heads_k, 0, c.heads);
+  check_size("layers", c.layers, 1, 1000);
+  check_size("encoder_layers", c.encoder_layers, 0, 1000);
+  check_size("hidden", c.hidden, 0, 1 << 20);
+  check_size("length", c.length, 1, std::int64_t{1} << 24);
+  if (c.width % c.heads != 0) {
+    throw Error("transformer.heads", "must divide width = " + std::to_string(c.width) + ", got " +
+                                         std::to_string(c.heads));
+  }
+  if (c.heads_k > 0 && c.heads % c.heads_k != 0) {
+    throw Error("transformer.heads_k", "must divide heads = " + std::to_string(c.heads) + ", got " +
+                                           std::to_string(c.heads_k));
+  }
+  if (c.pointer && c.kind != ModelKind::translator) {
+    throw Error("transformer.pointer", "must be false for a model that is not a translator");
+  }
+}
+
+StackOptions TransformerConfig::stack(bool encoder) const {
+  StackOptions options;
+  options.layers = encoder && encoder_layers > 0 ? encoder_layers : layers;
+  options.attention = {.width = width, .heads = heads, .heads_k = heads_k};
+  options.hidden = hidden;
+  options.activation = activation;
+  options.norm = norm;
+  options.pre_norm = pre_norm;
+  options.causal = !encoder;
+  options.cross = !encoder && kind == ModelKind::translator;
+  options.bias = bias;
+  return options;
+}
+
+PositionOptions TransformerConfig::positions() const {
+  return {.scheme = scheme,
+          .parameters = scheme_parameters,
+          .width = width,
+          .heads = heads,
+          .head_dim = width / heads,
+          .length = length};
+}
+
+std::string format_config(const TransformerConfig& config) {
+  nlohmann::ordered_json json;
+  each_field(config, Writer{json});
+  return json.dump(2) + "\n";
+}
+
+TransformerConfig parse_config(std::string_view text, std::string_view where) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::exception&) {
+    throw Error(where, "must be JSON");
+  }
+  if (!json.is_object()) throw Error(where, "must be a JSON object");
+  TransformerConfig config;
+  each_field(config, Reader{json, std::string(where)});
+  std::set<std::string> known;
+  each_field(config, [&known](const char* key, const auto&) { known.insert(key); });
+  for (const auto& [key, value] : json.items()) {
+    if (!known.contains(key)) throw Error(where, "must not have the unknown key " + key);
+  }
+  check_config(config);
+  return config;
+}
+
+}  // namespace sextant

@@ -1,0 +1,169 @@
+// The encoder-decoder: pairs through both stacks to the loss, and back.
+#include "sextant/models/translator.h"
+
+#include <utility>
+
+#include "models/embed_tokens.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+TransformerConfig checked(const TransformerConfig& config) {
+  check_config(config);
+  if (config.kind != ModelKind::translator) {
+    throw Error("transformer.kind", "must be translator, got " + std::string(name_of(config.kind)));
+  }
+  return config;
+}
+
+template <class T>
+TransformerStack<T> make_stack(const TransformerConfig& config, bool encoder) {
+  NumpyRandom random(config.seed + (encoder ? 1 : 2));
+  return TransformerStack<T>(config.stack(encoder), random);
+}
+
+PairBatch one_pair(std::span<const std::int64_t> source, std::span<const std::int64_t> target) {
+  PairBatch batch;
+  batch.source.assign(source.begin(), source.end());
+  batch.source_segments = {0, static_cast<std::int64_t>(source.size())};
+  batch.target.tokens.assign(target.begin(), target.end());
+  batch.target.segments = {0, static_cast<std::int64_t>(target.size())};
+  batch.target.targets.assign(target.size(), -1);
+  return batch;
+}
+
+}  // namespace
+
+void PairBatch::check(std::int64_t vocabulary) const {
+  target.check(vocabulary);
+  TokenBatch sources{source, source_segments, source};
+  sources.check(vocabulary);
+  if (source_segments.size() != target.segments.size()) {
+    throw Error("batch.source_segments", "must have as many sequences as the target");
+  }
+}
+
+template <class T>
+Translator<T>::Translator(const TransformerConfig& given)
+    : config(checked(given)),
+      embedding([&] {
+        NumpyRandom random(config.seed);
+        return Embedding<T>::random(config.vocabulary, config.width, random);
+      }()),
+      encoder_positions(config.positions()),
+      decoder_positions(config.positions()),
+      encoder(make_stack<T>(config, true)),
+      decoder(make_stack<T>(config, false)) {
+  NumpyRandom random(config.seed + 3);
+  if (!config.tied) {
+    output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);
+  }
+  if (config.pointer) pointer.emplace(config.width, random);
+}
+
+template <class T>
+View<const T> Translator<T>::logits_matrix() const {
+  return config.tied ? embedding.table().view() : output.view();
+}
+
+template <class T>
+typename Translator<T>::Forward Translator<T>::forward(const PairBatch& batch, Pass& pass) {
+  batch.check(config.vocabulary);
+  Forward run;
+  const View<T> source = detail::embed_tokens(embedding, encoder_positions, batch.source,
+                                              batch.source_segments, run.source_key, pass);
+  run.encoder = encoder.forward(
+      source, {.segments = batch.source_segments, .positions = &encoder_positions}, pass);
+  const View<T> target = detail::embed_tokens(embedding, decoder_positions, batch.target.tokens,
+                                              batch.target.segments, run.target_key, pass);
+  run.decoder = decoder.forward(target,
+                                {.segments = batch.target.segments,
+                                 .context = run.encoder.y,
+                                 .context_segments = batch.source_segments,
+                                 .positions = &decoder_positions},
+                                pass);
+  return run;
+}
+
+template <class T>
+LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& options,
+                            Translator* gradient, Pass& pass) {
+  const auto mark = pass.memory.mark();
+  const Forward run = forward(batch, pass);
+  View<T> d, dcontext, dmatrix;
+  if (gradient != nullptr) {
+    d = pass.memory.take<T>(run.decoder.y.shape());
+    dcontext = pass.memory.zeros<T>(run.encoder.y.shape());
+    dmatrix = config.tied ? gradient->embedding.table().view() : gradient->output.view();
+  }
+  LossSum sum;
+  if (pointer) {
+    sum = pointer->loss({run.decoder.y, run.encoder.y, batch.source, batch.target.segments,
+                         batch.source_segments, batch.target.targets},
+                        logits_matrix(), options, d, dcontext, dmatrix,
+                        gradient != nullptr ? &*gradient->pointer : nullptr, pass);
+  } else {
+    sum = token_loss<T>(run.decoder.y, logits_matrix(), batch.target.targets, options, d, dmatrix,
+                        pass);
+  }
+  if (gradient != nullptr) {
+    decoder.backward(run.decoder, d, dcontext, gradient->decoder, &gradient->decoder_positions,
+                     pass);
+    detail::embed_tokens_gradient<T>(embedding, decoder_positions, batch.target.tokens,
+                                     batch.target.segments, run.target_key, d, gradient->embedding,
+                                     gradient->decoder_positions, pass);
+    encoder.backward(run.encoder, dcontext, {}, gradient->encoder, &gradient->encoder_positions,
+                     pass);
+    detail::embed_tokens_gradient<T>(embedding, encoder_positions, batch.source,
+                                     batch.source_segments, run.source_key, dcontext,
+                                     gradient->embedding, gradient->encoder_positions, pass);
+  }
+  pass.memory.release(mark);
+  return sum;
+}
+
+template <class T>
+typename Translator<T>::Maps Translator<T>::attention_maps(std::span<const std::int64_t> source,
+                                                           std::span<const std::int64_t> target,
+                                                           Pass& pass) {
+  const auto mark = pass.memory.mark();
+  const PairBatch batch = one_pair(source, target);
+  const Forward run = forward(batch, pass);
+  Maps maps;
+  for (std::size_t i = 0; i < encoder.layers.size(); ++i) {
+    maps.encoder.push_back(encoder.layers[i].self.weights(run.encoder.layers[i].self.inner, 0));
+  }
+  for (std::size_t i = 0; i < decoder.layers.size(); ++i) {
+    const auto& kept = run.decoder.layers[i];
+    maps.decoder.push_back(decoder.layers[i].self.weights(kept.self.inner, 0));
+    maps.cross.push_back(decoder.layers[i].cross->weights(kept.cross->inner, 0));
+  }
+  if (pointer) {
+    const View<T> keys = pass.memory.take<T>(run.encoder.y.shape());
+    pointer->to_k.forward(run.encoder.y, keys, pass);
+    const View<T> logits = pass.memory.zeros<T>({run.decoder.y.size(0), config.vocabulary});
+    maps.copied = Tensor<T>({run.decoder.y.size(0), run.encoder.y.size(0)});
+    pointer->mix(run.decoder.y, keys, batch.source, logits, maps.copied, pass);
+  }
+  pass.memory.release(mark);
+  return maps;
+}
+
+template <class T>
+Parameters<T> Translator<T>::parameters() {
+  Parameters<T> list;
+  embedding.list(list, "embedding.");
+  encoder_positions.list(list, "encoder_positions.");
+  decoder_positions.list(list, "decoder_positions.");
+  encoder.list(list, "encoder.");
+  decoder.list(list, "decoder.");
+  if (!config.tied) list.push_back({"output.weight", &output, true});
+  if (pointer) pointer->list(list, "pointer.");
+  return list;
+}
+
+template struct Translator<float>;
+template struct Translator<double>;
+
+}  // namespace sextant
