@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/text/bleu.h"
+#include "sextant/text/dates.h"
 #include "sextant/text/pairs.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
