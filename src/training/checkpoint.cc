@@ -224,6 +224,7 @@ TrainingState RunFolder::load(TrainingTask& task, AdamW& optimiser) const {
   loaded.set_steps(state.step);
   load_parameters(folder + "/model.safetensors", task.parameters());
   optimiser = std::move(loaded);
+  remove_all_but(state.step, state.best_loss ? state.best_step : state.step);
   return state;
 }
 

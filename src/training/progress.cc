@@ -27,14 +27,13 @@ std::string progress_line(const TrainingProgress& progress, std::int64_t width,
   parts.push_back("step " + std::to_string(now.step) +
                   (progress.steps > 0 ? "/" + std::to_string(progress.steps) : ""));
   parts.push_back("loss " + fixed(now.mean_loss, 3));
-  const LastValidation shown =
-      now.validation_loss ? LastValidation{now.step, *now.validation_loss} : last_validation;
-  const std::string validation = shown.step > 0 ? "validation " + fixed(shown.loss, 3) + " (step " +
-                                                      std::to_string(shown.step) + ")"
-                                                : "";
-  if (!validation.empty()) parts.push_back(validation);
   parts.push_back(fixed(now.tokens_per_second, 0) + " tokens/s");
   if (progress.seconds_left) parts.push_back(clock_text(*progress.seconds_left) + " left");
+  const LastValidation shown =
+      now.validation_loss ? LastValidation{now.step, *now.validation_loss} : last_validation;
+  if (shown.step > 0) {
+    parts.push_back("validation " + fixed(shown.loss, 3) + " at " + std::to_string(shown.step));
+  }
 
   std::string line;
   for (const std::string& part : parts) {

@@ -54,7 +54,8 @@ class RunFolder {
 
   // Puts the last checkpoint into the task and the optimiser; a start from nothing if there is
   // none. Every byte is compared with the checksums in training.json first: throws Error that
-  // names the file which is damaged, missing or does not fit, and changes nothing then.
+  // names the file which is damaged, missing or does not fit, and changes nothing then. Removes
+  // what a killed process still had to remove.
   TrainingState load(TrainingTask& task, AdamW& optimiser) const;
 
  private:

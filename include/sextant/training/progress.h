@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// "step 1200/5000  loss 3.214  validation 3.307 (step 1000)  5210 tokens/s  12:40 left", at most
+// "step 1200/5000  loss 3.214  5210 tokens/s  12:40 left  validation 3.307 at 1000", at most
 // `width` characters: what does not fit is left out, the last thing first. ASCII only.
 // last_validation: what to show until the next one.
 struct LastValidation {
