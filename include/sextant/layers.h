@@ -15,5 +15,6 @@
 #include "sextant/layers/scheme_positions.h"
 #include "sextant/layers/sentence_attention.h"
 #include "sextant/layers/similarity.h"
+#include "sextant/layers/stack_decoder.h"
 #include "sextant/layers/token_loss.h"
 #include "sextant/layers/transformer_stack.h"

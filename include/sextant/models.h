@@ -3,7 +3,10 @@
 #pragma once
 
 #include "sextant/models/beam_search.h"
+#include "sextant/models/generate.h"
 #include "sextant/models/language_model.h"
+#include "sextant/models/model_folder.h"
 #include "sextant/models/sampling.h"
 #include "sextant/models/transformer_config.h"
+#include "sextant/models/translate.h"
 #include "sextant/models/translator.h"

@@ -76,13 +76,9 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
   Saved saved{.x = x, .context = context, .call = call};
   const bool cross = context.count() > 0;
   const View<T> projected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
-  const View<T> keys = cross ? pass.memory.take<T>({context.size(0), 2 * k_width})
-                             : projected.narrow(1, q_width, 2 * k_width);
   ops::linear<T>(x, part(in, 0, projected.size(1)), bias_of(in, 0), projected, pass.threads);
-  if (cross) {
-    ops::linear<T>(context, part(in, q_width, 2 * k_width), bias_of(in, q_width), keys,
-                   pass.threads);
-  }
+  const View<T> keys =
+      cross ? project_context(context, pass) : projected.narrow(1, q_width, 2 * k_width);
   saved.q = heads_of(projected, 0, heads, head_dim);
   saved.k = heads_of(keys, 0, heads_k, head_dim);
   saved.v = heads_of(keys, k_width, heads_k, head_dim);
@@ -95,6 +91,32 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
   attention<T>(saved.q, saved.k, saved.v, saved.mixed, attention_options);
   out.forward(mixed, y, pass);
   return saved;
+}
+
+template <class T>
+View<T> AttentionLayer<T>::project_context(View<const T> context, Pass& pass) const {
+  const std::int64_t q_width = options.heads * options.head_dim,
+                     k_width = options.heads_k * options.head_dim;
+  const View<T> keys = pass.memory.take<T>({context.size(0), 2 * k_width});
+  ops::linear<T>(context, part(in, q_width, 2 * k_width), bias_of(in, q_width), keys, pass.threads);
+  return keys;
+}
+
+template <class T>
+void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call,
+                                       View<T> y, Pass& pass) const {
+  const auto [width, heads, heads_k, head_dim, with_bias] = options;
+  const auto mark = pass.memory.mark();
+  const View<T> q = pass.memory.take<T>({x.size(0), heads * head_dim});
+  const View<T> mixed = pass.memory.take<T>(q.shape());
+  ops::linear<T>(x, part(in, 0, heads * head_dim), bias_of(in, 0), q, pass.threads);
+  AttentionOptions<T> attention_options = options_of(call, true);
+  attention_options.threads = pass.threads;
+  attention<T>(heads_of(q, 0, heads, head_dim), heads_of(keys, 0, heads_k, head_dim),
+               heads_of(keys, heads_k * head_dim, heads_k, head_dim),
+               heads_of(mixed, 0, heads, head_dim), attention_options);
+  out.forward(mixed, y, pass);
+  pass.memory.release(mark);
 }
 
 template <class T>

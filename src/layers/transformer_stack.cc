@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "layers/ops.h"
+#include "layers/walk_stack.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -25,27 +26,6 @@ AttentionLayerOptions attention_of(const StackOptions& options) {
   AttentionLayerOptions attention = options.attention;
   attention.bias = options.bias;
   return attention;
-}
-
-// norm and dropout around a layer: y = x + dropout(inner(norm(x))), or norm(x + dropout(inner(x))).
-// run(from, to) is the layer.
-template <class T, class Saved, class Run>
-View<T> forward_block(const Norm<T>& norm, bool pre_norm, View<const T> x, Saved& saved,
-                      const Run& run, Pass& pass) {
-  const View<T> y = pass.memory.take<T>(x.shape());
-  if (pre_norm) {
-    const View<T> normal = pass.memory.take<T>(x.shape());
-    saved.norm = norm.forward(x, normal, pass);
-    saved.inner = run(View<const T>(normal), y);
-  } else {
-    saved.inner = run(x, y);
-  }
-  saved.key = pass.next_random();
-  ops::dropout<T>(x.data(), y.data(), y.data(), y.count(), pass.dropout, saved.key, pass.threads);
-  if (pre_norm) return y;
-  const View<T> normal = pass.memory.take<T>(x.shape());
-  saved.norm = norm.forward(y, normal, pass);
-  return normal;
 }
 
 // d: of the block's result, becomes that of x. run(from, to) takes the gradient through the layer.
@@ -118,37 +98,16 @@ typename TransformerStack<T>::Saved TransformerStack<T>::forward(View<const T> x
                                                                  Pass& pass) const {
   const AttentionCall<T> self_call{options.causal, input.segments, {}, input.positions};
   const AttentionCall<T> cross_call{false, input.segments, input.context_segments, nullptr};
-  const bool pre = options.pre_norm;
   Saved saved;
-  saved.layers.resize(layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const TransformerLayer<T>& layer = layers[i];
-    auto& kept = saved.layers[i];
-    x = forward_block(
-        layer.self_norm, pre, x, kept.self,
-        [&](View<const T> from, View<T> to) {
-          return layer.self.forward(from, {}, self_call, to, pass);
-        },
-        pass);
-    if (layer.cross) {
-      x = forward_block(
-          *layer.cross_norm, pre, x, kept.cross.emplace(),
-          [&](View<const T> from, View<T> to) {
-            return layer.cross->forward(from, input.context, cross_call, to, pass);
-          },
-          pass);
-    }
-    x = forward_block(
-        layer.feed_forward_norm, pre, x, kept.feed_forward,
-        [&](View<const T> from, View<T> to) { return layer.feed_forward.forward(from, to, pass); },
-        pass);
-  }
-  saved.y = x;
-  if (final_norm) {
-    const View<T> y = pass.memory.take<T>(x.shape());
-    saved.final_norm = final_norm->forward(x, y, pass);
-    saved.y = y;
-  }
+  detail::walk_stack(
+      *this, x, saved,
+      [&](std::size_t i, View<const T> from, View<T> to) {
+        return layers[i].self.forward(from, {}, self_call, to, pass);
+      },
+      [&](std::size_t i, View<const T> from, View<T> to) {
+        return layers[i].cross->forward(from, input.context, cross_call, to, pass);
+      },
+      pass);
   return saved;
 }
 

@@ -1,6 +1,7 @@
 // The way of tokens into a stack, and of gradients back: shared by all models.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -29,6 +30,21 @@ View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& position
   key = pass.next_random();
   if (pass.dropout > 0) {
     ops::dropout<T>(nullptr, x.data(), x.data(), x.count(), pass.dropout, key, pass.threads);
+  }
+  return x;
+}
+
+// The same for decoding: tokens [rows * count] of `rows` hypotheses that stand at `position`, no
+// dropout, tables prepared before.
+template <class T>
+View<T> embed_next(const Embedding<T>& embedding, const SchemePositions<T>& positions,
+                   std::span<const std::int64_t> tokens, std::int64_t rows, std::int64_t position,
+                   Pass& pass) {
+  const auto total = static_cast<std::int64_t>(tokens.size());
+  const View<T> x = pass.memory.take<T>({total, embedding.width()});
+  embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
+  for (std::int64_t i = 0; i < total; ++i) {
+    positions.add_row(position + i % (total / rows), x.data() + i * embedding.width());
   }
   return x;
 }

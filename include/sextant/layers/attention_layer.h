@@ -54,6 +54,12 @@ struct AttentionLayer {
   void backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
                 AttentionLayer& gradient, SchemePositions<T>* positions_gradient, Pass& pass) const;
 
+  // Keys and values of a context, [context tokens, 2 heads_k head_dim], keys first.
+  View<T> project_context(View<const T> context, Pass& pass) const;
+  // y for x [tokens, width] over keys of project_context(); nothing is kept for gradients.
+  void attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call, View<T> y,
+                      Pass& pass) const;
+
   // The attention weights of one sequence of a call, [heads, its queries, its keys], for pictures.
   Tensor<T> weights(const Saved& saved, std::int64_t sequence) const;
 

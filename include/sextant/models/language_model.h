@@ -48,6 +48,8 @@ struct LanguageModel {
   // "embedding.weight", "positions.", "stack.", "output.weight".
   Parameters<T> parameters();
 
+  View<const T> logits_matrix() const;  // [vocabulary, width]
+
  private:
   struct Forward {
     View<const T> x;  // what goes into the stack
@@ -55,7 +57,6 @@ struct LanguageModel {
     typename TransformerStack<T>::Saved stack;
   };
   Forward forward(const TokenBatch& batch, Pass& pass);
-  View<const T> logits_matrix() const;
 };
 
 }  // namespace sextant

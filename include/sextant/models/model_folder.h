@@ -1,0 +1,37 @@
+// Models as folders: config.json, model.safetensors and the tokenizer's files.
+#pragma once
+
+#include <string>
+
+#include "sextant/models/language_model.h"
+#include "sextant/models/transformer_config.h"
+#include "sextant/models/translator.h"
+#include "sextant/text/tokenizer.h"
+
+namespace sextant {
+
+// What a folder holds beside the weights.
+struct ModelFolder {
+  std::string path;  // where model.safetensors is
+  TransformerConfig config;
+  Tokenizer tokenizer;
+};
+
+// Writes all files of a model into a folder that exists; each file as write_file() does.
+void save_model_folder(const std::string& folder, const TransformerConfig& config,
+                       const Tokenizer& tokenizer, const Parameters<float>& parameters);
+
+// Reads config.json and the tokenizer. `folder` may be that of a training run: its best model is
+// taken then, or its last one if there is no best. Throws Error that names the file for what is
+// missing, damaged, or does not fit together.
+ModelFolder open_model_folder(const std::string& folder);
+
+// The model with its weights. Throws Error for another kind of model, and as load_parameters().
+LanguageModel<float> load_language_model(const ModelFolder& folder);
+Translator<float> load_translator(const ModelFolder& folder);
+
+// How many tokens a model's vocabulary has for a tokenizer: a masked model has one more, which
+// stands for what is hidden.
+std::int64_t vocabulary_for(ModelKind kind, const Tokenizer& tokenizer) noexcept;
+
+}  // namespace sextant

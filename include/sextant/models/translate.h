@@ -1,0 +1,29 @@
+// Translations by beam search.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sextant/models/beam_search.h"
+#include "sextant/models/translator.h"
+
+namespace sextant {
+
+struct Translation {
+  BeamSearch search{};  // beams = 1: greedy
+  // A translation may have factor * source tokens + more tokens, <eos> included.
+  double factor = 1.5;
+  std::int64_t more = 10;
+  std::int64_t together =
+      32;  // sources that are decoded together, >= 1; results do not depend on it
+  int threads = 0;
+};
+
+// The best hypotheses of each source, tokens without <bos> and <eos>. Throws Error for an empty
+// source, a token outside the vocabulary, or options out of range.
+std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
+                                               std::span<const std::vector<std::int64_t>> sources,
+                                               const Translation& options = {});
+
+}  // namespace sextant

@@ -1,0 +1,140 @@
+// Decoding with caches: the walk of training, with attention that reads from them.
+#include "sextant/layers/stack_decoder.h"
+
+#include <algorithm>
+#include <string>
+
+#include "layers/ops.h"
+#include "layers/walk_stack.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+KvCache<float> empty_cache(const AttentionLayerOptions& o, std::int64_t rows,
+                           std::int64_t capacity) {
+  return KvCache<float>(rows, o.heads_k, o.head_dim, o.head_dim, capacity);
+}
+
+// [rows * count, columns] as [rows, heads, count, head_dim].
+View<float> by_row(View<float> x, std::int64_t rows, std::int64_t heads) {
+  return x.split(0, rows).split(2, heads).transpose(1, 2);
+}
+
+}  // namespace
+
+StackDecoder::StackDecoder(const TransformerStack<float>& stack, SchemePositions<float>& positions,
+                           std::int64_t rows, std::int64_t capacity)
+    : stack_(stack), positions_(positions), capacity_(capacity) {
+  if (rows < 1) throw Error("decoder.rows", "must be at least 1, got " + std::to_string(rows));
+  if (capacity < 1) {
+    throw Error("decoder.capacity", "must be at least 1, got " + std::to_string(capacity));
+  }
+  positions.prepare(capacity);
+  for (const auto& layer : stack.layers) {
+    caches_.push_back(empty_cache(layer.self.options, rows, capacity));
+  }
+  for (std::int64_t row = 0; row < rows; ++row) sources_.push_back(row);
+}
+
+void StackDecoder::set_context(View<const float> context, std::span<const std::int64_t> segments,
+                               Pass& pass) {
+  if (static_cast<std::int64_t>(segments.size()) != rows() + 1) {
+    throw Error("decoder.segments", "must be one more than rows = " + std::to_string(rows()) +
+                                        ", got " + std::to_string(segments.size()));
+  }
+  context_segments_.assign(segments.begin(), segments.end());
+  cross_keys_.clear();
+  for (const auto& layer : stack_.layers) {
+    const auto mark = pass.memory.mark();
+    cross_keys_.push_back(copy_of(layer.cross->project_context(context, pass)));
+    pass.memory.release(mark);
+  }
+}
+
+View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
+  const std::int64_t count = x.size(0) / rows();
+  if (count > capacity_ - length_) {
+    throw Error("decoder.capacity", "must hold " + std::to_string(length_ + count) +
+                                        " tokens, got " + std::to_string(capacity_));
+  }
+  // The rows of each source, as segments of the queries.
+  std::vector<std::int64_t> segments(context_segments_.size(), 0);
+  for (const std::int64_t source : sources_) {
+    if (!segments.empty()) segments[static_cast<std::size_t>(source) + 1] += count;
+  }
+  for (std::size_t s = 1; s < segments.size(); ++s) segments[s] += segments[s - 1];
+
+  using Saved = AttentionLayer<float>::Saved;
+  const auto self = [&](std::size_t i, View<const float> from, View<float> to) {
+    const AttentionLayer<float>& layer = stack_.layers[i].self;
+    const auto [width, heads, heads_k, head_dim, with_bias] = layer.options;
+    const auto mark = pass.memory.mark();
+    const View<float> all = pass.memory.take<float>({from.size(0), layer.in.weight.size(0)});
+    const View<float> mixed = pass.memory.take<float>({from.size(0), heads * head_dim});
+    layer.in.forward(from, all, pass);
+    const auto part = [&](std::int64_t first, std::int64_t of) {
+      return by_row(all.narrow(1, first * head_dim, of * head_dim), rows(), of);
+    };
+    caches_[i].append(View<const float>(part(heads, heads_k)),
+                      View<const float>(part(heads + heads_k, heads_k)));
+    AttentionOptions<float> options;
+    options.threads = pass.threads;
+    positions_.set(options);
+    caches_[i].attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
+    layer.out.forward(mixed, to, pass);
+    pass.memory.release(mark);
+    return Saved{};
+  };
+  const auto cross = [&](std::size_t i, View<const float> from, View<float> to) {
+    stack_.layers[i].cross->attend_context(
+        from, cross_keys_[i].view(), {.segments = segments, .key_segments = context_segments_}, to,
+        pass);
+    return Saved{};
+  };
+  TransformerStack<float>::Saved saved;
+  detail::walk_stack(stack_, x, saved, self, cross, pass);
+  length_ += count;
+  return saved.y;
+}
+
+void StackDecoder::select(std::span<const std::int64_t> parents) {
+  std::vector<std::int64_t> sources;
+  bool same = static_cast<std::int64_t>(parents.size()) == rows();
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    if (parents[i] < 0 || parents[i] >= rows()) {
+      throw Error("decoder.parents", "must be 0 .. " + std::to_string(rows() - 1) + ", got " +
+                                         std::to_string(parents[i]));
+    }
+    same = same && parents[i] == static_cast<std::int64_t>(i);
+    sources.push_back(sources_[static_cast<std::size_t>(parents[i])]);
+  }
+  if (same || parents.empty()) return;
+  if (!std::is_sorted(sources.begin(), sources.end())) {
+    throw Error("decoder.parents", "must keep the rows of a source together, sources in order");
+  }
+  const auto count = static_cast<std::int64_t>(parents.size());
+  for (std::size_t i = 0; i < caches_.size(); ++i) {
+    const AttentionLayerOptions& o = stack_.layers[i].self.options;
+    KvCache<float> next = empty_cache(o, count, capacity_);
+    if (length_ > 0) {
+      const View<const float> keys = caches_[i].keys(), values = caches_[i].values();
+      auto k = Tensor<float>::uninitialized({count, o.heads_k, length_, o.head_dim});
+      auto v = Tensor<float>::uninitialized(k.shape());
+      const std::int64_t size = length_ * o.head_dim;
+      for (std::int64_t row = 0; row < count; ++row) {
+        const std::int64_t from = parents[static_cast<std::size_t>(row)];
+        for (std::int64_t head = 0; head < o.heads_k; ++head) {
+          const std::int64_t to = (row * o.heads_k + head) * size;
+          std::copy_n(&keys(from, head, 0, 0), size, k.data() + to);
+          std::copy_n(&values(from, head, 0, 0), size, v.data() + to);
+        }
+      }
+      next.append(View<const float>(k.view()), View<const float>(v.view()));
+    }
+    caches_[i] = std::move(next);
+  }
+  sources_ = std::move(sources);
+}
+
+}  // namespace sextant

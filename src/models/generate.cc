@@ -1,0 +1,54 @@
+// Generation: the stack reads the prompt at once, then its own tokens.
+#include "sextant/models/generate.h"
+
+#include <cmath>
+#include <string>
+
+#include "layers/ops.h"
+#include "models/embed_tokens.h"
+#include "sextant/core/error.h"
+#include "sextant/layers/stack_decoder.h"
+
+namespace sextant {
+
+std::vector<std::int64_t> generate(LanguageModel<float>& model,
+                                   std::span<const std::int64_t> prompt, const Generation& options,
+                                   const std::function<bool(std::int64_t)>& each) {
+  if (model.config.kind != ModelKind::causal) {
+    throw Error("generate.model", "must be causal, got " + std::string(name_of(model.config.kind)));
+  }
+  if (prompt.empty()) throw Error("generate.prompt", "must have at least one token");
+  if (options.most < 1) {
+    throw Error("generate.most", "must be at least 1, got " + std::to_string(options.most));
+  }
+  check_sampling(options.sampling);
+  for (const std::int64_t token : prompt) {
+    if (token < 0 || token >= model.config.vocabulary) {
+      throw Error("generate.prompt", "must be 0 .. " + std::to_string(model.config.vocabulary - 1) +
+                                         ", got " + std::to_string(token));
+    }
+  }
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = options.threads};
+  const auto length = static_cast<std::int64_t>(prompt.size());
+  StackDecoder decoder(model.stack, model.positions, 1, length + options.most);
+  NumpyRandom random(options.seed);
+  std::vector<std::int64_t> tokens(prompt.begin(), prompt.end()), next = tokens;
+  std::vector<float> logits(static_cast<std::size_t>(model.config.vocabulary));
+  while (static_cast<std::int64_t>(tokens.size()) < length + options.most) {
+    memory.reset();
+    const View<const float> x = detail::embed_next<float>(model.embedding, model.positions, next, 1,
+                                                          decoder.length(), pass);
+    const View<const float> h = decoder.read(x, pass);
+    ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
+                       View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);
+    const std::int64_t token = sample_token(logits, options.sampling, random, tokens);
+    if (token == options.stop) break;
+    tokens.push_back(token);
+    next = {token};
+    if (each && !each(token)) break;
+  }
+  return {tokens.begin() + length, tokens.end()};
+}
+
+}  // namespace sextant

@@ -1,0 +1,135 @@
+// Decoding with caches gives what the whole model says.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "layers/ops.h"
+#include "sextant/models/generate.h"
+#include "sextant/models/translate.h"
+
+namespace sextant {
+namespace {
+
+TransformerConfig small(ModelKind kind, const std::string& scheme) {
+  TransformerConfig config;
+  config.kind = kind;
+  config.vocabulary = 13;
+  config.width = 16;
+  config.heads = 4;
+  config.heads_k = kind == ModelKind::causal ? 2 : 0;
+  config.layers = 2;
+  config.length = 64;
+  config.scheme = scheme;
+  return config;
+}
+
+// The most probable next token, from the log likelihood of every token there.
+std::int64_t most_probable(LanguageModel<float>& model, std::vector<std::int64_t> tokens) {
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  std::int64_t best = 0;
+  double most = -INFINITY;
+  for (std::int64_t token = 0; token < model.config.vocabulary; ++token) {
+    TokenBatch batch{tokens, {0, static_cast<std::int64_t>(tokens.size())}, {}};
+    batch.targets.assign(tokens.size(), -1);
+    batch.targets.back() = token;
+    const double likelihood = model.log_likelihoods(batch, pass)(batch.targets.size() - 1);
+    if (likelihood > most) {
+      most = likelihood;
+      best = token;
+    }
+  }
+  return best;
+}
+
+TEST(Generate, GivesTheMostProbableTokensOfTheWholeModel) {
+  for (const char* scheme : {"none", "rotary", "sinusoidal", "alibi", "t5", "learned"}) {
+    SCOPED_TRACE(scheme);
+    LanguageModel<float> model(small(ModelKind::causal, scheme));
+    std::vector<std::int64_t> tokens = {1, 7, 5};
+    Generation options;
+    options.most = 6;
+    options.sampling.temperature = 0;
+    const auto made = generate(model, tokens, options);
+    ASSERT_EQ(made.size(), 6u);
+    for (const std::int64_t token : made) {
+      EXPECT_EQ(token, most_probable(model, tokens));
+      tokens.push_back(token);
+    }
+  }
+}
+
+TEST(Generate, StopsWhereItIsTold) {
+  LanguageModel<float> model(small(ModelKind::causal, "rotary"));
+  const std::vector<std::int64_t> prompt = {1};
+  Generation options;
+  options.most = 8;
+  std::int64_t calls = 0;
+  EXPECT_EQ(generate(model, prompt, options, [&](std::int64_t) { return ++calls < 3; }).size(), 3u);
+  const auto all = generate(model, prompt, options);
+  options.stop = all[4];
+  std::size_t first = 0;
+  while (all[first] != options.stop) ++first;
+  EXPECT_EQ(generate(model, prompt, options).size(), first);
+  EXPECT_THROW(generate(model, {}, options), Error);
+  EXPECT_THROW(generate(model, std::vector<std::int64_t>{13}, options), Error);
+}
+
+// log P of the target given the source, from the whole model.
+double log_probability(Translator<float>& model, const std::vector<std::int64_t>& source,
+                       const std::vector<std::int64_t>& target) {
+  PairBatch batch{source, {0, static_cast<std::int64_t>(source.size())}, {}};
+  batch.target.tokens = {1};
+  batch.target.tokens.insert(batch.target.tokens.end(), target.begin(), target.end());
+  batch.target.targets = target;
+  batch.target.targets.push_back(2);
+  batch.target.segments = {0, static_cast<std::int64_t>(batch.target.tokens.size())};
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  return -model.loss(batch, {}, nullptr, pass).loss;
+}
+
+TEST(Translate, GivesHypothesesTheProbabilityOfTheWholeModel) {
+  for (const bool pointer : {false, true}) {
+    SCOPED_TRACE(pointer);
+    TransformerConfig config = small(ModelKind::translator, "sinusoidal");
+    config.pointer = pointer;
+    Translator<float> model(config);
+    const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {7}, {8, 3, 3, 9, 10}};
+    Translation options;
+    options.search.beams = options.search.n_best = 3;
+    const auto found = translate(model, sources, options);
+    ASSERT_EQ(found.size(), sources.size());
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      for (const Hypothesis& hypothesis : found[s]) {
+        if (!hypothesis.finished) continue;
+        EXPECT_NEAR(hypothesis.log_probability,
+                    log_probability(model, sources[s], hypothesis.tokens), 1e-4);
+      }
+    }
+  }
+}
+
+TEST(Translate, DoesNotDependOnWhichSourcesAreTogether) {
+  TransformerConfig config = small(ModelKind::translator, "rotary");
+  config.pointer = true;
+  Translator<float> model(config);
+  const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {7}, {8, 3, 3, 9, 10}};
+  Translation options;
+  const auto together = translate(model, sources, options);
+  options.together = 1;
+  const auto alone = translate(model, sources, options);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    EXPECT_EQ(together[s][0].tokens, alone[s][0].tokens);
+    EXPECT_EQ(together[s][0].log_probability, alone[s][0].log_probability);
+  }
+}
+
+TEST(Translate, RefusesWhatItCannotRead) {
+  Translator<float> model(small(ModelKind::translator, "rotary"));
+  EXPECT_THROW(translate(model, std::vector<std::vector<std::int64_t>>{{}}), Error);
+  EXPECT_THROW(translate(model, std::vector<std::vector<std::int64_t>>{{13}}), Error);
+}
+
+}  // namespace
+}  // namespace sextant
