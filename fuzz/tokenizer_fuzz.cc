@@ -12,6 +12,18 @@
 
 namespace {
 
+// A piece of a SentencePiece model; the kinds 1, 2 and 3 are normal, unknown and control pieces.
+std::string piece(const std::string& text, char kind) {
+  const std::string fields =
+      std::string("\x0A") + static_cast<char>(text.size()) + text + '\x18' + kind;
+  return std::string("\x0A") + static_cast<char>(fields.size()) + fields;
+}
+
+std::string sound_model() {
+  return piece("<unk>", 2) + piece("<s>", 3) + piece("</s>", 3) + piece("[EOS]", 3) +
+         piece("[PAD]", 3) + piece("\u2581", 1) + piece("a", 1) + piece("\u2581the", 1);
+}
+
 void use(const std::string& json, std::string_view model, std::string_view text) {
   try {
     const auto tokenizer = sextant::Tokenizer::parse(json, model);
@@ -31,13 +43,14 @@ void use(const std::string& json, std::string_view model, std::string_view text)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  static const std::string model = sound_model();
   use(std::string(bytes), bytes, "the king\n");
   for (const char* kind : {"word", "character", "subword"}) {
     use(std::string("{\"format\":\"sextant tokenizer 1\",\"kind\":\"") + kind +
             "\",\"lower_case\":true,\"split_punctuation\":true,\"tokens\":[\"<pad>\",\"<bos>\","
             "\"<eos>\",\"<unk>\",\"\\n\"" +
-            std::string(bytes) + "]}",
-        bytes, bytes);
+            (kind == std::string_view("subword") ? "" : std::string(bytes)) + "]}",
+        model, bytes);
   }
   return 0;
 }

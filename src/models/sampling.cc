@@ -96,9 +96,12 @@ std::vector<double> token_probabilities(std::span<const float> logits, const Sam
   if (has_top_k || options.top_p < 1) {
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return values[a] != values[b] ? values[a] > values[b] : a < b;
-    });
+    // All in order, or as many as top_k keeps: what is behind them is zero below.
+    const auto sorted = has_top_k ? options.top_k : std::ssize(order);
+    std::partial_sort(order.begin(), order.begin() + sorted, order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return values[a] != values[b] ? values[a] > values[b] : a < b;
+                      });
     if (has_top_k) keep(values, order, static_cast<std::size_t>(options.top_k));
     double wanted = 0;
     for (const std::size_t i : order) wanted += values[i];

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -163,6 +164,20 @@ TEST(Tokenizer, SubwordsShowWhatTheyDoNotKnow) {
   EXPECT_THAT(ids, ::testing::Contains(pieces.unk()));
   EXPECT_THAT(pieces.decode(ids), HasSubstr("\u2047"));
   EXPECT_EQ(pieces.join(pieces.tokens("The \u5B66 king")), "The \u5B66 king");
+}
+
+TEST(Tokenizer, TextGrowsAtItsEndOnly) {
+  for (const auto kind : {TokenizerKind::word, TokenizerKind::character, TokenizerKind::subword}) {
+    const Tokenizer tokenizer = of(kPlay, {.kind = kind, .vocabulary_size = 40});
+    std::vector<std::int64_t> ids = tokenizer.encode(kPlay[0] + " unknown \u5B66\n\n");
+    ids.insert(ids.begin() + 3, {0, 1, 2, 3, 3});
+    std::string before;
+    for (std::size_t n = 0; n <= ids.size(); ++n) {
+      const std::string text = tokenizer.decode(std::span(ids).first(n));
+      EXPECT_TRUE(text.starts_with(before)) << before << '|' << text;
+      before = text;
+    }
+  }
 }
 
 TEST(Tokenizer, EmptyTextHasNoTokens) {

@@ -77,6 +77,7 @@ class Tokenizer {
   //   word       its words stand apart by one space or one or more line breaks that were learned;
   //   character  always;
   //   subword    it is as the model's normalisation (NFKC, single spaces) leaves each line.
+  // The text of more ids begins with the text of the first of them, so it can be shown as it grows.
   // Throws Error for an id outside 0 .. size() - 1.
   std::string decode(std::span<const std::int64_t> ids) const;
   // The text that tokens() came from, with the same conditions; any tokens will do.
