@@ -27,7 +27,7 @@ import sys
 try:
     import torch
     import transformers
-    from safetensors.torch import load_file, save_file
+    from safetensors.torch import load_file
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -60,6 +60,19 @@ def randomize(module, generator):
     return module
 
 
+def safetensors(tensors, metadata):
+    """A file's bytes, in one order: the library's own writer shuffles the metadata."""
+    header, data = {"__metadata__": metadata}, b""
+    for name, tensor in tensors.items():
+        values = tensor.numpy().tobytes()
+        header[name] = {"dtype": "F64" if tensor.dtype == torch.float64 else "I64", "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data
+
+
 def write(name, source, config, tensors, segments=None, **metadata):
     tensors = {key: value.detach().to(torch.float64).contiguous().clone() for key, value in tensors.items()}
     for key, boundaries in (segments or {}).items():
@@ -73,7 +86,7 @@ def write(name, source, config, tensors, segments=None, **metadata):
             assert difference(value, stored[key]) < 1e-11, f"{name}: {key} is not what {TORCH} computes"
         print(f"{name}: as {TORCH} computes it")
         return
-    save_file(tensors, path, {"source": source, "config": json.dumps(config), **metadata})
+    path.write_bytes(safetensors(tensors, {"source": source, "config": json.dumps(config), **metadata}))
     print(f"{name}: {len(tensors)} arrays, {path.stat().st_size} bytes")
 
 
@@ -102,13 +115,13 @@ def differentiated(module, inputs, dout, run):
     return {key: value.detach() for key, value in tensors.items()}
 
 
-def case(name, source, config, module, inputs, run, generator, segments):
+def case(name, source, config, module, inputs, run, generator, segments, **more):
     with torch.no_grad():
         dout = draw(generator, *run(module, **inputs).shape)
     narrow = differentiated(copy.deepcopy(module).float(), {key: x.float() for key, x in inputs.items()}, dout.float(), run)
     truth = differentiated(module, inputs, dout, run)
     error = max(difference(narrow[key], truth[key]) for key in truth)
-    write(name, source, config, truth, segments, float32_error=repr(error))
+    write(name, source, config, {**truth, **more}, segments, float32_error=repr(error))
 
 
 def future(length):
@@ -209,7 +222,7 @@ class LlamaAttention(nn.Module):
     def rotated(self, x):
         half = self.head_dim // 2
         angles = torch.arange(x.shape[1])[:, None] * self.base ** (-torch.arange(half) / half)
-        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        cos, sin = (y.float().to(x.dtype) for y in (angles.cos(), angles.sin()))  # as libraries hold them
         a, b = x[..., :half], x[..., half:]
         return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
 
@@ -383,36 +396,50 @@ def schedules():
           {"inverse_square_root": noam, "cosine": cosine})
 
 
-def pointer():
+class Pointer(nn.Module):
     """See, Liu and Manning 2017, 1704.04368, eq. 9: g softmax(logits) + (1 - g) times the attention at the places of the
-    source that hold the token; -log of that for the target."""
-    tokens = 9
+    source that hold the token; -log of that for the target. Label smoothing takes its part from the softmax alone."""
+
+    def __init__(self, width, tokens):
+        super().__init__()
+        self.output = nn.Linear(width, tokens, bias=False)
+        self.to_q = nn.Linear(width, width, bias=False)
+        self.to_k = nn.Linear(width, width, bias=False)
+        self.gate = nn.Linear(width, 1)
+
+    def forward(self, h, context, source, targets, smoothing):
+        """Of one sequence: the smoothed losses, and those of the mixture alone."""
+        logs = self.output(h).log_softmax(-1)
+        attention = (self.to_q(h) @ self.to_k(context).mT * h.shape[-1] ** -0.5).softmax(-1)
+        gate = self.gate(h).sigmoid()
+        copied = torch.zeros_like(logs).index_add(1, source, attention)
+        mixture = gate * logs.exp() + (1 - gate) * copied
+        counts = targets >= 0
+        loss = -mixture[torch.arange(len(h)), targets.clamp(min=0)].log() * counts
+        return (1 - smoothing) * loss - smoothing * logs.mean(-1) * counts, loss
+
+
+def pointer():
+    width, tokens = 6, 9
     source = torch.tensor([3, 1, 3, 8, 0, 5, 5, 5, 2, 7, 1])
     source_segments, target_segments = [0, 5, 9, 11], [0, 3, 4, 8]
-    # 8 and 4 are in no source of theirs, 6 in none at all; -1 counts for nothing.
+    # 4 is in no source of theirs, 6 in none at all; -1 counts for nothing.
     targets = torch.tensor([3, 8, 1, 4, 7, 6, -1, 1])
-    g = seeded(109)
-    rows = len(targets)
-    logits = draw(g, rows, tokens, size=2.0).requires_grad_(True)
-    scores = draw(g, rows, len(source), size=2.0).requires_grad_(True)  # those of other sentences do not count
-    gates = draw(g, rows, size=1.5).requires_grad_(True)
-    losses, mixtures = [], []
-    for s in range(3):
-        begin, end = source_segments[s : s + 2]
-        for row in range(*target_segments[s : s + 2]):
-            gate = gates[row].sigmoid()
-            copied = torch.zeros(tokens).index_add(0, source[begin:end], scores[row, begin:end].softmax(-1))
-            mixture = gate * logits[row].softmax(-1) + (1 - gate) * copied
-            mixtures.append(mixture)
-            losses.append(-mixture[targets[row]].log() if targets[row] >= 0 else mixture.sum() * 0)
-    loss = torch.stack(losses).sum()
-    loss.backward()
-    write("pointer", f"{TORCH}, by hand", {"tokens": tokens, "source": source.tolist(), "targets": targets.tolist(),
-                                           "ignored": -1},
-          {"input.logits": logits, "gradient.input.logits": logits.grad, "input.scores": scores,
-           "gradient.input.scores": scores.grad, "input.gates": gates, "gradient.input.gates": gates.grad,
-           "mixture": torch.stack(mixtures), "losses": torch.stack(losses), "output": loss[None]},
-          {"source": source_segments, "target": target_segments})
+    for smoothing in (0.0, 0.1):
+        g = seeded(109)
+        module = randomize(Pointer(width, tokens), g)
+
+        def run(module, h, context, which=0):
+            return torch.cat([module(*inputs, smoothing)[which] for inputs in
+                              zip(pieces(h, target_segments), pieces(context, source_segments),
+                                  pieces(source, source_segments), pieces(targets, target_segments))]).sum()[None]
+
+        inputs = {"h": draw(g, len(targets), width, size=2.0), "context": draw(g, len(source), width, size=2.0)}
+        likelihood = run(module, **inputs, which=1)
+        case("pointer" if smoothing == 0 else "pointer_smoothed", f"{TORCH}, by hand",
+             {"width": width, "tokens": tokens, "smoothing": smoothing, "source": source.tolist(),
+              "targets": targets.tolist()},
+             module, inputs, run, g, {"context": source_segments, "h": target_segments}, negative_log_likelihood=likelihood)
 
 
 def main():
