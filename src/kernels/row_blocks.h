@@ -1,0 +1,37 @@
+// Fixed blocks of rows or elements that threads share out, and sums over them in their order: the
+// same bits for any number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sextant/core/parallel.h"
+
+namespace sextant {
+
+inline constexpr std::int64_t kSumRows = 64;         // rows that are summed in float32
+inline constexpr std::int64_t kElementBlock = 8192;  // a multiple of 64
+
+// body(block, first, count) for blocks of `size`.
+template <class Body>
+void for_blocks(std::int64_t count, std::int64_t size, int threads, const Body& body) {
+  if (count <= 0) return;
+  parallel_for((count + size - 1) / size, threads, [&](std::int64_t block) {
+    body(block, block * size, std::min(size, count - block * size));
+  });
+}
+
+// Rows of a width, in blocks that are worth a task.
+template <class Body>
+void for_rows(std::int64_t rows, std::int64_t width, int threads, const Body& body) {
+  const std::int64_t size =
+      std::max<std::int64_t>(1, kElementBlock / std::max<std::int64_t>(width, 1));
+  for_blocks(rows, size, threads,
+             [&](std::int64_t, std::int64_t first, std::int64_t count) { body(first, count); });
+}
+
+// sums[i] += the sum over blocks of parts[block * stride + i], in float64, for i < width.
+void add_parts(const float* parts, std::int64_t blocks, std::int64_t stride, std::int64_t width,
+               float* sums);
+
+}  // namespace sextant
