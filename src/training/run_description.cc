@@ -57,6 +57,22 @@ void check_minutes(const char* where, double minutes) {
   }
 }
 
+// name: "schedule.peak", or empty for the whole.
+void check_same(const std::string& path, const std::string& name, const Json& found,
+                const Json& wanted) {
+  if (found.is_object() && wanted.is_object()) {
+    Json both = found;
+    both.update(wanted);
+    for (const auto& [key, any] : both.items()) {
+      check_same(path, name.empty() ? key : name + "." + key, found.value(key, Json()),
+                 wanted.value(key, Json()));
+    }
+  } else if (found != wanted) {
+    throw Error(path, "must have the same " + name + " to be resumed: it is " + found.dump() +
+                          ", asked for " + wanted.dump());
+  }
+}
+
 }  // namespace
 
 void check_options(const TrainerOptions& options) {
@@ -93,16 +109,7 @@ std::string describe_run(const TrainerOptions& options) { return to_json(options
 
 void check_same_run(const std::string& path, const std::string& description,
                     const TrainerOptions& options) {
-  const Json wanted = to_json(options);
-  const Json found = parse_run(path, description);
-  for (const auto& [key, value] : wanted.items()) {
-    const Json there = found.contains(key) ? found[key] : Json();
-    // As unordered objects: the order of the caller's settings means nothing.
-    if (nlohmann::json(there) != nlohmann::json(value)) {
-      throw Error(path, "must have the same " + key + " to be resumed: it is " + there.dump() +
-                            ", asked for " + value.dump());
-    }
-  }
+  check_same(path, "", parse_run(path, description), to_json(options));
 }
 
 TrainerOptions read_run(const std::string& folder) {

@@ -2,12 +2,11 @@
 #include "training/state_file.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -22,8 +21,10 @@ namespace fs = std::filesystem;
 constexpr int kFormat = 1;
 constexpr const char* kName = "/training.json";
 
+}  // namespace
+
 // FNV-1a over 64-bit words. Each step can be undone, so a change within one word always shows.
-std::string checksum(std::string_view bytes) {
+std::string checksum_of(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
   for (std::size_t at = 0; at < bytes.size(); at += 8) {
@@ -38,6 +39,18 @@ std::string checksum(std::string_view bytes) {
   return text;
 }
 
+namespace {
+
+struct FileSum {
+  std::string name;
+  std::size_t bytes;
+  std::string checksum;
+};
+struct Contents {
+  TrainingState state;
+  std::vector<FileSum> files;
+};
+
 Json parse(const std::string& path) {
   const std::string bytes = read_file(path);
   Json json = Json::parse(bytes, nullptr, false);
@@ -47,12 +60,35 @@ Json parse(const std::string& path) {
   const bool as_written = json.dump(2) + "\n" == bytes;  // not a digit or a space another
   const std::string wanted = json["checksum"];
   json.erase("checksum");
-  if (!as_written || checksum(json.dump()) != wanted)
+  if (!as_written || checksum_of(json.dump()) != wanted)
     throw Error(path, "must be as it was written, is damaged");
-  if (json.value("format", 0) != kFormat) {
-    throw Error(path, "must have format " + std::to_string(kFormat));
-  }
   return json;
+}
+
+Contents read_contents(const std::string& path) {
+  const Json json = parse(path);
+  try {
+    if (json.at("format").get<int>() != kFormat) {
+      throw Error(path, "must have format " + std::to_string(kFormat));
+    }
+    Contents contents;
+    TrainingState& state = contents.state;
+    state.step = json.at("step").get<std::int64_t>();
+    state.seconds = json.at("seconds").get<double>();
+    state.tokens = json.at("tokens").get<std::int64_t>();
+    state.mean_loss = json.at("mean_loss").get<double>();
+    if (!json.at("best_loss").is_null()) state.best_loss = json["best_loss"].get<double>();
+    state.best_step = json.at("best_step").get<std::int64_t>();
+    state.since_best = json.at("since_best").get<std::int64_t>();
+    state.metrics_bytes = json.at("metrics_bytes").get<std::int64_t>();
+    for (const auto& [name, file] : json.at("files").items()) {
+      contents.files.push_back(
+          {name, file.at("bytes").get<std::size_t>(), file.at("checksum").get<std::string>()});
+    }
+    return contents;
+  } catch (const Json::exception& error) {
+    throw Error(path, std::string("must be a training state: ") + error.what());
+  }
 }
 
 }  // namespace
@@ -70,7 +106,7 @@ void write_state(const std::string& folder, const TrainingState& state) {
     sync_file(path);
     const std::string bytes = read_file(path);
     files[entry->path().lexically_relative(folder).generic_string()] = {
-        {"bytes", bytes.size()}, {"checksum", checksum(bytes)}};
+        {"bytes", bytes.size()}, {"checksum", checksum_of(bytes)}};
   }
   if (problem) throw Error(folder, "cannot be read: " + problem.message());
   Json json = {{"format", kFormat},
@@ -83,39 +119,22 @@ void write_state(const std::string& folder, const TrainingState& state) {
                {"since_best", state.since_best},
                {"metrics_bytes", state.metrics_bytes},
                {"files", files}};
-  json["checksum"] = checksum(json.dump());
+  json["checksum"] = checksum_of(json.dump());
   write_file(folder + kName, json.dump(2) + "\n");
 }
 
-TrainingState read_state(const std::string& folder) {
-  const std::string path = folder + kName;
-  const Json json = parse(path);
-  try {
-    TrainingState state;
-    state.step = json.at("step").get<std::int64_t>();
-    state.seconds = json.at("seconds").get<double>();
-    state.tokens = json.at("tokens").get<std::int64_t>();
-    state.mean_loss = json.at("mean_loss").get<double>();
-    if (!json.at("best_loss").is_null()) state.best_loss = json["best_loss"].get<double>();
-    state.best_step = json.at("best_step").get<std::int64_t>();
-    state.since_best = json.at("since_best").get<std::int64_t>();
-    state.metrics_bytes = json.at("metrics_bytes").get<std::int64_t>();
-    return state;
-  } catch (const Json::exception& error) {
-    throw Error(path, std::string("must be a training state: ") + error.what());
-  }
-}
+TrainingState read_state(const std::string& folder) { return read_contents(folder + kName).state; }
 
 void check_files(const std::string& folder) {
-  const Json json = parse(folder + kName);
-  for (const auto& [name, wanted] : json.at("files").items()) {
-    const std::string path = folder + "/" + name;
+  const Contents contents = read_contents(folder + kName);
+  for (const FileSum& file : contents.files) {
+    const std::string path = folder + "/" + file.name;
     const std::string bytes = read_file(path);
-    if (wanted.at("bytes") != bytes.size()) {
-      throw Error(path, "must have " + wanted.at("bytes").dump() + " bytes, got " +
+    if (bytes.size() != file.bytes) {
+      throw Error(path, "must have " + std::to_string(file.bytes) + " bytes, got " +
                             std::to_string(bytes.size()));
     }
-    if (wanted.at("checksum") != checksum(bytes)) {
+    if (checksum_of(bytes) != file.checksum) {
       throw Error(path, "must be as it was written, is damaged");
     }
   }

@@ -6,9 +6,11 @@
 
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "sextant/core/error.h"
 #include "training/run_folders.h"
+#include "training/state_file.h"
 #include "training/toy_task.h"
 
 namespace sextant {
@@ -93,6 +95,29 @@ TEST_F(Checkpoints, NeedATaskThatSavesItsParameters) {
   write_file(path("run/last/tokenizer/words.json"), "{}");
   EXPECT_THAT([&] { run.load(task_, optimiser_); },
               ThrowsMessage<Error>(HasSubstr("tokenizer/words.json] must be as it was written")));
+}
+
+TEST_F(Checkpoints, OfAnotherProgramAreRefused) {
+  const auto refuses = [&](const std::string& change, const std::string& message) {
+    write_state(path("."), {.step = 7});
+    auto json = nlohmann::json::parse(read_file(path("training.json")));
+    json.update(nlohmann::json::parse(change));
+    json.erase("checksum");
+    json["checksum"] = checksum_of(json.dump());
+    write_file(path("training.json"), json.dump(2) + "\n");
+    EXPECT_THAT([&] { check_files(path(".")); }, ThrowsMessage<Error>(HasSubstr(message)));
+    std::filesystem::remove(path("training.json"));
+  };
+  refuses(R"({"format": 2})", "training.json] must have format 1");
+  for (const char* change :
+       {R"({"format": "1"})", R"({"step": "x"})", R"({"best_loss": []})", R"({"files": 3})",
+        R"({"files": ["x"]})", R"({"files": {"a": {"bytes": 3}}})"}) {
+    refuses(change, "training.json] must be a training state: ");
+  }
+  for (const char* text : {"", "[]", "{}", R"({"checksum": 1})", "{\"checksum\": \"\xff\"}"}) {
+    write_file(path("training.json"), text);
+    EXPECT_THAT([&] { read_state(path(".")); }, ThrowsMessage<Error>(HasSubstr("training.json]")));
+  }
 }
 
 }  // namespace

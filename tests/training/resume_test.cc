@@ -90,6 +90,9 @@ TEST_F(Resume, NeedsNoOptionsButALimit) {
   options.settings = R"({"width": 8, "name": "toy"})";
   options.steps = 5;
   train(task, options);
+  options.resume = true;
+  options.settings = R"({"name": "toy", "width": 8})";
+  train(task, options);  // the order means nothing
   TrainerOptions read = read_run(path("run"));
   EXPECT_TRUE(read.resume);
   EXPECT_EQ(read.seed, options.seed);
@@ -160,10 +163,10 @@ TEST_F(Resume, NeedsTheSameRun) {
   refuses(options, "run.json] must have the same seed to be resumed: it is 3, asked for 4");
   options = resumed();
   options.schedule.peak = 0.5;
-  refuses(options, "must have the same schedule to be resumed");
+  refuses(options, "must have the same schedule.peak to be resumed: it is 0.05, asked for 0.5");
   options = resumed();
   options.settings = R"({"width": 9})";
-  refuses(options, R"(the same settings to be resumed: it is {}, asked for {"width":9})");
+  refuses(options, "must have the same settings.width to be resumed: it is null, asked for 9");
   write("run/run.json", "{");
   refuses(resumed(), "run.json] must be a JSON object of format 1");
   EXPECT_THAT([&] { read_run(path("run")); }, ThrowsMessage<Error>(HasSubstr("run.json]")));
