@@ -15,14 +15,26 @@ namespace sextant {
 
 using Naming = std::function<std::vector<std::string>(const std::string&)>;
 
+// Of a layer, or of a model.
+template <class T, class Layer>
+Parameters<T> parameters_of(Layer& layer) {
+  if constexpr (requires { layer.parameters(); }) {
+    return layer.parameters();
+  } else {
+    Parameters<T> list;
+    layer.list(list, "");
+    return list;
+  }
+}
+
 // A layer with PyTorch's parameters and one for its gradients, which starts at 0.
 template <class T, class Layer>
 struct Golden {
   template <class... Arguments>
   Golden(const GoldenCase& from, Naming names, const Arguments&... arguments)
       : golden(from), naming(std::move(names)), layer(arguments...), gradient(arguments...) {
-    layer.list(parameters, "");
-    gradient.list(gradients, "");
+    parameters = parameters_of<T>(layer);
+    gradients = parameters_of<T>(gradient);
     set_to_zero(gradients);
     for (const Parameter<T>& p : parameters) {
       const Tensor<double> theirs = joined(golden, "parameter.", naming(p.name));

@@ -442,8 +442,101 @@ def pointer():
              module, inputs, run, g, {"context": source_segments, "h": target_segments}, negative_log_likelihood=likelihood)
 
 
+SOURCE, SOURCE_SEGMENTS = torch.tensor([3, 1, 3, 8, 0, 5, 5, 5, 2, 7, 1]), [0, 5, 9, 11]
+TARGET, TARGET_SEGMENTS = torch.tensor([9, 3, 8, 9, 9, 7, 6, 5]), [0, 3, 4, 8]
+NEXT = torch.tensor([3, 8, 10, 4, 7, 6, -1, 10])  # -1 counts for nothing
+
+
+class TokenModel(nn.Module):
+    """Embeddings times sqrt(width), and their table once more for the logits unless there is another."""
+
+    def __init__(self, tokens, width, sines):
+        super().__init__()
+        self.embedding = nn.Embedding(tokens, width)
+        self.sines = sines
+
+    def embedded(self, tokens):
+        x = self.embedding(tokens) * self.embedding.embedding_dim**0.5
+        return x + sinusoidal(*x.shape).to(x.dtype) if self.sines else x
+
+    def loss(self, h, targets, smoothing, weight):
+        return functional.cross_entropy(h @ weight.T, targets, ignore_index=-1, label_smoothing=smoothing, reduction="sum")
+
+
+class EncoderDecoder(TokenModel):
+    def __init__(self, tokens, width, copies, **options):
+        super().__init__(tokens, width, True)
+        stacks = nn.Transformer(width, dropout=0.0, batch_first=True, **options)
+        self.encoder, self.decoder = stacks.encoder, stacks.decoder
+        self.pointer = Pointer(width, tokens) if copies else None
+        if copies:
+            self.pointer.output.weight = self.embedding.weight
+
+    def forward(self, source, target, targets, smoothing):
+        context = self.encoder(self.embedded(source)[None])
+        h = self.decoder(self.embedded(target)[None], context, tgt_mask=future(len(target)))[0]
+        if self.pointer is None:
+            return self.loss(h, targets, smoothing, self.embedding.weight)
+        return self.pointer(h, context[0], source, targets, smoothing)[0].sum()
+
+
+class CausalModel(TokenModel):
+    def __init__(self, tokens, width, **options):
+        super().__init__(tokens, width, False)
+        self.stack = Llama(width, **options)
+        self.output = nn.Linear(width, tokens, bias=False)
+
+    def forward(self, tokens, targets, smoothing):
+        return self.loss(self.stack(self.embedded(tokens)), targets, smoothing, self.output.weight)
+
+
+class MaskedModel(TokenModel):
+    def __init__(self, tokens, width, heads, hidden, layers):
+        super().__init__(tokens, width, True)
+        layer = nn.TransformerEncoderLayer(width, heads, hidden, 0.0, "gelu", batch_first=True, norm_first=True)
+        self.stack = nn.TransformerEncoder(layer, layers, nn.LayerNorm(width))
+
+    def forward(self, tokens, targets, smoothing):
+        return self.loss(self.stack(self.embedded(tokens)[None])[0], targets, smoothing, self.embedding.weight)
+
+
+def models():
+    """From tokens to the summed loss; dout is what it is multiplied by."""
+    tokens, width, heads, hidden, layers = 11, 8, 2, 12, 2
+    config = {"tokens": tokens, "width": width, "heads": heads, "hidden": hidden, "layers": layers,
+              "source": SOURCE.tolist(), "target": TARGET.tolist(), "next": NEXT.tolist()}
+    segments = {"source": SOURCE_SEGMENTS, "target": TARGET_SEGMENTS}
+
+    def finish(name, source, module, smoothing, pairs, more):
+        def run(module):
+            parts = zip(*(pieces(*part) for part in pairs))
+            return torch.stack([module(*part, smoothing) for part in parts]).sum()[None]
+
+        case(name, source, {**config, "smoothing": smoothing, **more}, module, {}, run, g, segments)
+
+    targets = [(TARGET, TARGET_SEGMENTS), (NEXT, TARGET_SEGMENTS)]
+    for name, first, activation, copies, smoothing in (("translator", False, "relu", False, 0.1),
+                                                       ("translator_pointer", True, "gelu", True, 0.1)):
+        g = seeded(110)
+        module = randomize(EncoderDecoder(tokens, width, copies, nhead=heads, num_encoder_layers=layers,
+                                          num_decoder_layers=layers, dim_feedforward=hidden, activation=activation,
+                                          norm_first=first), g)
+        finish(name, f"{TORCH}, nn.Transformer with embeddings and loss", module, smoothing,
+               [(SOURCE, SOURCE_SEGMENTS), *targets],
+               {"activation": activation, "norm": "pre" if first else "post", "pointer": copies})
+    g = seeded(111)
+    module = randomize(CausalModel(tokens, width, heads=heads, key_heads=1, hidden=hidden, depth=layers, base=10000.0,
+                                   eps=1e-5), g)
+    finish("language_model", f"{TORCH}, the Llama by hand with embeddings and loss", module, 0.0, targets,
+           {"key_heads": 1})
+    g = seeded(112)
+    module = randomize(MaskedModel(tokens, width, heads, hidden, layers), g)
+    finish("masked_model", f"{TORCH}, nn.TransformerEncoder with embeddings and loss", module, 0.1, targets, {})
+
+
 def main():
-    for make in (multi_head_attention, layers, transformer, llama, embedding, cross_entropy, adamw, schedules, pointer):
+    for make in (multi_head_attention, layers, transformer, llama, embedding, cross_entropy, adamw, schedules, pointer,
+                 models):
         make()
 
 
