@@ -1,0 +1,27 @@
+// The order in which data is seen: a function of the seed and the step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sextant {
+
+// Endless passes over `count` items, each in an order of its own.
+class Epochs {
+ public:
+  // Throws Error when count < 1.
+  Epochs(std::int64_t count, std::uint64_t seed);
+
+  std::int64_t count() const noexcept { return count_; }
+  // Item number `place` of all passes one after the other, place >= 0: 0 .. count - 1. Remembers
+  // the order of one pass: places that rise are fast.
+  std::int64_t operator()(std::int64_t place);
+
+ private:
+  std::int64_t count_;
+  std::uint64_t seed_;
+  std::int64_t epoch_ = -1;
+  std::vector<std::int64_t> order_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,132 @@
+// Batches of pairs.
+#include "sextant/training/translation_task.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/models/model_folder.h"
+#include "training/part_of.h"
+
+namespace sextant {
+namespace {
+
+TransformerConfig of_translator(TransformerConfig config, const Tokenizer& tokenizer) {
+  config.kind = ModelKind::translator;
+  config.vocabulary = vocabulary_for(config.kind, tokenizer);
+  return config;
+}
+
+const TranslationData& checked(const TranslationData& data, const TokenPairs& pairs,
+                               const TokenPairs& held_out) {
+  const auto positive = [](const char* name, std::int64_t value) {
+    if (value < 1) throw Error(name, "must be at least 1, got " + std::to_string(value));
+  };
+  positive("translation_task.pairs", data.pairs);
+  positive("translation_task.parts", data.parts);
+  positive("translation_task.longest", data.longest);
+  if (pairs.source.empty()) throw Error("translation_task.pairs", "must have a pair with tokens");
+  if (held_out.source.empty()) {
+    throw Error("translation_task.held_out", "must have a pair with tokens");
+  }
+  return data;
+}
+
+}  // namespace
+
+TokenPairs TokenPairs::encode(const SentencePairs& pairs, const Tokenizer& tokenizer,
+                              std::int64_t longest) {
+  TokenPairs result;
+  const auto cut = [longest](std::vector<std::int64_t> ids) {
+    ids.resize(std::min(ids.size(), static_cast<std::size_t>(longest)));
+    return ids;
+  };
+  for (std::size_t i = 0; i < pairs.source.size(); ++i) {
+    auto source = cut(tokenizer.encode(pairs.source[i]));
+    auto target = cut(tokenizer.encode(pairs.target[i]));
+    if (source.empty() || target.empty()) continue;
+    result.source.push_back(std::move(source));
+    result.target.push_back(std::move(target));
+  }
+  return result;
+}
+
+PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> which) {
+  PairBatch batch;
+  batch.source_segments.push_back(0);
+  batch.target.segments.push_back(0);
+  for (const std::int64_t index : which) {
+    const auto& source = pairs.source[static_cast<std::size_t>(index)];
+    const auto& target = pairs.target[static_cast<std::size_t>(index)];
+    batch.source.insert(batch.source.end(), source.begin(), source.end());
+    batch.source_segments.push_back(static_cast<std::int64_t>(batch.source.size()));
+    TokenBatch& to = batch.target;
+    to.tokens.push_back(Tokenizer::bos());
+    to.tokens.insert(to.tokens.end(), target.begin(), target.end());
+    to.targets.insert(to.targets.end(), target.begin(), target.end());
+    to.targets.push_back(Tokenizer::eos());
+    to.segments.push_back(static_cast<std::int64_t>(to.tokens.size()));
+  }
+  return batch;
+}
+
+TranslationTask::TranslationTask(TransformerConfig config, Tokenizer tokenizer, TokenPairs pairs,
+                                 TokenPairs held_out, const TranslationData& data)
+    : data_(checked(data, pairs, held_out)),
+      tokenizer_(std::move(tokenizer)),
+      model_(of_translator(std::move(config), tokenizer_)),
+      gradient_(model_.config),
+      pairs_(std::move(pairs)),
+      held_out_(std::move(held_out)),
+      epochs_(static_cast<std::int64_t>(pairs_.source.size()), data_.seed) {}
+
+std::int64_t TranslationTask::steps_per_epoch() const noexcept {
+  return (epochs_.count() + data_.pairs - 1) / data_.pairs;
+}
+
+PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) {
+  const auto [first, last] = part_of(data_.pairs, part, data_.parts);
+  std::vector<std::int64_t> which;
+  for (std::int64_t i = first; i < last; ++i) which.push_back(epochs_(step * data_.pairs + i));
+  return pair_batch(pairs_, which);
+}
+
+std::int64_t TranslationTask::target_tokens(std::int64_t step) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < data_.pairs; ++i) {
+    const std::int64_t index = epochs_(step * data_.pairs + i);
+    count += static_cast<std::int64_t>(pairs_.target[static_cast<std::size_t>(index)].size()) + 1;
+  }
+  return count;
+}
+
+std::int64_t TranslationTask::batches(std::int64_t /*step*/) const {
+  return std::min(data_.parts, data_.pairs);
+}
+
+LossSum TranslationTask::accumulate(std::int64_t step, std::int64_t batch, double scale,
+                                    Pass& pass) {
+  return model_.loss(training_batch(step, batch), {.smoothing = data_.smoothing, .scale = scale},
+                     &gradient_, pass);
+}
+
+LossSum TranslationTask::validate(Pass& pass) {
+  const auto count = static_cast<std::int64_t>(held_out_.source.size());
+  std::vector<std::int64_t> which(static_cast<std::size_t>(count));
+  std::iota(which.begin(), which.end(), std::int64_t{0});
+  LossSum sum;
+  for (std::int64_t first = 0; first < count; first += data_.pairs) {
+    const auto part =
+        std::span(which).subspan(static_cast<std::size_t>(first),
+                                 static_cast<std::size_t>(std::min(data_.pairs, count - first)));
+    sum.add(model_.loss(pair_batch(held_out_, part), {}, nullptr, pass));
+  }
+  return sum;
+}
+
+void TranslationTask::save_model(const std::string& folder) {
+  save_model_folder(folder, model_.config, tokenizer_, model_.parameters());
+}
+
+}  // namespace sextant
