@@ -1,20 +1,16 @@
-// AdamW in fixed blocks: which thread takes a block changes nothing.
+// AdamW over lists of tensors; the kernels do the arithmetic.
 #include "sextant/training/optimiser.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
+#include "kernels/layer_rows.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "sextant/core/parallel.h"
-#include "training/adamw_rows.h"
 
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kBlock = 16384;   // elements: four arrays of 64 KiB
 constexpr double kLeastEpsilon = 1e-30;  // above 0 in float32, so that 0 / epsilon is 0
 
 void check_option(const char* where, bool right, const char* wanted, double got) {
@@ -35,13 +31,8 @@ AdamW::AdamW(const Parameters<float>& parameters, const AdamWOptions& options) :
   check_option("adamw.clip_norm", is_size(options.clip_norm), "at least 0 and finite",
                options.clip_norm);
   for (const auto& [name, tensor, decays] : parameters) {
-    const std::size_t slot = slots_.size();
     slots_.push_back({name, Tensor<float>(tensor->shape()), Tensor<float>(tensor->shape())});
-    for (std::int64_t begin = 0; begin < tensor->count(); begin += kBlock) {
-      blocks_.push_back({slot, begin, std::min(begin + kBlock, tensor->count())});
-    }
   }
-  sums_.resize(blocks_.size());
 }
 
 void AdamW::check(const char* what, const Parameters<float>& list) const {
@@ -67,36 +58,28 @@ double AdamW::step(const Parameters<float>& parameters, const Parameters<float>&
   check("gradients", gradients);
   check_option("adamw.learning_rate", learning_rate >= 0 && std::isfinite(learning_rate),
                "at least 0 and finite", learning_rate);
-  const auto blocks = static_cast<std::int64_t>(blocks_.size());
-  parallel_for(blocks, threads, [&](std::int64_t i) {
-    const auto& [slot, begin, end] = blocks_[static_cast<std::size_t>(i)];
-    sums_[static_cast<std::size_t>(i)] =
-        sum_of_squares(gradients[slot].tensor->data() + begin, end - begin);
-  });
   double squares = 0;
-  for (const double sum : sums_) squares += sum;
+  for (const auto& [name, tensor, decays] : gradients) {
+    squares += sum_of_squares(tensor->data(), tensor->count(), threads);
+  }
   const double norm = std::sqrt(squares);
   if (!std::isfinite(norm)) return norm;
 
-  const auto t = static_cast<double>(steps_ + 1);
-  AdamWFactors factors;
-  factors.gradient = static_cast<float>(
-      options_.clip_norm > 0 && norm > options_.clip_norm ? options_.clip_norm / norm : 1.0);
-  factors.mean = static_cast<float>(1 - options_.beta1);
-  factors.kept_square = static_cast<float>(options_.beta2);
-  factors.square = static_cast<float>(1 - options_.beta2);
-  factors.root = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
-  factors.epsilon = static_cast<float>(options_.epsilon);
-  factors.step = static_cast<float>(learning_rate / (1 - std::pow(options_.beta1, t)));
-  const auto decayed = static_cast<float>(1 - learning_rate * options_.weight_decay);
-  parallel_for(blocks, threads, [&](std::int64_t i) {
-    const auto& [slot, begin, end] = blocks_[static_cast<std::size_t>(i)];
-    AdamWFactors mine = factors;
-    mine.kept = parameters[slot].decays ? decayed : 1.0F;
-    adamw_rows(mine, end - begin, gradients[slot].tensor->data() + begin,
-               parameters[slot].tensor->data() + begin, slots_[slot].m.data() + begin,
-               slots_[slot].v.data() + begin);
-  });
+  AdamWStep step{.step = steps_ + 1,
+                 .rate = learning_rate,
+                 .beta1 = options_.beta1,
+                 .beta2 = options_.beta2,
+                 .eps = options_.epsilon,
+                 .decay = 0,
+                 .factor = options_.clip_norm > 0 && norm > options_.clip_norm
+                               ? options_.clip_norm / norm
+                               : 1};
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    step.decay = parameters[i].decays ? options_.weight_decay : 0;
+    Tensor<float>& tensor = *parameters[i].tensor;
+    adamw(step, gradients[i].tensor->data(), tensor.count(), tensor.data(), slots_[i].m.data(),
+          slots_[i].v.data(), threads);
+  }
   ++steps_;
   return norm;
 }

@@ -49,16 +49,10 @@ class AdamW {
     std::string name;
     Tensor<float> m, v;
   };
-  struct Block {  // a fixed part of one tensor: what one task of the threads does
-    std::size_t slot;
-    std::int64_t begin, end;
-  };
   void check(const char* what, const Parameters<float>& list) const;
 
   AdamWOptions options_;
   std::vector<Slot> slots_;
-  std::vector<Block> blocks_;
-  std::vector<double> sums_;  // of squares, per block
   std::int64_t steps_ = 0;
 };
 
