@@ -38,6 +38,8 @@ std::vector<std::string_view> lines_of(std::string_view bytes, std::string_view 
   return lines;
 }
 
+bool is_blank(std::string_view text) { return split_spaces(text).empty(); }
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpaces = " \r\v\f";
   const std::size_t begin = text.find_first_not_of(kSpaces);
@@ -114,8 +116,8 @@ SentencePairs parse_pairs(std::string_view bytes, const PairColumns& columns,
       pairs.target_name = fields[target];
       continue;
     }
-    if (fields[source].empty()) throw fault("must have a source, got an empty field");
-    if (fields[target].empty()) throw fault("must have a target, got an empty field");
+    if (is_blank(fields[source])) throw fault("must have a source, got an empty field");
+    if (is_blank(fields[target])) throw fault("must have a target, got an empty field");
     pairs.source.emplace_back(fields[source]);
     pairs.target.emplace_back(fields[target]);
   }
@@ -135,7 +137,7 @@ std::vector<std::string> parse_texts(std::string_view bytes, TextUnit unit,
   std::string text;
   bool any = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const bool is_empty = split_spaces(lines[i]).empty();
+    const bool is_empty = is_blank(lines[i]);
     any = any || !is_empty;
     if (unit == TextUnit::file) {
       text += lines[i];

@@ -70,6 +70,7 @@ TEST(Pairs, EveryFaultNamesItsLine) {
       {"a b\tb\n\nc\td\n", "[f.tsv, line 2] must have at least 2 fields"},
       {"a b\tb\nc\t\n", "[f.tsv, line 2] must have a target, got an empty field"},
       {"a b\tb\n \td\n", "[f.tsv, line 2] must have a source, got an empty field"},
+      {"a b\tb\n\u00A0\u3000\td\n", "[f.tsv, line 2] must have a source, got an empty field"},
       {"a b\tb\nc\td\xFF\n", "[f.tsv, line 2] must be UTF-8, got byte 0xff at offset 3"},
       {"", "[f.tsv] must hold at least one pair"},
       {"\n", "[f.tsv, line 1] must have at least 2 fields"},
