@@ -33,7 +33,7 @@ Norm<T>::Norm(NormKind norm_kind, std::int64_t width, double norm_epsilon)
 
 template <class T>
 typename Norm<T>::Saved Norm<T>::forward(View<const T> x, View<T> y, Pass& pass) const {
-  const View<T> stats = pass.memory.take<T>({x.size(0), 2});
+  const View<T> stats = pass.memory.take<T>({2, x.size(0)});
   ops::norm<T>(x, gain.data(), bias.data(), epsilon, kind == NormKind::rms, y, stats, pass.threads);
   return {x, stats};
 }

@@ -1,6 +1,11 @@
 // Which way each operation goes: kernels for float32, plain loops for float64.
 #include "layers/ops.h"
 
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/layer_rows.h"
 #include "kernels/matmul.h"
 #include "layers/plain_ops.h"
 #include "sextant/core/parallel.h"
@@ -9,9 +14,12 @@ namespace sextant::ops {
 namespace {
 
 template <class T>
+constexpr bool kIsFast = std::is_same_v<T, float>;
+
+template <class T>
 void product(std::int64_t rows, std::int64_t columns, std::int64_t depth, plain::Matrix<T> a,
              plain::Matrix<T> b, const T* bias, bool add, T* c, std::int64_t c_row, int threads) {
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (kIsFast<T>) {
     matmul({rows, columns, depth}, {a.data, a.row_stride, a.column_stride},
            {b.data, b.row_stride, b.column_stride}, {c, c_row, bias, add}, threads);
   } else {
@@ -19,10 +27,47 @@ void product(std::int64_t rows, std::int64_t columns, std::int64_t depth, plain:
   }
 }
 
+// Up to so many rows a product is made transposed: packing x is cheap, packing w is not. Every
+// element is the same chain of operations either way.
+constexpr std::int64_t kFewRows = 8;
+
+void linear_of_few(Rows<const float> x, Rows<const float> w, const float* bias, Rows<float> y,
+                   int threads) {
+  std::vector<float> transposed(static_cast<std::size_t>(w.rows * x.rows));
+  for (std::int64_t j = 0; j < w.rows && bias != nullptr; ++j) {
+    std::fill_n(transposed.data() + j * x.rows, x.rows, bias[j]);
+  }
+  matmul({w.rows, x.rows, x.columns}, {w.data, w.stride, 1}, {x.data, 1, x.stride},
+         {transposed.data(), x.rows, nullptr, true}, threads);
+  for (std::int64_t i = 0; i < x.rows; ++i) {
+    for (std::int64_t j = 0; j < w.rows; ++j) {
+      y.row(i)[j] = transposed[static_cast<std::size_t>(j * x.rows + i)];
+    }
+  }
+}
+
+RowShape shape_of(const Shape& shape) { return {shape[0], shape[1]}; }
+
+RowActivation row_activation(Activation f) {
+  switch (f) {
+    case Activation::relu:
+      return RowActivation::relu;
+    case Activation::gelu:
+      return RowActivation::gelu;
+    case Activation::gelu_tanh:
+      return RowActivation::gelu_tanh;
+    default:
+      return RowActivation::silu;
+  }
+}
+
 }  // namespace
 
 template <class T>
 void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int threads) {
+  if constexpr (kIsFast<T>) {
+    if (x.rows <= kFewRows) return linear_of_few(x, w, bias, y, threads);
+  }
   product<T>(x.rows, w.rows, x.columns, {x.data, x.stride, 1}, {w.data, 1, w.stride}, bias, false,
              y.data, y.stride, threads);
 }
@@ -37,73 +82,130 @@ template <class T>
 void linear_weight_gradient(Rows<const T> x, Rows<const T> dy, Rows<T> dw, T* dbias, int threads) {
   product<T>(dy.columns, x.columns, x.rows, {dy.data, 1, dy.stride}, {x.data, x.stride, 1}, nullptr,
              true, dw.data, dw.stride, threads);
-  for (std::int64_t i = 0; i < dy.rows && dbias != nullptr; ++i) {
+  if (dbias == nullptr) return;
+  if constexpr (kIsFast<T>) {
+    if (dy.stride == dy.columns) {
+      return add_column_sums({dy.rows, dy.columns}, dy.data, dbias, threads);
+    }
+  }
+  for (std::int64_t i = 0; i < dy.rows; ++i) {
     for (std::int64_t j = 0; j < dy.columns; ++j) dbias[j] += dy.row(i)[j];
   }
 }
 
 template <class T>
 void norm(View<const T> x, const T* gain, const T* bias, double epsilon, bool rms, View<T> y,
-          View<T> stats, int /*threads*/) {
-  plain::norm(x, gain, bias, epsilon, rms, y, stats);
-}
-
-template <class T>
-void norm_gradient(View<const T> x, View<const T> stats, const T* gain, bool rms, View<const T> dy,
-                   View<T> dx, bool add, T* dgain, T* dbias, int /*threads*/) {
-  plain::norm_gradient(x, stats, gain, rms, dy, dx, add, dgain, dbias);
-}
-
-template <class T>
-void activate(Activation f, View<const T> x, View<T> y, int /*threads*/) {
-  plain::activate(f, x, y);
-}
-
-template <class T>
-void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> dx,
-                       int /*threads*/) {
-  plain::activate_gradient(f, x, dy, dx);
-}
-
-namespace {
-
-// A number in [0, 1) for (key, place): a mix of 64 bits (Steele et al. 2014, SplitMix64).
-double uniform(RandomKey key, std::int64_t place) {
-  std::uint64_t z = key.seed + 0x9E3779B97F4A7C15u * (static_cast<std::uint64_t>(place) + 1) +
-                    (static_cast<std::uint64_t>(key.stream) << 40);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-}  // namespace
-
-template <class T>
-void dropout(const T* residual, const T* x, T* y, std::int64_t count, double rate, RandomKey key,
-             int /*threads*/) {
-  const T factor = static_cast<T>(1 / (1 - rate));
-  for (std::int64_t i = 0; i < count; ++i) {
-    T value = x[i];
-    if (rate > 0) value = uniform(key, i) < rate ? T{0} : value * factor;
-    y[i] = residual != nullptr ? residual[i] + value : value;
+          View<T> stats, int threads) {
+  if constexpr (kIsFast<T>) {
+    float *mean = stats.data(), *scale = mean + x.size(0);
+    if (rms) {
+      rms_norm(shape_of(x.shape()), x.data(), gain, epsilon, y.data(), scale, threads);
+    } else {
+      layer_norm(shape_of(x.shape()), x.data(), gain, bias, epsilon, y.data(), mean, scale,
+                 threads);
+    }
+  } else {
+    plain::norm(x, gain, bias, epsilon, rms, y, stats);
   }
 }
 
 template <class T>
-void add(const T* x, T* y, std::int64_t count, int /*threads*/) {
-  for (std::int64_t i = 0; i < count; ++i) y[i] += x[i];
+void norm_gradient(View<const T> x, View<const T> stats, const T* gain, bool rms, View<const T> dy,
+                   View<T> dx, bool add, T* dgain, T* dbias, int threads) {
+  if constexpr (kIsFast<T>) {
+    const float *mean = stats.data(), *scale = mean + x.size(0);
+    const NormGradient to{dx.data(), add, dgain, dbias};
+    if (rms) {
+      rms_norm_backward(shape_of(x.shape()), dy.data(), x.data(), gain, scale, to, threads);
+    } else {
+      layer_norm_backward(shape_of(x.shape()), dy.data(), x.data(), gain, mean, scale, to, threads);
+    }
+  } else {
+    plain::norm_gradient(x, stats, gain, rms, dy, dx, add, dgain, dbias);
+  }
 }
 
 template <class T>
-void scale(T* x, std::int64_t count, double factor, int /*threads*/) {
-  for (std::int64_t i = 0; i < count; ++i)
-    x[i] = static_cast<T>(static_cast<double>(x[i]) * factor);
+void activate(Activation f, View<const T> x, View<T> y, int threads) {
+  if constexpr (kIsFast<T>) {
+    if (f == Activation::swiglu) {
+      return swiglu(shape_of(y.shape()), x.data(), x.data() + y.size(1), x.size(1), y.data(),
+                    threads);
+    }
+    sextant::activate(row_activation(f), x.data(), x.count(), y.data(), threads);
+  } else {
+    plain::activate(f, x, y);
+  }
+}
+
+template <class T>
+void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> dx, int threads) {
+  if constexpr (kIsFast<T>) {
+    if (f == Activation::swiglu) {
+      const std::int64_t n = dy.size(1);
+      return swiglu_backward(shape_of(dy.shape()), dy.data(), x.data(), x.data() + n, x.size(1),
+                             dx.data(), dx.data() + n, threads);
+    }
+    activate_backward(row_activation(f), dy.data(), x.data(), x.count(), dx.data(), threads);
+  } else {
+    plain::activate_gradient(f, x, dy, dx);
+  }
+}
+
+template <class T>
+void dropout(const T* residual, const T* x, T* y, std::int64_t count, double rate, RandomKey key,
+             int threads) {
+  const RowDropout options{rate, key.seed, key.stream};
+  if constexpr (kIsFast<T>) {
+    if (rate == 0 && residual != nullptr && residual != y && x == y) {
+      return add_elements(residual, count, y, threads);
+    }
+    if (residual != nullptr) return add_dropout(options, residual, x, count, y, threads);
+    return sextant::dropout(options, x, count, y, threads);
+  } else {
+    // The same elements as in float32.
+    std::vector<float> factors(static_cast<std::size_t>(count), 1);
+    sextant::dropout(options, factors.data(), count, factors.data(), threads);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool stays = factors[static_cast<std::size_t>(i)] != 0;
+      const T value = stays ? x[i] / static_cast<T>(1 - rate) : T{0};
+      y[i] = residual != nullptr ? residual[i] + value : value;
+    }
+  }
+}
+
+template <class T>
+void add(const T* x, T* y, std::int64_t count, int threads) {
+  if constexpr (kIsFast<T>) {
+    add_elements(x, count, y, threads);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) y[i] += x[i];
+  }
 }
 
 template <class T>
 CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing,
-                               double scale, bool want_gradient, int /*threads*/) {
-  return plain::cross_entropy(logits, targets, smoothing, scale, want_gradient);
+                               double scale, bool want_gradient, int threads) {
+  if constexpr (kIsFast<T>) {
+    std::vector<TargetLoss> losses(static_cast<std::size_t>(logits.size(0)));
+    if (want_gradient) {
+      cross_entropy_backward(shape_of(logits.shape()), logits.data(), targets, smoothing, scale,
+                             losses.data(), threads);
+    } else {
+      sextant::cross_entropy(shape_of(logits.shape()), logits.data(), targets, smoothing,
+                             losses.data(), threads);
+    }
+    CrossEntropySums sums;
+    for (const TargetLoss& one : losses) {
+      sums.loss += one.loss;
+      sums.smoothed += one.smoothed;
+      sums.tokens += one.counted ? 1 : 0;
+      sums.correct += one.correct ? 1 : 0;
+    }
+    return sums;
+  } else {
+    return plain::cross_entropy(logits, targets, smoothing, scale, want_gradient);
+  }
 }
 
 #define SEXTANT_OPS(T)                                                                        \
@@ -117,7 +219,6 @@ CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, doub
   template void activate_gradient(Activation, View<const T>, View<const T>, View<T>, int);    \
   template void dropout(const T*, const T*, T*, std::int64_t, double, RandomKey, int);        \
   template void add(const T*, T*, std::int64_t, int);                                         \
-  template void scale(T*, std::int64_t, double, int);                                         \
   template CrossEntropySums cross_entropy(View<T>, const std::int64_t*, double, double, bool, int);
 SEXTANT_OPS(float)
 SEXTANT_OPS(double)

@@ -39,8 +39,8 @@ template <class T>
 void linear_weight_gradient(Rows<const T> x, Rows<const T> dy, Rows<T> dw, T* dbias, int threads);
 
 // y = (x - mean) * scale * gain + bias per row, scale = 1 / sqrt(variance + epsilon) (Ba et al.
-// 2016, 1607.06450); stats [rows, 2] is set to mean and scale. Without a bias (null) it is the RMS
-// norm (Zhang and Sennrich 2019, 1910.07467): mean 0 and the mean square for the variance.
+// 2016, 1607.06450); stats [2, rows] is set to means and scales. Without a bias (null) it is the
+// RMS norm (Zhang and Sennrich 2019, 1910.07467): mean 0 and the mean square for the variance.
 template <class T>
 void norm(View<const T> x, const T* gain, const T* bias, double epsilon, bool rms, View<T> y,
           View<T> stats, int threads);
@@ -65,10 +65,6 @@ void dropout(const T* residual, const T* x, T* y, std::int64_t count, double rat
 // y += x, n elements.
 template <class T>
 void add(const T* x, T* y, std::int64_t count, int threads);
-// x *= factor.
-template <class T>
-void scale(T* x, std::int64_t count, double factor, int threads);
-
 // Softmax cross entropy of rows of logits, in place: logits become scale times the gradient of the
 // smoothed loss. targets [rows], negative: ignored. Target distribution: (1 - smoothing) on the
 // target and smoothing / vocabulary on every token. Without want_gradient logits are left alone.

@@ -51,8 +51,8 @@ void norm(View<const T> x, const T* gain, const T* bias, double epsilon, bool rm
       to[j] = static_cast<T>(normal * static_cast<double>(gain[j]) +
                              (bias != nullptr ? static_cast<double>(bias[j]) : 0));
     }
-    stats(i, 0) = static_cast<T>(mean);
-    stats(i, 1) = static_cast<T>(scale);
+    stats(0, i) = static_cast<T>(mean);
+    stats(1, i) = static_cast<T>(scale);
   }
 }
 
@@ -65,7 +65,7 @@ void norm_gradient(View<const T> x, View<const T> stats, const T* gain, bool rms
   for (std::int64_t i = 0; i < x.size(0); ++i) {
     const T *from = x.data() + i * width, *d = dy.data() + i * width;
     T* to = dx.data() + i * width;
-    const auto mean = static_cast<double>(stats(i, 0)), scale = static_cast<double>(stats(i, 1));
+    const auto mean = static_cast<double>(stats(0, i)), scale = static_cast<double>(stats(1, i));
     double sum = 0, sum_normal = 0;
     for (std::int64_t j = 0; j < width; ++j) {
       const double normal = (static_cast<double>(from[j]) - mean) * scale;

@@ -32,7 +32,7 @@ struct Norm {
   // What the backward pass needs, in the pass's memory.
   struct Saved {
     View<const T> x;      // [rows, width]
-    View<const T> stats;  // [rows, 2]: mean and 1 / deviation
+    View<const T> stats;  // [2, rows]: means, and 1 / deviations
   };
   // x, y: [rows, width], contiguous; y may not be x.
   Saved forward(View<const T> x, View<T> y, Pass& pass) const;
