@@ -20,16 +20,28 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 
+constexpr std::int64_t kPanelsByRows = 8;
+
 void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, std::int64_t block,
                  std::int64_t first_panel, std::int64_t end_panel, float* packed) {
   const std::int64_t first = block * kDepthBlock;
   const std::int64_t steps = std::min(kDepthBlock, depth - first);
   const PackedPanels panels{packed, panels_of(columns)};
-  for (std::int64_t p = first_panel; p < end_panel; ++p) {
-    const MatrixRef from{b.data + first * b.row_stride + p * kPanelLanes * b.column_stride,
-                         b.row_stride, b.column_stride};
-    pack_panel(from, steps, std::min(kPanelLanes, columns - p * kPanelLanes),
-               packed + (panels.panel(block, steps, p) - packed));
+  const auto from = [&](std::int64_t p) {
+    return MatrixRef{b.data + first * b.row_stride + p * kPanelLanes * b.column_stride,
+                     b.row_stride, b.column_stride};
+  };
+  const auto to = [&](std::int64_t p) { return packed + (panels.panel(block, steps, p) - packed); };
+  std::int64_t p = first_panel;
+  if (b.column_stride == 1 && b.row_stride != 1) {
+    const std::int64_t whole = std::min(end_panel, columns / kPanelLanes);
+    for (std::int64_t taken = 0; p < whole; p += taken) {
+      taken = std::min(kPanelsByRows, whole - p);
+      pack_panels_by_rows(from(p), steps, taken, to(p));
+    }
+  }
+  for (; p < end_panel; ++p) {
+    pack_panel(from(p), steps, std::min(kPanelLanes, columns - p * kPanelLanes), to(p));
   }
 }
 

@@ -47,6 +47,22 @@ HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64
   }
 }
 
+// Several whole panels of a b whose rows are contiguous, row by row: longer runs of reads than a
+// panel's are what the processor's own prefetching needs.
+HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, std::int64_t panels,
+                                    float* to) {
+  const ProductTag d;
+  for (std::int64_t s = 0; s < steps; ++s) {
+    const float* row = from.data + s * from.row_stride;
+    for (std::int64_t p = 0; p < panels; ++p) {
+      float* panel = to + (p * steps + s) * kPanelLanes;
+      for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
+        hn::Store(hn::LoadU(d, row + p * kPanelLanes + i), d, panel + i);
+      }
+    }
+  }
+}
+
 // Rows of a as rows kPackedRow apart.
 HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t steps, float* to) {
   for (std::int64_t r = 0; r < rows; ++r, to += kPackedRow) {
