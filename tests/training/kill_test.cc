@@ -15,6 +15,7 @@
 #include "sextant/core/random.h"
 #include "training/file_operations.h"
 #include "training/run_folders.h"
+#include "training/state_file.h"
 #include "training/toy_task.h"
 
 namespace sextant {
@@ -36,6 +37,8 @@ class Kill : public RunFolders {
     options.checkpoint_every = 1;
     return options;
   }
+
+  void check_named_checkpoints(const std::string& name) const;
 
   // Trains in a process of its own, from what it finds, as a person would type it again. 0: it came
   // to the end.
@@ -66,6 +69,17 @@ class Kill : public RunFolders {
   }
 };
 
+// Whatever has its final name is complete.
+void Kill::check_named_checkpoints(const std::string& name) const {
+  if (!fs::exists(path(name))) return;
+  for (const auto& entry : fs::directory_iterator(path(name))) {
+    const std::string file = entry.path().filename().string();
+    if (file.starts_with("checkpoint-") && !file.ends_with(".tmp")) {
+      check_files(entry.path().string());
+    }
+  }
+}
+
 TEST_F(Kill, AtEveryFileOperationChangesNothing) {
   const auto train_here = [&](const std::string& name) {
     ToyTask task(1);
@@ -81,6 +95,7 @@ TEST_F(Kill, AtEveryFileOperationChangesNothing) {
   for (long n = 1; n <= operations; ++n) {
     const bool half = n % 2 == 0;
     ASSERT_EQ(sit("run", [&] { kill_at_operation(n, half); }), SIGKILL) << n;
+    ASSERT_NO_THROW(check_named_checkpoints("run")) << n;
     train_here("run");
     ASSERT_EQ(differences(path("run"), path("straight")), "") << n;
     fs::remove_all(path("run"));

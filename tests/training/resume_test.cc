@@ -105,6 +105,24 @@ TEST_F(Resume, NeedsNoOptionsButALimit) {
             read_file(path("straight/last/optimiser.safetensors")));
 }
 
+TEST_F(Resume, GoesOnCountingValidationsThatAreNoBetter) {
+  ToyTask task(1);
+  task.on_validate = [](LossSum& sum) { sum.loss = 5; };
+  TrainerOptions options = toy_options(path("run"));
+  options.steps = 100;
+  options.patience = 3;
+  options.should_stop = [] { return true; };
+  TrainingResult result = train(task, options);
+  options.resume = true;
+  for (std::int64_t step = 2; result.end == TrainingEnd::stopped; ++step) {
+    result = train(task, options);
+    EXPECT_EQ(result.step, step);
+  }
+  EXPECT_EQ(result.end, TrainingEnd::patience);
+  EXPECT_EQ(result.step, 12) << "the best after 3, three more validations";
+  EXPECT_EQ(result.best_step, 3);
+}
+
 TEST_F(Resume, CutsOffTheMetricsOfStepsThatAreMadeAgain) {
   train_until(7);
   std::ofstream(path("run/metrics.jsonl"), std::ios::app) << "{\"step\": 8}\n{\"step\": 9, \"lo";
