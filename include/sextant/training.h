@@ -3,6 +3,8 @@
 
 #include "sextant/training/checkpoint.h"
 #include "sextant/training/epochs.h"
+#include "sextant/training/extrapolation.h"
+#include "sextant/training/extrapolation_run.h"
 #include "sextant/training/language_task.h"
 #include "sextant/training/metrics.h"
 #include "sextant/training/optimiser.h"

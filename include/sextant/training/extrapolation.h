@@ -1,0 +1,91 @@
+// Train short, test long: how well a language model predicts the same tokens with more and more
+// text before them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/models/language_model.h"
+
+namespace sextant {
+
+// Which tokens of a text are predicted and scored: [first, first + count). They are the same for
+// every length and both protocols, so that only the text before them differs.
+struct ScoredTokens {
+  std::int64_t first = 0, count = 0;
+};
+
+// first = longest, so that even the first one has a full window before it. At most `most` tokens, a
+// multiple of `longest` where there are that many. Throws Error for longest < 2, most < 1, and a
+// text of fewer than 2 longest tokens.
+ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t most);
+
+struct ScoringOptions {
+  std::int64_t batch_tokens = 8192;  // of one pass, about: bounds the memory
+  int threads = 0;                   // as in parallel_for; the numbers do not depend on it
+};
+
+// exp of the mean negative log likelihood, or why there is none.
+struct LengthScore {
+  std::optional<double> perplexity;
+  std::string reason;
+};
+
+// Pieces that do not overlap (Press et al. 2022, 2108.12409): the scored tokens are cut
+// into pieces of `length` (the last may be shorter), and each is predicted from the tokens of its
+// piece that come before it and from the one before the piece. Token i of a piece (from 0) sees
+// i + 1 tokens, so a longer piece is easier even for a model that uses no more.
+//
+// No perplexity where the scheme has no position length - 1 (a learned table has an end) or the
+// loss is not finite. Throws Error for a model that is not causal, length < 2, and scored tokens
+// that are not in the text or have fewer than `length` tokens before them.
+LengthScore segment_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+                               const ScoredTokens& scored, std::int64_t length,
+                               const ScoringOptions& options = {});
+
+// Sliding windows (the same authors): windows of `length` tokens that each lie `stride` further
+// than the one before; of each the last `stride` predictions are scored (of the last window what is
+// left). Every scored token sees length - stride + 1 .. length tokens, with stride 1 exactly
+// `length`; a model that uses no more than at the training length stays flat. Needs count / stride
+// windows. Throws Error as above and unless 1 <= stride <= length.
+LengthScore sliding_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+                               const ScoredTokens& scored, std::int64_t length, std::int64_t stride,
+                               const ScoringOptions& options = {});
+
+// How many tokens go through the model for it, stride 0: in pieces that do not overlap.
+std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, std::int64_t stride);
+
+// The result of one scheme.
+struct ExtrapolationRow {
+  std::string label;  // "rotary base=500000"
+  std::string scheme;
+  std::map<std::string, std::string> parameters;
+  std::int64_t weights = 0;                    // numbers that the model learned
+  double seconds = 0;                          // of training
+  double validation_loss = 0;                  // per token, at the training length
+  std::vector<LengthScore> segments, sliding;  // one per length
+};
+
+struct ExtrapolationTable {
+  std::int64_t train_length = 0, steps = 0;
+  std::int64_t stride = 0;
+  ScoredTokens scored;
+  std::vector<std::int64_t> lengths;
+  std::vector<ExtrapolationRow> rows;
+};
+
+// JSON with all fields, perplexities that there are not as null with their reason. Parsing throws
+// Error naming `where` for anything else.
+std::string format_json(const ExtrapolationTable& table);
+ExtrapolationTable parse_extrapolation(std::string_view json, std::string_view where);
+
+// "scheme,scoring,length,perplexity" and a line per number; labels with commas or quotes are
+// quoted, what there is not is empty.
+std::string format_csv(const ExtrapolationTable& table);
+
+}  // namespace sextant
