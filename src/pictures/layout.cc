@@ -45,6 +45,22 @@ double round_step(double low, double high, int most, bool whole) {
   }
 }
 
+// factor * 10^decade for every factor, of every `decades`-th decade.
+Ticks log_ticks(double low, double high, const std::vector<double>& factors, int decades) {
+  constexpr double kSlack = 1e-9;  // an end that is a power of ten has its tick
+  Ticks ticks;
+  const int first = static_cast<int>(std::floor(low / decades)) * decades;
+  for (int decade = first; decade <= high + kSlack; decade += decades) {
+    for (const double factor : factors) {
+      const double at = decade + std::log10(factor);
+      if (at < low - kSlack || at > high + kSlack) continue;
+      ticks.at.push_back(at);
+      ticks.labels.push_back(significant(factor * std::pow(10.0, decade), decade < 7 ? 7 : 2));
+    }
+  }
+  return ticks;
+}
+
 }  // namespace
 
 std::string_view series_color(std::size_t index) { return kSeries[index % kSeries.size()]; }
@@ -87,6 +103,27 @@ Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool 
     const double gap = (ticks.at[1] - ticks.at[0]) / (high - low) * pixels;
     if (gap >= (vertical ? 2 * kTickSize : widest(ticks.labels, kTickSize) + 12)) return ticks;
   }
+}
+
+Ticks fitting_log_ticks(double low, double high, double pixels, bool vertical) {
+  const std::vector<std::vector<double>> choices = {
+      {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 7}, {1, 2, 3, 5}, {1, 2, 5}, {1, 3}, {1}};
+  Ticks ticks;
+  // Ever fewer in a decade, then every second decade, every third, ..
+  for (std::size_t tried = 0;; ++tried) {
+    const auto& factors = choices[std::min(tried, choices.size() - 1)];
+    const int decades = 1 + static_cast<int>(tried - std::min(tried, choices.size() - 1));
+    ticks = log_ticks(low, high, factors, decades);
+    double gap = pixels;
+    for (std::size_t i = 1; i < ticks.at.size(); ++i) {
+      gap = std::min(gap, (ticks.at[i] - ticks.at[i - 1]) / (high - low) * pixels);
+    }
+    if (gap >= (vertical ? 1.5 * kTickSize : widest(ticks.labels, kTickSize) + 12)) break;
+  }
+  if (ticks.at.size() >= 3 || high - low > 1) return ticks;
+  ticks = fitting_ticks(std::pow(10.0, low), std::pow(10.0, high), pixels, vertical);
+  for (double& at : ticks.at) at = std::log10(at);
+  return ticks;
 }
 
 Range range_of(double low, double high, double margin) {

@@ -30,6 +30,10 @@ Ticks round_ticks(double low, double high, int most, bool whole = false);
 // As many round ticks as fit with clear gaps between their labels along `pixels`.
 Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool whole = false);
 
+// Round numbers in [10^low, 10^high], `at` being their logarithms: multiples of powers of ten, as
+// many as fit; evenly spaced ones where the range is too short for those.
+Ticks fitting_log_ticks(double low, double high, double pixels, bool vertical);
+
 // One interval of data along an axis, never of length zero.
 struct Range {
   double low = 0, high = 1;

@@ -62,6 +62,55 @@ TEST(LineChart, ManyPointsAreThinnedWithoutLosingAPeak) {
   EXPECT_THAT(picture.svg, HasSubstr(" 37.64L"));
 }
 
+TEST(LineChart, HasPowersOfTenOnLogarithmicAxes) {
+  LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {}, .log_y = true};
+  chart.series.push_back({.name = "", .x = {0, 1, 2}, .y = {1, 10, 100}});
+  std::string line;
+  for (const auto& path : testing::all(testing::read_xml(draw(chart).svg), "path")) {
+    if (path.attributes.count("fill") != 0) line = path.attributes.at("d");
+  }
+  // Equal factors are equal heights: the three points lie on one line.
+  std::vector<double> heights;
+  for (std::size_t at = 0; (at = line.find(' ', at)) != std::string::npos;) {
+    heights.push_back(std::strtod(line.c_str() + ++at, nullptr));
+  }
+  ASSERT_EQ(heights.size(), 3u);
+  EXPECT_NEAR(heights[0] - heights[1], heights[1] - heights[2], 0.2) << "two decimals each";
+  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"1", "10", "100"}));
+  for (const double bad : {0.0, -1.0}) {
+    chart.series[0].y[1] = bad;
+    EXPECT_THROW(draw(chart), Error);
+  }
+  chart.series[0].y[1] = NAN;  // a gap, as ever
+  EXPECT_NO_THROW(draw(chart));
+}
+
+TEST(LineChart, HasAsManyNumbersOnALogarithmicAxisAsFit) {
+  for (const double most : {1.02, 1.5, 4.0, 30.0, 1e4, 1e12, 1e300}) {
+    LineChart chart{
+        .title = "", .x_label = "", .y_label = "", .series = {}, .log_x = true, .log_y = true};
+    chart.series.push_back({.name = "", .x = {1, most}, .y = {1, most}});
+    const auto numbers = texts(draw(chart));
+    EXPECT_GE(numbers.size(), 4u) << most;
+    EXPECT_LE(numbers.size(), 40u) << most;
+  }
+}
+
+TEST(LineChart, PutsNumbersWhereItIsTold) {
+  LineChart chart{.title = "",
+                  .x_label = "",
+                  .y_label = "",
+                  .series = {},
+                  .markers = true,
+                  .log_x = true,
+                  .x_ticks = {64, 128, 256, 512, 1024}};
+  chart.series.push_back({.name = "", .x = {128, 256, 512}, .y = {1, 2, 3}});
+  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"128", "256", "512"}));
+  EXPECT_THAT(texts(draw(chart)), Not(Contains("64")));
+  EXPECT_THAT(texts(draw(chart)), Not(Contains("1024")));
+  EXPECT_EQ(testing::all(testing::read_xml(draw(chart).svg), "circle").size(), 3u);
+}
+
 TEST(LineChart, RefusesWhatItCannotDraw) {
   LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {}};
   EXPECT_THROW(draw(chart), Error);

@@ -20,7 +20,11 @@ struct Series {
 struct LineChart {
   std::string title, x_label, y_label;
   std::vector<Series> series;
-  bool points = false;  // draw markers instead of lines
+  bool points = false;   // draw markers instead of lines
+  bool markers = false;  // draw markers on the lines
+  // Equal factors are equal distances; every finite number must be positive.
+  bool log_x = false, log_y = false;
+  std::vector<double> x_ticks;  // where the x axis has numbers; empty: at round ones
 };
 Picture draw(const LineChart& chart);
 
