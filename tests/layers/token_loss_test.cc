@@ -81,6 +81,38 @@ TEST(Pointer, HasTheGradientOfTheMixture) {
   expect_gradients(listed(pointer), listed(gradient), loss);
 }
 
+TEST(Pointer, CountsATargetAsCorrectWhenTheMixtureSaysSo) {
+  PointerCase data;
+  NumpyRandom random(4);
+  const Pointer<double> pointer(4, random);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  // The most probable token of every row, from what decoding mixes.
+  std::vector<std::int64_t> best;
+  for (std::size_t s = 0; s < 2; ++s) {
+    const std::int64_t begin = data.segments[s], rows = data.segments[s + 1] - begin;
+    const std::int64_t from = data.context_segments[s], keys = data.context_segments[s + 1] - from;
+    Tensor<double> k({keys, 4}), logits({rows, 7});
+    const View<const double> h = data.h.view().narrow(0, begin, rows);
+    pointer.to_k.forward(View<const double>(data.context.view()).narrow(0, from, keys), k, pass);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t w = 0; w < 7; ++w) {
+        for (std::int64_t c = 0; c < 4; ++c) logits(i, w) += h(i, c) * data.weight(w, c);
+      }
+    }
+    pointer.mix(h, k, std::span(data.source).subspan(from, keys), logits, {}, pass);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const double* line = &logits(i, 0);
+      best.push_back(std::max_element(line, line + 7) - line);
+    }
+  }
+  auto input = data.input();
+  input.targets = best;
+  EXPECT_EQ(pointer.loss(input, data.weight, {}, {}, {}, {}, nullptr, pass).correct, 5);
+  for (std::int64_t& token : best) token = (token + 1) % 7;
+  EXPECT_EQ(pointer.loss(input, data.weight, {}, {}, {}, {}, nullptr, pass).correct, 0);
+}
+
 TEST(Pointer, MixesToADistribution) {
   PointerCase data;
   NumpyRandom random(4);
