@@ -50,10 +50,10 @@ fuzz:            ## every fuzz target for FUZZ_SECONDS each
 bench: build     ## the benchmarks, as ratios to what the machine can do
 	@for source in bench/*.cc; do build/release/bench/$$(basename $$source .cc) || exit 1; done
 
-bench-peers:     ## attention beside PyTorch, ONNX Runtime and oneDNN, set up for this alone in build/peers
+bench-peers:     ## attention and training beside PyTorch, ONNX Runtime and oneDNN, set up for this alone in build/peers
 	@scripts/setup.sh peers
 	cmake --preset release
-	cmake --build --preset release --target bench_attention
+	cmake --build --preset release --target bench_attention bench_training
 	cmake --build --preset release --target peer_onednn || echo "bench-peers: without oneDNN"
 	@test -x build/peers/venv/bin/python || python3 -m venv build/peers/venv
 	build/peers/venv/bin/pip install --quiet -r bench/peers/requirements.txt

@@ -1,6 +1,6 @@
 """Runs each case by each rival and then by us, within the same minute, and prints the table of ratios.
 
-    python compare.py --bench build/release/bench --out build/peers [--cases TEXT] [--seconds S] [--threads 1,2]
+    python compare.py --bench build/release/bench --out build/peers [--what attention,training] [--cases TEXT] [--threads 1,2]
 """
 
 import argparse
@@ -10,6 +10,8 @@ import pathlib
 import subprocess
 import sys
 import threading
+
+import compare_training
 
 HERE = pathlib.Path(__file__).parent
 PATIENCE = 600  # seconds for one case: compiling takes its time
@@ -77,16 +79,28 @@ def find_peers(bench):
     return peers
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bench", type=pathlib.Path, required=True, help="folder of the program `attention`")
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for peers.json, ours.json, table.md")
+    parser.add_argument("--bench", type=pathlib.Path, required=True, help="folder of the programs `attention` and `training`")
+    parser.add_argument("--out", type=pathlib.Path, required=True,
+                        help="folder for peers.json, ours.json, table.md, training.json, training.md")
+    parser.add_argument("--what", default="attention,training", help="attention, training, or both")
     parser.add_argument("--cases", action="append", default=[], help="only cases whose name holds this; may be given again")
-    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--seconds", type=float, default=1.0, help="attention: for each case")
+    parser.add_argument("--turns", type=int, default=5, help="training: how often each is asked")
+    parser.add_argument("--rounds", type=int, default=3, help="training: rounds of a turn")
+    parser.add_argument("--ways", default="eager,nn,compiled", help="training: how PyTorch is used")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--quick", action="store_true", help="short lengths, to try the programs")
     options = parser.parse_args()
+    options.what, options.ways = options.what.split(","), options.ways.split(",")
+    if set(options.what) - {"attention", "training"} or set(options.ways) - set(compare_training.WAYS):
+        parser.error("--what is of attention, training; --ways of " + ", ".join(compare_training.WAYS))
     options.out.mkdir(parents=True, exist_ok=True)
+    return options
+
+
+def compare_attention(options):
     theirs, ours = options.out / "peers.json", options.out / "ours.json"
     for path in (theirs, ours):
         path.unlink(missing_ok=True)
@@ -118,6 +132,14 @@ def main():
     (options.out / "table.md").write_text(markdown.stdout)
     subprocess.run(show, check=True)
     print(f"\nThe same as Markdown: {options.out / 'table.md'}")
+
+
+def main():
+    options = parse()
+    if "attention" in options.what:
+        compare_attention(options)
+    if "training" in options.what:
+        compare_training.compare(options)
 
 
 main()

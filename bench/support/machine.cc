@@ -110,6 +110,8 @@ double OtherLoad::since_last() {
   return all > 0 ? std::clamp(others / all, 0.0, 1.0) : 0;
 }
 
+double peak_memory() { return kilobytes("VmHWM"); }
+
 MemoryGrowth::MemoryGrowth() {
   load_files();    // code that runs for the first time is no scratch
   malloc_trim(0);  // free memory that is still resident would hide growth

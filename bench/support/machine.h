@@ -26,6 +26,9 @@ class OtherLoad {
   double busy_ = 0, own_ = 0, total_ = 0;
 };
 
+// The most resident memory there was so far, bytes; negative: not known here.
+double peak_memory();
+
 // How many bytes the resident memory grew, at its peak, above what it was at the construction. Good
 // to about 0.3 MiB, because Linux counts pages in batches per thread. Negative: not known here.
 class MemoryGrowth {
