@@ -11,6 +11,8 @@ import threading
 HERE = pathlib.Path(__file__).parent
 PATIENCE = 900  # seconds for one answer: compiling takes its time
 PINNED = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+# Freed memory is kept for the next step, as PyTorch's tuning guide has other allocators do.
+KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**32)}
 WAYS = {"eager": "torch eager", "nn": "torch.nn", "compiled": "torch compiled"}
 MIB = 2**20
 
@@ -18,11 +20,12 @@ MIB = 2**20
 class Contender:
     """A process that makes rounds when it is asked to, and what it said."""
 
-    def __init__(self, name, command, request=None):
+    def __init__(self, name, command, request=None, environment=None):
         self.name, self.why, self.errors = name, None, []
         self.seconds, self.answers, self.about = [], [], {}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, env={**os.environ, **PINNED})
+                                        text=True,
+                                        env={**os.environ, **PINNED, **(environment or {})})
         self.listener = threading.Thread(target=self.listen, daemon=True)
         self.listener.start()
         self.about = self.exchange(request) or {}
@@ -66,7 +69,7 @@ def start(options, case, threads):
     for how, name in WAYS.items():
         if how in options.ways:
             request = json.dumps({"case": case, "threads": threads, "how": how})
-            contenders.append(Contender(name, [sys.executable, str(HERE / "torch_training.py")], request))
+            contenders.append(Contender(name, [sys.executable, str(HERE / "torch_training.py")], request, KEPT))
     return contenders
 
 
