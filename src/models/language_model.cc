@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "layers/ops.h"
 #include "models/embed_tokens.h"
 #include "sextant/core/error.h"
 
@@ -105,6 +106,28 @@ Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& 
   const Forward run = forward(batch, pass);
   Tensor<double> result =
       token_log_likelihoods<T>(run.stack.y, logits_matrix(), batch.targets, pass);
+  pass.memory.release(mark);
+  return result;
+}
+
+template <class T>
+Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std::int64_t> places,
+                                   Pass& pass) {
+  const auto mark = pass.memory.mark();
+  const auto count = static_cast<std::int64_t>(batch.tokens.size());
+  for (const std::int64_t place : places) {
+    if (place < 0 || place >= count) {
+      throw Error("logits.places",
+                  "must be 0 .. " + std::to_string(count - 1) + ", got " + std::to_string(place));
+    }
+  }
+  const Forward run = forward(batch, pass);
+  auto result =
+      Tensor<T>::uninitialized({static_cast<std::int64_t>(places.size()), config.vocabulary});
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    ops::linear<T>(run.stack.y.narrow(0, places[i], 1), logits_matrix(), nullptr,
+                   result.view().narrow(0, static_cast<std::int64_t>(i), 1), pass.threads);
+  }
   pass.memory.release(mark);
   return result;
 }

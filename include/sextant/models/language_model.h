@@ -42,6 +42,9 @@ struct LanguageModel {
                Pass& pass);
   // The log likelihood of each target, [tokens], 0 where there is none.
   Tensor<double> log_likelihoods(const TokenBatch& batch, Pass& pass);
+  // The logits of what stands at, or follows, some places of a batch: [places, vocabulary]. Throws
+  // Error for a place outside the batch.
+  Tensor<T> logits(const TokenBatch& batch, std::span<const std::int64_t> places, Pass& pass);
   // Attention weights of a sentence, [layers][heads, tokens, tokens].
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass);
 
