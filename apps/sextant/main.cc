@@ -64,6 +64,9 @@ void build(CLI::App& program, Job& job) {
   add_similarity(program, job);
   add_convert_rotary(program, job);
   add_identify(program, job);
+  add_generate(program, job);
+  add_translate(program, job);
+  add_evaluate(program, job);
   add_report(program, job);
   add_list(program, job);
   add_info(program, job);

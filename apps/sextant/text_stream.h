@@ -1,0 +1,44 @@
+// The text of a model as its tokens are made.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/text/tokenizer.h"
+
+namespace sextant::app {
+
+// Hands on what each token adds to the text: a word with the space before it, a part of a word.
+// decode() gives whole characters, so what is handed on is UTF-8 too.
+class TextStream {
+ public:
+  // Continues `prompt`, whose tokens are `ids`. `stop` ends the text and is no part of it; empty:
+  // none. `show` gets every new part.
+  TextStream(const Tokenizer& tokenizer, std::string_view prompt, std::vector<std::int64_t> ids,
+             std::string stop, std::function<void(std::string_view)> show);
+
+  // The next token. False: the text that stops was found, nothing more may come.
+  bool add(std::int64_t token);
+  // Shows what was held back, as it could have been the beginning of the text that stops.
+  void finish();
+  const std::string& text() const noexcept { return text_; }  // without the prompt
+  bool stopped() const noexcept { return stopped_; }
+
+ private:
+  void show_up_to(std::size_t end);
+
+  const Tokenizer& tokenizer_;
+  std::vector<std::int64_t> ids_;
+  std::size_t prompt_bytes_;  // of the decoded prompt
+  bool space_shown_;          // the prompt ends with the space that the next word would bring
+  std::string stop_;
+  std::function<void(std::string_view)> show_;
+  std::string text_;
+  std::size_t shown_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace sextant::app
