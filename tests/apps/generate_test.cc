@@ -88,8 +88,8 @@ TEST(GenerateCommand, FillsHolesOfAMaskedModel) {
   const Folder folder;
   save_alphabet_model(folder / "model", ModelKind::masked);
   const std::string command = "generate --model " + folder / "model";
-  const auto json = sextant(command + " --fill 'abc[MASK]efghijab[MASK]d' --top-k 3 --json").json();
-  EXPECT_EQ(json["filled"], "abcdefghijabcd");
+  const auto json = sextant(command + " --fill 'abc[MASK]efghijabcdef[MASK]hij' --top-k 3 --json").json();
+  EXPECT_EQ(json["filled"], "abcdefghijabcdefghij");
   ASSERT_EQ(json["holes"].size(), 2U);
   EXPECT_EQ(json["holes"][0]["tokens"][0], "d");
   EXPECT_EQ(json["holes"][1]["tokens"].size(), 3U);

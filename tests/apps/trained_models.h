@@ -44,7 +44,7 @@ inline void save_alphabet_model(const std::string& folder, ModelKind kind = Mode
   config.kind = kind;
   LanguageTask task(config, tokenizer, tokenizer.encode(text),
                     tokenizer.encode(text.substr(0, 100)), {.length = 20, .sequences = 4});
-  learn(task, kind == ModelKind::causal ? 60 : 150);
+  learn(task, kind == ModelKind::causal ? 60 : 300);
   std::filesystem::create_directories(folder);
   task.save_model(folder);
 }
