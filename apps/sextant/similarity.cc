@@ -9,6 +9,7 @@
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
 #include "sextant/layers/similarity.h"
+#include "sextant/models/model_folder.h"
 #include "sextant/text/segment.h"
 #include "table_output.h"
 #include "word_text.h"
@@ -24,6 +25,7 @@ struct Similarity {
   std::string second;
   std::string text;
   std::string vectors;
+  std::string model;
   std::optional<std::pair<std::int64_t, std::int64_t>> positions;
   std::string save_vectors;
   SkipGram training;
@@ -32,11 +34,17 @@ struct Similarity {
   Output output;
 };
 
+// Where vectors come from that are not trained here; empty: nowhere.
+const std::string& made_before(const Similarity& similarity) {
+  return similarity.vectors.empty() ? similarity.model : similarity.vectors;
+}
+
 WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
-  if (!similarity.vectors.empty()) {
-    WordVectors vectors = WordVectors::load(similarity.vectors);
+  if (const std::string& from = made_before(similarity); !from.empty()) {
+    WordVectors vectors = similarity.model.empty() ? WordVectors::load(from)
+                                                   : learned_word_vectors(open_model_folder(from));
     if (similarity.width.value_or(vectors.width()) != vectors.width()) {
-      throw Error("similarity.width", "must be the width of " + similarity.vectors + ", " +
+      throw Error("similarity.width", "must be the width of " + from + ", " +
                                           std::to_string(vectors.width()) + ", got " +
                                           std::to_string(*similarity.width));
     }
@@ -56,14 +64,16 @@ std::pair<std::int64_t, std::int64_t> find_positions(const Similarity& similarit
 
 void check(const Similarity& similarity) {
   const bool has_text = !similarity.text.empty();
-  if (similarity.vectors.empty() && !has_text) {
-    throw CLI::RequiredError("--text FILE to train word vectors on, or --vectors FILE.vec,");
+  const bool is_made = !made_before(similarity).empty();
+  if (!is_made && !has_text) {
+    throw CLI::RequiredError(
+        "--text FILE to train word vectors on, --vectors FILE.vec, or --model DIR,");
   }
-  if (!similarity.vectors.empty() && has_text == similarity.positions.has_value()) {
+  if (is_made && has_text == similarity.positions.has_value()) {
     throw Error("similarity.positions",
-                has_text ? "must be given without --text beside --vectors: a text would only say "
-                           "where the words stand"
-                         : "must be given beside --vectors, or --text to find them in");
+                has_text ? "must be given without --text beside --vectors or --model: a text would "
+                           "only say where the words stand"
+                         : "must be given beside --vectors or --model, or --text to find them in");
   }
   similarity.choice.check();
   similarity.output.format(kFormats, "similarity");
@@ -124,7 +134,8 @@ void add_similarity(CLI::App& program, Job& job) {
       "similarity",
       "how alike two words are, with and without their places\n"
       "Prints three cosine similarities of two words: of their vectors (skip-gram, trained on the "
-      "text or loaded), of the sinusoidal encodings of their positions, and of both together, "
+      "text, or loaded, or those of a model), of the sinusoidal encodings of their positions, and "
+      "of both together, "
       "sqrt(width) * word + position.");
   auto similarity = std::make_shared<Similarity>();
   command.add_option("FIRST", similarity->first, "one word")->required();
@@ -137,6 +148,11 @@ void add_similarity(CLI::App& program, Job& job) {
       command
           .add_option("--vectors", similarity->vectors, "load vectors from this .vec file instead")
           ->type_name("FILE");
+  auto* model = command
+                    .add_option("--model", similarity->model,
+                                "take the vectors that this model has learned: `sextant train`")
+                    ->type_name("DIR")
+                    ->excludes(vectors);
   command
       .add_option_function<std::string>(
           "--positions",
@@ -147,7 +163,7 @@ void add_similarity(CLI::App& program, Job& job) {
           "sentence that has both, else where each first stands)")
       ->type_name("A,B");
   add_integer(command, "--width", similarity->width, 1, kMostInteger,
-              "of vectors and positions (default 512, or that of --vectors)");
+              "of vectors and positions (default 512, or that of --vectors or --model)");
   SkipGram& training = similarity->training;
   constexpr std::int64_t kMostWords = 1 << 30;
   for (CLI::Option* option :
@@ -158,7 +174,7 @@ void add_similarity(CLI::App& program, Job& job) {
         add_integer(command, "--minimum-count", training.minimum_count, 1, kMostWords,
                     "training: rarer words get no vector (default 1)"),
         add_integer(command, "--seed", training.seed, 0, kMostSeed, "training (default 0)")}) {
-    option->excludes(vectors);  // they are trained already
+    option->excludes(vectors)->excludes(model);  // they are trained already
   }
   command.add_option("--save-vectors", similarity->save_vectors, "keep the vectors as a .vec file")
       ->type_name("FILE");

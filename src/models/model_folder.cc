@@ -1,11 +1,14 @@
 // Models as folders.
 #include "sextant/models/model_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/safetensors.h"
 
 namespace sextant {
 namespace {
@@ -48,6 +51,36 @@ ModelFolder open_model_folder(const std::string& folder) {
                                        std::to_string(result.config.vocabulary));
   }
   return result;
+}
+
+WordVectors learned_word_vectors(const ModelFolder& folder) {
+  const std::string path = folder.path + "/model.safetensors";
+  const SafetensorsFile file = load_safetensors(path);
+  const auto found = file.tensors.find("embedding.weight");
+  const Shape shape{folder.config.vocabulary, folder.config.width};
+  if (found == file.tensors.end() || found->second.shape != shape) {
+    throw Error(path, "must hold embedding.weight of shape " + shape.to_string());
+  }
+  const Tensor<float> table = found->second.to<float>();
+  const std::string space = "\u2581";
+  const bool subwords = folder.tokenizer.kind() == TokenizerKind::subword;
+  std::vector<std::string> words;
+  std::vector<std::int64_t> rows;
+  for (std::int64_t id = Tokenizer::unk() + 1; id < folder.tokenizer.size(); ++id) {
+    std::string word = folder.tokenizer.piece(id);
+    if (subwords && !word.starts_with(space)) continue;
+    if (subwords) word.erase(0, space.size());
+    if (word.find_first_not_of(" \t\r\n") == std::string::npos) continue;
+    words.push_back(std::move(word));
+    rows.push_back(id);
+  }
+  if (words.empty()) throw Error(folder.path, "must have tokens that are whole words");
+  Tensor<float> vectors({static_cast<std::int64_t>(rows.size()), shape[1]});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::copy_n(table.data() + rows[i] * shape[1], shape[1],
+                vectors.data() + static_cast<std::int64_t>(i) * shape[1]);
+  }
+  return WordVectors(std::move(words), std::move(vectors));
 }
 
 LanguageModel<float> load_language_model(const ModelFolder& folder) {

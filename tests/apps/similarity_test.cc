@@ -4,9 +4,12 @@
 
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/run_program.h"
+#include "sextant/layers/similarity.h"
+#include "sextant/models/model_folder.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -114,6 +117,31 @@ TEST_F(Similarity, AllThreeAreTheFormulaOfTheSavedVectors) {
   EXPECT_NEAR(json["word"].get<double>(), cosine(words[0], words[1]), 64 * 0x1p-53);
   EXPECT_NEAR(json["position"].get<double>(), cosine(places[0], places[1]), 64 * 0x1p-53);
   EXPECT_NEAR(json["both"].get<double>(), cosine(both[0], both[1]), 64 * 0x1p-53);
+}
+
+TEST_F(Similarity, VectorsCanBeThoseOfAModel) {
+  const std::vector<std::string> texts = {kChapter};
+  const Tokenizer tokenizer = Tokenizer::train(texts, {.lower_case = true});
+  TransformerConfig config;
+  config.vocabulary = tokenizer.size();
+  config.width = 16;
+  config.layers = 1;
+  LanguageModel<float> model(config);
+  save_model_folder(folder_ / "", config, tokenizer, model.parameters());
+  const auto words = tokenizer.encode("black brown");
+  const auto vector = [&model](std::int64_t token) {
+    Tensor<double> wide({model.config.width});
+    for (std::int64_t i = 0; i < wide.count(); ++i) {
+      wide(i) = static_cast<double>(model.embedding.table()(token, i));
+    }
+    return wide;
+  };
+  const double expected = cosine_similarity(vector(words[0]), vector(words[1]));
+  const Outcome outcome =
+      sextant("similarity black brown --positions 2,10 --json --model " + (folder_ / ""));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NEAR(nlohmann::json::parse(outcome.out)["word"].get<double>(), expected, 1e-15);
+  EXPECT_NE(sextant("similarity black brown --positions 2,10 --model nowhere").code, 0);
 }
 
 TEST_F(Similarity, WhatItWouldIgnoreIsRefused) {

@@ -7,6 +7,7 @@
 #include "sextant/models/transformer_config.h"
 #include "sextant/models/translator.h"
 #include "sextant/text/tokenizer.h"
+#include "sextant/text/word_vectors.h"
 
 namespace sextant {
 
@@ -29,6 +30,11 @@ ModelFolder open_model_folder(const std::string& folder);
 // The model with its weights. Throws Error for another kind of model, and as load_parameters().
 LanguageModel<float> load_language_model(const ModelFolder& folder);
 Translator<float> load_translator(const ModelFolder& folder);
+
+// What a model has learned of words: the rows of its embedding whose token is a whole word. Of
+// sub-words these are the pieces with a space before them, as words without it; of characters all
+// that are visible. Throws Error when there are none.
+WordVectors learned_word_vectors(const ModelFolder& folder);
 
 // How many tokens a model's vocabulary has for a tokenizer: a masked model has one more, which
 // stands for what is hidden.
