@@ -35,6 +35,7 @@ Picture lines_of(const HeadMaps& maps) {
   lines.queries = maps.queries;
   lines.keys = maps.keys;
   lines.title = maps.title;
+  if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
   return draw(lines);
 }
 

@@ -117,6 +117,8 @@ TEST(AttendTrained, SavesEveryFormatByItsEnding) {
   EXPECT_THAT(contents(folder / "map.svg"), HasSubstr("Cross attention, layer 1"));
   EXPECT_THAT(contents(folder / "map.png"), StartsWith("\x89PNG"));
   EXPECT_EQ(load_npy(folder / "map.npy").shape, (Shape{4, 3, 2}));
+  ASSERT_EQ(sextant(attend("'a b' --head 2 --lines -o ") + folder / "lines.svg").code, 0);
+  EXPECT_THAT(contents(folder / "lines.svg"), HasSubstr("Cross attention, layer 1 · Head 2"));
   const std::string page = contents(folder / "map.html");
   for (const char* title : {"Encoder attention, layer 0", "Encoder attention, layer 1",
                             "Decoder attention, layer 1", "Cross attention, layer 0", "Copying"}) {
