@@ -324,6 +324,12 @@ std::string capital(std::string text) {
   return text;
 }
 
+std::string grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3 && text[at - 4] != '-';) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
 std::string wrap(std::string_view text, std::size_t columns) {
   std::string out;
   std::size_t width = 0;

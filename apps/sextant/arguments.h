@@ -70,6 +70,9 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 // "rotary positions" -> "Rotary positions": the first letter, when it is one of ASCII's.
 std::string capital(std::string text);
 
+// "1,003,854".
+std::string grouped(std::int64_t count);
+
 // `text` in lines of at most `columns` bytes, broken at spaces; line breaks of the text stay.
 std::string wrap(std::string_view text, std::size_t columns);
 

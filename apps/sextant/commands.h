@@ -10,6 +10,10 @@ namespace sextant::app {
 // is thrown while the command line is parsed, callbacks included, is a wrong command line (2); what
 // a job throws is unusable input (1).
 using Job = std::function<void()>;
+// Thrown by a job that is done, to end with a code that says how.
+struct EndWith {
+  int code;
+};
 
 // Every one leaves its job in `job` when its command was asked for; the job keeps the options
 // alive.
@@ -18,6 +22,7 @@ void add_plot(CLI::App& program, Job& job);
 void add_attend(CLI::App& program, Job& job);
 void add_attention(CLI::App& program, Job& job);
 void add_compare(CLI::App& program, Job& job);
+void add_extrapolate(CLI::App& program, Job& job);
 void add_similarity(CLI::App& program, Job& job);
 void add_convert_rotary(CLI::App& program, Job& job);
 void add_identify(CLI::App& program, Job& job);

@@ -61,6 +61,7 @@ void build(CLI::App& program, Job& job) {
   add_attend(program, job);
   add_attention(program, job);
   add_compare(program, job);
+  add_extrapolate(program, job);
   add_similarity(program, job);
   add_convert_rotary(program, job);
   add_identify(program, job);
@@ -158,6 +159,8 @@ int main(int argc, char** argv) {
     return app::run(argc, argv);
   } catch (const app::ReaderGone&) {
     return 0;
+  } catch (const app::EndWith& end) {
+    return end.code;
   } catch (const sextant::Error& error) {
     app::note(error.what());
   } catch (const std::bad_alloc&) {

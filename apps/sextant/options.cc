@@ -96,13 +96,17 @@ std::string encode_command(const Sinusoidal& options, DType dtype) {
 
 void Output::add_to(CLI::App& command, std::span<const Format> allowed,
                     const std::string& meaning) {
+  command.add_option("-o,--output", path, meaning)->type_name("FILE");
+  add_formats(command, allowed);
+}
+
+void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
   std::string formats;
   std::vector<std::string> names;
   for (const Format format : allowed) {
     formats += (formats.empty() ? "" : " | ") + std::string(name_of(format));
     names.emplace_back(name_of(format));
   }
-  command.add_option("-o,--output", path, meaning)->type_name("FILE");
   command.add_option("--format", format_name, formats + ": for stdout, or instead of the ending")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));

@@ -77,6 +77,8 @@ struct Output {
   bool json = false;
 
   void add_to(CLI::App& command, std::span<const Format> allowed, const std::string& meaning);
+  // --format and --json alone, for what goes to stdout in any case.
+  void add_formats(CLI::App& command, std::span<const Format> allowed);
   // Where a result goes and how; nothing was asked for: none, and the command decides. Throws Error
   // for an ending that stands for none of `allowed`, and for two wishes at once.
   std::optional<Format> format(std::span<const Format> allowed, const std::string& where) const;

@@ -1,0 +1,145 @@
+// `sextant extrapolate`: the table, the folder, going on, and wrong command lines.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/run_program.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A text that small models learn something of, and a command that takes no time.
+class Extrapolate : public ::testing::Test {
+ protected:
+  Extrapolate() {
+    std::string text;
+    for (int i = 0; i < 300; ++i) text += i % 3 == 0 ? "the cat sat.\n" : "on the mat, a dog\n";
+    put(folder_ / "text", text);
+  }
+
+  // The options of a tiny experiment, but for those that `more` has itself.
+  std::string words(const std::string& more) const {
+    std::string line = "extrapolate";
+    for (const auto& [name, value] :
+         std::vector<std::pair<std::string, std::string>>{{"--text", folder_ / "text"},
+                                                          {"-o", folder_ / "runs"},
+                                                          {"--schemes", "none,learned,kerple"},
+                                                          {"--train-length", "8"},
+                                                          {"--test-lengths", "8,16,32"},
+                                                          {"--stride", "4"},
+                                                          {"--scored", "64"},
+                                                          {"--width", "8"},
+                                                          {"--heads", "2"},
+                                                          {"--layers", "1"},
+                                                          {"--batch", "2"}}) {
+      if (more.find(name + " ") == std::string::npos) line.append(" " + name + " " + value);
+    }
+    return line + " " + more;
+  }
+
+  Folder folder_;
+};
+
+TEST_F(Extrapolate, PrintsATableAndKeepsItInItsFolder) {
+  const Outcome outcome = sextant(words("--steps 3"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("trained at length 8 for 3 steps"));
+  EXPECT_THAT(outcome.out, HasSubstr("Pieces that do not overlap, every character scored:\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("Sliding windows, the last 4 scored:\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  kerple_log "));
+  EXPECT_THAT(outcome.out, HasSubstr("- learned: "));
+  EXPECT_THAT(outcome.err, HasSubstr("learned (2 of 3): training"));
+  EXPECT_THAT(contents(folder_ / "runs/extrapolation.svg"), HasSubstr("kerple_log"));
+  const auto results = nlohmann::json::parse(contents(folder_ / "runs/results.json"));
+  ASSERT_EQ(results["rows"].size(), 3u);
+  EXPECT_TRUE(results["rows"][1]["sliding"][2]["perplexity"].is_null());
+}
+
+TEST_F(Extrapolate, GivesTheSameTableAgainWithoutTraining) {
+  const Outcome first = sextant(words("--steps 3 --json"));
+  ASSERT_EQ(first.code, 0) << first.err;
+  const Outcome second = sextant(words("--steps 3 --json --picture " + folder_ / "more.png"));
+  EXPECT_EQ(first.out, second.out);
+  EXPECT_THAT(second.err, Not(HasSubstr("training")));
+  EXPECT_EQ(contents(folder_ / "more.png").substr(1, 3), "PNG");
+  const auto json = first.json();
+  EXPECT_EQ(json["lengths"], (std::vector<int>{8, 16, 32}));
+  EXPECT_EQ(json["rows"][2]["label"], "kerple_log");
+  const Outcome table = sextant(words("--steps 3 --format csv"));
+  EXPECT_THAT(table.out, HasSubstr("scheme,scoring,length,perplexity\nnone,segments,8,"));
+}
+
+TEST_F(Extrapolate, SavesAndEndsWhenItIsAskedTo) {
+  // (A shell's background jobs do not hear Ctrl-C, but SIGTERM.)
+  const Outcome stopped = shell(
+      "sextant() { exec \"" SEXTANT_PROGRAM "\" \"$@\"; }\nsextant " + words("--steps 10000000") +
+      " 2>" + folder_ / "err" + " &\nuntil grep -q step " + folder_ / "err" +
+      "; do sleep 0.05; kill -0 $! || exit 1; done\nkill -TERM $!\nwait $!");
+  EXPECT_EQ(stopped.code, 128 + 15);
+  EXPECT_THAT(contents(folder_ / "err"), HasSubstr("the same command goes on"));
+  EXPECT_THAT(contents(folder_ / "runs/none/last/config.json"), HasSubstr("none"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "runs/results.json"));
+}
+
+TEST_F(Extrapolate, TakesSchemesWithParameters) {
+  const Outcome outcome =
+      sextant(words("--steps 1 --json --schemes rotary,rotary:base=500000,t5:max_distance=64"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto rows = outcome.json()["rows"];
+  EXPECT_EQ(rows[1]["label"], "rotary base=500000");
+  EXPECT_EQ(rows[2]["parameters"]["bidirectional"], "no");
+}
+
+TEST_F(Extrapolate, MeasuresWhatFitsIntoMinutes) {
+  const Outcome outcome = sextant(words("--minutes 0.02 --schemes none"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto plan = nlohmann::json::parse(contents(folder_ / "runs/plan.json"));
+  EXPECT_GE(plan["steps"], 1);
+  EXPECT_EQ(plan["measured"][0]["label"], "none");
+}
+
+TEST_F(Extrapolate, RefusesWrongCommandLines) {
+  const auto refused = [this](const std::string& more, const std::string& message) {
+    const Outcome outcome = sextant(words(more));
+    EXPECT_EQ(outcome.code, 2) << more;
+    EXPECT_THAT(outcome.err, HasSubstr(message)) << more;
+    EXPECT_EQ(outcome.out, "") << more;
+  };
+  refused("", "--minutes or --steps");
+  refused("--steps 3 --minutes 1", "[extrapolate.steps]");
+  refused("--steps 0", "[extrapolate.steps]");
+  refused("--minutes 0", "[extrapolate.minutes]");
+  refused("--steps 1 --schemes none,rotery", "did you mean 'rotary'?");
+  refused("--steps 1 --schemes rotary:bass=3", "rotary has");
+  refused("--steps 1 --test-lengths 8,8", "[extrapolate.test-lengths]");
+  refused("--steps 1 --test-lengths 1,8", "[extrapolate.test-lengths]");
+  refused("--steps 1 --test-lengths 8,x", "[extrapolate.test-lengths]");
+  refused("--steps 1 --train-length 1", "[extrapolate.train-length]");
+  refused("--steps 1 --stride 9", "[extrapolate.stride]");
+  refused("--steps 1 --heads 3", "[extrapolate.heads]");
+  refused("--steps 1 --held-out 1", "[extrapolate.held-out]");
+  refused("--steps 1 --dropout 1", "[extrapolate.dropout]");
+  refused("--steps 1 --picture a.txt", "[extrapolate.picture]");
+  refused("--steps 1 --tokenizer letters", "tokenizer");
+  EXPECT_EQ(sextant("extrapolate --steps 1").code, 2);
+}
+
+TEST_F(Extrapolate, RefusesUnusableInput) {
+  const auto refused = [](const std::string& line, const std::string& message) {
+    const Outcome outcome = sextant(line);
+    EXPECT_EQ(outcome.code, 1) << line;
+    EXPECT_THAT(outcome.err, HasSubstr(message)) << line;
+  };
+  refused("extrapolate --steps 1 --text " + folder_ / "none", "none");
+  put(folder_ / "short", "too short");
+  refused("extrapolate --steps 1 --text " + folder_ / "short -o " + folder_ / "short_run",
+          "[extrapolation.tokens]");
+  refused(words("--steps 1 --schemes forgetting"), "forgetting");
+  ASSERT_EQ(sextant(words("--steps 1")).code, 0);
+  refused(words("--steps 2"), "plan.json");
+}
+
+}  // namespace
+}  // namespace sextant::app_tests
