@@ -16,6 +16,14 @@ demo:            ## install what is missing, build, and write out/report.html
 	  '  $(SEXTANT) compare "the zebra chased the lion ." "the lion chased the zebra ." --lab' \
 	  '  $(SEXTANT) plot heatmap --length 100 --width 512 -o out/positions.png'
 
+demo-train:      ## build, teach a small translator dates in words, check it on dates it has never seen
+	@$(MAKE) --no-print-directory program
+	@mkdir -p out
+	rm -rf out/dates
+	$(SEXTANT) train dates -o out/dates
+	$(SEXTANT) attend --model out/dates "the third of march nineteen ninety-nine" "1999-03-03" -o out/dates.svg
+	@printf '%s\n' '' 'Where each character of the date looked is in out/dates.svg, the losses in out/dates/loss.svg.'
+
 program:         # the command line alone: what the demo needs
 	@scripts/setup.sh build
 	cmake --preset release
@@ -76,5 +84,5 @@ docs:            ## the C++ reference as HTML, in build/docs
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo program build test asan tsan fuzz bench bench-peers format tidy docs clean
+.PHONY: help demo demo-train program build test asan tsan fuzz bench bench-peers format tidy docs clean
 .DEFAULT_GOAL := help

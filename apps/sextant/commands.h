@@ -19,6 +19,7 @@ struct EndWith {
 // alive.
 void add_encode(CLI::App& program, Job& job);
 void add_plot(CLI::App& program, Job& job);
+void add_plot_losses(CLI::App& plot, Job& job);  // a command of `plot`
 void add_attend(CLI::App& program, Job& job);
 void add_attention(CLI::App& program, Job& job);
 void add_compare(CLI::App& program, Job& job);
@@ -29,6 +30,7 @@ void add_identify(CLI::App& program, Job& job);
 void add_generate(CLI::App& program, Job& job);
 void add_translate(CLI::App& program, Job& job);
 void add_evaluate(CLI::App& program, Job& job);
+void add_train(CLI::App& program, Job& job);
 void add_report(CLI::App& program, Job& job);
 void add_list(CLI::App& program, Job& job);
 void add_info(CLI::App& program, Job& job);

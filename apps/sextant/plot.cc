@@ -112,10 +112,11 @@ void add_plot(CLI::App& program, Job& job) {
       "table, of schemes of any kind: rotations as cosines and sines, biases by distance or by "
       "query and key. similarity: how alike any two positions are. "
       "distance: the same by their distance, or what a scheme makes of a "
-      "distance; --schemes draws several together.");
+      "distance; --schemes draws several together. Loss curves of trainings have a command of "
+      "their "
+      "own: `sextant plot losses`.");
   auto plot = std::make_shared<PlotOptions>();
-  command.add_option("KIND", plot->kind, "sinusoids | rows | heatmap | similarity | distance")
-      ->required();
+  command.add_option("KIND", plot->kind, "sinusoids | rows | heatmap | similarity | distance");
   plot->text.add_to(command, "sinusoids: words to mark");
   plot->splitting.add_to(command);
   add_integer(command, "--length", plot->length, 1, kMostInteger,
@@ -174,7 +175,10 @@ void add_plot(CLI::App& program, Job& job) {
       "  sextant plot distance --width 64 --measure dot -o profile.svg\n"
       "  sextant plot distance --schemes sinusoidal,rotary,rotary:base=500000 -o schemes.svg\n"
       "Without -o: colour blocks in a terminal, SVG in a pipe.");
+  add_plot_losses(command, job);
   command.callback([plot, &command, &job] {
+    if (!command.get_subcommands().empty()) return;
+    if (plot->kind.empty()) throw CLI::RequiredError("KIND");
     check(command, *plot);
     job = [plot] { run(*plot); };
   });

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <new>
 #include <system_error>
@@ -196,6 +197,22 @@ void write_file(const std::string& path, Parts parts) {
   if (problem == 0) return;
   if (created) ::unlink(temporary.c_str());
   fail(path, "cannot be written", problem);
+}
+
+// FNV-1a over 64-bit words. Each step can be undone, so a change within one word always shows.
+std::string checksum_of(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+    add(word);
+    hash ^= hash >> 29;
+  }
+  add(bytes.size());
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
+  return text;
 }
 
 }  // namespace sextant

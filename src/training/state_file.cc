@@ -1,8 +1,6 @@
 // JSON with a checksum of its own, so that no damaged byte goes unseen.
 #include "training/state_file.h"
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -20,26 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr int kFormat = 1;
 constexpr const char* kName = "/training.json";
-
-}  // namespace
-
-// FNV-1a over 64-bit words. Each step can be undone, so a change within one word always shows.
-std::string checksum_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
-    add(word);
-    hash ^= hash >> 29;
-  }
-  add(bytes.size());
-  std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
-  return text;
-}
-
-namespace {
 
 struct FileSum {
   std::string name;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "sextant/training/checkpoint.h"
 
@@ -16,8 +15,5 @@ void write_state(const std::string& folder, const TrainingState& state);
 TrainingState read_state(const std::string& folder);
 // Compares all files that it names with their checksums.
 void check_files(const std::string& folder);
-
-// 16 hexadecimal digits; against damage, not against an attacker.
-std::string checksum_of(std::string_view bytes);
 
 }  // namespace sextant

@@ -53,6 +53,20 @@ TEST_F(Files, ComeBackByteForByte) {
   EXPECT_EQ(entries(), 1) << "no temporary file left";
 }
 
+TEST(Checksum, TellsBytesApart) {
+  const std::string text = "sixteen bytes of text, and more";
+  const std::string sum = checksum_of(text);
+  EXPECT_EQ(sum.size(), 16U);
+  EXPECT_EQ(sum, checksum_of(std::string(text)));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string other = text;
+    other[i] = static_cast<char>(other[i] ^ 1);
+    EXPECT_NE(checksum_of(other), sum) << i;
+  }
+  EXPECT_NE(checksum_of(text + '\0'), sum);
+  EXPECT_NE(checksum_of(""), checksum_of(std::string(1, '\0')));
+}
+
 TEST_F(Files, MayBeEmpty) {
   write_file(path("a"), "");
   EXPECT_EQ(read_file(path("a")), "");

@@ -22,4 +22,8 @@ void write_file(const std::string& path, std::string_view bytes);
 // together first.
 void write_file(const std::string& path, std::span<const std::string_view> parts);
 
+// 16 hexadecimal digits that tell whether bytes are still the same: against damage and mistakes,
+// not against an attacker.
+std::string checksum_of(std::string_view bytes);
+
 }  // namespace sextant

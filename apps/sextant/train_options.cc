@@ -1,0 +1,316 @@
+// Options as changes to a plan of defaults.
+#include "train_options.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <type_traits>
+
+#include "options.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant::app {
+
+// Adds options of one group; `field` gives the part of a plan that one is about.
+struct TrainOptionAdder {
+  CLI::App& command;
+  TrainOptions& to;
+  std::string group;
+  std::string kinds = {};  // the tasks that have these options; empty: all
+
+  using Reader = std::function<std::function<void(TrainPlan&)>(const std::string&)>;
+  void add(const std::string& name, const std::string& type, const std::string& meaning,
+           const Reader& reader) const {
+    to.kinds_[name] = kinds;
+    command
+        .add_option_function<std::string>(
+            name,
+            [options = &to, reader](const std::string& text) {
+              options->given_.push_back(reader(text));
+            },
+            meaning)
+        ->type_name(type)
+        ->group(group);
+  }
+
+  template <class Field>
+  void integer(const std::string& name, std::int64_t least, std::int64_t most, Field field,
+               const std::string& meaning) const {
+    add(name, "N", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
+      const std::int64_t value = parse_integer(text, where, least, most);
+      return [field, value](TrainPlan& plan) {
+        field(plan) = static_cast<std::remove_reference_t<decltype(field(plan))>>(value);
+      };
+    });
+  }
+
+  // In [least, below), without `least` itself when `above` is true.
+  template <class Field>
+  void real(const std::string& name, double least, double below, bool above, Field field,
+            const std::string& meaning) const {
+    add(name, "X", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
+      const double value = parse_finite(text, where, least, above);
+      if (!(value < below)) {
+        throw Error(where, "must be below " + shortest(below) + ", got " + text);
+      }
+      return [field, value](TrainPlan& plan) { field(plan) = value; };
+    });
+  }
+
+  template <class Parse, class Field>
+  void word(const std::string& name, Parse parse, Field field, const std::string& meaning) const {
+    add(name, "NAME", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
+      const auto value = parse(text, where);
+      return [field, value](TrainPlan& plan) { field(plan) = value; };
+    });
+  }
+
+  template <class Field>
+  void flag(const std::string& name, bool value, Field field, const std::string& meaning) const {
+    to.kinds_[name] = kinds;
+    command
+        .add_flag_function(
+            name,
+            [options = &to, field, value](std::int64_t) {
+              options->given_.emplace_back(
+                  [field, value](TrainPlan& plan) { field(plan) = value; });
+            },
+            meaning)
+        ->group(group);
+  }
+};
+
+namespace {
+
+constexpr double kAnyNumber = 1e300;
+constexpr std::int64_t kMostSize = 1 << 20;
+constexpr const char* kPairTasks = "translate dates";
+constexpr const char* kTextTasks = "lm mlm";
+constexpr std::int64_t kSubwords = 4000;
+
+// Makes "[&](TrainPlan& p) -> T& { return p.settings.model.width; }" short.
+#define SEXTANT_FIELD(name) \
+  [](TrainPlan & plan) -> auto& { return plan.name; }
+
+void add_model_options(CLI::App& command, TrainOptions& to) {
+  const TrainOptionAdder model{command, to, "The model"};
+  model.integer("--width", 1, 1 << 16, SEXTANT_FIELD(settings.model.width),
+                "of embeddings and layers (default 192; translate 256, dates 64)");
+  model.integer("--heads", 1, 1 << 16, SEXTANT_FIELD(settings.model.heads),
+                "of attention; divides the width (default 6; translate 8, dates 4)");
+  model.integer("--heads-k", 1, 1 << 16, SEXTANT_FIELD(settings.model.heads_k),
+                "of keys and values; divides the heads (default: the heads)");
+  model.integer("--layers", 1, 1000, SEXTANT_FIELD(settings.model.layers),
+                "of the decoder, or of the only stack (default 4; translate 3, dates 2)");
+  model.integer("--hidden", 1, kMostSize, SEXTANT_FIELD(settings.model.hidden),
+                "width inside feed-forward layers (default 4 times the width)");
+  model.word("--activation", parse_activation, SEXTANT_FIELD(settings.model.activation),
+             "relu | gelu | gelu_tanh | silu | swiglu (default gelu)");
+  model.word("--norm", parse_norm_kind, SEXTANT_FIELD(settings.model.norm),
+             "layer | rms (default layer)");
+  model.flag("--post-norm", false, SEXTANT_FIELD(settings.model.pre_norm),
+             "norms behind each block, as in the paper of 2017, instead of before it");
+  model.flag("--no-bias", false, SEXTANT_FIELD(settings.model.bias), "linear maps without bias");
+  model.flag("--untied", false, SEXTANT_FIELD(settings.model.tied),
+             "logits have a matrix of their own instead of the embedding");
+  const TrainOptionAdder pairs{command, to, "The model", kPairTasks};
+  pairs.integer("--encoder-layers", 1, 1000, SEXTANT_FIELD(settings.model.encoder_layers),
+                "translate, dates: of the encoder (default: the layers)");
+  pairs.flag("--pointer", true, SEXTANT_FIELD(settings.model.pointer),
+             "translate, dates: the model may copy tokens of the source");
+}
+
+void add_data_options(CLI::App& command, TrainOptions& to) {
+  const TrainOptionAdder data{command, to, "The data"};
+  data.integer("--length", 1, kMostSize, SEXTANT_FIELD(settings.length),
+               "tokens of a sequence; of pairs: longer sides are cut (default 128)");
+  data.real("--held-out", 0, 1, true, SEXTANT_FIELD(settings.held_out),
+            "part of the data that is not learned but checked: the end of each text, pairs at "
+            "random (default 0.1)");
+  data.word(
+      "--tokenizer",
+      [](const std::string& name, const std::string&) { return tokenizer_kind(name); },
+      SEXTANT_FIELD(settings.tokenizer.kind),
+      "word | character | subword (default character; mlm, translate: subword)");
+  data.integer("--vocabulary", 5, 1000000, SEXTANT_FIELD(settings.tokenizer.vocabulary_size),
+               "most tokens (default: all words or characters; 4000 sub-words)");
+  data.flag("--lower-case", true, SEXTANT_FIELD(settings.tokenizer.lower_case),
+            "the text is lower-cased first");
+  data.integer("--min-count", 1, kMostInteger, SEXTANT_FIELD(settings.tokenizer.minimum_count),
+               "rarer words and characters are unknown (default 1)");
+  const TrainOptionAdder masked{command, to, "The data", "mlm"};
+  masked.real("--masked", 0, 1, true, SEXTANT_FIELD(settings.masked),
+              "mlm: part of the tokens that is to be predicted (default 0.15)");
+}
+
+void add_step_options(CLI::App& command, TrainOptions& to) {
+  const TrainOptionAdder steps{command, to, "The steps"};
+  steps.integer("--steps", 1, kMostInteger, SEXTANT_FIELD(trainer.steps),
+                "how many (dates: default 600)");
+  steps.real("--minutes", 0, kAnyNumber, true, SEXTANT_FIELD(trainer.minutes),
+             "on the clock, over all sittings; with --steps: what comes first");
+  steps.integer("--patience", 1, kMostInteger, SEXTANT_FIELD(trainer.patience),
+                "ends after so many validations that are no better than the best");
+  steps.integer("--batch", 1, kMostSize, SEXTANT_FIELD(settings.batch),
+                "sequences or pairs of a step (default 32; translate, dates 64)");
+  steps.integer("--parts", 1, kMostSize, SEXTANT_FIELD(settings.parts),
+                "batches that a step is made in: less memory, the same sums (default 1)");
+  steps.real("--rate", 0, kAnyNumber, true, SEXTANT_FIELD(trainer.schedule.peak),
+             "highest learning rate (default 0.001; dates 0.003)");
+  steps.integer("--warmup", 0, kMostInteger, SEXTANT_FIELD(trainer.schedule.warmup),
+                "steps that rise to it (default 100, translate 400; at most a tenth of --steps)");
+  steps.word("--decay", parse_decay, SEXTANT_FIELD(trainer.schedule.decay),
+             "constant | inverse_square_root | cosine: what follows (default cosine to 1/20 with "
+             "--steps, else inverse_square_root)");
+  steps.real("--weight-decay", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.weight_decay),
+             "of AdamW (default 0.1; dates 0.01)");
+  steps.real("--clip", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.clip_norm),
+             "largest norm of the gradients; 0: any (default 1)");
+  steps.real("--dropout", 0, 1, false, SEXTANT_FIELD(trainer.dropout), "(default 0.1; dates 0)");
+  steps.real("--smoothing", 0, 1, false, SEXTANT_FIELD(settings.smoothing),
+             "of labels (default 0; translate 0.1)");
+  steps.integer("--seed", 0, kMostSeed, SEXTANT_FIELD(trainer.seed),
+                "of weights, order and dropout, 0 .. 2^32 - 1 (default 0)");
+  steps.integer("--threads", 0, kMostThreads, SEXTANT_FIELD(trainer.threads),
+                "0: all cores (default 0); never changes a bit");
+  steps.integer("--validate-every", 1, kMostInteger, SEXTANT_FIELD(trainer.validate_every),
+                "steps (default 250; dates 200)");
+  steps.integer("--checkpoint-every", 1, kMostInteger, SEXTANT_FIELD(trainer.checkpoint_every),
+                "steps (default: every five minutes, at the best validations and at the end)");
+}
+#undef SEXTANT_FIELD
+
+std::string refusal(const Scheme& scheme) {
+  return scheme.name == "forgetting" ? "must be one whose positions do not depend on the tokens"
+                                     : "";
+}
+
+DataFile data_file(const std::string& path) {
+  return {std::filesystem::absolute(path).lexically_normal().string()};
+}
+
+// What follows the warm-up depends on whether the number of steps is known.
+void complete_schedule(TrainerOptions& trainer, bool decay_given, bool warmup_given) {
+  Schedule& schedule = trainer.schedule;
+  const bool counted = trainer.steps > 0;
+  if (!decay_given) schedule.decay = counted ? Decay::cosine : Decay::inverse_square_root;
+  if (!warmup_given && counted) {
+    schedule.warmup = std::max<std::int64_t>(1, std::min(schedule.warmup, trainer.steps / 10));
+    if (trainer.steps == 1) schedule.warmup = 0;
+  }
+  if (schedule.decay != Decay::cosine) return;
+  if (!counted) throw Error("train.decay", "must not be cosine without --steps: where it ends");
+  schedule.steps = trainer.steps;
+  schedule.floor = schedule.peak / 20;
+}
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+void TrainOptions::add_to(CLI::App& command) {
+  command.add_option("KIND", kind,
+                     "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
+                     "of sentences; dates: a small task that ships");
+  command.add_option("-o,--output", folder, "the run's folder, made if needed")->type_name("DIR");
+  command.add_flag("--resume", resume,
+                   "go on with the run in -o as it was begun; --steps, --minutes and --patience "
+                   "may be new");
+  command.add_flag("--json", json, "the result as one JSON object");
+  constexpr const char* kData = "The data";
+  command.add_option("--text", texts_, "lm, mlm: one or more files of text")
+      ->type_name("FILE ...")
+      ->group(kData);
+  command.add_option("--pairs", pairs_, "translate: a pair a line, two columns with a tab between")
+      ->type_name("FILE.tsv")
+      ->group(kData);
+  command
+      .add_option("--valid", valid_, "translate: the pairs that are held out (default: --held-out)")
+      ->type_name("FILE.tsv")
+      ->group(kData);
+  kinds_ = {{"--text", kTextTasks}, {"--pairs", "translate"}, {"--valid", "translate"}};
+  TrainOptionAdder{command, *this, kData, "translate"}.flag(
+      "--reverse", true, [](TrainPlan & plan) -> auto& { return plan.settings.reverse; },
+      "translate: from the second column to the first");
+  add_data_options(command, *this);
+  add_model_options(command, *this);
+  add_step_options(command, *this);
+  choice_.add_to(command, "rotary", refusal);
+}
+
+void TrainOptions::check(const CLI::App& command) const {
+  const auto given = [&command](const char* name) { return command.count(name) > 0; };
+  if (!kind.empty() &&
+      std::find(std::begin(kTrainKinds), std::end(kTrainKinds), kind) == std::end(kTrainKinds)) {
+    throw CLI::ValidationError("KIND",
+                               "must be one of lm, mlm, translate, dates, got '" + kind + "'");
+  }
+  if (kind.empty() && !resume) throw CLI::RequiredError("KIND (lm, mlm, translate or dates)");
+  if (folder.empty()) throw CLI::RequiredError("--output");
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    // CLI11's get_name() is empty where help leaves an option out.
+    const auto& names = option->get_lnames();
+    const std::string name = names.empty() ? option->get_name() : "--" + names.front();
+    const std::string where = "train." + name.substr(name.find_first_not_of('-'));
+    if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--steps",
+                                    "--minutes", "--patience", "--threads"})) {
+      throw Error(where, "must not be given with --resume: the run goes on as it was begun");
+    }
+    const auto kinds = kinds_.find(name);
+    if (resume || kinds == kinds_.end() || kinds->second.empty()) continue;
+    if ((" " + kinds->second + " ").find(" " + kind + " ") == std::string::npos) {
+      throw Error(where, "must be given with " + kinds->second + " only, got it with " + kind);
+    }
+  }
+  if (resume) return;
+  if ((kind == "lm" || kind == "mlm") && texts_.empty()) {
+    throw CLI::RequiredError("--text");
+  }
+  if (kind == "translate" && pairs_.empty()) throw CLI::RequiredError("--pairs");
+  if (given("--valid") && given("--held-out")) {
+    throw Error("train.held-out", "must not be given with --valid, which is what is held out");
+  }
+  if (kind != "dates" && !given("--steps") && !given("--minutes")) {
+    throw CLI::RequiredError("--steps or --minutes");
+  }
+  if (!choice_.weights_file.empty()) {
+    throw Error("train.scheme-weights", "must not be given: training learns them");
+  }
+  choice_.check();
+}
+
+TrainPlan TrainOptions::plan(const CLI::App& command) const {
+  if (resume) {
+    TrainPlan plan = read_plan(folder);
+    if (!kind.empty() && kind != plan.settings.kind) {
+      throw Error("train.kind",
+                  "must be " + plan.settings.kind + " as in " + folder + ", got " + kind);
+    }
+    for (const auto& change : given_) change(plan);
+    return plan;
+  }
+  TrainPlan plan = default_plan(kind);
+  for (const auto& change : given_) change(plan);
+  TrainSettings& settings = plan.settings;
+  for (const std::string& path : texts_) settings.files.push_back(data_file(path));
+  if (!pairs_.empty()) settings.files.push_back(data_file(pairs_));
+  if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
+  TokenizerTraining& tokenizer = settings.tokenizer;
+  if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
+    tokenizer.vocabulary_size = kSubwords;
+  }
+  TransformerConfig& model = settings.model;
+  model.scheme = choice_.scheme;
+  model.scheme_parameters = choice_.parameters;
+  model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
+  // A translation may be longer than its source; a language model knows what it was trained on.
+  model.length = settings.is_pairs() ? 2 * settings.length + 16 : settings.length;
+  complete_schedule(plan.trainer, command.count("--decay") > 0, command.count("--warmup") > 0);
+  return plan;
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,169 @@
+// The data of each task, split into what is learned and what is held out.
+#include "train_task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "arguments.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/text/dates.h"
+#include "sextant/text/pairs.h"
+#include "sextant/training/epochs.h"
+#include "sextant/training/language_task.h"
+#include "sextant/training/translation_task.h"
+#include "train_dates.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+
+std::string read_data(DataFile& file) {
+  std::string bytes = read_file(file.path, kMostBytes);
+  const std::string found = checksum_of(bytes);
+  if (!file.checksum.empty() && file.checksum != found) {
+    throw Error(file.path, "must be as it was when the run began, has changed since");
+  }
+  file.checksum = found;
+  return bytes;
+}
+
+// The tokenizer that a run to be resumed has saved, or a new one.
+Tokenizer tokenizer_for(const TrainPlan& plan, const std::string& resumed,
+                        const std::vector<std::string>& texts) {
+  const std::string saved = resumed + "/last";
+  if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json")) {
+    return Tokenizer::load(saved);
+  }
+  return Tokenizer::train(texts, plan.settings.tokenizer);
+}
+
+// Where the held-out end of a text begins: behind a line break if there is one.
+std::size_t split_of(const std::string& text, double held_out) {
+  const auto at = static_cast<std::size_t>(static_cast<double>(text.size()) * (1 - held_out));
+  const std::size_t line = text.find('\n', at);
+  if (line != std::string::npos && line + 1 < text.size()) return line + 1;
+  std::size_t split = at;  // not inside a character
+  while (split < text.size() && (static_cast<unsigned char>(text[split]) & 0xC0) == 0x80) ++split;
+  return split;
+}
+
+std::vector<std::int64_t> encode_all(const Tokenizer& tokenizer,
+                                     const std::vector<std::string>& texts) {
+  std::vector<std::int64_t> tokens;
+  for (const std::string& text : texts) {
+    const auto ids = tokenizer.encode(text);
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+  }
+  return tokens;
+}
+
+std::string amounts(std::size_t training, std::size_t held_out, const char* unit) {
+  return grouped(static_cast<std::int64_t>(training)) + " " + unit + " to learn from, " +
+         grouped(static_cast<std::int64_t>(held_out)) + " held out";
+}
+
+template <class Task>
+TrainTask finished(std::unique_ptr<Task> task, TrainPlan& plan, std::string data) {
+  plan.settings.model = task->model().config;
+  TrainTask result;
+  result.parameters = count_of(task->parameters());
+  result.steps_per_epoch = task->steps_per_epoch();
+  result.data = std::move(data);
+  result.task = std::move(task);
+  return result;
+}
+
+TrainTask make_language_task(TrainPlan& plan, const std::string& resumed) {
+  TrainSettings& settings = plan.settings;
+  std::vector<std::string> learned, held_out;
+  for (DataFile& file : settings.files) {
+    const std::string text = parse_texts(read_data(file), TextUnit::file, file.path).front();
+    const std::size_t split = split_of(text, settings.held_out);
+    learned.push_back(text.substr(0, split));
+    held_out.push_back(text.substr(split));
+  }
+  Tokenizer tokenizer = tokenizer_for(plan, resumed, learned);
+  auto tokens = encode_all(tokenizer, learned);
+  auto held_out_tokens = encode_all(tokenizer, held_out);
+  std::string data = amounts(tokens.size(), held_out_tokens.size(), "tokens");
+  const LanguageData options{.length = settings.length,
+                             .sequences = settings.batch,
+                             .parts = settings.parts,
+                             .smoothing = settings.smoothing,
+                             .hidden = settings.masked,
+                             .seed = plan.trainer.seed};
+  return finished(
+      std::make_unique<LanguageTask>(settings.model, std::move(tokenizer), std::move(tokens),
+                                     std::move(held_out_tokens), options),
+      plan, std::move(data));
+}
+
+// The first pairs of a seeded order of their own.
+void hold_out(SentencePairs& pairs, double part, SentencePairs& held_out) {
+  const auto count = static_cast<std::int64_t>(pairs.source.size());
+  const auto wanted = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::llround(static_cast<double>(count) * part)));
+  Epochs order(count, 0);
+  std::vector<bool> held(pairs.source.size());
+  for (std::int64_t i = 0; i < wanted; ++i) held[static_cast<std::size_t>(order(i))] = true;
+  SentencePairs rest;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    SentencePairs& to = held[i] ? held_out : rest;
+    to.source.push_back(std::move(pairs.source[i]));
+    to.target.push_back(std::move(pairs.target[i]));
+  }
+  pairs = std::move(rest);
+}
+
+TrainTask make_pair_task(TrainPlan& plan, const std::string& resumed) {
+  TrainSettings& settings = plan.settings;
+  SentencePairs pairs, held_out;
+  if (settings.kind == "dates") {
+    pairs = training_dates(plan.trainer.seed);
+    held_out = validation_dates(plan.trainer.seed);
+  } else {
+    const PairColumns columns{.source = settings.reverse ? 1 : 0,
+                              .target = settings.reverse ? 0 : 1};
+    const auto load = [&columns](DataFile& file) {
+      return parse_pairs(read_data(file), columns, file.path);
+    };
+    pairs = load(settings.files.front());
+    if (settings.valid.empty()) {
+      hold_out(pairs, settings.held_out, held_out);
+    } else {
+      held_out = load(settings.valid.front());
+    }
+  }
+  if (pairs.source.empty()) {
+    throw Error(settings.files.front().path, "must have two pairs or more, one to hold out");
+  }
+  std::vector<std::string> texts = pairs.source;
+  texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
+  Tokenizer tokenizer = tokenizer_for(plan, resumed, texts);
+  auto tokens = TokenPairs::encode(pairs, tokenizer, settings.length);
+  auto held_out_tokens = TokenPairs::encode(held_out, tokenizer, settings.length);
+  std::string data = amounts(tokens.source.size(), held_out_tokens.source.size(), "pairs");
+  const TranslationData options{.pairs = settings.batch,
+                                .parts = settings.parts,
+                                .longest = settings.length,
+                                .smoothing = settings.smoothing,
+                                .seed = plan.trainer.seed};
+  return finished(
+      std::make_unique<TranslationTask>(settings.model, std::move(tokenizer), std::move(tokens),
+                                        std::move(held_out_tokens), options),
+      plan, std::move(data));
+}
+
+}  // namespace
+
+TrainTask make_task(TrainPlan& plan, const std::string& resumed) {
+  return plan.settings.is_pairs() ? make_pair_task(plan, resumed)
+                                  : make_language_task(plan, resumed);
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,240 @@
+// `sextant train`: what it learns, writes, prints, and how it goes on after a kill.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "apps/run_program.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// A text that a tiny model learns something of in a few steps.
+std::string alphabet(int lines) {
+  std::string text;
+  for (int i = 0; i < lines; ++i) text += "abcdefghijklmnopqrstuvwxyz\n";
+  return text;
+}
+
+std::string pairs(int count) {
+  std::string text = "digits\twords\n";
+  const char* const words[] = {"zero", "one", "two",   "three", "four",
+                               "five", "six", "seven", "eight", "nine"};
+  for (int i = 0; i < count; ++i) {
+    const int a = i % 10, b = i / 10 % 10;
+    text += std::to_string(a) + " " + std::to_string(b) + "\t" + words[a] + " " + words[b] + "\n";
+  }
+  return text;
+}
+
+constexpr const char* kTiny = " --width 16 --heads 2 --layers 1 --batch 4 --threads 1 ";
+
+// The program as a job of the shell, and its id in $pid.
+std::string in_background(const std::string& arguments) {
+  return "\"" SEXTANT_PROGRAM "\" " + arguments + " & pid=$!\n";
+}
+
+class Train : public ::testing::Test {
+ protected:
+  Train() {
+    put(text_, alphabet(60));
+    put(pairs_, pairs(100));
+  }
+  std::string lm(const std::string& run, const std::string& more) const {
+    return "train lm --text " + text_ + " --length 16 -o " + (folder_ / run) + kTiny + more;
+  }
+  std::string translate(const std::string& run, const std::string& more) const {
+    return "train translate --pairs " + pairs_ + " --tokenizer word -o " + (folder_ / run) + kTiny +
+           more;
+  }
+  std::string model(const std::string& run) const {
+    return contents(folder_ / run + "/last/model.safetensors");
+  }
+
+  Folder folder_;
+  const std::string text_ = folder_ / "text.txt", pairs_ = folder_ / "pairs.tsv";
+};
+
+TEST_F(Train, LearnsATextAndKeepsModelMetricsAndCurves) {
+  const Outcome run = sextant(lm("run", "--steps 60 --rate 0.01 --dropout 0 --json"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = run.json();
+  EXPECT_EQ(json["step"], 60);
+  EXPECT_EQ(json["end"], "steps");
+  // 27 characters: log 27 = 3.3 at first.
+  EXPECT_LT(json["validation_loss"], 2.5);
+  EXPECT_NEAR(json["perplexity"], std::exp(json["validation_loss"].get<double>()), 1e-9);
+  EXPECT_NEAR(json["bits_per_character"], json["validation_loss"].get<double>() / std::log(2.0),
+              1e-9);
+  for (const char* file :
+       {"run.json", "metrics.jsonl", "best/model.safetensors", "best/config.json",
+        "best/tokenizer.json", "last/optimiser.safetensors"}) {
+    EXPECT_NE(contents(folder_ / "run/" + file), "") << file;
+  }
+  EXPECT_THAT(contents(folder_ / "run/loss.svg"), AllOf(StartsWith("<svg"), HasSubstr("held out")));
+}
+
+TEST_F(Train, SaysWhatItCameToAndWhatToDoNext) {
+  const Outcome run = sextant(lm("run", "--steps 2"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("perplexity"), HasSubstr("bits per character"),
+                             HasSubstr("sextant generate --model"), HasSubstr("--resume")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("to learn from"), HasSubstr("step 2/2")));
+  EXPECT_THAT(run.err, Not(HasSubstr("\r")));  // lines are rewritten on terminals only
+}
+
+TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
+  const Outcome masked = sextant("train mlm --text " + text_ + " --tokenizer character -o " +
+                                 (folder_ / "masked") + kTiny + "--length 16 --steps 2 --json");
+  ASSERT_EQ(masked.code, 0) << masked.err;
+  EXPECT_EQ(masked.json()["model"]["kind"], "masked");
+  EXPECT_TRUE(masked.json()["bits_per_character"].is_null());
+  const Outcome there =
+      sextant(translate("there", "--steps 2 --pointer --encoder-layers 2 --json"));
+  ASSERT_EQ(there.code, 0) << there.err;
+  EXPECT_EQ(there.json()["data"], "90 pairs to learn from, 10 held out");
+  EXPECT_EQ(there.json()["model"]["encoder_layers"], 2);
+  const Outcome back =
+      sextant(translate("back", "--steps 2 --reverse --valid " + pairs_ + " --json"));
+  ASSERT_EQ(back.code, 0) << back.err;
+  EXPECT_EQ(back.json()["data"], "100 pairs to learn from, 100 held out");
+  EXPECT_NE(back.json()["training_loss"], there.json()["training_loss"]);
+}
+
+TEST_F(Train, ChecksDatesItHasNotSeen) {
+  const Outcome run = sextant("train dates -o " + (folder_ / "dates") + kTiny + "--steps 2 --json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.json()["exact_match_count"], 1000);
+  EXPECT_LT(run.json()["exact_match"], 0.5);  // of two steps
+}
+
+TEST_F(Train, TakesSchemesWithTheirParameters) {
+  const auto json = sextant(lm("run", "--scheme rotary --base 500 --steps 1 --json")).json();
+  EXPECT_EQ(json["model"]["scheme"], "rotary");
+  EXPECT_EQ(json["model"]["scheme_parameters"]["base"], "500");
+  EXPECT_EQ(sextant(lm("t5", "--scheme t5 --steps 1")).code, 0);
+  EXPECT_THAT(sextant(lm("f", "--scheme forgetting --steps 1")).err,
+              StartsWith("sextant: [train.scheme]"));
+}
+
+TEST_F(Train, GoesOnAfterAKillAsIfThereHadBeenNone) {
+  const std::string options = "--steps 40 --validate-every 7 --dropout 0.1 ";
+  ASSERT_EQ(sextant(lm("straight", options)).code, 0);
+  // Killed when its first checkpoint is there, wherever it is by then.
+  const Outcome killed =
+      shell(in_background(lm("killed", options + "--checkpoint-every 5")) + "until [ -e " +
+            (folder_ / "killed/last") + " ]; do sleep 0.01; done\nkill -9 $pid; wait $pid; exit 0");
+  ASSERT_EQ(killed.code, 0) << killed.err;
+  const Outcome resumed = sextant("train --resume -o " + (folder_ / "killed") + " --json");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(resumed.json()["step"], 40);
+  EXPECT_EQ(model("killed"), model("straight"));
+  EXPECT_NE(model("killed"), "");
+}
+
+TEST_F(Train, ASignalSavesTheStepAndEndsWithItsCode) {
+  const std::string options = "--decay constant --warmup 0 --dropout 0 ";
+  const Outcome stopped =
+      shell(in_background(lm("stopped", options + "--minutes 10 --checkpoint-every 3 --json")) +
+            "until [ -e " + (folder_ / "stopped/last") +
+            " ]; do sleep 0.01; done\nkill -TERM $pid; wait $pid");
+  ASSERT_EQ(stopped.code, 128 + 15) << stopped.err;
+  EXPECT_THAT(stopped.err, AllOf(HasSubstr("stopping after this step"), HasSubstr("goes on")));
+  EXPECT_EQ(stopped.json()["end"], "stopped");
+  const std::string steps = stopped.json()["step"].dump();
+  ASSERT_EQ(sextant(lm("straight", options + "--steps " + steps)).code, 0);
+  EXPECT_EQ(model("stopped"), model("straight"));
+}
+
+TEST_F(Train, ResumesWithHigherLimitsOnly) {
+  ASSERT_EQ(sextant(lm("run", "--steps 3")).code, 0);
+  const std::string resume = "train --resume -o " + (folder_ / "run");
+  EXPECT_EQ(sextant(resume + " --steps 5 --json").json()["step"], 5);
+  EXPECT_EQ(sextant("train lm --resume --steps 6 --json -o " + (folder_ / "run")).json()["step"],
+            6);
+  const Outcome other = sextant(resume + " --width 32");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, StartsWith("sextant: [train.width] must not be given with --resume"));
+  EXPECT_THAT(sextant("train mlm --resume -o " + (folder_ / "run")).err,
+              StartsWith("sextant: [train.kind] must be lm"));
+}
+
+TEST_F(Train, RefusesChangedData) {
+  ASSERT_EQ(sextant(lm("run", "--steps 2")).code, 0);
+  put(text_, alphabet(61));
+  const Outcome resumed = sextant("train --resume --steps 4 -o " + (folder_ / "run"));
+  EXPECT_EQ(resumed.code, 1);
+  EXPECT_THAT(resumed.err, HasSubstr("text.txt] must be as it was when the run began"));
+}
+
+TEST_F(Train, RefusesWhatItCannotUse) {
+  const Outcome missing =
+      sextant("train lm --text no.txt --steps 1 -o " + (folder_ / "run") + kTiny);
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("no.txt]"));
+  put(text_, " \n");
+  EXPECT_EQ(sextant(lm("run", "--steps 1")).code, 1);
+  put(text_, "too short\n");
+  EXPECT_THAT(sextant(lm("run", "--steps 1")).err, HasSubstr("must have more than length = 16"));
+  put(pairs_, "one pair\tonly\n");
+  EXPECT_THAT(sextant(translate("run", "--steps 1")).err, HasSubstr("two pairs or more"));
+  EXPECT_THAT(sextant("train --resume -o " + (folder_ / "none")).err, HasSubstr("run.json]"));
+}
+
+TEST_F(Train, RefusesAFolderThatIsTakenOrCannotBeWritten) {
+  ASSERT_EQ(sextant(lm("run", "--steps 1")).code, 0);
+  const Outcome taken = sextant(lm("run", "--steps 1"));
+  EXPECT_EQ(taken.code, 1);
+  EXPECT_THAT(taken.err, HasSubstr("run"));
+  const Outcome unwritable =
+      sextant("train lm --text " + text_ + " --length 16 --steps 1 -o " + text_ + "/run" + kTiny);
+  EXPECT_EQ(unwritable.code, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("text.txt/run"));
+}
+
+TEST_F(Train, RefusesWrongCommandLines) {
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    const Outcome run = sextant(arguments);
+    EXPECT_EQ(run.code, 2) << arguments << run.err;
+    EXPECT_THAT(run.err, HasSubstr(why)) << arguments;
+  };
+  const std::string to = " -o " + (folder_ / "run");
+  refused("train", "KIND");
+  refused("train poem --steps 1" + to, "must be one of lm, mlm, translate, dates");
+  refused("train lm --text t --steps 1", "--output");
+  refused("train lm --steps 1" + to, "--text");
+  refused("train translate --steps 1" + to, "--pairs");
+  refused("train lm --text t" + to, "--steps or --minutes");
+  refused("train lm --text t --steps 0" + to, "[train.steps]");
+  refused("train lm --text t --minutes -1" + to, "[train.minutes]");
+  refused("train lm --text t --steps 1 --pointer" + to, "[train.pointer] must be given with");
+  refused("train lm --text t --steps 1 --held-out 1" + to, "[train.held-out] must be below 1");
+  refused("train lm --text t --minutes 1 --decay cosine" + to, "[train.decay]");
+  refused("train lm --text t --steps 1 --activation tanh" + to, "[train.activation]");
+  refused("train lm --text t --steps 1 --tokenizer bytes" + to, "bytes");
+  refused("train lm --text t --steps 1 --widht 3" + to, "did you mean '--width'");
+}
+
+TEST_F(Train, LossesOfOneRunAndOfSeveralAreDrawn) {
+  ASSERT_EQ(sextant(lm("one", "--steps 4 --validate-every 2")).code, 0);
+  ASSERT_EQ(sextant(lm("two", "--steps 3 --scheme none")).code, 0);
+  const std::string one = folder_ / "one", two = folder_ / "two";
+  EXPECT_THAT(sextant("plot losses " + one).out, AllOf(StartsWith("<svg"), HasSubstr("held out")));
+  const std::string picture = folder_ / "losses.svg";
+  ASSERT_EQ(sextant("plot losses " + one + " " + two + "/ -o " + picture).code, 0);
+  EXPECT_THAT(contents(picture), AllOf(HasSubstr(">one<"), HasSubstr(">two<")));
+  const auto json = sextant("plot losses " + one + " --json").json();
+  EXPECT_EQ(json[0]["steps"].size(), 4U);
+  EXPECT_EQ(json[0]["validation_steps"], (std::vector{2, 4}));
+  EXPECT_EQ(sextant("plot losses " + (folder_ / "none")).code, 1);
+  EXPECT_EQ(sextant("plot losses").code, 2);
+  EXPECT_EQ(sextant("plot").code, 2);
+}
+
+}  // namespace
+}  // namespace sextant::app_tests
