@@ -15,6 +15,7 @@
 #include "sextant/training/epochs.h"
 #include "sextant/training/language_task.h"
 #include "sextant/training/translation_task.h"
+#include "text_data.h"
 #include "train_dates.h"
 
 namespace sextant::app {
@@ -40,26 +41,6 @@ Tokenizer tokenizer_for(const TrainPlan& plan, const std::string& resumed,
     return Tokenizer::load(saved);
   }
   return Tokenizer::train(texts, plan.settings.tokenizer);
-}
-
-// Where the held-out end of a text begins: behind a line break if there is one.
-std::size_t split_of(const std::string& text, double held_out) {
-  const auto at = static_cast<std::size_t>(static_cast<double>(text.size()) * (1 - held_out));
-  const std::size_t line = text.find('\n', at);
-  if (line != std::string::npos && line + 1 < text.size()) return line + 1;
-  std::size_t split = at;  // not inside a character
-  while (split < text.size() && (static_cast<unsigned char>(text[split]) & 0xC0) == 0x80) ++split;
-  return split;
-}
-
-std::vector<std::int64_t> encode_all(const Tokenizer& tokenizer,
-                                     const std::vector<std::string>& texts) {
-  std::vector<std::int64_t> tokens;
-  for (const std::string& text : texts) {
-    const auto ids = tokenizer.encode(text);
-    tokens.insert(tokens.end(), ids.begin(), ids.end());
-  }
-  return tokens;
 }
 
 std::string amounts(std::size_t training, std::size_t held_out, const char* unit) {

@@ -139,13 +139,15 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
   gradients.k = heads_of(dkeys, 0, heads_k, head_dim);
   gradients.v = heads_of(dkeys, k_width, heads_k, head_dim);
   const SchemePositions<T>* positions = saved.call.positions;
-  if (positions != nullptr) positions->want(gradients, pass);
+  if (positions != nullptr && positions_gradient != nullptr) positions->want(gradients, pass);
   AttentionOptions<T> attention_options = options_of(saved.call, cross);
   attention_options.threads = pass.threads;
   attention_backward<T>(saved.q, saved.k, saved.v, saved.mixed,
                         heads_of(dmixed, 0, heads, head_dim), gradients, attention_options,
                         saved.log_sum_exp);
-  if (positions != nullptr) positions->collect(gradients, *positions_gradient);
+  if (positions != nullptr && positions_gradient != nullptr) {
+    positions->collect(gradients, *positions_gradient);
+  }
 
   const auto weight_gradient = [&](View<const T> x, View<const T> d, std::int64_t first) {
     ops::linear_weight_gradient<T>(
