@@ -75,9 +75,8 @@ TEST_F(FullDisk, WhileACheckpointIsWrittenKeepsTheOneBefore) {
       if (++saves == 4) limit.set(400);  // the optimiser's file needs more
     };
     EXPECT_THAT([&] { train(task, toy_options(path("run"))); },
-                ThrowsMessage<Error>("[" + path("run") +
-                                     "/checkpoint-000000006.tmp/optimiser.safetensors] cannot be "
-                                     "written: File too large"));
+                ThrowsMessage<Error>(error_at("run/checkpoint-000000006.tmp/optimiser.safetensors",
+                                              "cannot be written: File too large")));
   }
   EXPECT_EQ(fs::read_symlink(path("run/last")), "checkpoint-000000004");
   EXPECT_FALSE(fs::exists(path("run/checkpoint-000000006.tmp")));
@@ -91,9 +90,9 @@ TEST_F(FullDisk, WhileMetricsAreWrittenKeepsTheCheckpoint) {
     task.on_accumulate = [&](std::int64_t step, LossSum&) {
       if (step == 6) limit.set(fs::file_size(path("run/metrics.jsonl")) + 20);
     };
-    EXPECT_THAT([&] { train(task, toy_options(path("run"))); },
-                ThrowsMessage<Error>("[" + path("run") +
-                                     "/metrics.jsonl] cannot be written: File too large"));
+    EXPECT_THAT(
+        [&] { train(task, toy_options(path("run"))); },
+        ThrowsMessage<Error>(error_at("run/metrics.jsonl", "cannot be written: File too large")));
   }
   finish();
 }

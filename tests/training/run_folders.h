@@ -25,6 +25,11 @@ class RunFolders : public ::testing::Test {
   ~RunFolders() override { std::filesystem::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  // What an Error about a file says. (Appended, because g++ 12 warns of the sum of three strings.)
+  std::string error_at(const std::string& name, const std::string& what) const {
+    std::string text(1, '[');
+    return text.append(path(name)).append("] ").append(what);
+  }
 
  private:
   std::filesystem::path folder_;
