@@ -68,7 +68,8 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
   using Saved = AttentionLayer<float>::Saved;
   const auto self = [&](std::size_t i, View<const float> from, View<float> to) {
     const AttentionLayer<float>& layer = stack_.layers[i].self;
-    const auto [width, heads, heads_k, head_dim, with_bias] = layer.options;
+    const std::int64_t heads = layer.options.heads, heads_k = layer.options.heads_k,
+                       head_dim = layer.options.head_dim;
     const auto mark = pass.memory.mark();
     const View<float> all = pass.memory.take<float>({from.size(0), layer.in.weight.size(0)});
     const View<float> mixed = pass.memory.take<float>({from.size(0), heads * head_dim});
