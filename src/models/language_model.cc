@@ -40,14 +40,6 @@ void TokenBatch::check(std::int64_t vocabulary) const {
   }
 }
 
-std::int64_t TokenBatch::longest() const noexcept {
-  std::int64_t most = 0;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    most = std::max(most, segments[s + 1] - segments[s]);
-  }
-  return most;
-}
-
 template <class T>
 LanguageModel<T>::LanguageModel(const TransformerConfig& given)
     : config(checked(given)),

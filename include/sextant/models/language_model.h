@@ -21,7 +21,6 @@ struct TokenBatch {
 
   // Throws Error for tokens or targets outside the vocabulary and segments that do not fit.
   void check(std::int64_t vocabulary) const;
-  std::int64_t longest() const noexcept;
 };
 
 // Embeddings times sqrt(width) plus positions, dropout, the stack, logits (tied or not).
