@@ -43,7 +43,9 @@ std::atomic<std::int32_t>* BackwardOrder::before(const Walk::Task& task) const n
 
 void BackwardOrder::set(const Walk::Task& task, std::int32_t value) noexcept {
   auto& progress = progress_[at(first_[at(task.unit)] + task.number)];
-  progress.store(value, std::memory_order_release);
+  // Sequentially consistent, not just a release: notify_all() of libstdc++ 12 loads the number of
+  // waiters and wakes nobody if it is zero, and that load must not come before this store is seen.
+  progress.store(value, std::memory_order_seq_cst);
   progress.notify_all();
 }
 
