@@ -90,8 +90,8 @@ SEXTANT_TIMED(sums, add,
   "_ZN7sextant3ops3addIfEEvPKT_PS2_li",
   void, (const float* x, float* y, std::int64_t count, int threads), (x, y, count, threads))
 SEXTANT_TIMED(loss, cross_entropy,
-  "_ZN7sextant3ops13cross_entropyIfEENS0_16CrossEntropySumsENS_4ViewIT_EEPKlddbi",
-  ops::CrossEntropySums, (Out logits, const std::int64_t* targets, double smoothing, double scale, bool want_gradient, int threads),
+  "_ZN7sextant3ops13cross_entropyIfEENS_7LossSumENS_4ViewIT_EEPKlddbi",
+  LossSum, (Out logits, const std::int64_t* targets, double smoothing, double scale, bool want_gradient, int threads),
   (logits, targets, smoothing, scale, want_gradient, threads))
 // clang-format on
 

@@ -184,8 +184,8 @@ void add(const T* x, T* y, std::int64_t count, int threads) {
 }
 
 template <class T>
-CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing,
-                               double scale, bool want_gradient, int threads) {
+LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing, double scale,
+                      bool want_gradient, int threads) {
   if constexpr (kIsFast<T>) {
     std::vector<TargetLoss> losses(static_cast<std::size_t>(logits.size(0)));
     if (want_gradient) {
@@ -195,7 +195,7 @@ CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, doub
       sextant::cross_entropy(shape_of(logits.shape()), logits.data(), targets, smoothing,
                              losses.data(), threads);
     }
-    CrossEntropySums sums;
+    LossSum sums;
     for (const TargetLoss& one : losses) {
       sums.loss += one.loss;
       sums.smoothed += one.smoothed;
@@ -219,7 +219,7 @@ CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, doub
   template void activate_gradient(Activation, View<const T>, View<const T>, View<T>, int);    \
   template void dropout(const T*, const T*, T*, std::int64_t, double, RandomKey, int);        \
   template void add(const T*, T*, std::int64_t, int);                                         \
-  template CrossEntropySums cross_entropy(View<T>, const std::int64_t*, double, double, bool, int);
+  template LossSum cross_entropy(View<T>, const std::int64_t*, double, double, bool, int);
 SEXTANT_OPS(float)
 SEXTANT_OPS(double)
 #undef SEXTANT_OPS

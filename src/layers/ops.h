@@ -8,6 +8,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/layers/activation.h"
 #include "sextant/layers/pass.h"
+#include "sextant/layers/token_loss.h"
 
 namespace sextant::ops {
 
@@ -65,15 +66,12 @@ void dropout(const T* residual, const T* x, T* y, std::int64_t count, double rat
 // y += x, n elements.
 template <class T>
 void add(const T* x, T* y, std::int64_t count, int threads);
+
 // Softmax cross entropy of rows of logits, in place: logits become scale times the gradient of the
 // smoothed loss. targets [rows], negative: ignored. Target distribution: (1 - smoothing) on the
 // target and smoothing / vocabulary on every token. Without want_gradient logits are left alone.
-struct CrossEntropySums {
-  double loss = 0, smoothed = 0;  // of the target alone, and of what is minimised; in nats
-  std::int64_t tokens = 0, correct = 0;
-};
 template <class T>
-CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing,
-                               double scale, bool want_gradient, int threads);
+LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing, double scale,
+                      bool want_gradient, int threads);
 
 }  // namespace sextant::ops

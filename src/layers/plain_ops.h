@@ -157,9 +157,9 @@ void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> 
 }
 
 template <class T>
-CrossEntropySums cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing,
-                               double scale, bool want_gradient) {
-  CrossEntropySums sums;
+LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing, double scale,
+                      bool want_gradient) {
+  LossSum sums;
   const std::int64_t vocabulary = logits.size(1);
   const double share = smoothing / static_cast<double>(vocabulary);
   for (std::int64_t i = 0; i < logits.size(0); ++i) {

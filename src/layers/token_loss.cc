@@ -57,9 +57,8 @@ LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::i
     const View<const T> x = h.narrow(0, first, count);
     const View<T> part = logits.narrow(0, 0, count);
     ops::linear<T>(x, weight, nullptr, part, pass.threads);
-    const auto got = ops::cross_entropy<T>(part, targets.data() + first, options.smoothing,
-                                           options.scale, want_gradient, pass.threads);
-    sum.add({got.loss, got.smoothed, got.tokens, got.correct});
+    sum.add(ops::cross_entropy<T>(part, targets.data() + first, options.smoothing, options.scale,
+                                  want_gradient, pass.threads));
     if (!want_gradient) continue;
     ops::linear_input_gradient<T>(View<const T>(part), weight, dh.narrow(0, first, count), false,
                                   pass.threads);

@@ -14,24 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::string& turning() {
-  static const Folder folder;
-  static const std::string path = [] {
-    save_turning_model(folder / "model");
-    return folder / "model";
-  }();
-  return path;
-}
-
-const std::string& alphabet() {
-  static const Folder folder;
-  static const std::string path = [] {
-    save_alphabet_model(folder / "model");
-    return folder / "model";
-  }();
-  return path;
-}
-
 std::string pairs_text() {
   const SentencePairs pairs = turned_words();
   std::string text;
@@ -44,7 +26,8 @@ std::string pairs_text() {
 TEST(EvaluateCommand, ComparesTranslationsWithReferences) {
   const Folder folder;
   put(folder / "pairs.tsv", pairs_text() + "a b\tb a c d\n" + "e f\tf a e\n");
-  const std::string command = "evaluate --model " + turning() + " --pairs " + folder / "pairs.tsv";
+  const std::string command =
+      "evaluate --model " + turning_model() + " --pairs " + folder / "pairs.tsv";
   const Outcome outcome = sextant(command + " --json -o " + folder / "made.txt");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto json = outcome.json();
@@ -76,8 +59,9 @@ TEST(EvaluateCommand, ThePerplexityIsThatOfTheModelsLoss) {
   const Folder folder;
   put(folder / "pairs.tsv", "a b\tb a\nb c\tf c\n");
   const auto json =
-      sextant("evaluate --json --model " + turning() + " --pairs " + folder / "pairs.tsv").json();
-  const ModelFolder opened = open_model_folder(turning());
+      sextant("evaluate --json --model " + turning_model() + " --pairs " + folder / "pairs.tsv")
+          .json();
+  const ModelFolder opened = open_model_folder(turning_model());
   Translator<float> model = load_translator(opened);
   const SentencePairs pairs = parse_pairs("a b\tb a\nb c\tf c\n");
   Workspace memory;
@@ -91,7 +75,7 @@ TEST(EvaluateCommand, ThePerplexityIsThatOfTheModelsLoss) {
 TEST(EvaluateCommand, TranslatesTheOtherWayWhenAsked) {
   const Folder folder;
   put(folder / "pairs.tsv", "x\ta b\ny\tc d\n");
-  const auto json = sextant("evaluate --json --reverse --model " + turning() + " --pairs " +
+  const auto json = sextant("evaluate --json --reverse --model " + turning_model() + " --pairs " +
                             folder / "pairs.tsv -o " + folder / "made.txt")
                         .json();
   EXPECT_EQ(contents(folder / "made.txt"), "b a\nd c\n");
@@ -100,7 +84,7 @@ TEST(EvaluateCommand, TranslatesTheOtherWayWhenAsked) {
 
 // The mean of -log likelihood of each token, with the tokens that each window shows.
 double perplexity(const std::string& text, std::int64_t length, std::int64_t stride) {
-  const ModelFolder opened = open_model_folder(alphabet());
+  const ModelFolder opened = open_model_folder(alphabet_model());
   LanguageModel<float> model = load_language_model(opened);
   const auto tokens = opened.tokenizer.encode(text);
   const auto count = static_cast<std::int64_t>(tokens.size());
@@ -123,7 +107,7 @@ TEST(EvaluateCommand, ScoresEveryTokenOfATextOnce) {
   const Folder folder;
   std::string text = "abdcefghijabcdefghijjihgfabcdefghij";
   put(folder / "text", text);
-  const auto json = sextant("evaluate --json --length 8 --stride 3 --model " + alphabet() +
+  const auto json = sextant("evaluate --json --length 8 --stride 3 --model " + alphabet_model() +
                             " --text " + folder / "text")
                         .json();
   EXPECT_EQ(json["tokens"], text.size());
@@ -138,7 +122,8 @@ TEST(EvaluateCommand, ScoresEveryTokenOfATextOnce) {
   }
   EXPECT_EQ(json["results"][0]["stride"], 8);
   EXPECT_EQ(json["results"][1]["stride"], 3);
-  const Outcome shown = sextant("evaluate --model " + alphabet() + " --text " + folder / "text");
+  const Outcome shown =
+      sextant("evaluate --model " + alphabet_model() + " --text " + folder / "text");
   EXPECT_THAT(shown.out, StartsWith("35 tokens, 0 unknown, 35 characters\nwindows "));
 }
 
@@ -148,23 +133,23 @@ TEST(EvaluateCommand, RefusesWhatItCannotUse) {
   put(folder / "text", "abc");
   put(folder / "letter", "a");
   put(folder / "broken.tsv", "a\tb\nc\n");
-  const std::string pairs = "--model " + turning() + " --pairs " + folder / "pairs.tsv";
-  const std::string text = "--model " + alphabet() + " --text " + folder / "text";
+  const std::string pairs = "--model " + turning_model() + " --pairs " + folder / "pairs.tsv";
+  const std::string text = "--model " + alphabet_model() + " --text " + folder / "text";
   for (const std::string& wrong :
-       {"--model " + turning(), "--pairs " + folder / "pairs.tsv",
+       {"--model " + turning_model(), "--pairs " + folder / "pairs.tsv",
         pairs + " --text " + folder / "text", pairs + " --length 5", text + " --beam 1",
         text + " --reverse", text + " --length 4 --stride 5", pairs + " --limit 0"}) {
     EXPECT_EQ(sextant("evaluate " + wrong).code, 2) << wrong;
   }
   for (const auto& [wrong, says] : std::vector<std::pair<std::string, std::string>>{
-           {"--model " + alphabet() + " --pairs " + folder / "pairs.tsv",
+           {"--model " + alphabet_model() + " --pairs " + folder / "pairs.tsv",
             "[evaluate.model] must be a translator, got a causal language model in "},
-           {"--model " + turning() + " --text " + folder / "text",
+           {"--model " + turning_model() + " --text " + folder / "text",
             "[evaluate.model] must be a causal language model, got a translator in "},
            {"--model nowhere --text " + folder / "text", "[nowhere] must be a model's folder"},
-           {"--model " + turning() + " --pairs nowhere", "[nowhere] "},
-           {"--model " + turning() + " --pairs " + folder / "broken.tsv", "broken.tsv"},
-           {"--model " + alphabet() + " --text " + folder / "letter",
+           {"--model " + turning_model() + " --pairs nowhere", "[nowhere] "},
+           {"--model " + turning_model() + " --pairs " + folder / "broken.tsv", "broken.tsv"},
+           {"--model " + alphabet_model() + " --text " + folder / "letter",
             "must have at least 2 tokens, got 1"},
            {text + " --stride 1000", "[evaluate.stride] must be 1 .. 512, the length, got 1000"},
            {pairs + " -o " + folder / "no/folder", "no/folder"}}) {

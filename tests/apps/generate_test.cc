@@ -12,16 +12,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A folder with a model, trained once for all tests of a program's run.
-const std::string& alphabet() {
-  static const Folder folder;
-  static const std::string path = [] {
-    save_alphabet_model(folder / "model");
-    return folder / "model";
-  }();
-  return path;
-}
-
 const std::string& words() {
   static const Folder folder;
   static const std::string path = [] {
@@ -32,7 +22,7 @@ const std::string& words() {
 }
 
 std::string greedy(const std::string& rest) {
-  return "generate --greedy --tokens 12 --model " + alphabet() + " " + rest;
+  return "generate --greedy --tokens 12 --model " + alphabet_model() + " " + rest;
 }
 
 TEST(GenerateCommand, GoesOnWithThePrompt) {
@@ -69,8 +59,9 @@ TEST(GenerateCommand, SaysInJsonWhatWasMadeAndHow) {
 
 TEST(GenerateCommand, DrawsTheSameTokensFromTheSameSeed) {
   const auto drawn = [](int seed) {
-    return sextant("generate --model " + alphabet() + " --prompt a --tokens 30 --temperature 3 " +
-                   "--top-k 8 --top-p 0.99 --seed " + std::to_string(seed))
+    return sextant("generate --model " + alphabet_model() +
+                   " --prompt a --tokens 30 --temperature 3 " + "--top-k 8 --top-p 0.99 --seed " +
+                   std::to_string(seed))
         .out;
   };
   EXPECT_EQ(drawn(1), drawn(1));
@@ -79,7 +70,7 @@ TEST(GenerateCommand, DrawsTheSameTokensFromTheSameSeed) {
 
 TEST(GenerateCommand, FindsTheModelOfATrainingRun) {
   const Folder run;
-  std::filesystem::copy(alphabet(), run / "last");
+  std::filesystem::copy(alphabet_model(), run / "last");
   const std::string command = "generate --greedy --tokens 3 --prompt a --model ";
   EXPECT_EQ(sextant(command + run.path().string()).out, "abcd\n");
 }
@@ -88,7 +79,8 @@ TEST(GenerateCommand, FillsHolesOfAMaskedModel) {
   const Folder folder;
   save_alphabet_model(folder / "model", ModelKind::masked);
   const std::string command = "generate --model " + folder / "model";
-  const auto json = sextant(command + " --fill 'abc[MASK]efghijabcdef[MASK]hij' --top-k 3 --json").json();
+  const auto json =
+      sextant(command + " --fill 'abc[MASK]efghijabcdef[MASK]hij' --top-k 3 --json").json();
   EXPECT_EQ(json["filled"], "abcdefghijabcdefghij");
   ASSERT_EQ(json["holes"].size(), 2U);
   EXPECT_EQ(json["holes"][0]["tokens"][0], "d");
@@ -107,7 +99,7 @@ TEST(GenerateCommand, FillsHolesOfAMaskedModel) {
 }
 
 TEST(GenerateCommand, RefusesWhatItCannotUse) {
-  const std::string model = "generate --model " + alphabet();
+  const std::string model = "generate --model " + alphabet_model();
   EXPECT_EQ(sextant("generate --prompt a").code, 2);
   EXPECT_EQ(sextant(model).code, 2);
   EXPECT_EQ(sextant(model + " --prompt a --fill b").code, 2);
@@ -135,7 +127,7 @@ TEST(GenerateCommand, RefusesFoldersThatHoldNoModel) {
     return outcome.err;
   };
   EXPECT_THAT(tried(), HasSubstr("must be a model's folder with config.json"));
-  std::filesystem::copy(alphabet(), folder / "model");
+  std::filesystem::copy(alphabet_model(), folder / "model");
   const std::string weights = contents(folder / "model/model.safetensors");
   put(folder / "model/model.safetensors", weights.substr(0, weights.size() / 2));
   EXPECT_THAT(tried(), HasSubstr("model/model.safetensors"));

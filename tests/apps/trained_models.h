@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/run_program.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/training/language_task.h"
 #include "sextant/training/optimiser.h"
@@ -83,6 +84,25 @@ inline void save_turning_model(const std::string& folder, bool pointer = false) 
   learn(task, 100);
   std::filesystem::create_directories(folder);
   task.save_model(folder);
+}
+
+// The folder of such a model, trained once for all tests of a program's run.
+inline const std::string& alphabet_model() {
+  static const Folder folder;
+  static const std::string path = [] {
+    save_alphabet_model(folder / "model");
+    return folder / "model";
+  }();
+  return path;
+}
+
+inline const std::string& turning_model() {
+  static const Folder folder;
+  static const std::string path = [] {
+    save_turning_model(folder / "model");
+    return folder / "model";
+  }();
+  return path;
 }
 
 }  // namespace sextant::app_tests

@@ -11,17 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::string& turning() {
-  static const Folder folder;
-  static const std::string path = [] {
-    save_turning_model(folder / "model");
-    return folder / "model";
-  }();
-  return path;
-}
-
 std::string translate(const std::string& rest) {
-  return "translate --model " + turning() + " " + rest;
+  return "translate --model " + turning_model() + " " + rest;
 }
 
 TEST(TranslateCommand, AnswersLineByLine) {
@@ -122,7 +113,7 @@ TEST(TranslateCommand, RefusesModelsThatDoNotTranslate) {
 
 TEST(TranslateCommand, RefusesDamagedFiles) {
   const Folder folder;
-  std::filesystem::copy(turning(), folder / "model");
+  std::filesystem::copy(turning_model(), folder / "model");
   const std::string weights = contents(folder / "model/model.safetensors");
   put(folder / "model/model.safetensors", weights.substr(0, 1000));
   const Outcome cut = sextant("translate 'a b' --model " + folder / "model");
