@@ -81,10 +81,25 @@ void build(CLI::App& program, Job& job) {
       "Exit codes: 0 done, 1 unusable input, 2 wrong command line.");
 }
 
+// The innermost command that was given, and the words that call it.
+struct Called {
+  const CLI::App* command;
+  std::string words = "sextant";
+};
+
+Called called(const CLI::App& program) {
+  Called result{&program};
+  for (auto used = program.get_subcommands(); !used.empty();
+       used = result.command->get_subcommands()) {
+    result.command = used.front();
+    result.words += " " + result.command->get_name();
+  }
+  return result;
+}
+
 // What was meant instead of an option or a command that does not exist.
 std::string suggestion(const CLI::App& program) {
-  const CLI::App* command = &program;
-  for (const CLI::App* used : program.get_subcommands()) command = used;
+  const CLI::App* command = called(program).command;
   const auto extras = program.remaining(true);
   if (extras.empty()) return "";
   std::vector<std::string> known;
@@ -103,12 +118,10 @@ std::string suggestion(const CLI::App& program) {
 }
 
 int explain(const CLI::App& program, const CLI::ParseError& problem) {
-  const CLI::App* command = &program;
-  for (const CLI::App* used : program.get_subcommands()) command = used;
+  const auto [command, words] = called(program);
   if (problem.get_exit_code() == 0) {  // --help and --version
     const bool help = problem.get_name() == "CallForHelp" || problem.get_name() == "CallForAllHelp";
-    print(help ? command->help(command == &program ? "" : program.get_name())
-               : std::string(problem.what()) + "\n");
+    print(help ? program.help() : std::string(problem.what()) + "\n");
     return 0;
   }
   std::string what = problem.what();
@@ -120,7 +133,7 @@ int explain(const CLI::App& program, const CLI::ParseError& problem) {
            extras.front() + "'" + suggestion(program);
   }
   note(what);
-  note("see 'sextant " + (command == &program ? "" : command->get_name() + " ") + "--help'");
+  note("see '" + words + " --help'");
   return kWrongCommandLine;
 }
 

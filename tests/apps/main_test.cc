@@ -12,9 +12,10 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kCommands[] = {"encode",  "plot",       "attend",        "attention",
-                                     "compare", "similarity", "identify",      "report",
-                                     "list",    "info",       "convert-rotary"};
+constexpr const char* kCommands[] = {"encode",         "plot",        "attend",     "attention",
+                                     "compare",        "extrapolate", "similarity", "identify",
+                                     "generate",       "translate",   "evaluate",   "train",
+                                     "convert-rotary", "report",      "list",       "info"};
 
 TEST(Program, AloneItShowsItsHelp) {
   const Outcome alone = shell("sextant");
@@ -54,6 +55,10 @@ TEST(Program, AnUnknownOptionIsAWrongCommandLineAndTheNearestIsNamed) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("unknown option '--lenght'; did you mean '--length'?"));
   EXPECT_THAT(wrong.err, HasSubstr("sextant encode --help"));
+  const Outcome inner = sextant("plot losses --jsno");
+  EXPECT_EQ(inner.code, 2);
+  EXPECT_THAT(inner.err, HasSubstr("unknown option '--jsno'; did you mean '--json'?"));
+  EXPECT_THAT(inner.err, HasSubstr("see 'sextant plot losses --help'"));
 }
 
 TEST(Program, AWordThatIsNoNumberIsAWrongCommandLine) {
