@@ -93,8 +93,10 @@ constexpr std::int64_t kSubwords = 4000;
 #define SEXTANT_FIELD(name) \
   [](TrainPlan & plan) -> auto& { return plan.name; }
 
+constexpr const char* kModel = "The model";
+
 void add_model_options(CLI::App& command, TrainOptions& to) {
-  const TrainOptionAdder model{command, to, "The model"};
+  const TrainOptionAdder model{command, to, kModel};
   model.integer("--width", 1, 1 << 16, SEXTANT_FIELD(settings.model.width),
                 "of embeddings and layers (default 192; translate 256, dates 64)");
   model.integer("--heads", 1, 1 << 16, SEXTANT_FIELD(settings.model.heads),
@@ -114,7 +116,7 @@ void add_model_options(CLI::App& command, TrainOptions& to) {
   model.flag("--no-bias", false, SEXTANT_FIELD(settings.model.bias), "linear maps without bias");
   model.flag("--untied", false, SEXTANT_FIELD(settings.model.tied),
              "logits have a matrix of their own instead of the embedding");
-  const TrainOptionAdder pairs{command, to, "The model", kPairTasks};
+  const TrainOptionAdder pairs{command, to, kModel, kPairTasks};
   pairs.integer("--encoder-layers", 1, 1000, SEXTANT_FIELD(settings.model.encoder_layers),
                 "translate, dates: of the encoder (default: the layers)");
   pairs.flag("--pointer", true, SEXTANT_FIELD(settings.model.pointer),
@@ -209,6 +211,14 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Whether an option says what the model and its tokenizer are like. Those of a scheme's parameters
+// are in no group.
+bool is_about_model(const CLI::Option& option, const std::string& name) {
+  const std::string& group = option.get_group();
+  return group.empty() || group == "The scheme" || (group == kModel && name != "--from") ||
+         is_one_of(name, {"--tokenizer", "--vocabulary", "--lower-case", "--min-count"});
+}
+
 }  // namespace
 
 void TrainOptions::add_to(CLI::App& command) {
@@ -231,11 +241,19 @@ void TrainOptions::add_to(CLI::App& command) {
       .add_option("--valid", valid_, "translate: the pairs that are held out (default: --held-out)")
       ->type_name("FILE.tsv")
       ->group(kData);
-  kinds_ = {{"--text", kTextTasks}, {"--pairs", "translate"}, {"--valid", "translate"}};
+  kinds_ = {{"--text", kTextTasks},
+            {"--pairs", "translate"},
+            {"--valid", "translate"},
+            {"--from", "lm mlm translate"}};
   TrainOptionAdder{command, *this, kData, "translate"}.flag(
       "--reverse", true, [](TrainPlan & plan) -> auto& { return plan.settings.reverse; },
       "translate: from the second column to the first");
   add_data_options(command, *this);
+  command
+      .add_option("--from", from_,
+                  "go on from this trained model, with its tokenizer, on whatever data")
+      ->type_name("DIR")
+      ->group(kModel);
   add_model_options(command, *this);
   add_step_options(command, *this);
   choice_.add_to(command, "rotary", refusal);
@@ -259,6 +277,9 @@ void TrainOptions::check(const CLI::App& command) const {
     if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--steps",
                                     "--minutes", "--patience", "--threads"})) {
       throw Error(where, "must not be given with --resume: the run goes on as it was begun");
+    }
+    if (!from_.empty() && is_about_model(*option, name)) {
+      throw Error(where, "must not be given with --from: the model stays as it is");
     }
     const auto kinds = kinds_.find(name);
     if (resume || kinds == kinds_.end() || kinds->second.empty()) continue;
@@ -299,6 +320,7 @@ TrainPlan TrainOptions::plan(const CLI::App& command) const {
   for (const std::string& path : texts_) settings.files.push_back(data_file(path));
   if (!pairs_.empty()) settings.files.push_back(data_file(pairs_));
   if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
+  if (!from_.empty()) settings.from.push_back(data_file(from_));
   TokenizerTraining& tokenizer = settings.tokenizer;
   if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
     tokenizer.vocabulary_size = kSubwords;

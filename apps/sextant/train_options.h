@@ -27,7 +27,7 @@ struct TrainOptions {
  private:
   friend struct TrainOptionAdder;
   std::vector<std::string> texts_;
-  std::string pairs_, valid_;
+  std::string pairs_, valid_, from_;
   SchemeChoice choice_;
   std::vector<std::function<void(TrainPlan&)>> given_;
   std::map<std::string, std::string> kinds_;  // "--pointer" -> "translate dates"

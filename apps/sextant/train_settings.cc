@@ -97,6 +97,7 @@ std::string format_settings(const TrainPlan& plan) {
   json["kind"] = settings.kind;
   json["files"] = json_of(settings.files);
   json["valid"] = json_of(settings.valid);
+  json["from"] = json_of(settings.from);
   json["tokenizer"] = name(settings.tokenizer.kind);
   each_number(plan, [&json](const char* key, const auto& value) { json[key] = value; });
   json["model"] = Json::parse(format_config(settings.model));
@@ -116,6 +117,7 @@ TrainPlan read_plan(const std::string& folder) {
     }
     settings.files = files_of(json.at("files"));
     settings.valid = files_of(json.at("valid"));
+    settings.from = files_of(json.at("from"));
     settings.tokenizer.kind = tokenizer_kind(json.at("tokenizer").get<std::string>());
     each_number(plan, [&json](const char* key, auto& value) { json.at(key).get_to(value); });
     settings.model = parse_config(json.at("model").dump(), path);

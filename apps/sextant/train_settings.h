@@ -22,6 +22,7 @@ struct TrainSettings {
   std::string kind;               // lm | mlm | translate | dates
   std::vector<DataFile> files;    // texts, or one of pairs
   std::vector<DataFile> valid;    // of pairs: one or none
+  std::vector<DataFile> from;     // a model's folder to start from: one or none
   bool reverse = false;           // the second column is the source
   double held_out = 0.1;          // part of the data, 0 < held_out < 1
   TokenizerTraining tokenizer{};  // of the training part

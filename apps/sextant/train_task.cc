@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "arguments.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/models/model_folder.h"
 #include "sextant/text/dates.h"
 #include "sextant/text/pairs.h"
 #include "sextant/training/epochs.h"
@@ -33,13 +35,43 @@ std::string read_data(DataFile& file) {
   return bytes;
 }
 
-// The tokenizer that a run to be resumed has saved, or a new one.
-Tokenizer tokenizer_for(const TrainPlan& plan, const std::string& resumed,
-                        const std::vector<std::string>& texts) {
-  const std::string saved = resumed + "/last";
-  if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json")) {
-    return Tokenizer::load(saved);
+// What a run goes on from.
+struct Start {
+  std::string saved;                // a run to be resumed: its last checkpoint, or empty
+  std::optional<ModelFolder> from;  // another model, where nothing is saved yet
+};
+
+// The model of --from, whose description becomes the plan's.
+ModelFolder open_start(TrainPlan& plan) {
+  TrainSettings& settings = plan.settings;
+  ModelFolder folder = open_model_folder(settings.from.front().path);
+  const ModelKind wanted = settings.is_pairs() ? ModelKind::translator : settings.model.kind;
+  if (folder.config.kind != wanted) {
+    throw Error("train.from", "must be a " + std::string(name_of(wanted)) + " model for " +
+                                  settings.kind + ", " + folder.path + " has a " +
+                                  std::string(name_of(folder.config.kind)) + " one");
   }
+  DataFile weights{folder.path + "/model.safetensors", settings.from.front().checksum};
+  read_data(weights);
+  settings.from.front().checksum = weights.checksum;
+  const std::int64_t length = std::max(settings.model.length, folder.config.length);
+  settings.model = folder.config;
+  settings.model.length = length;
+  settings.tokenizer.kind = folder.tokenizer.kind();
+  return folder;
+}
+
+Start start_of(TrainPlan& plan, const std::string& resumed) {
+  const std::string saved = resumed + "/last";
+  if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json")) return {saved, {}};
+  if (plan.settings.from.empty()) return {};
+  return {"", open_start(plan)};
+}
+
+Tokenizer tokenizer_for(const TrainPlan& plan, const Start& start,
+                        const std::vector<std::string>& texts) {
+  if (!start.saved.empty()) return Tokenizer::load(start.saved);
+  if (start.from) return start.from->tokenizer;
   return Tokenizer::train(texts, plan.settings.tokenizer);
 }
 
@@ -49,7 +81,9 @@ std::string amounts(std::size_t training, std::size_t held_out, const char* unit
 }
 
 template <class Task>
-TrainTask finished(std::unique_ptr<Task> task, TrainPlan& plan, std::string data) {
+TrainTask finished(std::unique_ptr<Task> task, const Start& start, TrainPlan& plan,
+                   std::string data) {
+  if (start.from) load_parameters(start.from->path + "/model.safetensors", task->parameters());
   plan.settings.model = task->model().config;
   TrainTask result;
   result.parameters = count_of(task->parameters());
@@ -59,7 +93,7 @@ TrainTask finished(std::unique_ptr<Task> task, TrainPlan& plan, std::string data
   return result;
 }
 
-TrainTask make_language_task(TrainPlan& plan, const std::string& resumed) {
+TrainTask make_language_task(TrainPlan& plan, const Start& start) {
   TrainSettings& settings = plan.settings;
   std::vector<std::string> learned, held_out;
   for (DataFile& file : settings.files) {
@@ -68,7 +102,7 @@ TrainTask make_language_task(TrainPlan& plan, const std::string& resumed) {
     learned.push_back(text.substr(0, split));
     held_out.push_back(text.substr(split));
   }
-  Tokenizer tokenizer = tokenizer_for(plan, resumed, learned);
+  Tokenizer tokenizer = tokenizer_for(plan, start, learned);
   auto tokens = encode_all(tokenizer, learned);
   auto held_out_tokens = encode_all(tokenizer, held_out);
   std::string data = amounts(tokens.size(), held_out_tokens.size(), "tokens");
@@ -81,7 +115,7 @@ TrainTask make_language_task(TrainPlan& plan, const std::string& resumed) {
   return finished(
       std::make_unique<LanguageTask>(settings.model, std::move(tokenizer), std::move(tokens),
                                      std::move(held_out_tokens), options),
-      plan, std::move(data));
+      start, plan, std::move(data));
 }
 
 // The first pairs of a seeded order of their own.
@@ -101,7 +135,7 @@ void hold_out(SentencePairs& pairs, double part, SentencePairs& held_out) {
   pairs = std::move(rest);
 }
 
-TrainTask make_pair_task(TrainPlan& plan, const std::string& resumed) {
+TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
   TrainSettings& settings = plan.settings;
   SentencePairs pairs, held_out;
   if (settings.kind == "dates") {
@@ -125,7 +159,7 @@ TrainTask make_pair_task(TrainPlan& plan, const std::string& resumed) {
   }
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
-  Tokenizer tokenizer = tokenizer_for(plan, resumed, texts);
+  Tokenizer tokenizer = tokenizer_for(plan, start, texts);
   auto tokens = TokenPairs::encode(pairs, tokenizer, settings.length);
   auto held_out_tokens = TokenPairs::encode(held_out, tokenizer, settings.length);
   std::string data = amounts(tokens.source.size(), held_out_tokens.source.size(), "pairs");
@@ -137,14 +171,14 @@ TrainTask make_pair_task(TrainPlan& plan, const std::string& resumed) {
   return finished(
       std::make_unique<TranslationTask>(settings.model, std::move(tokenizer), std::move(tokens),
                                         std::move(held_out_tokens), options),
-      plan, std::move(data));
+      start, plan, std::move(data));
 }
 
 }  // namespace
 
 TrainTask make_task(TrainPlan& plan, const std::string& resumed) {
-  return plan.settings.is_pairs() ? make_pair_task(plan, resumed)
-                                  : make_language_task(plan, resumed);
+  const Start start = start_of(plan, resumed);
+  return plan.settings.is_pairs() ? make_pair_task(plan, start) : make_language_task(plan, start);
 }
 
 }  // namespace sextant::app

@@ -172,6 +172,36 @@ TEST_F(Train, RefusesChangedData) {
   EXPECT_THAT(resumed.err, HasSubstr("text.txt] must be as it was when the run began"));
 }
 
+TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
+  ASSERT_EQ(sextant(lm("first", "--steps 60 --rate 0.01 --dropout 0")).code, 0);
+  const std::string other = folder_ / "other.txt";
+  put(other, alphabet(70));
+  const auto from = [&](const std::string& run, const std::string& more) {
+    return "train lm --text " + other + " --length 16 --batch 4 --from " + (folder_ / "first") +
+           " -o " + (folder_ / run) + " " + more;
+  };
+  const Outcome next = sextant(from("next", "--steps 1 --rate 0.0001 --json"));
+  ASSERT_EQ(next.code, 0) << next.err;
+  EXPECT_EQ(next.json()["model"]["width"], 16);
+  EXPECT_LT(next.json()["training_loss"], 2.5);  // as the first one ended
+  EXPECT_EQ(contents(folder_ / "next/last/tokenizer.json"),
+            contents(folder_ / "first/best/tokenizer.json"));
+  // Resumed from its own checkpoint, wherever the first model is by then.
+  std::filesystem::rename(folder_ / "first", folder_ / "gone");
+  EXPECT_EQ(sextant("train --resume --steps 2 -o " + (folder_ / "next")).code, 0);
+  EXPECT_THAT(sextant(from("none", "--steps 1")).err, HasSubstr("first"));
+  std::filesystem::rename(folder_ / "gone", folder_ / "first");
+  for (const char* option : {"--width 32", "--scheme alibi", "--base 500", "--tokenizer word"}) {
+    EXPECT_THAT(sextant(from("refused", std::string("--steps 1 ") + option)).err,
+                HasSubstr("must not be given with --from"))
+        << option;
+  }
+  const Outcome masked = sextant("train mlm --text " + other + " --steps 1 --from " +
+                                 (folder_ / "first") + " -o " + (folder_ / "masked"));
+  EXPECT_EQ(masked.code, 1);
+  EXPECT_THAT(masked.err, HasSubstr("[train.from] must be a masked model for mlm"));
+}
+
 TEST_F(Train, RefusesWhatItCannotUse) {
   const Outcome missing =
       sextant("train lm --text no.txt --steps 1 -o " + (folder_ / "run") + kTiny);
