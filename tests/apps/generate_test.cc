@@ -13,12 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::string& words() {
-  static const Folder folder;
-  static const std::string path = [] {
-    save_word_model(folder / "model");
-    return folder / "model";
-  }();
-  return path;
+  return trained_once([](const std::string& folder) { save_word_model(folder); });
 }
 
 std::string greedy(const std::string& rest) {

@@ -86,23 +86,24 @@ inline void save_turning_model(const std::string& folder, bool pointer = false) 
   task.save_model(folder);
 }
 
-// The folder of such a model, trained once for all tests of a program's run.
-inline const std::string& alphabet_model() {
+// The folder of such a model, trained once for all tests of a program's run; Save is a type of its
+// own for each.
+template <class Save>
+const std::string& trained_once(const Save& save) {
   static const Folder folder;
-  static const std::string path = [] {
-    save_alphabet_model(folder / "model");
+  static const std::string path = [&] {
+    save(folder / "model");
     return folder / "model";
   }();
   return path;
 }
 
+inline const std::string& alphabet_model() {
+  return trained_once([](const std::string& folder) { save_alphabet_model(folder); });
+}
+
 inline const std::string& turning_model() {
-  static const Folder folder;
-  static const std::string path = [] {
-    save_turning_model(folder / "model");
-    return folder / "model";
-  }();
-  return path;
+  return trained_once([](const std::string& folder) { save_turning_model(folder); });
 }
 
 }  // namespace sextant::app_tests
