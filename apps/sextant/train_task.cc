@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "model_option.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/models/model_folder.h"
@@ -47,9 +48,8 @@ ModelFolder open_start(TrainPlan& plan) {
   ModelFolder folder = open_model_folder(settings.from.front().path);
   const ModelKind wanted = settings.is_pairs() ? ModelKind::translator : settings.model.kind;
   if (folder.config.kind != wanted) {
-    throw Error("train.from", "must be a " + std::string(name_of(wanted)) + " model for " +
-                                  settings.kind + ", " + folder.path + " has a " +
-                                  std::string(name_of(folder.config.kind)) + " one");
+    throw Error("train.from", "must be " + described(wanted) + " for " + settings.kind + ", got " +
+                                  described(folder.config.kind) + " in " + folder.path);
   }
   DataFile weights{folder.path + "/model.safetensors", settings.from.front().checksum};
   read_data(weights);

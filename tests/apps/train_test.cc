@@ -199,7 +199,8 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
   const Outcome masked = sextant("train mlm --text " + other + " --steps 1 --from " +
                                  (folder_ / "first") + " -o " + (folder_ / "masked"));
   EXPECT_EQ(masked.code, 1);
-  EXPECT_THAT(masked.err, HasSubstr("[train.from] must be a masked model for mlm"));
+  EXPECT_THAT(masked.err,
+              HasSubstr("[train.from] must be a masked language model for mlm, got a causal"));
 }
 
 TEST_F(Train, RefusesWhatItCannotUse) {
