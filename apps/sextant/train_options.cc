@@ -87,7 +87,7 @@ constexpr double kAnyNumber = 1e300;
 constexpr std::int64_t kMostSize = 1 << 20;
 constexpr const char* kPairTasks = "translate dates";
 constexpr const char* kTextTasks = "lm mlm";
-constexpr std::int64_t kSubwords = 4000;
+constexpr std::int64_t kSubwords = 4000, kPairSubwords = 12000;
 
 // Makes "[&](TrainPlan& p) -> T& { return p.settings.model.width; }" short.
 #define SEXTANT_FIELD(name) \
@@ -136,7 +136,8 @@ void add_data_options(CLI::App& command, TrainOptions& to) {
       SEXTANT_FIELD(settings.tokenizer.kind),
       "word | character | subword (default character; mlm, translate: subword)");
   data.integer("--vocabulary", 5, 1000000, SEXTANT_FIELD(settings.tokenizer.vocabulary_size),
-               "most tokens (default: all words or characters; 4000 sub-words)");
+               "most tokens (default: all words or characters; 4000 sub-words, "
+               "translate 12000)");
   data.flag("--lower-case", true, SEXTANT_FIELD(settings.tokenizer.lower_case),
             "the text is lower-cased first");
   data.integer("--min-count", 1, kMostInteger, SEXTANT_FIELD(settings.tokenizer.minimum_count),
@@ -169,7 +170,8 @@ void add_step_options(CLI::App& command, TrainOptions& to) {
              "of AdamW (default 0.1; dates 0.01)");
   steps.real("--clip", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.clip_norm),
              "largest norm of the gradients; 0: any (default 1)");
-  steps.real("--dropout", 0, 1, false, SEXTANT_FIELD(trainer.dropout), "(default 0.1; dates 0)");
+  steps.real("--dropout", 0, 1, false, SEXTANT_FIELD(trainer.dropout),
+             "(default 0.1; translate 0.3, dates 0)");
   steps.real("--smoothing", 0, 1, false, SEXTANT_FIELD(settings.smoothing),
              "of labels (default 0; translate 0.1)");
   steps.integer("--seed", 0, kMostSeed, SEXTANT_FIELD(trainer.seed),
@@ -323,7 +325,7 @@ TrainPlan TrainOptions::plan(const CLI::App& command) const {
   if (!from_.empty()) settings.from.push_back(data_file(from_));
   TokenizerTraining& tokenizer = settings.tokenizer;
   if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
-    tokenizer.vocabulary_size = kSubwords;
+    tokenizer.vocabulary_size = settings.is_pairs() ? kPairSubwords : kSubwords;
   }
   TransformerConfig& model = settings.model;
   model.scheme = choice_.scheme;

@@ -76,6 +76,7 @@ TrainPlan default_plan(const std::string& kind) {
     settings.batch = 64;
     settings.smoothing = 0.1;
     trainer.schedule.warmup = 400;
+    trainer.dropout = 0.3;
   } else {
     settings.tokenizer.kind = TokenizerKind::character;
     settings.model.width = 64;

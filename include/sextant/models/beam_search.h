@@ -15,7 +15,7 @@ struct BeamSearch {
   std::int64_t n_best = 1;  // 1 .. beams: how many hypotheses come back
   // alpha >= 0 of Wu et al. 2016, equation 14: hypotheses Y are compared by
   // log P(Y) / ((5 + |Y|)^alpha / 6^alpha), where |Y| counts the end token.
-  double length_penalty = 0.6;
+  double length_penalty = 1;
   std::int64_t bos = 1;
   std::int64_t eos = 2;
 };
