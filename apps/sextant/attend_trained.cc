@@ -7,7 +7,6 @@
 #include "sextant/core/error.h"
 #include "sextant/models/translate.h"
 #include "sextant/pictures/page.h"
-#include "translate_lines.h"
 
 namespace sextant::app {
 namespace {
@@ -60,8 +59,7 @@ Labelled target_of(const Attend& attend, const ModelFolder& folder, Translator<f
   Translation options;
   options.threads = attend.model.threads;
   Labelled target{
-      translate_lines(model, std::vector<std::vector<std::int64_t>>{source.ids}, options)[0][0]
-          .tokens,
+      translate(model, std::vector<std::vector<std::int64_t>>{source.ids}, options)[0][0].tokens,
       {}};
   for (const std::int64_t id : target.ids) {
     target.labels.push_back(token_label(folder.tokenizer.piece(id)));

@@ -18,7 +18,7 @@ void add_evaluate(CLI::App& program, Job& job) {
       "--text: how well a language model predicts a text: perplexity per token and bits per "
       "character.");
   auto evaluate = std::make_shared<Evaluate>();
-  evaluate->model.add_to(command)->required();
+  evaluate->model.add_to(command, true)->required();
   auto* pairs = command
                     .add_option("--pairs", evaluate->pairs,
                                 "a file of pairs, one a line, sides separated by a tab")

@@ -21,8 +21,7 @@ struct Translated {
   double seconds = 0;
 };
 
-Translated translated(Translator<float>& model, const Tokenizer& tokenizer,
-                      std::span<const std::vector<std::int64_t>> sources,
+Translated translated(Translators& models, std::span<const std::vector<std::int64_t>> sources,
                       const Translation& options) {
   constexpr std::size_t kTogether = 32;
   const auto start = std::chrono::steady_clock::now();
@@ -31,8 +30,8 @@ Translated translated(Translator<float>& model, const Tokenizer& tokenizer,
   for (std::size_t first = 0; first < sources.size(); first += kTogether) {
     progress.show("translated " + std::to_string(first) + " of " + std::to_string(sources.size()));
     const auto part = sources.subspan(first, std::min(kTogether, sources.size() - first));
-    for (const auto& found : translate_lines(model, part, options)) {
-      result.lines.push_back(found.empty() ? "" : tokenizer.decode(found[0].tokens));
+    for (const auto& found : models.translate(part, options)) {
+      result.lines.push_back(found.empty() ? "" : models.tokenizer().decode(found[0].tokens));
       std::ranges::replace(result.lines.back(), '\n', ' ');
       if (!found.empty()) {
         result.tokens += static_cast<std::int64_t>(found[0].tokens.size()) + found[0].finished;
@@ -112,9 +111,11 @@ std::string text_of(const Json& json) {
        {"signature", bleu["signature"].get<std::string>()},
        {"copying", number("source_bleu", 2) + " BLEU of the sources as they are"},
        {"exact", number("exact_percent", 2) + " % of the translations"},
-       {"perplexity", number("perplexity", 3) + " per token of the references, " +
-                          json["reference_tokens"].dump() + " with their ends, " +
-                          json["unknown_tokens"].dump() + " unknown"},
+       {"perplexity", json["reference_tokens"].is_null()
+                          ? "only of one model"
+                          : number("perplexity", 3) + " per token of the references, " +
+                                json["reference_tokens"].dump() + " with their ends, " +
+                                json["unknown_tokens"].dump() + " unknown"},
        {"speed", number("tokens_per_second", 0) + " tokens/s, " + number("seconds", 1) + " s"}},
       false);
 }
@@ -122,18 +123,18 @@ std::string text_of(const Json& json) {
 }  // namespace
 
 void evaluate_pairs(const Evaluate& command) {
-  const ModelFolder folder = command.model.open({ModelKind::translator});
+  Translators models(command.model);
   SentencePairs pairs =
       load_pairs(command.pairs, {.source = command.reverse, .target = !command.reverse});
   TokenPairs tokens;
-  take_side(pairs.source, tokens.source, command, folder.tokenizer);
-  take_side(pairs.target, tokens.target, command, folder.tokenizer);
-  Translator<float> model = load_translator(folder);
+  take_side(pairs.source, tokens.source, command, models.tokenizer());
+  take_side(pairs.target, tokens.target, command, models.tokenizer());
   Translation options = command.options;
   options.threads = command.model.threads;
 
-  const LossSum loss = reference_loss(model, tokens, options.threads);
-  const Translated made = translated(model, folder.tokenizer, tokens.source, options);
+  const bool alone = models.folders().size() == 1;
+  const LossSum loss = alone ? reference_loss(models.first(), tokens, options.threads) : LossSum{};
+  const Translated made = translated(models, tokens.source, options);
   if (!command.output.empty()) {
     std::string text;
     for (const std::string& line : made.lines) text += line + "\n";
@@ -145,7 +146,7 @@ void evaluate_pairs(const Evaluate& command) {
   const double perplexity = std::exp(loss.loss / static_cast<double>(loss.tokens));
 
   Json json;
-  json["model"] = folder.path;
+  for (const ModelFolder& folder : models.folders()) json["models"].push_back(folder.path);
   json["pairs"] = made.lines.size();
   json["beam"] = options.search.beams;
   json["length_penalty"] = options.search.length_penalty;
@@ -153,7 +154,7 @@ void evaluate_pairs(const Evaluate& command) {
   json["source_bleu"] = bleu(pairs.source, pairs.target).score;
   json["exact_percent"] = 100 * static_cast<double>(exact) / count;
   json["perplexity"] = std::isfinite(perplexity) ? Json(perplexity) : Json();
-  json["reference_tokens"] = loss.tokens;
+  json["reference_tokens"] = alone ? Json(loss.tokens) : Json();
   json["unknown_tokens"] = unknown_in(tokens.target);
   json["seconds"] = made.seconds;
   json["tokens_per_second"] =

@@ -20,27 +20,39 @@ std::string described(ModelKind kind) {
   return "a translator";
 }
 
-CLI::Option* ModelOption::add_to(CLI::App& command) {
+CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   constexpr std::int64_t kMostThreads = 1 << 16;
   where_ = command.get_name() + ".model";
   add_integer(command, "--threads", threads, 0, kMostThreads,
               "0: all cores (default 0); never changes a bit");
-  return command
-      .add_option("--model", folder,
-                  "the model's folder, or that of a training run: its best model then")
-      ->type_name("DIR");
+  std::string text = "the model's folder, or that of a training run: its best model then";
+  if (several) text += "; again for models that decide together";
+  // One value each, or the words behind it would be folders too.
+  return command.add_option("--model", folders, text)->type_name("DIR")->allow_extra_args(false);
 }
 
 ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {
-  if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");
-  ModelFolder opened = open_model_folder(folder);
-  if (std::find(kinds.begin(), kinds.end(), opened.config.kind) != kinds.end()) return opened;
+  if (folders.size() != 1) {
+    throw Error(where_, "must be one folder here, got " + std::to_string(folders.size()));
+  }
+  return open_all(kinds)[0];
+}
+
+std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> kinds) const {
   std::string allowed;
   for (const ModelKind kind : kinds) {
     allowed += (allowed.empty() ? "" : " or ") + described(kind);
   }
-  throw Error(where_, "must be " + allowed + ", got " + described(opened.config.kind) + " in " +
-                          opened.path);
+  std::vector<ModelFolder> all;
+  for (const std::string& folder : folders) {
+    if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");
+    all.push_back(open_model_folder(folder));
+    const ModelKind kind = all.back().config.kind;
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+    throw Error(where_,
+                "must be " + allowed + ", got " + described(kind) + " in " + all.back().path);
+  }
+  return all;
 }
 
 }  // namespace sextant::app

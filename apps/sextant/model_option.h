@@ -4,19 +4,22 @@
 #include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "sextant/models/model_folder.h"
 
 namespace sextant::app {
 
 struct ModelOption {
-  std::string folder;
+  std::vector<std::string> folders;
   int threads = 0;
 
-  CLI::Option* add_to(CLI::App& command);
-  // The folder, with config and tokenizer. Throws Error for a model of none of these kinds, and as
-  // open_model_folder().
+  // `several`: the option may be there more than once.
+  CLI::Option* add_to(CLI::App& command, bool several = false);
+  // The folder, with config and tokenizer. Throws Error for a model of none of these kinds, for
+  // more than one, and as open_model_folder().
   ModelFolder open(std::initializer_list<ModelKind> kinds) const;
+  std::vector<ModelFolder> open_all(std::initializer_list<ModelKind> kinds) const;
 
  private:
   std::string where_;  // "generate.model"

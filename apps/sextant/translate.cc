@@ -62,9 +62,9 @@ std::string text_of(const Translate& command, std::int64_t number,
 }
 
 void run(const Translate& command) {
-  const ModelFolder folder = command.model.open({ModelKind::translator});
   LineSource source = lines_of(command.text);
-  Translator<float> model = load_translator(folder);
+  Translators models(command.model);
+  const Tokenizer& tokenizer = models.tokenizer();
   Translation options = command.options;
   options.threads = command.model.threads;
   const std::string where = command.text.is_stdin()     ? "stdin"
@@ -77,14 +77,14 @@ void run(const Translate& command) {
     std::vector<std::vector<std::int64_t>> tokens;
     for (const std::string& line : lines) {
       const auto at = number + static_cast<std::int64_t>(tokens.size()) + 1;
-      tokens.push_back(line_tokens(folder.tokenizer, line, where + ":" + std::to_string(at)));
+      tokens.push_back(line_tokens(tokenizer, line, where + ":" + std::to_string(at)));
     }
-    const auto found = translate_lines(model, tokens, options);
+    const auto found = models.translate(tokens, options);
     std::string shown;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       ++number;
-      shown += command.json ? json_of(lines[i], found[i], folder.tokenizer)
-                            : text_of(command, number, found[i], folder.tokenizer);
+      shown += command.json ? json_of(lines[i], found[i], tokenizer)
+                            : text_of(command, number, found[i], tokenizer);
     }
     print(shown);
   }
@@ -100,7 +100,7 @@ void add_translate(CLI::App& program, Job& job) {
       "Translates one sentence per line, in order; an empty line stays one. Lines of stdin are "
       "answered as they come.");
   auto translate = std::make_shared<Translate>();
-  translate->model.add_to(command)->required();
+  translate->model.add_to(command, true)->required();
   translate->text.add_to(command, "the text to translate, one sentence per line");
   add_search(command, translate->options.search);
   auto* n_best =

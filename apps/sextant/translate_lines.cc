@@ -8,6 +8,45 @@
 #include "sextant/text/segment.h"
 
 namespace sextant::app {
+namespace {
+
+bool same(const Tokenizer& a, const Tokenizer& b) {
+  if (a.kind() != b.kind() || a.size() != b.size()) return false;
+  for (std::int64_t id = 0; id < a.size(); ++id) {
+    if (a.piece(id) != b.piece(id)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Translators::Translators(const ModelOption& option)
+    : folders_(option.open_all({ModelKind::translator})) {
+  for (const ModelFolder& folder : folders_) {
+    if (!same(folder.tokenizer, tokenizer())) {
+      throw Error(folder.path,
+                  "must have the tokenizer of " + folders_[0].path + ", got another one");
+    }
+    models_.push_back(load_translator(folder));
+  }
+}
+
+std::vector<std::vector<Hypothesis>> Translators::translate(
+    std::span<const std::vector<std::int64_t>> lines, const Translation& options) {
+  std::vector<std::vector<std::int64_t>> sources;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    sources.push_back(lines[i]);
+    places.push_back(i);
+  }
+  std::vector<Translator<float>*> models;
+  for (Translator<float>& model : models_) models.push_back(&model);
+  std::vector<std::vector<Hypothesis>> all(lines.size());
+  auto found = sextant::translate(models, sources, options);
+  for (std::size_t i = 0; i < found.size(); ++i) all[places[i]] = std::move(found[i]);
+  return all;
+}
 
 void add_search(CLI::App& command, BeamSearch& search) {
   constexpr std::int64_t kMostBeams = 4096;
@@ -20,7 +59,7 @@ void add_search(CLI::App& command, BeamSearch& search) {
           [&search, where](const std::string& text) {
             search.length_penalty = parse_finite(text, where, 0);
           },
-          "0: log-probabilities as they are; larger: longer translations (default 0.6)")
+          "0: log-probabilities as they are; larger: longer translations (default 1)")
       ->type_name("X");
 }
 
@@ -31,22 +70,6 @@ std::vector<std::int64_t> line_tokens(const Tokenizer& tokenizer, std::string_vi
   if (tokens.size() <= kMostLineTokens) return tokens;
   throw Error(where, "must be at most " + std::to_string(kMostLineTokens) +
                          " tokens for a model, got " + std::to_string(tokens.size()));
-}
-
-std::vector<std::vector<Hypothesis>> translate_lines(
-    Translator<float>& model, std::span<const std::vector<std::int64_t>> lines,
-    const Translation& options) {
-  std::vector<std::vector<std::int64_t>> sources;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].empty()) continue;
-    sources.push_back(lines[i]);
-    places.push_back(i);
-  }
-  std::vector<std::vector<Hypothesis>> all(lines.size());
-  auto found = translate(model, sources, options);
-  for (std::size_t i = 0; i < found.size(); ++i) all[places[i]] = std::move(found[i]);
-  return all;
 }
 
 }  // namespace sextant::app

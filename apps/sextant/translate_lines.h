@@ -7,12 +7,32 @@
 #include <string>
 #include <vector>
 
+#include "model_option.h"
 #include "sextant/models/translate.h"
 #include "sextant/text/tokenizer.h"
 
 namespace sextant::app {
 
 inline constexpr std::size_t kMostLineTokens = 4096;  // of a sentence
+
+// The models of --model and the tokenizer that they share.
+class Translators {
+ public:
+  // Throws Error as ModelOption::open_all(), and for tokenizers that differ.
+  explicit Translators(const ModelOption& option);
+
+  const std::vector<ModelFolder>& folders() const { return folders_; }
+  const Tokenizer& tokenizer() const { return folders_[0].tokenizer; }
+  Translator<float>& first() { return models_[0]; }
+
+  // The hypotheses of each line; none for a line without a token.
+  std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,
+                                                 const Translation& options);
+
+ private:
+  std::vector<ModelFolder> folders_;
+  std::vector<Translator<float>> models_;
+};
 
 // --beam and --length-penalty.
 void add_search(CLI::App& command, BeamSearch& search);
@@ -21,10 +41,5 @@ void add_search(CLI::App& command, BeamSearch& search);
 // kMostLineTokens.
 std::vector<std::int64_t> line_tokens(const Tokenizer& tokenizer, std::string_view line,
                                       const std::string& where);
-
-// The hypotheses of each line; none for a line without a token.
-std::vector<std::vector<Hypothesis>> translate_lines(
-    Translator<float>& model, std::span<const std::vector<std::int64_t>> lines,
-    const Translation& options);
 
 }  // namespace sextant::app

@@ -2,6 +2,7 @@
 #include "sextant/models/translate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@
 namespace sextant {
 namespace {
 
-// The sources of one call of beam_search(), encoded.
+// The sources of one call of beam_search(), encoded by one model.
 class Search {
  public:
   Search(Translator<float>& model, std::span<const std::vector<std::int64_t>> sources,
@@ -104,8 +105,26 @@ class Search {
   Tensor<float> copy_keys_;
 };
 
-void check(const Translator<float>& model, std::span<const std::vector<std::int64_t>> sources,
-           const Translation& options) {
+// Makes log-probabilities those of the mean of the probabilities.
+void to_log_mean(Tensor<float>& first, std::span<const Tensor<float>> others) {
+  const double count = 1 + static_cast<double>(others.size());
+  for (std::int64_t i = 0; i < first.count(); ++i) {
+    double total = std::exp(static_cast<double>(first.data()[i]));
+    for (const auto& each : others) total += std::exp(static_cast<double>(each.data()[i]));
+    first.data()[i] = static_cast<float>(std::log(std::max(total / count, 1e-300)));
+  }
+}
+
+void check(std::span<Translator<float>* const> models,
+           std::span<const std::vector<std::int64_t>> sources, const Translation& options) {
+  if (models.empty()) throw Error("translate.models", "must be at least one, got none");
+  const std::int64_t vocabulary = models[0]->config.vocabulary;
+  for (const Translator<float>* model : models) {
+    if (model->config.vocabulary == vocabulary) continue;
+    throw Error("translate.models", "must have one vocabulary, got " + std::to_string(vocabulary) +
+                                        " and " + std::to_string(model->config.vocabulary) +
+                                        " tokens");
+  }
   if (!(options.factor >= 0 && options.factor <= 1000)) {
     throw Error("translate.factor", "must be in 0 .. 1000, got " + shortest(options.factor));
   }
@@ -119,9 +138,8 @@ void check(const Translator<float>& model, std::span<const std::vector<std::int6
   for (const auto& source : sources) {
     if (source.empty()) throw Error("translate.sources", "must have a token each");
     for (const std::int64_t token : source) {
-      if (token < 0 || token >= model.config.vocabulary) {
-        throw Error("translate.sources", "must be 0 .. " +
-                                             std::to_string(model.config.vocabulary - 1) +
+      if (token < 0 || token >= vocabulary) {
+        throw Error("translate.sources", "must be 0 .. " + std::to_string(vocabulary - 1) +
                                              ", got " + std::to_string(token));
       }
     }
@@ -130,25 +148,40 @@ void check(const Translator<float>& model, std::span<const std::vector<std::int6
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
+std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* const> models,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const Translation& options) {
-  check(model, sources, options);
+  check(models, sources, options);
   std::vector<std::vector<Hypothesis>> all;
   for (std::size_t first = 0; first < sources.size();) {
     const std::size_t count =
         std::min(sources.size() - first, static_cast<std::size_t>(options.together));
-    Search search(model, sources.subspan(first, count), options);
+    std::vector<std::unique_ptr<Search>> searches;
+    for (Translator<float>* model : models) {
+      searches.push_back(std::make_unique<Search>(*model, sources.subspan(first, count), options));
+    }
     auto found = beam_search(
-        search.lengths(),
-        [&search](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
-          return search.step(parents, tokens);
+        searches[0]->lengths(),
+        [&searches](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
+          Tensor<float> table = searches[0]->step(parents, tokens);
+          std::vector<Tensor<float>> others;
+          for (std::size_t i = 1; i < searches.size(); ++i) {
+            others.push_back(searches[i]->step(parents, tokens));
+          }
+          if (!others.empty()) to_log_mean(table, others);
+          return table;
         },
         options.search);
     for (auto& hypotheses : found) all.push_back(std::move(hypotheses));
     first += count;
   }
   return all;
+}
+
+std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
+                                               std::span<const std::vector<std::int64_t>> sources,
+                                               const Translation& options) {
+  return translate(std::array{&model}, sources, options);
 }
 
 }  // namespace sextant

@@ -72,6 +72,24 @@ TEST(EvaluateCommand, ThePerplexityIsThatOfTheModelsLoss) {
   EXPECT_EQ(json["perplexity"], std::exp(sum.loss / 6));
 }
 
+TEST(EvaluateCommand, SeveralModelsHaveABleuButNoPerplexity) {
+  const Folder folder;
+  put(folder / "pairs.tsv", "a b\tb a\nb c\tc b\n");
+  const std::string command = "evaluate --model " + turning_model() + " --model " +
+                              turning_model() + " --pairs " + folder / "pairs.tsv";
+  const auto json = sextant(command + " --json").json();
+  EXPECT_EQ(json["exact_percent"], 100);
+  EXPECT_EQ(json["models"].size(), 2U);
+  EXPECT_TRUE(json["perplexity"].is_null());
+  EXPECT_TRUE(json["reference_tokens"].is_null());
+  EXPECT_THAT(sextant(command).out, HasSubstr("perplexity  only of one model\n"));
+  put(folder / "text", "a b c");
+  const Outcome text = sextant("evaluate --model " + alphabet_model() + " --model " +
+                               alphabet_model() + " --text " + folder / "text");
+  EXPECT_EQ(text.code, 1);
+  EXPECT_EQ(text.err, "sextant: [evaluate.model] must be one folder here, got 2\n");
+}
+
 TEST(EvaluateCommand, TranslatesTheOtherWayWhenAsked) {
   const Folder folder;
   put(folder / "pairs.tsv", "x\ta b\ny\tc d\n");

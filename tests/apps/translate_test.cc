@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "apps/run_program.h"
 #include "apps/trained_models.h"
 
@@ -99,6 +102,35 @@ TEST(TranslateCommand, RefusesWhatItCannotUse) {
   const Outcome missing = sextant("translate a --model no-such-folder");
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, StartsWith("sextant: [no-such-folder] must be a model's folder"));
+}
+
+TEST(TranslateCommand, SeveralModelsDecideTogether) {
+  const Folder folder;
+  save_turning_model(folder / "pointer", true);
+  const auto answer = [](const std::string& model) {
+    const auto json = sextant("translate 'a b' --json --model " + model).json();
+    return std::pair(json["translations"][0]["text"].get<std::string>(),
+                     std::exp(json["translations"][0]["log_probability"].get<double>()));
+  };
+  const auto first = answer(turning_model()), second = answer(folder / "pointer");
+  const auto both = answer(turning_model() + " --model " + folder / "pointer");
+  EXPECT_EQ(both.first, "b a");
+  EXPECT_GT(both.second, std::min(first.second, second.second));
+  EXPECT_LT(both.second, std::max(first.second, second.second));
+}
+
+TEST(TranslateCommand, RefusesModelsWithTokenizersOfTheirOwn) {
+  const Folder folder;
+  const SentencePairs pairs = turned_words();
+  const Tokenizer tokenizer = Tokenizer::train(std::vector<std::string>{"a b c d e g"});
+  const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
+  TranslationTask task(small_model(ModelKind::translator), tokenizer, tokens, tokens, {});
+  std::filesystem::create_directories(folder / "model");
+  task.save_model(folder / "model");
+  const Outcome outcome = sextant(translate("'a b' --model " + folder / "model"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err, "sextant: [" + folder / "model" + "] must have the tokenizer of " +
+                             turning_model() + ", got another one\n");
 }
 
 TEST(TranslateCommand, RefusesModelsThatDoNotTranslate) {

@@ -1,6 +1,7 @@
 // Decoding with caches gives what the whole model says.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "layers/ops.h"
@@ -123,6 +124,61 @@ TEST(Translate, DoesNotDependOnWhichSourcesAreTogether) {
     EXPECT_EQ(together[s][0].tokens, alone[s][0].tokens);
     EXPECT_EQ(together[s][0].log_probability, alone[s][0].log_probability);
   }
+}
+
+// With every sequence among the beams the search is exact, so what it finds can be listed.
+TEST(Translate, SeveralModelsDecideByTheMeanOfTheirProbabilities) {
+  TransformerConfig config = small(ModelKind::translator, "rotary");
+  Translator<float> first(config);
+  config.seed = 5;
+  config.pointer = true;
+  Translator<float> second(config);
+  const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {8, 3}};
+  Translation options;
+  options.factor = 0;
+  options.more = 1;  // one token: <eos>, or one without an end
+  options.search.beams = options.search.n_best = config.vocabulary;
+  std::array models = {&first, &second};
+  const auto both = translate(models, sources, options);
+  const auto one = translate(first, sources, options), two = translate(second, sources, options);
+  const auto probability = [](const std::vector<Hypothesis>& of, const Hypothesis& like) {
+    for (const Hypothesis& each : of) {
+      if (each.tokens == like.tokens) return std::exp(each.log_probability);
+    }
+    return -1.0;
+  };
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    double total = 0;
+    ASSERT_EQ(both[s].size(), static_cast<std::size_t>(config.vocabulary));
+    for (const Hypothesis& each : both[s]) {
+      const double mean = (probability(one[s], each) + probability(two[s], each)) / 2;
+      EXPECT_NEAR(std::exp(each.log_probability), mean, 1e-6);
+      total += mean;
+    }
+    EXPECT_NEAR(total, 1, 1e-5);
+  }
+}
+
+TEST(Translate, AModelTwiceIsThatModel) {
+  Translator<float> model(small(ModelKind::translator, "rotary"));
+  const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {7}};
+  std::array models = {&model, &model};
+  const auto twice = translate(models, sources), once = translate(model, sources);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    EXPECT_EQ(twice[s][0].tokens, once[s][0].tokens);
+    EXPECT_NEAR(twice[s][0].log_probability, once[s][0].log_probability, 1e-5);
+  }
+}
+
+TEST(Translate, RefusesModelsThatCannotDecideTogether) {
+  TransformerConfig config = small(ModelKind::translator, "rotary");
+  Translator<float> first(config);
+  ++config.vocabulary;
+  Translator<float> second(config);
+  std::array models = {&first, &second};
+  const std::vector<std::vector<std::int64_t>> sources = {{4}};
+  EXPECT_THROW(translate(models, sources), Error);
+  EXPECT_THROW(translate(std::span<Translator<float>* const>{}, sources), Error);
 }
 
 TEST(Translate, RefusesWhatItCannotRead) {

@@ -20,8 +20,12 @@ struct Translation {
   int threads = 0;
 };
 
-// The best hypotheses of each source, tokens without <bos> and <eos>. Throws Error for an empty
-// source, a token outside the vocabulary, or options out of range.
+// The best hypotheses of each source, tokens without <bos> and <eos>. Several models decide
+// together: a token's probability is the mean of theirs. Throws Error for an empty source, a token
+// outside the vocabulary, options out of range, no model or models of different vocabularies.
+std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* const> models,
+                                               std::span<const std::vector<std::int64_t>> sources,
+                                               const Translation& options = {});
 std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const Translation& options = {});
