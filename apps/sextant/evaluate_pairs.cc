@@ -21,7 +21,8 @@ struct Translated {
   double seconds = 0;
 };
 
-Translated translated(Translators& models, std::span<const std::vector<std::int64_t>> sources,
+Translated translated(Translators& models, std::span<const std::string> lines,
+                      std::span<const std::vector<std::int64_t>> sources,
                       const Translation& options) {
   constexpr std::size_t kTogether = 32;
   const auto start = std::chrono::steady_clock::now();
@@ -31,7 +32,8 @@ Translated translated(Translators& models, std::span<const std::vector<std::int6
     progress.show("translated " + std::to_string(first) + " of " + std::to_string(sources.size()));
     const auto part = sources.subspan(first, std::min(kTogether, sources.size() - first));
     for (const auto& found : models.translate(part, options)) {
-      result.lines.push_back(found.empty() ? "" : models.tokenizer().decode(found[0].tokens));
+      const std::string& line = lines[result.lines.size()];
+      result.lines.push_back(found.empty() ? "" : models.text(line, found[0], options.threads));
       std::ranges::replace(result.lines.back(), '\n', ' ');
       if (!found.empty()) {
         result.tokens += static_cast<std::int64_t>(found[0].tokens.size()) + found[0].finished;
@@ -134,7 +136,7 @@ void evaluate_pairs(const Evaluate& command) {
 
   const bool alone = models.folders().size() == 1;
   const LossSum loss = alone ? reference_loss(models.first(), tokens, options.threads) : LossSum{};
-  const Translated made = translated(models, tokens.source, options);
+  const Translated made = translated(models, pairs.source, tokens.source, options);
   if (!command.output.empty()) {
     std::string text;
     for (const std::string& line : made.lines) text += line + "\n";

@@ -33,10 +33,10 @@ LineSource lines_of(const TextInput& text) {
 }
 
 std::string json_of(const std::string& line, const std::vector<Hypothesis>& found,
-                    const Tokenizer& tokenizer) {
+                    Translators& models, int threads) {
   Json json{{"source", line}, {"translations", Json::array()}};
   for (const Hypothesis& hypothesis : found) {
-    json["translations"].push_back({{"text", tokenizer.decode(hypothesis.tokens)},
+    json["translations"].push_back({{"text", models.text(line, hypothesis, threads)},
                                     {"score", hypothesis.score},
                                     {"log_probability", hypothesis.log_probability},
                                     {"finished", hypothesis.finished}});
@@ -46,11 +46,11 @@ std::string json_of(const std::string& line, const std::vector<Hypothesis>& foun
 
 // The translation, or with --n-best a line for each: the number of the source's line, the score,
 // the text. A line of a text stays one line.
-std::string text_of(const Translate& command, std::int64_t number,
-                    const std::vector<Hypothesis>& found, const Tokenizer& tokenizer) {
+std::string text_of(const Translate& command, std::int64_t number, const std::string& source,
+                    const std::vector<Hypothesis>& found, Translators& models) {
   std::string text;
   for (const Hypothesis& hypothesis : found) {
-    std::string line = tokenizer.decode(hypothesis.tokens);
+    std::string line = models.text(source, hypothesis, command.model.threads);
     for (char& c : line) c = c == '\n' ? ' ' : c;
     if (command.n_best_given) {
       text += std::to_string(number) + "\t" + fixed(hypothesis.score, 4) + "\t";
@@ -64,7 +64,6 @@ std::string text_of(const Translate& command, std::int64_t number,
 void run(const Translate& command) {
   LineSource source = lines_of(command.text);
   Translators models(command.model);
-  const Tokenizer& tokenizer = models.tokenizer();
   Translation options = command.options;
   options.threads = command.model.threads;
   const std::string where = command.text.is_stdin()     ? "stdin"
@@ -77,14 +76,14 @@ void run(const Translate& command) {
     std::vector<std::vector<std::int64_t>> tokens;
     for (const std::string& line : lines) {
       const auto at = number + static_cast<std::int64_t>(tokens.size()) + 1;
-      tokens.push_back(line_tokens(tokenizer, line, where + ":" + std::to_string(at)));
+      tokens.push_back(line_tokens(models.tokenizer(), line, where + ":" + std::to_string(at)));
     }
     const auto found = models.translate(tokens, options);
     std::string shown;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       ++number;
-      shown += command.json ? json_of(lines[i], found[i], tokenizer)
-                            : text_of(command, number, found[i], tokenizer);
+      shown += command.json ? json_of(lines[i], found[i], models, options.threads)
+                            : text_of(command, number, lines[i], found[i], models);
     }
     print(shown);
   }

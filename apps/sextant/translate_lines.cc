@@ -1,6 +1,7 @@
 // Lines of text through a translator.
 #include "translate_lines.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "options.h"
@@ -46,6 +47,33 @@ std::vector<std::vector<Hypothesis>> Translators::translate(
   auto found = sextant::translate(models, sources, options);
   for (std::size_t i = 0; i < found.size(); ++i) all[places[i]] = std::move(found[i]);
   return all;
+}
+
+std::string Translators::text(std::string_view line, const Hypothesis& found, int threads) {
+  const auto is_unknown = [](std::int64_t id) { return id == Tokenizer::unk(); };
+  const auto source = tokenizer().encode(line);
+  if (!first().pointer || std::ranges::none_of(found.tokens, is_unknown) ||
+      std::ranges::none_of(source, is_unknown)) {
+    return tokenizer().decode(found.tokens);
+  }
+  std::vector<std::int64_t> read{Tokenizer::bos()};
+  read.insert(read.end(), found.tokens.begin(), found.tokens.end());
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = threads};
+  const Tensor<float> copied = first().attention_maps(source, read, pass).copied;
+  const auto words = tokenizer().tokens(line);
+  std::vector<std::string> made;
+  for (std::size_t i = 0; i < found.tokens.size(); ++i) {
+    made.push_back(tokenizer().piece(found.tokens[i]));
+    float most = -1;
+    for (std::size_t j = 0; is_unknown(found.tokens[i]) && j < source.size(); ++j) {
+      const float part = copied(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j));
+      if (!is_unknown(source[j]) || part <= most) continue;
+      most = part;
+      made.back() = words[j];
+    }
+  }
+  return tokenizer().join(made);
 }
 
 void add_search(CLI::App& command, BeamSearch& search) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model_option.h"
@@ -28,6 +28,9 @@ class Translators {
   // The hypotheses of each line; none for a line without a token.
   std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,
                                                  const Translation& options);
+  // A hypothesis of a line. What the tokenizer does not know, a pointer can still copy: it is then
+  // the unknown token of the line that the first model looked at most.
+  std::string text(std::string_view line, const Hypothesis& found, int threads);
 
  private:
   std::vector<ModelFolder> folders_;

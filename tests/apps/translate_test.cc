@@ -119,6 +119,27 @@ TEST(TranslateCommand, SeveralModelsDecideTogether) {
   EXPECT_LT(both.second, std::max(first.second, second.second));
 }
 
+TEST(TranslateCommand, AWordThatIsNotKnownIsCopied) {
+  const Folder folder;
+  const SentencePairs pairs = turned_words();
+  const Tokenizer tokenizer = Tokenizer::train(std::vector<std::string>{"a b c d e"});
+  const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
+  for (const bool pointer : {true, false}) {
+    TransformerConfig config = small_model(ModelKind::translator);
+    config.pointer = pointer;
+    TranslationTask task(config, tokenizer, tokens, tokens, {.pairs = 18, .smoothing = 0});
+    learn(task, 200);
+    std::filesystem::create_directories(folder / "model");
+    task.save_model(folder / "model");
+    const std::string command = "--model " + folder / "model";
+    EXPECT_EQ(sextant("translate 'Yorick a' " + command).out, pointer ? "a Yorick\n" : "a <unk>\n");
+    put(folder / "pairs.tsv", "b Yorick\tYorick b\n");
+    EXPECT_EQ(sextant("evaluate --json --pairs " + folder / "pairs.tsv " + command)
+                  .json()["exact_percent"],
+              pointer ? 100 : 0);
+  }
+}
+
 TEST(TranslateCommand, RefusesModelsWithTokenizersOfTheirOwn) {
   const Folder folder;
   const SentencePairs pairs = turned_words();
