@@ -247,9 +247,14 @@ void TrainOptions::add_to(CLI::App& command) {
             {"--pairs", "translate"},
             {"--valid", "translate"},
             {"--from", "lm mlm translate"}};
-  TrainOptionAdder{command, *this, kData, "translate"}.flag(
+  const TrainOptionAdder pairs{command, *this, kData, "translate"};
+  pairs.flag(
       "--reverse", true, [](TrainPlan & plan) -> auto& { return plan.settings.reverse; },
       "translate: from the second column to the first");
+  pairs.flag(
+      "--augment", true, [](TrainPlan & plan) -> auto& { return plan.settings.augment; },
+      "translate, both sides one language: learns each pair in both directions, and each target "
+      "from its own words in a disturbed order");
   add_data_options(command, *this);
   command
       .add_option("--from", from_,

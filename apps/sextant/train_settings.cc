@@ -31,6 +31,7 @@ template <class Plan, class Field>
 void each_number(Plan& plan, const Field& field) {
   auto& settings = plan.settings;
   field("reverse", settings.reverse);
+  field("augment", settings.augment);
   field("held_out", settings.held_out);
   field("length", settings.length);
   field("batch", settings.batch);

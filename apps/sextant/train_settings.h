@@ -24,6 +24,7 @@ struct TrainSettings {
   std::vector<DataFile> valid;    // of pairs: one or none
   std::vector<DataFile> from;     // a model's folder to start from: one or none
   bool reverse = false;           // the second column is the source
+  bool augment = false;           // pairs: see augmented() in text/pairs.h
   double held_out = 0.1;          // part of the data, 0 < held_out < 1
   TokenizerTraining tokenizer{};  // of the training part
   TransformerConfig model{};

@@ -104,6 +104,13 @@ TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
   ASSERT_EQ(back.code, 0) << back.err;
   EXPECT_EQ(back.json()["data"], "100 pairs to learn from, 100 held out");
   EXPECT_NE(back.json()["training_loss"], there.json()["training_loss"]);
+  // The tokenizer is that of the pairs themselves.
+  const Outcome more =
+      sextant(translate("more", "--steps 2 --pointer --encoder-layers 2 --augment --json"));
+  ASSERT_EQ(more.code, 0) << more.err;
+  EXPECT_EQ(more.json()["data"], "270 pairs to learn from, 10 held out");
+  EXPECT_EQ(contents(folder_ / "more/last/tokenizer.json"),
+            contents(folder_ / "there/last/tokenizer.json"));
 }
 
 TEST_F(Train, ChecksDatesItHasNotSeen) {

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +102,35 @@ TEST(Pairs, ComeFromFiles) {
   EXPECT_THAT(error_of([&] { load_pairs(folder / "none.tsv"); }), HasSubstr("none.tsv"));
   write_file(folder / "a.txt", "a\r\nb");
   EXPECT_THAT(load_texts(folder / "a.txt"), ElementsAre("a\nb"));
+}
+
+TEST(Pairs, AugmentedAreThoseTurnedAroundAndFromDisturbedWords) {
+  SentencePairs pairs;
+  std::string words;
+  for (int i = 0; i < 200; ++i) words += std::to_string(i) + ' ';
+  words.pop_back();
+  pairs.source = {"thou art .", "a"};
+  pairs.target = {words, "b"};
+  const SentencePairs all = augmented(pairs, 7);
+  ASSERT_EQ(all.source.size(), 6U);
+  EXPECT_THAT(all.target, ElementsAre(words, "b", "thou art .", words, "a", "b"));
+  const std::string disturbed = all.source[3];
+  EXPECT_THAT(all.source, ElementsAre("thou art .", "a", words, disturbed, "b", "b"));
+  std::istringstream stream(disturbed);
+  std::vector<int> found;
+  int moved = 0;
+  for (int word = 0; stream >> word;) {
+    const int place = static_cast<int>(found.size());
+    EXPECT_LE(std::abs(word - place), 2);
+    moved += word != place;
+    found.push_back(word);
+  }
+  // Neighbours change places with probability 2/9 if they are alone; more with others about.
+  EXPECT_GT(moved, 60);
+  std::ranges::sort(found);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(found[static_cast<std::size_t>(i)], i);
+  EXPECT_EQ(augmented(pairs, 7).source, all.source);
+  EXPECT_NE(augmented(pairs, 8).source, all.source);
 }
 
 TEST(Texts, ComeAsFilesParagraphsOrLines) {

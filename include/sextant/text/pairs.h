@@ -39,6 +39,12 @@ SentencePairs load_pairs(const std::string& path, const PairColumns& columns = {
 SentencePairs parse_pairs(std::string_view bytes, const PairColumns& columns = {},
                           std::string_view where = "pairs");
 
+// More to learn from where both sides are one language: the pairs, then each turned around and each
+// target from its own words in a disturbed order (Lample et al. 2018, 1711.00043, section 2.3):
+// word i goes to place i + 3 u among the others, u uniform in [0, 1), so it moves by two places at
+// most. Words are parted by white space. Three times the pairs, the same ones for a seed.
+SentencePairs augmented(const SentencePairs& pairs, std::uint32_t seed);
+
 enum class TextUnit {
   file,       // all of it, line breaks kept
   paragraph,  // lines up to an empty one, with line breaks between them
