@@ -6,14 +6,29 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/philox.h"
 #include "layers/ops.h"
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/scheme_positions.h"
 
 namespace sextant::detail {
 
-// dropout(embedding(tokens) sqrt(width) + positions), [tokens, width], in the pass's memory; `key`
-// is set to that of the dropout. Makes the tables of the positions.
+// Zeros the rows of the tokens that word dropout hides.
+template <class T>
+void hide_tokens(View<T> x, const RandomKey& key, const Pass& pass) {
+  if (pass.word_dropout == 0) return;
+  const double least = pass.word_dropout * 0x1p32;
+  for (std::int64_t row = 0; row < x.size(0); ++row) {
+    // The 1 is what no counter of dropout has there.
+    const auto random =
+        philox({static_cast<std::uint32_t>(row), 0, key.stream, 1},
+               {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)});
+    if (random[0] < least) std::fill_n(x.data() + row * x.size(1), x.size(1), T{});
+  }
+}
+
+// dropout(hide(embedding(tokens) sqrt(width)) + positions), [tokens, width], in the pass's memory;
+// `key` is set to that of both kinds of dropout. Makes the tables of the positions.
 template <class T>
 View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& positions,
                      std::span<const std::int64_t> tokens, std::span<const std::int64_t> segments,
@@ -26,8 +41,9 @@ View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& position
   const View<T> x =
       pass.memory.take<T>({static_cast<std::int64_t>(tokens.size()), embedding.width()});
   embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
-  positions.add_to(x, segments, pass);
   key = pass.next_random();
+  hide_tokens(x, key, pass);
+  positions.add_to(x, segments, pass);
   if (pass.dropout > 0) {
     ops::dropout<T>(nullptr, x.data(), x.data(), x.count(), pass.dropout, key, pass.threads);
   }
@@ -61,6 +77,7 @@ void embed_tokens_gradient(const Embedding<T>& embedding, const SchemePositions<
   }
   positions.add_gradient(dx, segments, positions_gradient);
   positions.finish(positions_gradient);
+  hide_tokens(dx, key, pass);
   embedding.backward(tokens, std::sqrt(static_cast<double>(embedding.width())), dx, gradient, pass);
 }
 

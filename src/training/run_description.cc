@@ -36,6 +36,7 @@ Json to_json(const TrainerOptions& options) {
             {"steps", schedule.steps},
             {"floor", schedule.floor}}},
           {"dropout", options.dropout},
+          {"word_dropout", options.word_dropout},
           {"settings", Json::parse(options.settings)}};
 }
 
@@ -80,6 +81,10 @@ void check_options(const TrainerOptions& options) {
   if (!(options.dropout >= 0 && options.dropout < 1)) {
     throw Error("trainer.dropout",
                 "must be at least 0 and below 1, got " + shortest(options.dropout));
+  }
+  if (!(options.word_dropout >= 0 && options.word_dropout < 1)) {
+    throw Error("trainer.word_dropout",
+                "must be at least 0 and below 1, got " + shortest(options.word_dropout));
   }
   check_count("trainer.steps", options.steps);
   check_count("trainer.patience", options.patience);
@@ -131,6 +136,7 @@ TrainerOptions read_run(const std::string& folder) {
                         .steps = schedule.at("steps").get<std::int64_t>(),
                         .floor = schedule.at("floor").get<double>()};
     options.dropout = json.at("dropout").get<double>();
+    options.word_dropout = json.at("word_dropout").get<double>();
     options.settings = json.at("settings").dump();
     return options;
   } catch (const Json::exception& error) {

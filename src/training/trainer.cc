@@ -122,7 +122,8 @@ class Trainer {
       Pass pass{.memory = memory_,
                 .threads = options_.threads,
                 .dropout = options_.dropout,
-                .random = {.seed = batch_seed(options_.seed, step, batch)}};
+                .random = {.seed = batch_seed(options_.seed, step, batch)},
+                .word_dropout = options_.word_dropout};
       sum.add(task_.accumulate(step, batch, 1 / static_cast<double>(targets), pass));
     }
     if (sum.tokens != targets) {

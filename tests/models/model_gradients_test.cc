@@ -30,10 +30,12 @@ void expect_model_gradients(const TransformerConfig& config, const Batch& batch)
   const TokenLossOptions options{.smoothing = 0.1, .scale = 0.5};
   const auto loss = [&] {
     memory.reset();
-    Pass pass{.memory = memory, .threads = 1, .dropout = 0.1, .random = {.seed = 9}};
+    Pass pass{
+        .memory = memory, .threads = 1, .dropout = 0.1, .random = {.seed = 9}, .word_dropout = 0.3};
     return options.scale * model.loss(batch, options, nullptr, pass).smoothed;
   };
-  Pass pass{.memory = memory, .threads = 1, .dropout = 0.1, .random = {.seed = 9}};
+  Pass pass{
+      .memory = memory, .threads = 1, .dropout = 0.1, .random = {.seed = 9}, .word_dropout = 0.3};
   model.loss(batch, options, &gradient, pass);
   expect_gradients(model.parameters(), gradient.parameters(), loss, 6);
 }
@@ -46,6 +48,28 @@ TEST(LanguageModel, HasTheGradientsOfTiedAndUntiedEmbeddings) {
     config.scheme = "learned";
     expect_model_gradients<LanguageModel<double>>(config, two_sentences());
   }
+}
+
+TEST(LanguageModel, HiddenWordsLeaveTheirPositions) {
+  TransformerConfig config = tiny(ModelKind::causal);
+  config.scheme = "learned";
+  LanguageModel<double> model(config);
+  // Words 8 and 9 differ in their vectors only, so once both are hidden nobody can tell.
+  const TokenBatch eight{std::vector<std::int64_t>(64, 8),
+                         {0, 8, 16, 24, 32, 40, 48, 56, 64},
+                         std::vector<std::int64_t>(64, 3)};
+  TokenBatch nine = eight;
+  std::ranges::fill(nine.tokens, 9);
+  const auto loss = [&](const TokenBatch& batch, double hidden, std::uint64_t seed) {
+    Workspace memory;
+    Pass pass{.memory = memory, .threads = 1, .random = {.seed = seed}, .word_dropout = hidden};
+    return model.loss(batch, {}, nullptr, pass).loss;
+  };
+  EXPECT_NE(loss(eight, 0, 1), loss(nine, 0, 1));
+  EXPECT_EQ(loss(eight, 1 - 1e-12, 1), loss(nine, 1 - 1e-12, 1));
+  EXPECT_NE(loss(eight, 0.5, 1), loss(eight, 0, 1));
+  EXPECT_NE(loss(eight, 0.5, 1), loss(eight, 0.5, 2));
+  EXPECT_EQ(loss(eight, 0.5, 1), loss(eight, 0.5, 1));
 }
 
 TEST(LanguageModel, OfMaskedTokensSeesBothSides) {

@@ -219,6 +219,8 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
   using O = TrainerOptions;
   refuses([](O& o) { o.folder = ""; }, "[trainer.folder] must not be empty");
   refuses([](O& o) { o.dropout = 1; }, "[trainer.dropout] must be at least 0 and below 1, got 1");
+  refuses([](O& o) { o.word_dropout = -1; },
+          "[trainer.word_dropout] must be at least 0 and below 1, got -1");
   refuses([](O& o) { o.steps = -1; }, "[trainer.steps] must be at least 0, got -1");
   refuses([](O& o) { o.steps = 0; }, "[trainer.steps] must be above 0 when there are no minutes");
   refuses([](O& o) { o.minutes = NAN; },

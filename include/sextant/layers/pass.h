@@ -53,6 +53,9 @@ struct Pass {
   int threads = 0;     // 0: default_threads(); results do not depend on it
   double dropout = 0;  // 0 <= dropout < 1; 0 when not training
   RandomKey random{};
+  // The part of the tokens whose vector is zero instead, positions stay (Gal and Ghahramani 2016,
+  // 1512.05287, section 4.2); as dropout.
+  double word_dropout = 0;
 
   RandomKey next_random() noexcept {
     ++random.stream;

@@ -23,6 +23,7 @@ struct TrainerOptions {
   AdamWOptions optimiser{};
   Schedule schedule{};
   double dropout = 0;           // 0 <= dropout < 1, for Pass
+  double word_dropout = 0;      // as well
   std::string settings = "{}";  // a JSON object of the caller's: the model, the data
 
   // When it ends: at the first that is reached; steps or minutes must be given.
