@@ -172,6 +172,8 @@ void add_step_options(CLI::App& command, TrainOptions& to) {
              "largest norm of the gradients; 0: any (default 1)");
   steps.real("--dropout", 0, 1, false, SEXTANT_FIELD(trainer.dropout),
              "(default 0.1; translate 0.3, dates 0)");
+  steps.real("--word-dropout", 0, 1, false, SEXTANT_FIELD(trainer.word_dropout),
+             "part of the words whose vectors are hidden in a step (default 0)");
   steps.real("--smoothing", 0, 1, false, SEXTANT_FIELD(settings.smoothing),
              "of labels (default 0; translate 0.1)");
   steps.integer("--seed", 0, kMostSeed, SEXTANT_FIELD(trainer.seed),
@@ -184,6 +186,25 @@ void add_step_options(CLI::App& command, TrainOptions& to) {
                 "steps (default: every five minutes, at the best validations and at the end)");
 }
 #undef SEXTANT_FIELD
+
+PairAugmentation parse_augmentation(const std::string& text, const std::string& where) {
+  PairAugmentation how;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    bool* const one = name == "turn"      ? &how.turn
+                      : name == "shuffle" ? &how.shuffle
+                      : name == "replace" ? &how.replace
+                                          : nullptr;
+    if (one == nullptr) {
+      throw Error(where,
+                  "must be of turn, shuffle, replace with commas between, got '" + text + "'");
+    }
+    *one = true;
+    begin = end + 1;
+  }
+  return how;
+}
 
 std::string refusal(const Scheme& scheme) {
   return scheme.name == "forgetting" ? "must be one whose positions do not depend on the tokens"
@@ -251,10 +272,12 @@ void TrainOptions::add_to(CLI::App& command) {
   pairs.flag(
       "--reverse", true, [](TrainPlan & plan) -> auto& { return plan.settings.reverse; },
       "translate: from the second column to the first");
-  pairs.flag(
-      "--augment", true, [](TrainPlan & plan) -> auto& { return plan.settings.augment; },
-      "translate, both sides one language: learns each pair in both directions, and each target "
-      "from its own words in a disturbed order");
+  pairs.word(
+      "--augment", parse_augmentation,
+      [](TrainPlan & plan) -> auto& { return plan.settings.augment; },
+      "translate, where both sides are one language: more pairs; one or more of turn (the other "
+      "way round), shuffle (each target from its own words in a disturbed order) and replace "
+      "(other words on both sides for those that they share), with commas between");
   add_data_options(command, *this);
   command
       .add_option("--from", from_,

@@ -31,7 +31,9 @@ template <class Plan, class Field>
 void each_number(Plan& plan, const Field& field) {
   auto& settings = plan.settings;
   field("reverse", settings.reverse);
-  field("augment", settings.augment);
+  field("augment_turn", settings.augment.turn);
+  field("augment_shuffle", settings.augment.shuffle);
+  field("augment_replace", settings.augment.replace);
   field("held_out", settings.held_out);
   field("length", settings.length);
   field("batch", settings.batch);

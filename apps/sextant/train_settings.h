@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sextant/models/transformer_config.h"
+#include "sextant/text/pairs.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/training/trainer.h"
 
@@ -24,7 +25,7 @@ struct TrainSettings {
   std::vector<DataFile> valid;    // of pairs: one or none
   std::vector<DataFile> from;     // a model's folder to start from: one or none
   bool reverse = false;           // the second column is the source
-  bool augment = false;           // pairs: see augmented() in text/pairs.h
+  PairAugmentation augment{};     // of pairs
   double held_out = 0.1;          // part of the data, 0 < held_out < 1
   TokenizerTraining tokenizer{};  // of the training part
   TransformerConfig model{};

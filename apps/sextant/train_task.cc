@@ -160,7 +160,9 @@ TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
   Tokenizer tokenizer = tokenizer_for(plan, start, texts);
-  if (settings.augment) pairs = augmented(pairs, static_cast<std::uint32_t>(plan.trainer.seed));
+  if (settings.augment.any()) {
+    pairs = augmented(pairs, settings.augment, static_cast<std::uint32_t>(plan.trainer.seed));
+  }
   auto tokens = TokenPairs::encode(pairs, tokenizer, settings.length);
   auto held_out_tokens = TokenPairs::encode(held_out, tokenizer, settings.length);
   std::string data = amounts(tokens.source.size(), held_out_tokens.source.size(), "pairs");

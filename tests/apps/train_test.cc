@@ -105,10 +105,10 @@ TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
   EXPECT_EQ(back.json()["data"], "100 pairs to learn from, 100 held out");
   EXPECT_NE(back.json()["training_loss"], there.json()["training_loss"]);
   // The tokenizer is that of the pairs themselves.
-  const Outcome more =
-      sextant(translate("more", "--steps 2 --pointer --encoder-layers 2 --augment --json"));
+  const Outcome more = sextant(translate(
+      "more", "--steps 2 --pointer --encoder-layers 2 --augment turn,shuffle,replace --json"));
   ASSERT_EQ(more.code, 0) << more.err;
-  EXPECT_EQ(more.json()["data"], "270 pairs to learn from, 10 held out");
+  EXPECT_EQ(more.json()["data"], "450 pairs to learn from, 10 held out");
   EXPECT_EQ(contents(folder_ / "more/last/tokenizer.json"),
             contents(folder_ / "there/last/tokenizer.json"));
 }
@@ -255,6 +255,9 @@ TEST_F(Train, RefusesWrongCommandLines) {
   refused("train lm --text t --minutes 1 --decay cosine" + to, "[train.decay]");
   refused("train lm --text t --steps 1 --activation tanh" + to, "[train.activation]");
   refused("train lm --text t --steps 1 --tokenizer bytes" + to, "bytes");
+  refused("train translate --pairs p --steps 1 --augment turn,flip" + to,
+          "[train.augment] must be of turn, shuffle, replace with commas between, got 'turn,flip'");
+  refused("train lm --text t --steps 1 --augment turn" + to, "must be given with translate only");
   refused("train lm --text t --steps 1 --widht 3" + to, "did you mean '--width'");
 }
 

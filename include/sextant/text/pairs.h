@@ -39,11 +39,25 @@ SentencePairs load_pairs(const std::string& path, const PairColumns& columns = {
 SentencePairs parse_pairs(std::string_view bytes, const PairColumns& columns = {},
                           std::string_view where = "pairs");
 
-// More to learn from where both sides are one language: the pairs, then each turned around and each
-// target from its own words in a disturbed order (Lample et al. 2018, 1711.00043, section 2.3):
-// word i goes to place i + 3 u among the others, u uniform in [0, 1), so it moves by two places at
-// most. Words are parted by white space. Three times the pairs, the same ones for a seed.
-SentencePairs augmented(const SentencePairs& pairs, std::uint32_t seed);
+// More to learn from, where both sides are one language. Words are parted by white space.
+struct PairAugmentation {
+  bool turn = false;  // each pair also the other way round
+  // Each target also from its own words in a disturbed order (Lample et al. 2018, 1711.00043,
+  // section 2.3): word i goes to place i + 3 u among the others, u uniform in [0, 1), so it moves
+  // by two places at most.
+  bool shuffle = false;
+  // Each pair in two more versions. Half of the words that both sides share, but for the commonest,
+  // are another on both: a word of the pairs, or, of names most often, the beginning of one and the
+  // end of another. That a word is copied can so be learned from what it stands beside only. The
+  // turned ones and, more rarely, the disturbed ones have such words too.
+  bool replace = false;
+
+  bool any() const { return turn || shuffle || replace; }
+};
+
+// The pairs, then what is made of them; the same for a seed.
+SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,
+                        std::uint32_t seed);
 
 enum class TextUnit {
   file,       // all of it, line breaks kept
