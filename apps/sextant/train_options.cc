@@ -353,7 +353,7 @@ TrainPlan TrainOptions::plan(const CLI::App& command) const {
   if (!from_.empty()) settings.from.push_back(data_file(from_));
   TokenizerTraining& tokenizer = settings.tokenizer;
   if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
-    tokenizer.vocabulary_size = settings.is_pairs() ? kPairSubwords : kSubwords;
+    tokenizer.vocabulary_size = kind == "translate" ? kPairSubwords : kSubwords;
   }
   TransformerConfig& model = settings.model;
   model.scheme = choice_.scheme;

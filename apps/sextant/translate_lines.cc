@@ -51,11 +51,11 @@ std::vector<std::vector<Hypothesis>> Translators::translate(
 
 std::string Translators::text(std::string_view line, const Hypothesis& found, int threads) {
   const auto is_unknown = [](std::int64_t id) { return id == Tokenizer::unk(); };
-  const auto source = tokenizer().encode(line);
-  if (!first().pointer || std::ranges::none_of(found.tokens, is_unknown) ||
-      std::ranges::none_of(source, is_unknown)) {
+  if (!first().pointer || std::ranges::none_of(found.tokens, is_unknown)) {
     return tokenizer().decode(found.tokens);
   }
+  const auto source = tokenizer().encode(line);
+  if (std::ranges::none_of(source, is_unknown)) return tokenizer().decode(found.tokens);
   std::vector<std::int64_t> read{Tokenizer::bos()};
   read.insert(read.end(), found.tokens.begin(), found.tokens.end());
   Workspace memory;
