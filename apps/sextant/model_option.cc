@@ -2,6 +2,7 @@
 #include "model_option.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "options.h"
 #include "sextant/core/error.h"
@@ -35,7 +36,7 @@ ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {
   if (folders.size() != 1) {
     throw Error(where_, "must be one folder here, got " + std::to_string(folders.size()));
   }
-  return open_all(kinds)[0];
+  return std::move(open_all(kinds).front());
 }
 
 std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> kinds) const {

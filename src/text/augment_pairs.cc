@@ -7,6 +7,7 @@
 #include "sextant/core/random.h"
 #include "sextant/text/pairs.h"
 #include "sextant/text/segment.h"
+#include "text/tokenizer_parts.h"
 
 namespace sextant {
 namespace {
@@ -39,21 +40,11 @@ Words disturbed(const Words& words, NumpyRandom& random) {
   return result;
 }
 
-// Where each character begins, and the end.
-std::vector<std::size_t> characters(const std::string& word) {
-  std::vector<std::size_t> begins;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if ((static_cast<unsigned char>(word[i]) & 0xC0) != 0x80) begins.push_back(i);
-  }
-  begins.push_back(word.size());
-  return begins;
-}
-
 bool is_name(const std::string& word) { return word[0] >= 'A' && word[0] <= 'Z'; }
 
 // Three letters or more, and nothing else.
 bool is_word(const std::string& text) {
-  return characters(text).size() > 3 && std::ranges::all_of(text, [](char c) {
+  return text::characters(text).size() >= 3 && std::ranges::all_of(text, [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
          });
 }
@@ -111,12 +102,14 @@ class Replacements {
     const std::string first = any(of, random);
     if ((random.uniform() < kMadeUp) != name) return first;
     const std::string second = any(of, random);
-    const auto a = characters(first), b = characters(second);
+    const auto a = text::characters(first), b = text::characters(second);
     const auto some = [&random](std::size_t most) {
       return std::min(most, 2 + static_cast<std::size_t>(3 * random.uniform()));
     };
-    return first.substr(0, a[some(a.size() - 1)]) +
-           second.substr(b[b.size() - 1 - some(b.size() - 1)]);
+    std::string made;
+    for (std::size_t i = 0, end = some(a.size()); i < end; ++i) made += a[i];
+    for (std::size_t i = b.size() - some(b.size()); i < b.size(); ++i) made += b[i];
+    return made;
   }
 
   std::set<std::string> common_;
