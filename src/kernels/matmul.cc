@@ -10,12 +10,12 @@
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kPackTask = 8;         // panels
-constexpr std::int64_t kMostTaskPanels = 32;  // columns of c that stay in the second cache
-constexpr std::int64_t kLeastTaskPanels = 4;  // or packing rows of a takes too large a share
-constexpr std::int64_t kMostDepth = 4096;     // of b packed at a time: at most 64 MiB
-constexpr std::int64_t kMostColumns = 4096;
-constexpr double kWorthThreads = 2e5;  // multiply-adds, some ten microseconds
+constexpr std::int64_t kPackTask = 8;          // panels
+constexpr std::int64_t kMostTaskPanels = 32;   // columns of c that stay in the second cache
+constexpr std::int64_t kLeastTaskPanels = 4;   // or packing rows of a takes too large a share
+constexpr std::int64_t kMostColumns = 4096;    // of b packed at a time
+constexpr std::int64_t kMostPacked = 1 << 19;  // floats of b, unless one block of the depth is more
+constexpr double kWorthThreads = 2e5;          // multiply-adds, some ten microseconds
 
 // This thread's until its next call: the packed b of a call, or the packed rows of a task.
 float* scratch(Tensor<float>& memory, std::int64_t floats) {
@@ -37,6 +37,14 @@ float* packed_a_scratch() {
 }
 
 std::int64_t blocks_of(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+
+// How much of the depth is packed at a time: what the second and third caches keep until it is
+// read.
+std::int64_t most_depth(std::int64_t columns) {
+  const std::int64_t packed_block =
+      kDepthBlock * panels_of(std::min(columns, kMostColumns)) * kPanelLanes;
+  return std::max<std::int64_t>(1, kMostPacked / packed_block) * kDepthBlock;
+}
 
 int worth(const MatmulSizes& s, int threads) {
   const double work =
@@ -89,8 +97,9 @@ void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads) {
   if (sizes.rows <= 0 || sizes.columns <= 0) return;
   threads = worth(sizes, threads);
-  for (std::int64_t k = 0; k < sizes.depth || k == 0; k += kMostDepth) {
-    const std::int64_t depth = std::min(kMostDepth, sizes.depth - k);
+  const std::int64_t most = most_depth(sizes.columns);
+  for (std::int64_t k = 0; k < sizes.depth || k == 0; k += most) {
+    const std::int64_t depth = std::min(most, sizes.depth - k);
     for (std::int64_t j = 0; j < sizes.columns; j += kMostColumns) {
       const std::int64_t columns = std::min(kMostColumns, sizes.columns - j);
       float* packed = packed_b_scratch(depth * panels_of(columns) * kPanelLanes);

@@ -158,8 +158,8 @@ TEST(Matmul, TakesMatricesInAnyLayoutAndAnyStart) {
 TEST(Matmul, BlocksOfTheDepthAndOfTheColumnsDoNotShow) {
   for (const From from : {From::zero, From::bias, From::sum}) {
     expect_chains({{3, 40, 256}, Layout::rows, Layout::rows, from});
-    expect_chains({{3, 40, 4096 + 300}, Layout::rows, Layout::columns, from});
-    expect_chains({{2, 4096 + 50, 70}, Layout::columns, Layout::rows, from});
+    expect_chains({{3, 600, 900}, Layout::rows, Layout::columns, from});
+    expect_chains({{2, 4096 + 50, 300}, Layout::columns, Layout::rows, from});
   }
 }
 
