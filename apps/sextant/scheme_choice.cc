@@ -104,7 +104,6 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
   scheme = default_scheme;
   refusal_ = refusal;
   where_ = command.get_name() + ".scheme";
-  constexpr const char* kGroup = "The scheme";
   option_ =
       command
           .add_option("--scheme", scheme,
@@ -114,13 +113,13 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
                           "Where this command has an option of that name itself, say "
                           "--scheme-PARAMETER")
           ->type_name("NAME")
-          ->group(kGroup);
+          ->group(kSchemeGroup);
   command
       .add_option("--scheme-weights", weights_file,
                   "a .safetensors file with what the scheme has learned, by the names of `sextant "
                   "list NAME` (default: where its training starts)")
       ->type_name("FILE")
-      ->group(kGroup);
+      ->group(kSchemeGroup);
   std::vector<std::string> done;
   for (const Scheme* candidate : schemes()) {
     if (refusal != nullptr && !refusal(*candidate).empty()) continue;
@@ -147,7 +146,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
           "--doubled-exponent", [this](std::int64_t) { parameters["exponent"] = "doubled"; },
           "the book chapter's slip: --exponent doubled, every wavelength exponent twice as large")
       ->excludes(exponent)
-      ->group(kGroup);
+      ->group(kSchemeGroup);
 }
 
 void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,

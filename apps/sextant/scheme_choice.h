@@ -16,6 +16,9 @@ std::string option_name(std::string_view parameter);
 // Why a command cannot take a scheme, as the end of a sentence; empty: it can.
 using SchemeRefusal = std::string (*)(const Scheme&);
 
+// Of --scheme and --scheme-weights in the help; the parameters are in no group.
+inline constexpr const char* kSchemeGroup = "The scheme";
+
 // --scheme, whatever parameters the descriptors of the schemes name, and a file of weights. A
 // parameter is `--scheme-NAME`, and `--NAME` where the command has no option of that name itself;
 // help leaves them to `sextant list NAME`.

@@ -238,7 +238,7 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
 // are in no group.
 bool is_about_model(const CLI::Option& option, const std::string& name) {
   const std::string& group = option.get_group();
-  return group.empty() || group == "The scheme" || (group == kModel && name != "--from") ||
+  return group.empty() || group == kSchemeGroup || (group == kModel && name != "--from") ||
          is_one_of(name, {"--tokenizer", "--vocabulary", "--lower-case", "--min-count"});
 }
 
