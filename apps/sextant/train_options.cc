@@ -195,10 +195,11 @@ PairAugmentation parse_augmentation(const std::string& text, const std::string& 
     bool* const one = name == "turn"      ? &how.turn
                       : name == "shuffle" ? &how.shuffle
                       : name == "replace" ? &how.replace
+                      : name == "join"    ? &how.join
                                           : nullptr;
     if (one == nullptr) {
-      throw Error(where,
-                  "must be of turn, shuffle, replace with commas between, got '" + text + "'");
+      throw Error(
+          where, "must be of turn, shuffle, replace, join with commas between, got '" + text + "'");
     }
     *one = true;
     begin = end + 1;
@@ -276,8 +277,14 @@ void TrainOptions::add_to(CLI::App& command) {
       "--augment", parse_augmentation,
       [](TrainPlan & plan) -> auto& { return plan.settings.augment; },
       "translate, where both sides are one language: more pairs; one or more of turn (the other "
-      "way round), shuffle (each target from its own words in a disturbed order) and replace "
-      "(other words on both sides for those that they share), with commas between");
+      "way round), shuffle (each target from its own words in a disturbed order), replace (other "
+      "words on both sides for those that they share) and join (each with the next one), with "
+      "commas between");
+  pairs.real(
+      "--subword-dropout", 0, 1, false,
+      [](TrainPlan & plan) -> auto& { return plan.settings.subword_dropout; },
+      "translate: part of the sub-words that are split into smaller ones, others in each epoch "
+      "(default 0)");
   add_data_options(command, *this);
   command
       .add_option("--from", from_,

@@ -34,12 +34,14 @@ void each_number(Plan& plan, const Field& field) {
   field("augment_turn", settings.augment.turn);
   field("augment_shuffle", settings.augment.shuffle);
   field("augment_replace", settings.augment.replace);
+  field("augment_join", settings.augment.join);
   field("held_out", settings.held_out);
   field("length", settings.length);
   field("batch", settings.batch);
   field("parts", settings.parts);
   field("masked", settings.masked);
   field("smoothing", settings.smoothing);
+  field("subword_dropout", settings.subword_dropout);
   field("lower_case", settings.tokenizer.lower_case);
   field("split_punctuation", settings.tokenizer.split_punctuation);
   field("minimum_count", settings.tokenizer.minimum_count);

@@ -34,6 +34,7 @@ struct TrainSettings {
   std::int64_t parts = 1;     // that a step is made in
   double masked = 0.15;       // of mlm: part of the tokens that is predicted
   double smoothing = 0;
+  double subword_dropout = 0;  // of pairs
 
   bool is_pairs() const { return kind == "translate" || kind == "dates"; }
 };

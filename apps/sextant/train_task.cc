@@ -160,6 +160,10 @@ TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
   Tokenizer tokenizer = tokenizer_for(plan, start, texts);
+  if (settings.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
+    throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
+                                             "tokens of kind " + name(tokenizer.kind()));
+  }
   if (settings.augment.any()) {
     pairs = augmented(pairs, settings.augment, static_cast<std::uint32_t>(plan.trainer.seed));
   }
@@ -170,6 +174,7 @@ TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
                                 .parts = settings.parts,
                                 .longest = settings.length,
                                 .smoothing = settings.smoothing,
+                                .subword_dropout = settings.subword_dropout,
                                 .seed = plan.trainer.seed};
   return finished(
       std::make_unique<TranslationTask>(settings.model, std::move(tokenizer), std::move(tokens),

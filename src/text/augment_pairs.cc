@@ -133,12 +133,20 @@ SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,
     all.source.push_back(joined(pair.first));
     all.target.push_back(joined(pair.second));
   };
-  for (const auto& pair : split) {
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    const auto& pair = split[i];
     for (int version = 0; how.replace && version < kReplacedVersions; ++version) {
       add(pair, kReplaced, false);
     }
     if (how.turn) add({pair.second, pair.first}, kReplaced, false);
     if (how.shuffle) add({pair.second, pair.second}, kReplacedInCopies, true);
+    if (how.join && i + 1 < split.size()) {
+      auto both = pair;
+      const auto& next = split[i + 1];
+      both.first.insert(both.first.end(), next.first.begin(), next.first.end());
+      both.second.insert(both.second.end(), next.second.begin(), next.second.end());
+      add(std::move(both), kReplaced, false);
+    }
   }
   return all;
 }

@@ -7,6 +7,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/models/model_folder.h"
+#include "training/mixed.h"
 #include "training/part_of.h"
 
 namespace sextant {
@@ -33,18 +34,25 @@ const TranslationData& checked(const TranslationData& data, const TokenPairs& pa
   return data;
 }
 
+std::vector<std::int64_t> cut(std::vector<std::int64_t> ids, std::int64_t longest) {
+  ids.resize(std::min(ids.size(), static_cast<std::size_t>(longest)));
+  return ids;
+}
+
+PairBatch all_of(const TokenPairs& pairs) {
+  std::vector<std::int64_t> which(pairs.source.size());
+  std::iota(which.begin(), which.end(), std::int64_t{0});
+  return pair_batch(pairs, which);
+}
+
 }  // namespace
 
 TokenPairs TokenPairs::encode(const SentencePairs& pairs, const Tokenizer& tokenizer,
                               std::int64_t longest) {
   TokenPairs result;
-  const auto cut = [longest](std::vector<std::int64_t> ids) {
-    ids.resize(std::min(ids.size(), static_cast<std::size_t>(longest)));
-    return ids;
-  };
   for (std::size_t i = 0; i < pairs.source.size(); ++i) {
-    auto source = cut(tokenizer.encode(pairs.source[i]));
-    auto target = cut(tokenizer.encode(pairs.target[i]));
+    auto source = cut(tokenizer.encode(pairs.source[i]), longest);
+    auto target = cut(tokenizer.encode(pairs.target[i]), longest);
     if (source.empty() || target.empty()) continue;
     result.source.push_back(std::move(source));
     result.target.push_back(std::move(target));
@@ -79,24 +87,35 @@ TranslationTask::TranslationTask(TransformerConfig config, Tokenizer tokenizer, 
       gradient_(model_.config),
       pairs_(std::move(pairs)),
       held_out_(std::move(held_out)),
-      epochs_(static_cast<std::int64_t>(pairs_.source.size()), data_.seed) {}
+      epochs_(static_cast<std::int64_t>(pairs_.source.size()), data_.seed),
+      split_(tokenizer_, data_.subword_dropout) {}
 
 std::int64_t TranslationTask::steps_per_epoch() const noexcept {
   return (epochs_.count() + data_.pairs - 1) / data_.pairs;
 }
 
+TokenPairs TranslationTask::pairs_at(std::int64_t first, std::int64_t last) {
+  TokenPairs pairs;
+  for (std::int64_t place = first; place < last; ++place) {
+    const auto index = static_cast<std::size_t>(epochs_(place));
+    const auto split = [&](const std::vector<std::int64_t>& ids) {
+      return cut(split_(ids, mixed(data_.seed, static_cast<std::uint64_t>(place))), data_.longest);
+    };
+    pairs.source.push_back(split(pairs_.source[index]));
+    pairs.target.push_back(split(pairs_.target[index]));
+  }
+  return pairs;
+}
+
 PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) {
   const auto [first, last] = part_of(data_.pairs, part, data_.parts);
-  std::vector<std::int64_t> which;
-  for (std::int64_t i = first; i < last; ++i) which.push_back(epochs_(step * data_.pairs + i));
-  return pair_batch(pairs_, which);
+  return all_of(pairs_at(step * data_.pairs + first, step * data_.pairs + last));
 }
 
 std::int64_t TranslationTask::target_tokens(std::int64_t step) {
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < data_.pairs; ++i) {
-    const std::int64_t index = epochs_(step * data_.pairs + i);
-    count += static_cast<std::int64_t>(pairs_.target[static_cast<std::size_t>(index)].size()) + 1;
+  std::int64_t count = data_.pairs;  // <eos> each
+  for (const auto& target : pairs_at(step * data_.pairs, (step + 1) * data_.pairs).target) {
+    count += static_cast<std::int64_t>(target.size());
   }
   return count;
 }

@@ -105,12 +105,28 @@ TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
   EXPECT_EQ(back.json()["data"], "100 pairs to learn from, 100 held out");
   EXPECT_NE(back.json()["training_loss"], there.json()["training_loss"]);
   // The tokenizer is that of the pairs themselves.
-  const Outcome more = sextant(translate(
-      "more", "--steps 2 --pointer --encoder-layers 2 --augment turn,shuffle,replace --json"));
+  const Outcome more = sextant(translate("more",
+                                         "--steps 2 --pointer --encoder-layers 2 --augment "
+                                         "turn,shuffle,replace,join --json"));
   ASSERT_EQ(more.code, 0) << more.err;
-  EXPECT_EQ(more.json()["data"], "450 pairs to learn from, 10 held out");
+  EXPECT_EQ(more.json()["data"], "539 pairs to learn from, 10 held out");
   EXPECT_EQ(contents(folder_ / "more/last/tokenizer.json"),
             contents(folder_ / "there/last/tokenizer.json"));
+}
+
+TEST_F(Train, SplitsSubWordsAnewInEachStep) {
+  const auto loss = [this](const std::string& run, const std::string& more) {
+    const Outcome done = sextant("train translate --pairs " + pairs_ + " --vocabulary 50 -o " +
+                                 (folder_ / run) + kTiny + "--steps 2 --json " + more);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.code == 0 ? done.json()["training_loss"].get<double>() : 0;
+  };
+  const double split = loss("split", "--subword-dropout 0.9");
+  EXPECT_EQ(split, loss("again", "--subword-dropout 0.9"));
+  EXPECT_NE(split, loss("whole", ""));
+  EXPECT_THAT(sextant(translate("words", "--steps 1 --subword-dropout 0.1")).err,
+              HasSubstr("[train.subword-dropout] must be given with sub-words only, got tokens of "
+                        "kind word"));
 }
 
 TEST_F(Train, ChecksDatesItHasNotSeen) {
@@ -256,7 +272,8 @@ TEST_F(Train, RefusesWrongCommandLines) {
   refused("train lm --text t --steps 1 --activation tanh" + to, "[train.activation]");
   refused("train lm --text t --steps 1 --tokenizer bytes" + to, "bytes");
   refused("train translate --pairs p --steps 1 --augment turn,flip" + to,
-          "[train.augment] must be of turn, shuffle, replace with commas between, got 'turn,flip'");
+          "[train.augment] must be of turn, shuffle, replace, join with commas between, got "
+          "'turn,flip'");
   refused("train lm --text t --steps 1 --augment turn" + to, "must be given with translate only");
   refused("train lm --text t --steps 1 --widht 3" + to, "did you mean '--width'");
 }

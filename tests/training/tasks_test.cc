@@ -157,6 +157,34 @@ TEST(TranslationTask, LearnsToTurnWordsAroundAndComesBackFromItsFolder) {
   EXPECT_THROW(open_model_folder(folder), Error);
 }
 
+TEST(TranslationTask, SplitsSubWordsAnewInEachEpochAndOnBothSidesAlike) {
+  SentencePairs pairs;
+  for (int i = 0; i < 12; ++i) {
+    pairs.source.push_back("answering travellers answered the traveller " + std::to_string(i));
+    pairs.target.push_back(pairs.source.back());
+  }
+  const Tokenizer tokenizer =
+      Tokenizer::train(pairs.source, {.kind = TokenizerKind::subword, .vocabulary_size = 60});
+  const auto tokens = TokenPairs::encode(pairs, tokenizer, 30);
+  TranslationTask task(small(ModelKind::translator), tokenizer, tokens, tokens,
+                       {.pairs = 12, .parts = 2, .longest = 30, .subword_dropout = 0.3});
+  std::vector<std::vector<std::int64_t>> seen;
+  for (const std::int64_t step : {0, 1, 0}) {
+    std::int64_t targets = 0;
+    seen.emplace_back();
+    for (std::int64_t part = 0; part < 2; ++part) {
+      const PairBatch batch = task.training_batch(step, part);
+      targets += static_cast<std::int64_t>(batch.target.targets.size());
+      EXPECT_EQ(batch.target.targets.size(), batch.source.size() + 6);  // an <eos> each
+      EXPECT_LE(batch.source.size(), 6U * 30);
+      seen.back().insert(seen.back().end(), batch.source.begin(), batch.source.end());
+    }
+    EXPECT_EQ(targets, task.target_tokens(step));
+  }
+  EXPECT_EQ(seen[0], seen[2]);
+  EXPECT_NE(seen[0].size(), seen[1].size());
+}
+
 TEST(Tasks, RefuseDataThatIsTooShort) {
   EXPECT_THROW(language_task(ModelKind::causal, {.length = 100}), Error);
   EXPECT_THROW(language_task(ModelKind::causal, {.length = 0}), Error);

@@ -49,10 +49,12 @@ struct PairAugmentation {
   // Each pair in two more versions. Half of the words that both sides share, but for the commonest,
   // are another on both: a word of the pairs, or, of names most often, the beginning of one and the
   // end of another. That a word is copied can so be learned from what it stands beside only. The
-  // turned ones and, more rarely, the disturbed ones have such words too.
+  // turned and joined ones and, more rarely, the disturbed ones have such words too.
   bool replace = false;
+  // Each pair also together with the next one, as one: longer texts.
+  bool join = false;
 
-  bool any() const { return turn || shuffle || replace; }
+  bool any() const { return turn || shuffle || replace || join; }
 };
 
 // The pairs, then what is made of them; the same for a seed.

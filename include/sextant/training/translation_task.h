@@ -10,6 +10,7 @@
 #include "sextant/text/pairs.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/training/epochs.h"
+#include "sextant/training/subword_dropout.h"
 #include "sextant/training/task.h"
 
 namespace sextant {
@@ -19,6 +20,7 @@ struct TranslationData {
   std::int64_t parts = 1;      // batches that a step is made in: less memory, the same sums
   std::int64_t longest = 256;  // tokens; longer sides are cut
   double smoothing = 0.1;      // of labels
+  double subword_dropout = 0;  // part of the sub-words that are split, on both sides alike
   std::uint64_t seed = 0;
 };
 
@@ -54,11 +56,15 @@ class TranslationTask : public TrainingTask {
   PairBatch training_batch(std::int64_t step, std::int64_t batch);
 
  private:
+  // The pairs at these places of the endless order, as this epoch sees them.
+  TokenPairs pairs_at(std::int64_t first, std::int64_t last);
+
   TranslationData data_;
   Tokenizer tokenizer_;
   Translator<float> model_, gradient_;
   TokenPairs pairs_, held_out_;
   Epochs epochs_;
+  SubwordDropout split_;
 };
 
 // Pairs [first, last) of `pairs` in the given order, packed: <bos> before the decoder's tokens,
