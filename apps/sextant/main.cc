@@ -69,6 +69,7 @@ void build(CLI::App& program, Job& job) {
   add_translate(program, job);
   add_evaluate(program, job);
   add_train(program, job);
+  add_average(program, job);
   add_report(program, job);
   add_list(program, job);
   add_info(program, job);

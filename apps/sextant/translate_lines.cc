@@ -9,22 +9,11 @@
 #include "sextant/text/segment.h"
 
 namespace sextant::app {
-namespace {
-
-bool same(const Tokenizer& a, const Tokenizer& b) {
-  if (a.kind() != b.kind() || a.size() != b.size()) return false;
-  for (std::int64_t id = 0; id < a.size(); ++id) {
-    if (a.piece(id) != b.piece(id)) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Translators::Translators(const ModelOption& option)
     : folders_(option.open_all({ModelKind::translator})) {
   for (const ModelFolder& folder : folders_) {
-    if (!same(folder.tokenizer, tokenizer())) {
+    if (!(folder.tokenizer == tokenizer())) {
       throw Error(folder.path,
                   "must have the tokenizer of " + folders_[0].path + ", got another one");
     }

@@ -2,6 +2,7 @@
 // say comes next.
 #pragma once
 
+#include "sextant/models/average.h"
 #include "sextant/models/beam_search.h"
 #include "sextant/models/generate.h"
 #include "sextant/models/language_model.h"

@@ -10,6 +10,7 @@
 #include "sextant/training/optimiser.h"
 #include "sextant/training/progress.h"
 #include "sextant/training/schedule.h"
+#include "sextant/training/subword_dropout.h"
 #include "sextant/training/task.h"
 #include "sextant/training/trainer.h"
 #include "sextant/training/translation_task.h"

@@ -48,6 +48,17 @@ Tokenizer::Tokenizer(const Settings& settings, std::vector<std::string> tokens,
       vocabulary_(std::move(tokens), text::kSpecialTokens[unk()]),
       subword_(std::move(subword)) {}
 
+bool Tokenizer::operator==(const Tokenizer& other) const {
+  if (kind_ != other.kind_ || lower_case_ != other.lower_case_ ||
+      split_punctuation_ != other.split_punctuation_ || size() != other.size()) {
+    return false;
+  }
+  for (std::int64_t id = 0; id < size(); ++id) {
+    if (piece(id) != other.piece(id)) return false;
+  }
+  return true;
+}
+
 std::int64_t Tokenizer::size() const noexcept {
   return subword_ ? subword_->size() : vocabulary_.size();
 }

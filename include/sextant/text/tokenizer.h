@@ -56,6 +56,9 @@ class Tokenizer {
   static Tokenizer parse(std::string_view json, std::string_view model = {},
                          std::string_view where = "tokenizer");
 
+  // Whether they have the same kind, settings and tokens.
+  bool operator==(const Tokenizer& other) const;
+
   TokenizerKind kind() const noexcept { return kind_; }
   std::int64_t size() const noexcept;
   static constexpr std::int64_t pad() noexcept { return 0; }
