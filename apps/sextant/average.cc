@@ -20,12 +20,14 @@ struct Average {
 void run(const Average& average) {
   std::vector<ModelFolder> models;
   for (const std::string& folder : average.models) models.push_back(open_model_folder(folder));
-  std::error_code problem;
-  if (std::filesystem::exists(average.folder, problem)) {
-    throw Error(average.folder, "must be a folder that is not there yet");
-  }
   // Beside it first: a folder of the name is a whole model.
   const std::string beside = average.folder + ".partial";
+  std::error_code problem;
+  for (const std::string& folder : {average.folder, beside}) {
+    if (std::filesystem::exists(folder, problem)) {
+      throw Error(folder, "must be a folder that is not there yet");
+    }
+  }
   std::filesystem::create_directories(beside, problem);
   if (problem) throw Error(beside, "cannot be made: " + problem.message());
   try {

@@ -87,6 +87,9 @@ TEST(Average, RefusesModelsThatDoNotFitTogether) {
   const Outcome taken = sextant("average" + one + one + " -o " + alphabet_model());
   EXPECT_EQ(taken.code, 1);
   EXPECT_THAT(taken.err, HasSubstr("must be a folder that is not there yet"));
+  put(folder / "mean.partial", "mine");
+  EXPECT_EQ(sextant("average" + one + one + " -o " + (folder / "mean")).code, 1);
+  EXPECT_EQ(contents(folder / "mean.partial"), "mine");
 }
 
 }  // namespace
