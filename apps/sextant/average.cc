@@ -48,7 +48,7 @@ void add_average(CLI::App& program, Job& job) {
       "average",
       "the mean of models' weights, as one model\n"
       "Of models that went on from one (`sextant train --from`) with other data or seeds the mean "
-      "is often better than each, and costs what one does. Of models that began apart it is worth "
+      "can be better than each, and costs what one does. Of models that began apart it is worth "
       "nothing.");
   auto average = std::make_shared<Average>();
   command

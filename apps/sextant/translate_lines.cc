@@ -13,7 +13,7 @@ namespace sextant::app {
 Translators::Translators(const ModelOption& option)
     : folders_(option.open_all({ModelKind::translator})) {
   for (const ModelFolder& folder : folders_) {
-    if (!(folder.tokenizer == tokenizer())) {
+    if (folder.tokenizer != tokenizer()) {
       throw Error(folder.path,
                   "must have the tokenizer of " + folders_[0].path + ", got another one");
     }

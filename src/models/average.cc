@@ -47,7 +47,7 @@ void save_average(std::span<const ModelFolder> models, const std::string& folder
     if (format_config(model.config) != format_config(first.config)) {
       throw Error(model.path, "must have the config of " + first.path + ", got another one");
     }
-    if (!(model.tokenizer == first.tokenizer)) {
+    if (model.tokenizer != first.tokenizer) {
       throw Error(model.path, "must have the tokenizer of " + first.path + ", got another one");
     }
   }
