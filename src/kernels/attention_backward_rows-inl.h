@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "kernels/attention_backward_scratch.h"
 #include "kernels/attention_pieces.h"
@@ -106,6 +105,7 @@ HWY_INLINE void load_output_gradients(const BackwardBlock& b, const BackwardScra
     if (lanes.sum[i] == 0) {
       std::fill_n(row, padded, 0.0F);
       std::fill_n(lanes.q_rows + i * q_padded, q_padded, 0.0F);
+      if (i >= lanes.queries) continue;  // lanes without a query are zeros already
       for (std::int64_t c = 0; c < b.head_dim; ++c) lanes.q[c * kBlockLanes + i] = 0;
       continue;
     }
@@ -135,6 +135,19 @@ HWY_INLINE void sum_outputs(const BackwardBlock& b, const BackwardScratch& scrat
   }
 }
 
+HWY_INLINE bool all_finite(const float* x, std::int64_t count) {
+  const TileTag d;
+  const auto zero = hn::Zero(d);
+  auto trace = zero;  // 0 or NaN
+  std::int64_t i = 0;
+  for (; i + kTileLanes <= count; i += kTileLanes) {
+    trace = hn::MulAdd(hn::LoadU(d, x + i), zero, trace);
+  }
+  float rest = 0;
+  for (; i < count; ++i) rest += x[i] * 0.0F;
+  return rest == 0 && hn::AllTrue(d, hn::Eq(trace, zero));
+}
+
 // dQ as rows, scaled and turned back; returns whether they are finite.
 HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScratch& scratch,
                                       const BackwardLanes& lanes) {
@@ -142,13 +155,11 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
   float* rows = scratch.rows;
   transpose_scaled(lanes.dq, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
   turn_part(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
-  float trace = 0;
-  for (std::int64_t n = 0; n < lanes.queries * width; ++n) trace += rows[n] * 0.0F;
+  const bool finite = all_finite(rows, lanes.queries * width);
   const auto store = [&](auto* to) {
-    using T = std::remove_reference_t<decltype(*to)>;
     to += lanes.first_query * b.dq.row_stride;
     for (std::int64_t i = 0; i < lanes.queries; ++i, to += b.dq.row_stride) {
-      for (std::int64_t c = 0; c < width; ++c) to[c * b.dq.channel_stride] = T(rows[i * width + c]);
+      store_row(rows + i * width, width, to, b.dq.channel_stride);
     }
   };
   switch (b.dq.storage) {
@@ -162,7 +173,7 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
       store(static_cast<bfloat16*>(b.dq.data));
       break;
   }
-  return trace == 0;
+  return finite;
 }
 
 }  // namespace sextant::HWY_NAMESPACE
