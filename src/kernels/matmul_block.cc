@@ -125,7 +125,7 @@ void multiply_block(const ProductBlock& p, float* packed_a) {
     const MatrixRef a{p.a.data + first * p.a.column_stride, p.a.row_stride, p.a.column_stride};
     if (a.row_stride == 1 && a.column_stride != 1) {
       pack_columns(a, p.rows, steps, packed_a);
-      multiply_panels<1, kTallTile>(p, packed_a, kTallTile * kDepthBlock, block, steps);
+      multiply_panels<1, kTallTile>(p, packed_a, kColumnTile, block, steps);
     } else {
       pack_rows(a, p.rows, steps, packed_a);
       multiply_panels<kPackedRow, 1>(p, packed_a, kTallTile * kPackedRow, block, steps);
