@@ -15,7 +15,8 @@ constexpr std::int64_t kMostTaskPanels = 32;   // columns of c that stay in the 
 constexpr std::int64_t kLeastTaskPanels = 4;   // or packing rows of a takes too large a share
 constexpr std::int64_t kMostColumns = 4096;    // of b packed at a time
 constexpr std::int64_t kMostPacked = 1 << 19;  // floats of b, unless one block of the depth is more
-constexpr double kWorthThreads = 2e5;          // multiply-adds, some ten microseconds
+constexpr std::int64_t kSmallResult = 1 << 18;  // floats of c that a cache keeps
+constexpr double kWorthThreads = 2e5;           // multiply-adds, some ten microseconds
 
 // This thread's until its next call: the packed b of a call, or the packed rows of a task.
 float* scratch(Tensor<float>& memory, std::int64_t floats) {
@@ -39,10 +40,11 @@ float* packed_a_scratch() {
 std::int64_t blocks_of(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
 
 // How much of the depth is packed at a time: what the second and third caches keep until it is
-// read.
-std::int64_t most_depth(std::int64_t columns) {
+// read. For gradients of weights, which are deep and small, that is least.
+std::int64_t most_depth(const MatmulSizes& sizes, const MatrixRef& a) {
+  if (has_contiguous_columns(a) && sizes.rows * sizes.columns <= kSmallResult) return kDepthBlock;
   const std::int64_t packed_block =
-      kDepthBlock * panels_of(std::min(columns, kMostColumns)) * kPanelLanes;
+      kDepthBlock * panels_of(std::min(sizes.columns, kMostColumns)) * kPanelLanes;
   return std::max<std::int64_t>(1, kMostPacked / packed_block) * kDepthBlock;
 }
 
@@ -97,7 +99,7 @@ void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads) {
   if (sizes.rows <= 0 || sizes.columns <= 0) return;
   threads = worth(sizes, threads);
-  const std::int64_t most = most_depth(sizes.columns);
+  const std::int64_t most = most_depth(sizes, a);
   for (std::int64_t k = 0; k < sizes.depth || k == 0; k += most) {
     const std::int64_t depth = std::min(most, sizes.depth - k);
     for (std::int64_t j = 0; j < sizes.columns; j += kMostColumns) {

@@ -123,7 +123,7 @@ void multiply_block(const ProductBlock& p, float* packed_a) {
   for (std::int64_t first = 0; first < p.depth || first == 0; first += kDepthBlock, ++block) {
     const std::int64_t steps = std::min(kDepthBlock, p.depth - first);
     const MatrixRef a{p.a.data + first * p.a.column_stride, p.a.row_stride, p.a.column_stride};
-    if (a.row_stride == 1 && a.column_stride != 1) {
+    if (has_contiguous_columns(a)) {
       pack_columns(a, p.rows, steps, packed_a);
       multiply_panels<1, kTallTile>(p, packed_a, kColumnTile, block, steps);
     } else {

@@ -19,6 +19,11 @@ constexpr std::int64_t panels_of(std::int64_t columns) {
   return (columns + kPanelLanes - 1) / kPanelLanes;
 }
 
+// Whether rows of a lie side by side: a transposed matrix, of gradients of weights for example.
+constexpr bool has_contiguous_columns(const MatrixRef& a) {
+  return a.row_stride == 1 && a.column_stride != 1;
+}
+
 // b as it is packed: for each block of the depth, panel by panel, [step][kPanelLanes]; lanes beyond
 // the columns are 0.
 struct PackedPanels {
