@@ -197,6 +197,7 @@ HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch
     if (scratch.k == nullptr) {
       keys.k = static_cast<const float*>(b.k.data) + key * b.k.row_stride;
       keys.k_stride = b.k.row_stride;
+      ask_for_rows(keys.k, keys.k_stride, count, b.head_dim);
     } else {
       load_rows(b.k, key, count, b.head_dim, scratch.k);
       turn_part(b.k_rotation, key, count, false, scratch.k, b.head_dim);
@@ -204,6 +205,7 @@ HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch
     if (scratch.v == nullptr) {
       keys.v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
       keys.v_stride = b.v.row_stride;
+      if (with_v) ask_for_rows(keys.v, keys.v_stride, count, b.v_dim);
     } else if (with_v) {
       load_rows(b.v, key, count, b.v_dim, scratch.v);
     }

@@ -274,6 +274,7 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
     const float* v = scratch.v;
     if (v == nullptr) {
       v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
+      ask_for_rows(v, b.v.row_stride, keys, b.v_dim);
     } else {
       load_rows(b.v, key, keys, b.v_dim, scratch.v);
     }

@@ -30,7 +30,11 @@ constexpr std::int64_t kVectorLanes = kTileLanes;
 // null, else there.
 HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, std::int64_t count,
                                   float* room) {
-  if (room == nullptr) return static_cast<const float*>(b.k.data) + first * b.k.row_stride;
+  if (room == nullptr) {
+    const float* rows = static_cast<const float*>(b.k.data) + first * b.k.row_stride;
+    ask_for_rows(rows, b.k.row_stride, count, b.head_dim);
+    return rows;
+  }
   load_rows(b.k, first, count, b.head_dim, room);
   if (b.k_rotation.cos != nullptr) {
     rotate_rows(room, b.head_dim, count, b.k_rotation.from(first));

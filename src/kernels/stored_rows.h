@@ -32,4 +32,15 @@ struct StoredOutput {
   Storage storage;
 };
 
+// Rows that are apart are on no stream that the processor sees: kernels ask the first cache for
+// them, so many rows early.
+inline constexpr std::int64_t kRowsAhead = 8;
+
+// (Inlined by force: g++ 12 takes a function that only prefetches for one that does nothing.)
+template <class T>
+[[gnu::always_inline]] inline void ask_for_row(const T* row, std::int64_t channels) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  for (std::int64_t c = 0; c < channels; c += kLine) __builtin_prefetch(row + c);
+}
+
 }  // namespace sextant
