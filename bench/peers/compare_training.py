@@ -142,9 +142,11 @@ def compare(options):
     """options: bench, out, cases, threads, quick, and turns, rounds, ways. Writes training.json and training.md."""
     listing = subprocess.run([str(options.bench / "training"), "--list-json"] + (["--quick"] if options.quick else []),
                              check=True, capture_output=True, text=True)
-    cases = [case for case in json.loads(listing.stdout)
-             if not options.cases or any(part in case["name"] for part in options.cases)]
+    known = json.loads(listing.stdout)
+    cases = [case for case in known if not options.cases or any(part in case["name"] for part in options.cases)]
     if not cases:
+        if options.what == ["training"]:
+            sys.exit("--cases: no case of training holds that; there are " + ", ".join(case["name"] for case in known))
         return
     if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode != 0:
         print("PyTorch is not here: our figures only", file=sys.stderr)
