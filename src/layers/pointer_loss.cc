@@ -38,6 +38,20 @@ std::vector<Piece> pieces_of(std::span<const std::int64_t> segments,
   return pieces;
 }
 
+// In lanes side by side, which the compiler makes vectors of.
+template <class T>
+T largest(const T* x, std::int64_t count) {
+  constexpr std::int64_t kLanes = 16;
+  T lanes[kLanes];
+  std::fill_n(lanes, kLanes, x[0]);
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::int64_t n = 0; n < kLanes; ++n) lanes[n] = std::max(lanes[n], x[i + n]);
+  }
+  const T most = *std::max_element(lanes, lanes + kLanes);
+  return i < count ? std::max(most, *std::max_element(x + i, x + count)) : most;
+}
+
 // Of one row: its gate, the attention to the places that hold its target, and the gradient of that.
 struct RowMixture {
   double gate = 0, copied = 0, dcopied = 0;
@@ -111,12 +125,15 @@ class Mixture {
     // the target counts by the vocabulary's share in the mixture alone.
     const double share = g * p / mixed;
     const double smooth = options_.smoothing / static_cast<double>(vocabulary);
-    for (std::int64_t w = 0; w < vocabulary; ++w) {
-      const double hit = w == target ? 1 : 0;
-      const double softmax = static_cast<double>(line[w]) + smooth + hit * (1 - options_.smoothing);
-      line[w] = static_cast<T>(main * share * (softmax - hit) +
-                               options_.scale * (options_.smoothing * softmax - smooth));
-    }
+    const double of_main = main * share;
+    const auto gradient = [&](T value, double hit) {
+      const double softmax = static_cast<double>(value) + smooth + hit * (1 - options_.smoothing);
+      return static_cast<T>(of_main * (softmax - hit) +
+                            options_.scale * (options_.smoothing * softmax - smooth));
+    };
+    const T of_target = gradient(line[target], 1);
+    for (std::int64_t w = 0; w < vocabulary; ++w) line[w] = gradient(line[w], 0);
+    line[target] = of_target;
     return sum;
   }
 
@@ -182,8 +199,7 @@ class Mixture {
   };
   Rivals rivals_of(std::size_t at, View<T> logits) const {
     const Piece& p = pieces_[piece_of_[at]];
-    Rivals rivals{
-        {}, static_cast<double>(*std::max_element(logits.data(), logits.data() + logits.count()))};
+    Rivals rivals{{}, static_cast<double>(largest(logits.data(), logits.count()))};
     for (std::int64_t j = 0; j < p.keys(); ++j) {
       rivals.of_source.push_back(static_cast<double>(logits.data()[source(p, j)]));
     }
