@@ -38,13 +38,13 @@ constexpr std::int64_t kProductLanes = static_cast<std::int64_t>(hn::MaxLanes(Pr
 constexpr std::int64_t kTileColumns = 2 * kProductLanes;
 static_assert(kRowBlock % kTallTile == 0 && kPanelLanes % kTileColumns == 0);
 
-// Packed tiles of columns lie this far apart: a line more than they take, because all are written
-// at once and would fall into the same sets of the cache.
-constexpr std::int64_t kColumnTile = kTallTile * kDepthBlock + 16;
-static_assert(kRowBlock / kTallTile * kColumnTile <= kPackedRows);
-
 constexpr std::ptrdiff_t kLine = 16;   // floats of a cache line
 constexpr std::ptrdiff_t kAhead = 16;  // steps that b is asked for early
+
+// Packed tiles of columns lie this far apart: a line more than they take, because all are written
+// at once and would fall into the same sets of the cache.
+constexpr std::int64_t kColumnTile = kTallTile * kDepthBlock + kLine;
+static_assert(kRowBlock / kTallTile * kColumnTile <= kPackedRows);
 
 // c[row * c_row + lane] = start[row * start_row + lane] + sum of a(row, step) b[step][lane]
 struct ProductTile {
