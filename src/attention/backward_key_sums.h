@@ -77,7 +77,7 @@ bool store_key_gradients(View<T> to, const Sequence& at, std::int64_t key_head, 
   for (std::int64_t j = 0; j < at.k_len; ++j, sums += padded) {
     T* row = to.data() + at.batch * to.stride(0) + key_head * to.stride(1) +
              (at.k_begin + j) * to.stride(2);
-    if (stride == 1) ask_for_row(row + kRowsAhead * to.stride(2), width);
+    if (stride == 1) ask_for_row(row, kRowsAhead * to.stride(2), width);
     for (std::int64_t c = 0; c < width; ++c) {
       sums[c] *= scale;
       beyond |= (std::bit_cast<std::uint32_t>(sums[c]) & kExponent) == kExponent ? 1U : 0U;

@@ -159,7 +159,7 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
   const auto store = [&](auto* to) {
     to += lanes.first_query * b.dq.row_stride;
     for (std::int64_t i = 0; i < lanes.queries; ++i, to += b.dq.row_stride) {
-      if (b.dq.channel_stride == 1) ask_for_row(to + kRowsAhead * b.dq.row_stride, width);
+      if (b.dq.channel_stride == 1) ask_for_row(to, kRowsAhead * b.dq.row_stride, width);
       store_row(rows + i * width, width, to, b.dq.channel_stride);
     }
   };

@@ -21,6 +21,7 @@
 
 #include "kernels/attention_geometry.h"
 #include "kernels/stored_floats-inl.h"
+#include "kernels/stored_rows.h"
 #include "kernels/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -124,12 +125,6 @@ HWY_INLINE TileVector second_of(TileVector words) {
 // Tiles ask the first cache for what comes this many bytes later, because processors do not
 // recognise squares of keys as something to read ahead: 16 KiB was best of 4 to 64 (Zen 5).
 constexpr std::ptrdiff_t kAheadBytes = 16 << 10;
-constexpr std::ptrdiff_t kLineBytes = 64;
-
-// (Inlined by force: g++ 12 takes a function that only prefetches for one that does nothing.)
-HWY_INLINE void ask_for(std::uintptr_t address) {
-  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
-}
 
 template <class T>
 struct ScoreOperands {

@@ -50,7 +50,7 @@ void load_rows_of(const StoredRows& from, std::int64_t first, std::int64_t rows,
       }
       continue;
     }
-    ask_for_row(data + kRowsAhead * from.row_stride, channels);
+    ask_for_row(data, kRowsAhead * from.row_stride, channels);
     if constexpr (std::is_same_v<T, float>) {
       std::memcpy(to, data, static_cast<std::size_t>(channels) * sizeof(float));
     } else {
@@ -63,7 +63,7 @@ void load_rows_of(const StoredRows& from, std::int64_t first, std::int64_t rows,
 HWY_INLINE void ask_for_rows(const float* rows, std::int64_t stride, std::int64_t count,
                              std::int64_t channels) {
   if (stride == channels) return;
-  for (std::int64_t i = 0; i < count; ++i) ask_for_row(rows + i * stride, channels);
+  for (std::int64_t i = 0; i < count; ++i) ask_for_row(rows, i * stride, channels);
 }
 
 // Rows [first, first + rows) as contiguous float32 rows of `channels`.

@@ -1,6 +1,7 @@
 // Rows of float32 or 16-bit numbers somewhere in memory, as kernels are told of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -32,15 +33,28 @@ struct StoredOutput {
   Storage storage;
 };
 
-// Rows that are apart are on no stream that the processor sees: kernels ask the first cache for
-// them, so many rows early.
+inline constexpr std::ptrdiff_t kLineBytes = 64;
+
+// Asks the first cache for an address, which may be beyond the array. (Inlined by force: g++ 12
+// takes a function that only prefetches for one that does nothing.)
+[[gnu::always_inline]] inline void ask_for(std::uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
+}
+
+// Rows that are apart are on no stream that the processor sees: kernels ask for them, so many rows
+// early.
 inline constexpr std::int64_t kRowsAhead = 8;
 
-// (Inlined by force: g++ 12 takes a function that only prefetches for one that does nothing.)
+// Asks for the row that begins `ahead` elements behind this one's first.
 template <class T>
-[[gnu::always_inline]] inline void ask_for_row(const T* row, std::int64_t channels) {
-  constexpr std::int64_t kLine = 64 / sizeof(T);
-  for (std::int64_t c = 0; c < channels; c += kLine) __builtin_prefetch(row + c);
+[[gnu::always_inline]] inline void ask_for_row(const T* row, std::int64_t ahead,
+                                               std::int64_t channels) {
+  constexpr auto kSize = static_cast<std::ptrdiff_t>(sizeof(T));
+  const std::uintptr_t begin =
+      reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(ahead * kSize);
+  for (std::ptrdiff_t at = 0; at < channels * kSize; at += kLineBytes) {
+    ask_for(begin + static_cast<std::uintptr_t>(at));
+  }
 }
 
 }  // namespace sextant
