@@ -11,7 +11,7 @@ namespace sextant {
 namespace {
 
 constexpr std::int64_t kPackTask = 8;          // panels
-constexpr std::int64_t kMostTaskPanels = 32;   // columns of c that stay in the second cache
+constexpr std::int64_t kMostTaskPanels = 16;   // half a second cache: a and c pass through it too
 constexpr std::int64_t kLeastTaskPanels = 4;   // or packing rows of a takes too large a share
 constexpr std::int64_t kMostColumns = 4096;    // of b packed at a time
 constexpr std::int64_t kMostPacked = 1 << 19;  // floats of b, unless one block of the depth is more

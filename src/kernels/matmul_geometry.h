@@ -11,8 +11,9 @@ inline constexpr std::int64_t kPanelLanes = 32;   // columns of b that lie side 
 inline constexpr std::int64_t kDepthBlock = 256;  // steps between two visits of an element of c
 inline constexpr std::int64_t kRowBlock = 96;     // rows of a that one task packs
 // Rows of a packed tile lie this far apart: lines of the same k then fall into different sets of
-// the cache, which power-of-two strides would not.
-inline constexpr std::int64_t kPackedRow = kDepthBlock + 16;
+// the cache, which power-of-two strides would not, and they end at different k: the second cache is
+// asked for one line at a time, not for all of a tile's.
+inline constexpr std::int64_t kPackedRow = kDepthBlock + 17;
 inline constexpr std::int64_t kPackedRows = kRowBlock * kPackedRow;  // floats
 
 constexpr std::int64_t panels_of(std::int64_t columns) {

@@ -48,12 +48,14 @@ HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64
 }
 
 // Several whole panels of a b whose rows are contiguous, row by row: longer runs of reads than a
-// panel's are what the processor's own prefetching needs.
+// panel's are what the processor's own prefetching needs. It stops where a row does.
 HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, std::int64_t panels,
                                     float* to) {
+  constexpr std::int64_t kAskedAhead = 4;
   const ProductTag d;
   for (std::int64_t s = 0; s < steps; ++s) {
     const float* row = from.data + s * from.row_stride;
+    ask_for_row(row, kAskedAhead * from.row_stride, panels * kPanelLanes);
     for (std::int64_t p = 0; p < panels; ++p) {
       float* panel = to + (p * steps + s) * kPanelLanes;
       for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
@@ -65,9 +67,11 @@ HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, s
 
 // Rows of a as rows kPackedRow apart.
 HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t steps, float* to) {
+  constexpr std::int64_t kAskedAhead = 2;
   for (std::int64_t r = 0; r < rows; ++r, to += kPackedRow) {
     const float* row = from.data + r * from.row_stride;
     if (from.column_stride == 1) {
+      ask_for_row(row, kAskedAhead * from.row_stride, steps);
       std::copy_n(row, steps, to);
     } else {
       for (std::int64_t s = 0; s < steps; ++s) to[s] = row[s * from.column_stride];
@@ -75,18 +79,15 @@ HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t
   }
 }
 
-// Rows of an a whose rows lie side by side, as tiles [step][kTallTile], kColumnTile apart. They are
-// asked for some columns early: no stream that the processor sees leads from one to the next.
+// Rows of an a whose rows lie side by side, as tiles [step][kTallTile], kColumnTile apart.
 HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int64_t steps,
                              float* to) {
   constexpr std::int64_t kTile = kTallTile;
-  constexpr std::int64_t kColumnsAhead = 8;
+  constexpr std::int64_t kAskedAhead = 8;
   const std::int64_t whole = rows / kTile;
   for (std::int64_t s = 0; s < steps; ++s, to += kTile) {
     const float* column = from.data + s * from.column_stride;
-    for (std::int64_t i = 0; i < rows; i += kLine) {
-      hwy::Prefetch(column + kColumnsAhead * from.column_stride + i);
-    }
+    ask_for_row(column, kAskedAhead * from.column_stride, rows);
     float* tile = to;
     for (std::int64_t t = 0; t < whole; ++t, column += kTile, tile += kColumnTile) {
       std::memcpy(tile, column, kTile * sizeof(float));

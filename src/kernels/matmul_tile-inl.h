@@ -14,6 +14,7 @@
 
 #include <hwy/cache_control.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,6 +41,7 @@ static_assert(kRowBlock % kTallTile == 0 && kPanelLanes % kTileColumns == 0);
 
 constexpr std::ptrdiff_t kLine = 16;   // floats of a cache line
 constexpr std::ptrdiff_t kAhead = 16;  // steps that b is asked for early
+constexpr std::int64_t kStride = 8;    // steps from one row of C that is asked for to the next
 
 // Packed tiles of columns lie this far apart: a line more than they take, because all are written
 // at once and would fall into the same sets of the cache.
@@ -60,7 +62,9 @@ struct ProductTile {
 #define SEXTANT_EACH_ROW(DO) \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 
-// a(row, step) is a[row * kARow + step * kAStep].
+// a(row, step) is a[row * kARow + step * kAStep]. The stores would wait for lines of C that are on
+// no stream the processor sees, so these are asked for: row by row, because b waits behind many at
+// once, and towards the end, because b drives out of the first cache what came early.
 template <int R, std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
 HWY_INLINE void product_tile(const ProductTile& o) {
   const ProductTag d;
@@ -71,33 +75,39 @@ HWY_INLINE void product_tile(const ProductTile& o) {
 #define SEXTANT_START(r) auto low##r = start(r, 0), high##r = start(r, 1);
   SEXTANT_EACH_ROW(SEXTANT_START)
 #undef SEXTANT_START
-  // The stores would wait for lines that are on no stream the processor sees.
-  for (std::ptrdiff_t row = 0; row < R; ++row) {
-    for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
-      hwy::Prefetch(o.c + row * o.c_row + line);
-    }
-  }
   const float* a = o.a;
   const float* b = o.b;
-  for (std::int64_t s = 0; s < o.steps; ++s, a += kAStep, b += kPanelLanes) {
-    for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
-      hwy::Prefetch(b + kAhead * kPanelLanes + line);
+  float* const c = o.c;
+  const std::ptrdiff_t c_row = o.c_row;
+  std::ptrdiff_t asked = 0;
+  for (std::int64_t left = o.steps; left > 0; left -= kStride) {
+    if (left <= kStride * R + kAhead && asked < R) {
+      for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
+        hwy::Prefetch(c + asked * c_row + line);
+      }
+      ++asked;
     }
-    const auto b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + n);
+    const float* const stop = b + std::min(left, kStride) * kPanelLanes;
+    for (; b != stop; a += kAStep, b += kPanelLanes) {
+      for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
+        hwy::Prefetch(b + kAhead * kPanelLanes + line);
+      }
+      const auto b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + n);
 #define SEXTANT_STEP(r)                       \
   if constexpr (R > r) {                      \
     const auto x = hn::Set(d, a[r * kARow]);  \
     low##r = hn::MulAdd(x, b_low, low##r);    \
     high##r = hn::MulAdd(x, b_high, high##r); \
   }
-    SEXTANT_EACH_ROW(SEXTANT_STEP)
+      SEXTANT_EACH_ROW(SEXTANT_STEP)
 #undef SEXTANT_STEP
+    }
   }
-#define SEXTANT_STORE(r)                           \
-  if constexpr (R > r) {                           \
-    hn::StoreU(low##r, d, o.c + r * o.c_row);      \
-    hn::StoreU(high##r, d, o.c + r * o.c_row + n); \
-  }                                                \
+#define SEXTANT_STORE(r)                       \
+  if constexpr (R > r) {                       \
+    hn::StoreU(low##r, d, c + r * c_row);      \
+    hn::StoreU(high##r, d, c + r * c_row + n); \
+  }                                            \
   static_cast<void>(low##r), static_cast<void>(high##r);
   SEXTANT_EACH_ROW(SEXTANT_STORE)
 #undef SEXTANT_STORE
