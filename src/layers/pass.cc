@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/large_pages.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -27,6 +28,7 @@ std::byte* Workspace::take_bytes(std::size_t count) {
   }
   const std::size_t size = std::max({wanted, kFirstBlock, bytes()});
   blocks_.push_back(Tensor<std::byte>::uninitialized({static_cast<std::int64_t>(size)}));
+  ask_for_large_pages(blocks_.back().data(), size);
   at_ = {blocks_.size() - 1, wanted};
   return blocks_.back().data();
 }
