@@ -35,7 +35,7 @@ void check_token_loss(const Shape& h, const Shape& weight, std::span<const std::
 }
 
 std::int64_t logit_rows(std::int64_t vocabulary) noexcept {
-  constexpr std::int64_t kLogits = std::int64_t{1} << 21;
+  constexpr std::int64_t kLogits = std::int64_t{1} << 23;
   return std::clamp<std::int64_t>(kLogits / std::max<std::int64_t>(vocabulary, 1) / 16 * 16, 64,
                                   2048);
 }
