@@ -18,7 +18,9 @@ typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> 
                                                        Pass& pass) const {
   const std::int64_t rows = x.size(0);
   const View<T> before = pass.memory.take<T>({rows, in.weight.size(0)});
-  const View<T> after = pass.memory.take<T>({rows, out.weight.size(1)});
+  // ReLU's result, and what dropout leaves of it, is positive where its gradient passes.
+  const View<T> after =
+      activation == Activation::relu ? before : pass.memory.take<T>({rows, out.weight.size(1)});
   in.forward(x, before, pass);
   ops::activate<T>(activation, before, after, pass.threads);
   const RandomKey key = pass.next_random();

@@ -21,7 +21,8 @@ struct FeedForward {
               NumpyRandom& random, double out_gain = 1);
 
   struct Saved {
-    View<const T> x, before, after;  // [rows, width], [rows, in], [rows, hidden]
+    // [rows, width], [rows, in], [rows, hidden]; ReLU needs only one of the latter two.
+    View<const T> x, before, after;
     RandomKey key;
   };
   // x, y: [rows, width], contiguous.
