@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/matmul_block.h"
+#include "kernels/row_blocks.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
@@ -81,6 +82,7 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
     const std::int64_t panel = task % used_parts * part_panels;
     MatmulResult part = result;
     part.c += row * result.c_row;
+    part.sums = result.sums == nullptr || panel > 0 ? nullptr : result.sums + row;
     multiply_block({.rows = std::min(kRowBlock, sizes.rows - row),
                     .depth = sizes.depth,
                     .a = {a.data + row * a.row_stride, a.row_stride, a.column_stride},
@@ -88,7 +90,8 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
                     .first_panel = panel,
                     .end_panel = std::min(panels, panel + part_panels),
                     .columns = sizes.columns,
-                    .result = part},
+                    .result = part,
+                    .sums_row = sizes.rows},
                    packed_a_scratch());
   });
 }
@@ -108,11 +111,13 @@ void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
       const MatrixRef part{b.data + k * b.row_stride + j * b.column_stride, b.row_stride,
                            b.column_stride};
       pack(part, depth, columns, packed, threads);
-      multiply({sizes.rows, columns, depth},
-               {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
-               {result.c + j, result.c_row, result.bias == nullptr ? nullptr : result.bias + j,
-                result.add || k > 0},
-               threads);
+      multiply(
+          {sizes.rows, columns, depth},
+          {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
+          {result.c + j, result.c_row, result.bias == nullptr ? nullptr : result.bias + j,
+           result.add || k > 0,
+           result.sums == nullptr || j > 0 ? nullptr : result.sums + k / kSumRows * sizes.rows},
+          threads);
     }
   }
 }

@@ -19,6 +19,11 @@ struct MatrixRef {
   std::ptrdiff_t row_stride, column_stride;
 };
 
+// Whether rows of a lie side by side: a transposed matrix, of gradients of weights for example.
+constexpr bool has_contiguous_columns(const MatrixRef& a) {
+  return a.row_stride == 1 && a.column_stride != 1;
+}
+
 struct MatmulSizes {
   std::int64_t rows, columns, depth;  // of the result, and how many products make an element
 };
@@ -32,6 +37,9 @@ struct MatmulResult {
   std::ptrdiff_t c_row;
   const float* bias = nullptr;  // [columns]; not together with add
   bool add = false;
+  // If there is one: sums[k / 64 * rows + i] = the sum of a(i, k) over these 64 (or fewer) k, in
+  // their order, for an a that has_contiguous_columns. Gradients of biases are sums of these.
+  float* sums = nullptr;
 };
 void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads);

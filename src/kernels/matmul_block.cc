@@ -124,7 +124,9 @@ void multiply_block(const ProductBlock& p, float* packed_a) {
     const std::int64_t steps = std::min(kDepthBlock, p.depth - first);
     const MatrixRef a{p.a.data + first * p.a.column_stride, p.a.row_stride, p.a.column_stride};
     if (has_contiguous_columns(a)) {
-      pack_columns(a, p.rows, steps, packed_a);
+      float* const sums = p.result.sums;
+      pack_columns(a, p.rows, steps, packed_a,
+                   sums == nullptr ? nullptr : sums + first / kSumRows * p.sums_row, p.sums_row);
       multiply_panels<1, kTallTile>(p, packed_a, kColumnTile, block, steps);
     } else {
       pack_rows(a, p.rows, steps, packed_a);

@@ -20,11 +20,6 @@ constexpr std::int64_t panels_of(std::int64_t columns) {
   return (columns + kPanelLanes - 1) / kPanelLanes;
 }
 
-// Whether rows of a lie side by side: a transposed matrix, of gradients of weights for example.
-constexpr bool has_contiguous_columns(const MatrixRef& a) {
-  return a.row_stride == 1 && a.column_stride != 1;
-}
-
 // b as it is packed: for each block of the depth, panel by panel, [step][kPanelLanes]; lanes beyond
 // the columns are 0.
 struct PackedPanels {
@@ -41,7 +36,8 @@ struct ProductBlock {
   MatrixRef a;  // from its first row
   PackedPanels b;
   std::int64_t first_panel, end_panel, columns;  // columns: of the whole of c
-  MatmulResult result;                           // from its first row
+  MatmulResult result;    // from its first row; sums only in one of the tasks with these rows
+  std::int64_t sums_row;  // from the sums of 64 k to the next
 };
 
 }  // namespace sextant

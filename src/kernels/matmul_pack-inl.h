@@ -16,6 +16,7 @@
 #include "kernels/matmul_geometry.h"
 #include "kernels/matmul_tile-inl.h"
 #include "kernels/pack-inl.h"
+#include "kernels/row_blocks.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
@@ -79,15 +80,30 @@ HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t
   }
 }
 
-// Rows of an a whose rows lie side by side, as tiles [step][kTallTile], kColumnTile apart.
+// sums = column, or sums += column
+HWY_INLINE void add_column(const float* column, std::int64_t rows, bool first, float* sums) {
+  const ProductTag d;
+  std::int64_t i = 0;
+  for (; i + kProductLanes <= rows; i += kProductLanes) {
+    const auto before = first ? hn::Zero(d) : hn::LoadU(d, sums + i);
+    hn::StoreU(hn::Add(before, hn::LoadU(d, column + i)), d, sums + i);
+  }
+  for (; i < rows; ++i) sums[i] = (first ? 0 : sums[i]) + column[i];
+}
+
+// Rows of an a whose rows lie side by side, as tiles [step][kTallTile], kColumnTile apart. If there
+// are sums, those of kSumRows columns at a time, sums_row apart.
 HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int64_t steps,
-                             float* to) {
+                             float* to, float* sums, std::int64_t sums_row) {
   constexpr std::int64_t kTile = kTallTile;
   constexpr std::int64_t kAskedAhead = 8;
   const std::int64_t whole = rows / kTile;
   for (std::int64_t s = 0; s < steps; ++s, to += kTile) {
     const float* column = from.data + s * from.column_stride;
     ask_for_row(column, kAskedAhead * from.column_stride, rows);
+    if (sums != nullptr) {
+      add_column(column, rows, s % kSumRows == 0, sums + s / kSumRows * sums_row);
+    }
     float* tile = to;
     for (std::int64_t t = 0; t < whole; ++t, column += kTile, tile += kColumnTile) {
       std::memcpy(tile, column, kTile * sizeof(float));

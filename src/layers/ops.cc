@@ -7,6 +7,7 @@
 
 #include "kernels/layer_rows.h"
 #include "kernels/matmul.h"
+#include "kernels/row_blocks.h"
 #include "layers/plain_ops.h"
 #include "sextant/core/parallel.h"
 
@@ -46,6 +47,19 @@ void linear_of_few(Rows<const float> x, Rows<const float> w, const float* bias, 
   }
 }
 
+// The bias's gradient is summed while its product is packed, which reads dy anyway.
+void weight_and_bias_gradient(Rows<const float> x, Rows<const float> dy, Rows<float> dw,
+                              float* dbias, int threads) {
+  const MatrixRef a{dy.data, 1, dy.stride};
+  const bool one_column = !has_contiguous_columns(a);
+  const std::int64_t parts = (dy.rows + kSumRows - 1) / kSumRows;
+  std::vector<float> sums(static_cast<std::size_t>(one_column ? 0 : parts * dy.columns));
+  matmul({dy.columns, x.columns, x.rows}, a, {x.data, x.stride, 1},
+         {dw.data, dw.stride, nullptr, true, one_column ? nullptr : sums.data()}, threads);
+  if (one_column) return add_column_sums({dy.rows, dy.columns}, dy.data, dbias, threads);
+  add_parts(sums.data(), parts, dy.columns, dy.columns, dbias);
+}
+
 RowShape shape_of(const Shape& shape) { return {shape[0], shape[1]}; }
 
 RowActivation row_activation(Activation f) {
@@ -80,14 +94,14 @@ void linear_input_gradient(Rows<const T> dy, Rows<const T> w, Rows<T> dx, bool a
 
 template <class T>
 void linear_weight_gradient(Rows<const T> x, Rows<const T> dy, Rows<T> dw, T* dbias, int threads) {
+  if constexpr (kIsFast<T>) {
+    if (dbias != nullptr && dy.stride == dy.columns) {
+      return weight_and_bias_gradient(x, dy, dw, dbias, threads);
+    }
+  }
   product<T>(dy.columns, x.columns, x.rows, {dy.data, 1, dy.stride}, {x.data, x.stride, 1}, nullptr,
              true, dw.data, dw.stride, threads);
   if (dbias == nullptr) return;
-  if constexpr (kIsFast<T>) {
-    if (dy.stride == dy.columns) {
-      return add_column_sums({dy.rows, dy.columns}, dy.data, dbias, threads);
-    }
-  }
   for (std::int64_t i = 0; i < dy.rows; ++i) {
     for (std::int64_t j = 0; j < dy.columns; ++j) dbias[j] += dy.row(i)[j];
   }

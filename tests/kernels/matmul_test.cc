@@ -170,6 +170,30 @@ TEST(Matmul, ThreadsDoNotShow) {
   }
 }
 
+TEST(Matmul, SumsRowsOfATransposedAInTheirOrder) {
+  on_every_target([] {
+    for (const std::int64_t columns : {40, 1100, 4100}) {
+      constexpr std::int64_t kRows = 203, kDepth = 700, kParts = 11;
+      const Matrix a = random_matrix(kRows, kDepth, Layout::columns, 3);
+      const Matrix b = random_matrix(kDepth, columns, Layout::rows, 4);
+      Tensor<float> c({kRows, columns}), sums({kParts + 1, kRows});
+      std::fill_n(sums.data(), sums.count(), kUntouched);
+      matmul({kRows, columns, kDepth}, a.ref, b.ref,
+             {.c = c.data(), .c_row = columns, .sums = sums.data()}, 3);
+      for (std::int64_t i = 0; i < kRows; ++i) {
+        for (std::int64_t part = 0; part < kParts; ++part) {
+          float sum = 0;
+          for (std::int64_t k = 64 * part; k < std::min(kDepth, 64 * part + 64); ++k) {
+            sum += a.at(i, k);
+          }
+          ASSERT_EQ(sums(part, i), sum) << "row " << i << " part " << part;
+        }
+        ASSERT_EQ(sums(kParts, i), kUntouched);
+      }
+    }
+  });
+}
+
 TEST(Matmul, AnyNumberOfRowsGivesTheSameBits) {
   const Matrix a = random_matrix(150, 300, Layout::rows, 1);
   const Matrix b = random_matrix(300, 66, Layout::columns, 2);
