@@ -70,22 +70,28 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
               const MatmulResult& result, int threads) {
   const std::int64_t panels = panels_of(sizes.columns);
   const std::int64_t row_blocks = blocks_of(sizes.rows, kRowBlock);
+  const int used_threads = threads == 0 ? default_threads() : threads;
   // Enough tasks for all threads to end together, but not more.
-  const std::int64_t wished = 4 * (threads == 0 ? default_threads() : threads);
   const std::int64_t parts =
-      std::clamp(blocks_of(wished, row_blocks), blocks_of(panels, kMostTaskPanels),
+      std::clamp(blocks_of(4 * used_threads, row_blocks), blocks_of(panels, kMostTaskPanels),
                  blocks_of(panels, kLeastTaskPanels));
   const std::int64_t part_panels = blocks_of(panels, parts);
   const std::int64_t used_parts = blocks_of(panels, part_panels);
-  parallel_for(row_blocks * used_parts, threads, [&](std::int64_t task) {
+  const std::int64_t tasks = row_blocks * used_parts;
+  const auto rows_of = [&](std::int64_t task) {
+    return a.data + task / used_parts * kRowBlock * a.row_stride;
+  };
+  parallel_for(tasks, threads, [&](std::int64_t task) {
     const std::int64_t row = task / used_parts * kRowBlock;
     const std::int64_t panel = task % used_parts * part_panels;
+    const std::int64_t next = task + used_threads;
     MatmulResult part = result;
     part.c += row * result.c_row;
     part.sums = result.sums == nullptr || panel > 0 ? nullptr : result.sums + row;
     multiply_block({.rows = std::min(kRowBlock, sizes.rows - row),
                     .depth = sizes.depth,
-                    .a = {a.data + row * a.row_stride, a.row_stride, a.column_stride},
+                    .a = {rows_of(task), a.row_stride, a.column_stride},
+                    .next_a = next < tasks ? rows_of(next) : nullptr,
                     .b = {packed_b, panels},
                     .first_panel = panel,
                     .end_panel = std::min(panels, panel + part_panels),

@@ -69,7 +69,8 @@ HWY_INLINE void multiply_panel(std::int64_t rows, const ProductTile& o) {
                                                      .start_row = o.start_row,
                                                      .c = o.c + done * o.c_row + lane,
                                                      .c_row = o.c_row,
-                                                     .steps = o.steps});
+                                                     .steps = o.steps,
+                                                     .ahead = o.ahead});
     }
   }
 }
@@ -95,7 +96,8 @@ HWY_NOINLINE void multiply_last_panel(std::int64_t rows, std::int64_t lanes, Pro
 // along rows of c.
 template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
 HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a,
-                                std::int64_t tile_floats, std::int64_t block, std::int64_t steps) {
+                                std::int64_t tile_floats, std::int64_t block, std::int64_t steps,
+                                RunsAhead ahead) {
   const Start start = start_of(p.result, block == 0);
   for (std::int64_t first = 0; first < p.rows; first += kTallTile, packed_a += tile_floats) {
     const std::int64_t rows = std::min<std::int64_t>(kTallTile, p.rows - first);
@@ -107,7 +109,8 @@ HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a,
                           .start_row = start.row,
                           .c = p.result.c + column + first * p.result.c_row,
                           .c_row = p.result.c_row,
-                          .steps = steps};
+                          .steps = steps,
+                          .ahead = &ahead};
       const std::int64_t lanes = std::min(kPanelLanes, p.columns - column);
       if (lanes == kPanelLanes) {
         multiply_panel<kARow, kAStep>(rows, o);
@@ -118,19 +121,30 @@ HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a,
   }
 }
 
+// What is packed next: more of the depth of these rows, or rows of another task.
+HWY_INLINE RunsAhead runs_after(const ProductBlock& p, std::int64_t end) {
+  const bool more = end < p.depth;
+  if (!more && p.next_a == nullptr) return {};
+  const float* data = more ? p.a.data + end * p.a.column_stride : p.next_a;
+  return {{data, p.a.row_stride, p.a.column_stride},
+          p.rows,
+          std::min(kDepthBlock, more ? p.depth - end : p.depth)};
+}
+
 void multiply_block(const ProductBlock& p, float* packed_a) {
   std::int64_t block = 0;
   for (std::int64_t first = 0; first < p.depth || first == 0; first += kDepthBlock, ++block) {
     const std::int64_t steps = std::min(kDepthBlock, p.depth - first);
     const MatrixRef a{p.a.data + first * p.a.column_stride, p.a.row_stride, p.a.column_stride};
+    const RunsAhead ahead = runs_after(p, first + steps);
     if (has_contiguous_columns(a)) {
       float* const sums = p.result.sums;
       pack_columns(a, p.rows, steps, packed_a,
                    sums == nullptr ? nullptr : sums + first / kSumRows * p.sums_row, p.sums_row);
-      multiply_panels<1, kTallTile>(p, packed_a, kColumnTile, block, steps);
+      multiply_panels<1, kTallTile>(p, packed_a, kColumnTile, block, steps, ahead);
     } else {
       pack_rows(a, p.rows, steps, packed_a);
-      multiply_panels<kPackedRow, 1>(p, packed_a, kTallTile * kPackedRow, block, steps);
+      multiply_panels<kPackedRow, 1>(p, packed_a, kTallTile * kPackedRow, block, steps, ahead);
     }
   }
 }

@@ -33,7 +33,8 @@ struct PackedPanels {
 // Some rows of c and some panels of its columns, through the whole depth.
 struct ProductBlock {
   std::int64_t rows, depth;
-  MatrixRef a;  // from its first row
+  MatrixRef a;          // from its first row
+  const float* next_a;  // where a begins for the task that this thread will probably take next
   PackedPanels b;
   std::int64_t first_panel, end_panel, columns;  // columns: of the whole of c
   MatmulResult result;    // from its first row; sums only in one of the tasks with these rows

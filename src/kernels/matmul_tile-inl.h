@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "kernels/matmul_geometry.h"
+#include "kernels/runs_ahead.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
@@ -41,7 +42,7 @@ static_assert(kRowBlock % kTallTile == 0 && kPanelLanes % kTileColumns == 0);
 
 constexpr std::ptrdiff_t kLine = 16;   // floats of a cache line
 constexpr std::ptrdiff_t kAhead = 16;  // steps that b is asked for early
-constexpr std::int64_t kStride = 8;    // steps from one row of C that is asked for to the next
+constexpr std::int64_t kStride = 8;  // steps from one line of others that is asked for to the next
 
 // Packed tiles of columns lie this far apart: a line more than they take, because all are written
 // at once and would fall into the same sets of the cache.
@@ -57,6 +58,7 @@ struct ProductTile {
   float* c;
   std::ptrdiff_t c_row;
   std::int64_t steps;
+  RunsAhead* ahead;
 };
 
 #define SEXTANT_EACH_ROW(DO) \
@@ -79,6 +81,7 @@ HWY_INLINE void product_tile(const ProductTile& o) {
   const float* b = o.b;
   float* const c = o.c;
   const std::ptrdiff_t c_row = o.c_row;
+  RunsAhead ahead = *o.ahead;
   std::ptrdiff_t asked = 0;
   for (std::int64_t left = o.steps; left > 0; left -= kStride) {
     if (left <= kStride * R + kAhead && asked < R) {
@@ -87,6 +90,7 @@ HWY_INLINE void product_tile(const ProductTile& o) {
       }
       ++asked;
     }
+    ahead.ask_for_line();
     const float* const stop = b + std::min(left, kStride) * kPanelLanes;
     for (; b != stop; a += kAStep, b += kPanelLanes) {
       for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
@@ -103,6 +107,7 @@ HWY_INLINE void product_tile(const ProductTile& o) {
 #undef SEXTANT_STEP
     }
   }
+  *o.ahead = ahead;
 #define SEXTANT_STORE(r)                       \
   if constexpr (R > r) {                       \
     hn::StoreU(low##r, d, c + r * c_row);      \

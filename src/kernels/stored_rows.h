@@ -41,6 +41,10 @@ inline constexpr std::ptrdiff_t kLineBytes = 64;
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
 }
 
+[[gnu::always_inline]] inline void ask_second_cache_for(std::uintptr_t address) {
+  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
+}
+
 // Rows that are apart are on no stream that the processor sees: kernels ask for them, so many rows
 // early.
 inline constexpr std::int64_t kRowsAhead = 8;
