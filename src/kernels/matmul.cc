@@ -72,8 +72,9 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
   const std::int64_t row_blocks = blocks_of(sizes.rows, kRowBlock);
   const int used_threads = threads == 0 ? default_threads() : threads;
   // Enough tasks for all threads to end together, but not more.
+  const std::int64_t wished = used_threads == 1 ? 1 : 4 * used_threads;
   const std::int64_t parts =
-      std::clamp(blocks_of(4 * used_threads, row_blocks), blocks_of(panels, kMostTaskPanels),
+      std::clamp(blocks_of(wished, row_blocks), blocks_of(panels, kMostTaskPanels),
                  blocks_of(panels, kLeastTaskPanels));
   const std::int64_t part_panels = blocks_of(panels, parts);
   const std::int64_t used_parts = blocks_of(panels, part_panels);

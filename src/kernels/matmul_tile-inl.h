@@ -81,11 +81,13 @@ HWY_INLINE void product_tile(const ProductTile& o) {
   const float* b = o.b;
   float* const c = o.c;
   const std::ptrdiff_t c_row = o.c_row;
+  // Tiles that go on from C begin with it: the next one's lines are asked for as well.
+  const std::ptrdiff_t lanes = o.start == o.c ? 2 * kTileColumns : kTileColumns;
   RunsAhead ahead = *o.ahead;
   std::ptrdiff_t asked = 0;
   for (std::int64_t left = o.steps; left > 0; left -= kStride) {
     if (left <= kStride * R + kAhead && asked < R) {
-      for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
+      for (std::ptrdiff_t line = 0; line < lanes; line += kLine) {
         hwy::Prefetch(c + asked * c_row + line);
       }
       ++asked;
