@@ -1,4 +1,4 @@
-// A step as the trainer makes it: gradients set to zero, forward, backward, clipping, AdamW.
+// A step as the trainer makes it: forward, backward, clipping, AdamW with gradients to zero.
 #include "training/rounds.h"
 
 #include <algorithm>
@@ -27,7 +27,9 @@ class ModelRounds : public Rounds {
         optimiser_(model_.parameters(), {.weight_decay = 0.01, .clip_norm = 1}),
         batches_(std::move(batches)),
         dropout_(test.dropout),
-        threads_(threads) {}
+        threads_(threads) {
+    set_to_zero(gradient_.parameters());
+  }
 
   std::int64_t parameters() override { return count_of(model_.parameters()); }
 
@@ -63,9 +65,6 @@ class ModelRounds : public Rounds {
   static const TokenBatch& targets_of(const PairBatch& batch) { return batch.target; }
 
   LossSum step(const Batch& batch) {
-    auto start = Clock::now();
-    set_to_zero(gradient_.parameters());
-    optimiser_seconds_ += seconds_since(start);
     memory_.reset();
     Pass pass{.memory = memory_,
               .threads = threads_,
@@ -73,7 +72,7 @@ class ModelRounds : public Rounds {
               .random = {.seed = static_cast<std::uint64_t>(optimiser_.steps())}};
     const double scale = 1 / static_cast<double>(targets_of(batch).targets.size());
     const LossSum sum = model_.loss(batch, {.scale = scale}, &gradient_, pass);
-    start = Clock::now();
+    const auto start = Clock::now();
     optimiser_.step(model_.parameters(), gradient_.parameters(), 3e-4, threads_);
     optimiser_seconds_ += seconds_since(start);
     return sum;

@@ -32,14 +32,15 @@ struct AdamWFactors {
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 
-void adamw_part(const AdamWFactors& f, const float* gradient, std::int64_t count, float* p,
-                float* m, float* v) {
+void adamw_part(const AdamWFactors& f, float* gradient, std::int64_t count, float* p, float* m,
+                float* v) {
   each_vector(count, [=, &f](auto d, std::int64_t i) HWY_ATTR {
     const auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, f.gradient));
     const auto m_new =
         hn::MulAdd(hn::Set(d, f.m_take), g, hn::Mul(hn::LoadU(d, m + i), hn::Set(d, f.m_keep)));
     const auto v_new = hn::MulAdd(hn::Mul(g, hn::Set(d, f.v_take)), g,
                                   hn::Mul(hn::LoadU(d, v + i), hn::Set(d, f.v_keep)));
+    hn::StoreU(hn::Zero(d), d, gradient + i);
     hn::StoreU(m_new, d, m + i);
     hn::StoreU(v_new, d, v + i);
     const auto below = hn::MulAdd(hn::Sqrt(v_new), hn::Set(d, f.v_scale), hn::Set(d, f.eps));
@@ -77,7 +78,7 @@ namespace sextant {
 HWY_EXPORT(adamw_part);
 HWY_EXPORT(squares_of_part);
 
-void adamw(const AdamWStep& options, const float* gradient, std::int64_t count, float* p, float* m,
+void adamw(const AdamWStep& options, float* gradient, std::int64_t count, float* p, float* m,
            float* v, int threads) {
   apply_requested_target();
   const auto step = static_cast<double>(options.step);

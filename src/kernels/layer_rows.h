@@ -65,12 +65,13 @@ void cross_entropy_backward(RowShape shape, float* logits, const std::int64_t* t
 
 // AdamW (Loshchilov and Hutter 2019, as PyTorch computes it): the gradient is multiplied by
 // `factor`, p shrinks by rate * decay, then moves by rate * m' / (sqrt(v') + eps), where m' and v'
-// are the moments without their bias at `step` (the first is 1).
+// are the moments without their bias at `step` (the first is 1). The gradient is 0 afterwards: here
+// its lines are in the cache.
 struct AdamWStep {
   std::int64_t step;
   double rate, beta1, beta2, eps, decay, factor;
 };
-void adamw(const AdamWStep& options, const float* gradient, std::int64_t count, float* p, float* m,
+void adamw(const AdamWStep& options, float* gradient, std::int64_t count, float* p, float* m,
            float* v, int threads);
 // In float64.
 double sum_of_squares(const float* x, std::int64_t count, int threads);

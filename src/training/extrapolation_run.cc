@@ -114,11 +114,11 @@ class Experiment {
       const ExtrapolationScheme& scheme = options_.schemes[i];
       LanguageTask task = task_of(scheme);
       AdamW optimiser(task.parameters());
+      set_to_zero(task.gradients());
       Workspace memory;
       std::vector<double> seconds;
       for (std::int64_t step = 0; step <= kSteps; ++step) {
         const double start = clock_();
-        set_to_zero(task.gradients());
         for (std::int64_t batch = 0; batch < task.batches(step); ++batch) {
           memory.reset();
           Pass pass{.memory = memory, .threads = options_.threads, .dropout = options_.dropout};

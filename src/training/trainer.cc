@@ -55,6 +55,7 @@ class Trainer {
   TrainingResult run() {
     MetricsFile metrics(run_.path() + "/metrics.jsonl", state_.metrics_bytes);
     std::optional<TrainingEnd> end = reached();
+    set_to_zero(task_.gradients());  // from here on each step of AdamW does
     while (!end) {
       TrainingProgress progress{.metrics = make_step(), .steps = options_.steps};
       end = reached();
@@ -115,7 +116,6 @@ class Trainer {
       throw Error("task", "must have targets and batches" + at + ", got " +
                               std::to_string(targets) + " and " + std::to_string(batches));
     }
-    set_to_zero(task_.gradients());
     LossSum sum;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       memory_.reset();

@@ -23,7 +23,9 @@ TEST(AdamW, StepsAsItsFormulaDoes) {
       for (int step = 1; step <= 10; ++step) {
         const AdamWStep o{step, 1e-2, 0.9, 0.98, 1e-8, 0.1, 0.5};
         const auto gradient = normal_numbers(count, 100 + static_cast<unsigned>(step));
-        adamw(o, gradient.data(), count, p.data(), m.data(), v.data(), 2);
+        auto used = gradient;
+        adamw(o, used.data(), count, p.data(), m.data(), v.data(), 2);
+        ASSERT_EQ(used, std::vector<float>(n)) << "left for the next pass to add to";
         for (std::size_t i = 0; i < n; ++i) {
           const double g = wide(gradient[i]) * o.factor;
           p64[i] -= o.rate * o.decay * p64[i];
@@ -52,9 +54,9 @@ TEST(AdamW, LeavesOnlyDecayWhereThereIsNoGradient) {
 TEST(AdamW, HasTheSameBitsForAnyNumberOfThreads) {
   const auto gradient = normal_numbers(30001, 1);
   const auto run = [&](int threads) {
-    auto p = normal_numbers(30001, 2);
+    auto p = normal_numbers(30001, 2), used = gradient;
     std::vector<float> m(p.size()), v(p.size());
-    adamw({3, 1e-3, 0.9, 0.98, 1e-8, 0.1, 1}, gradient.data(), 30001, p.data(), m.data(), v.data(),
+    adamw({3, 1e-3, 0.9, 0.98, 1e-8, 0.1, 1}, used.data(), 30001, p.data(), m.data(), v.data(),
           threads);
     return p;
   };

@@ -149,12 +149,23 @@ TEST(AdamW, ChangesNothingWhenAGradientIsNotFinite) {
     optimiser.step(weights.list(), gradients.list(), 0.1);
     const auto before = values_of(weights.list());
     const auto state = values_of(optimiser.state());
+    gradients.fill(random);
     gradients.vector(6) = bad;
     EXPECT_FALSE(std::isfinite(optimiser.step(weights.list(), gradients.list(), 0.1)));
     EXPECT_EQ(values_of(weights.list()), before);
+    EXPECT_GE(std::abs(gradients.vector(0)), 0.5F) << "gradients stay as well";
     EXPECT_EQ(values_of(optimiser.state()), state);
     EXPECT_EQ(optimiser.steps(), 1);
   }
+}
+
+TEST(AdamW, LeavesGradientsAtZero) {
+  Two weights(50, 1001, 12345), gradients(50, 1001, 12345);
+  NumpyRandom random(6);
+  gradients.fill(random);
+  AdamW optimiser(weights.list());
+  optimiser.step(weights.list(), gradients.list(), 0.1, 2);
+  EXPECT_THAT(values_of(gradients.list()), ::testing::Each(0.0F));
 }
 
 TEST(AdamW, GivesTheSameBitsWithAnyThreads) {
@@ -197,8 +208,12 @@ TEST(AdamW, GoesOnFromItsState) {
   EXPECT_EQ(from[3].name, "v.vector");
   for (std::size_t i = 0; i < from.size(); ++i) *to[i].tensor = from[i].tensor->clone();
   resumed.set_steps(straight.steps());
+  gradients.fill(random);
+  Two same;
+  same.matrix = gradients.matrix.clone();
+  same.vector = gradients.vector.clone();
   straight.step(weights.list(), gradients.list(), 0.1);
-  resumed.step(copy.list(), gradients.list(), 0.1);
+  resumed.step(copy.list(), same.list(), 0.1);
   EXPECT_EQ(values_of(copy.list()), values_of(weights.list()));
 }
 

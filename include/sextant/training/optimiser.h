@@ -28,11 +28,11 @@ class AdamW {
   // Keeps names and shapes, not the tensors. Throws Error for options out of range.
   explicit AdamW(const Parameters<float>& parameters, const AdamWOptions& options = {});
 
-  // One step. Returns the norm of all gradients together, before clipping: a gradient is used as
-  // g * clip_norm / norm when the norm is above clip_norm. When the norm is infinite or NaN,
-  // nothing changes and that norm is returned. Throws Error for a rate that is negative or not
-  // finite, for lists that are not those of the constructor, and for threads out of range. The
-  // results do not depend on the threads.
+  // One step. The gradients are 0 afterwards, for the next pass to add to. Returns the norm of all
+  // gradients together, before clipping: a gradient is used as g * clip_norm / norm when the norm
+  // is above clip_norm. When the norm is infinite or NaN, nothing changes and that norm is
+  // returned. Throws Error for a rate that is negative or not finite, for lists that are not those
+  // of the constructor, and for threads out of range. The results do not depend on the threads.
   double step(const Parameters<float>& parameters, const Parameters<float>& gradients,
               double learning_rate, int threads = 0);
 
