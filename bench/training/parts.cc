@@ -55,6 +55,12 @@ using RowsOut = ops::Rows<float>;
 SEXTANT_TIMED(products, linear,
   "_ZN7sextant3ops6linearIfEEvNS0_4RowsIKT_EES5_PS4_NS2_IS3_EEi",
   void, (RowsIn x, RowsIn w, const float* bias, RowsOut y, int threads), (x, w, bias, y, threads))
+SEXTANT_TIMED(products, linear_relu,
+  "_ZN7sextant3ops11linear_reluIfEEvNS_4ViewIKT_EES5_PS4_NS2_IS3_EEi",
+  void, (In x, In w, const float* bias, Out y, int threads), (x, w, bias, y, threads))
+SEXTANT_TIMED(products, relu_input_gradient,
+  "_ZN7sextant3ops26relu_linear_input_gradientIfEEvNS_4ViewIKT_EES5_S5_NS2_IS3_EEi",
+  void, (In dy, In w, In x, Out dx, int threads), (dy, w, x, dx, threads))
 SEXTANT_TIMED(products, input_gradient,
   "_ZN7sextant3ops21linear_input_gradientIfEEvNS0_4RowsIKT_EES5_NS2_IS3_EEbi",
   void, (RowsIn dy, RowsIn w, RowsOut dx, bool add, int threads), (dy, w, dx, add, threads))

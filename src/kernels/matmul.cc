@@ -55,6 +55,25 @@ int worth(const MatmulSizes& s, int threads) {
   return work < kWorthThreads ? 1 : threads;
 }
 
+// Steps [k, end) of the depth, columns from j on.
+struct Part {
+  std::int64_t k, end, j;
+};
+
+MatmulResult part_of(const MatmulResult& whole, const MatmulSizes& sizes, const Part& part) {
+  const auto from = [](auto* data, std::int64_t at) {
+    return data == nullptr ? nullptr : data + at;
+  };
+  const bool last = part.end == sizes.depth;
+  return {.c = whole.c + part.j,
+          .c_row = whole.c_row,
+          .bias = from(whole.bias, part.j),
+          .add = whole.add || part.k > 0,
+          .sums = part.j > 0 ? nullptr : from(whole.sums, part.k / kSumRows * sizes.rows),
+          .relu = whole.relu && last,
+          .relu_of = last ? from(whole.relu_of, part.j) : nullptr};
+}
+
 void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* packed,
           int threads) {
   const std::int64_t panels = panels_of(columns);
@@ -88,6 +107,7 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
     const std::int64_t next = task + used_threads;
     MatmulResult part = result;
     part.c += row * result.c_row;
+    if (result.relu_of != nullptr) part.relu_of += row * result.c_row;
     part.sums = result.sums == nullptr || panel > 0 ? nullptr : result.sums + row;
     multiply_block({.rows = std::min(kRowBlock, sizes.rows - row),
                     .depth = sizes.depth,
@@ -118,13 +138,9 @@ void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
       const MatrixRef part{b.data + k * b.row_stride + j * b.column_stride, b.row_stride,
                            b.column_stride};
       pack(part, depth, columns, packed, threads);
-      multiply(
-          {sizes.rows, columns, depth},
-          {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
-          {result.c + j, result.c_row, result.bias == nullptr ? nullptr : result.bias + j,
-           result.add || k > 0,
-           result.sums == nullptr || j > 0 ? nullptr : result.sums + k / kSumRows * sizes.rows},
-          threads);
+      multiply({sizes.rows, columns, depth},
+               {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
+               part_of(result, sizes, {.k = k, .end = k + depth, .j = j}), threads);
     }
   }
 }

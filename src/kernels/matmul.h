@@ -40,6 +40,10 @@ struct MatmulResult {
   // If there is one: sums[k / 64 * rows + i] = the sum of a(i, k) over these 64 (or fewer) k, in
   // their order, for an a that has_contiguous_columns. Gradients of biases are sums of these.
   float* sums = nullptr;
+  // At the end each c becomes max(0, c), NaN stays; or, if there is one, is multiplied by the slope
+  // of that function where its result was relu_of[i * c_row + j]: 0 where that is not above 0.
+  bool relu = false;
+  const float* relu_of = nullptr;
 };
 void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads);

@@ -58,19 +58,26 @@ HWY_INLINE Start start_of(const MatmulResult& result, bool first_block) {
   return {kZeros, 0, 0};
 }
 
+HWY_INLINE const float* at(const float* data, std::ptrdiff_t offset) {
+  return data == nullptr ? nullptr : data + offset;
+}
+
 // The rows of one packed tile with one whole panel.
 template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
 HWY_INLINE void multiply_panel(std::int64_t rows, const ProductTile& o) {
   for (std::int64_t done = 0, taken = 0; done < rows; done += taken) {
     for (std::int64_t lane = 0; lane < kPanelLanes; lane += kTileColumns) {
-      taken = some_rows<kARow, kAStep>(rows - done, {.a = o.a + done * kARow,
-                                                     .b = o.b + lane,
-                                                     .start = o.start + done * o.start_row + lane,
-                                                     .start_row = o.start_row,
-                                                     .c = o.c + done * o.c_row + lane,
-                                                     .c_row = o.c_row,
-                                                     .steps = o.steps,
-                                                     .ahead = o.ahead});
+      taken =
+          some_rows<kARow, kAStep>(rows - done, {.a = o.a + done * kARow,
+                                                 .b = o.b + lane,
+                                                 .start = o.start + done * o.start_row + lane,
+                                                 .start_row = o.start_row,
+                                                 .c = o.c + done * o.c_row + lane,
+                                                 .c_row = o.c_row,
+                                                 .steps = o.steps,
+                                                 .ahead = o.ahead,
+                                                 .relu = o.relu,
+                                                 .relu_of = at(o.relu_of, done * o.c_row + lane)});
     }
   }
 }
@@ -86,6 +93,13 @@ HWY_NOINLINE void multiply_last_panel(std::int64_t rows, std::int64_t lanes, Pro
   const std::ptrdiff_t c_row = std::exchange(o.c_row, kPanelLanes);
   o.start = beside;
   o.start_row = kPanelLanes;
+  HWY_ALIGN float relu_of[kTallTile * kPanelLanes] = {};
+  if (o.relu_of != nullptr) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::copy_n(o.relu_of + r * c_row, lanes, relu_of + r * kPanelLanes);
+    }
+    o.relu_of = relu_of;
+  }
   multiply_panel<kARow, kAStep>(rows, o);
   for (std::int64_t r = 0; r < rows; ++r) {
     std::copy_n(beside + r * kPanelLanes, lanes, c + r * c_row);
@@ -99,18 +113,22 @@ HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a,
                                 std::int64_t tile_floats, std::int64_t block, std::int64_t steps,
                                 RunsAhead ahead) {
   const Start start = start_of(p.result, block == 0);
+  const bool last = block * kDepthBlock + steps == p.depth;
   for (std::int64_t first = 0; first < p.rows; first += kTallTile, packed_a += tile_floats) {
     const std::int64_t rows = std::min<std::int64_t>(kTallTile, p.rows - first);
     for (std::int64_t panel = p.first_panel; panel < p.end_panel; ++panel) {
       const std::int64_t column = panel * kPanelLanes;
-      const ProductTile o{.a = packed_a,
-                          .b = p.b.panel(block, steps, panel),
-                          .start = start.data + column * start.column + first * start.row,
-                          .start_row = start.row,
-                          .c = p.result.c + column + first * p.result.c_row,
-                          .c_row = p.result.c_row,
-                          .steps = steps,
-                          .ahead = &ahead};
+      const ProductTile o{
+          .a = packed_a,
+          .b = p.b.panel(block, steps, panel),
+          .start = start.data + column * start.column + first * start.row,
+          .start_row = start.row,
+          .c = p.result.c + column + first * p.result.c_row,
+          .c_row = p.result.c_row,
+          .steps = steps,
+          .ahead = &ahead,
+          .relu = last && p.result.relu,
+          .relu_of = last ? at(p.result.relu_of, column + first * p.result.c_row) : nullptr};
       const std::int64_t lanes = std::min(kPanelLanes, p.columns - column);
       if (lanes == kPanelLanes) {
         multiply_panel<kARow, kAStep>(rows, o);

@@ -59,7 +59,15 @@ struct ProductTile {
   std::ptrdiff_t c_row;
   std::int64_t steps;
   RunsAhead* ahead;
+  bool relu;             // what becomes of c then, as in MatmulResult
+  const float* relu_of;  // from the tile's first element
 };
+
+// NaN, which is not below 0, has slope 1.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V relu_slope(D d, V x) {
+  return hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), hn::Set(d, 1.0F));
+}
 
 #define SEXTANT_EACH_ROW(DO) \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
@@ -90,6 +98,9 @@ HWY_INLINE void product_tile(const ProductTile& o) {
       for (std::ptrdiff_t line = 0; line < lanes; line += kLine) {
         hwy::Prefetch(c + asked * c_row + line);
       }
+      for (std::ptrdiff_t line = 0; o.relu_of != nullptr && line < kTileColumns; line += kLine) {
+        hwy::Prefetch(o.relu_of + asked * c_row + line);
+      }
       ++asked;
     }
     ahead.ask_for_line();
@@ -110,6 +121,24 @@ HWY_INLINE void product_tile(const ProductTile& o) {
     }
   }
   *o.ahead = ahead;
+#define SEXTANT_RELU(r) \
+  low##r = hn::Max(hn::Zero(d), low##r), high##r = hn::Max(hn::Zero(d), high##r);
+#define SEXTANT_SLOPE(r)                     \
+  if constexpr (R > r) {                     \
+    low##r = hn::Mul(low##r, slope(r, 0));   \
+    high##r = hn::Mul(high##r, slope(r, 1)); \
+  }
+  if (o.relu) {
+    SEXTANT_EACH_ROW(SEXTANT_RELU)
+  }
+  if (o.relu_of != nullptr) {
+    const auto slope = [&](std::ptrdiff_t row, std::ptrdiff_t v) HWY_ATTR {
+      return relu_slope(d, hn::LoadU(d, o.relu_of + row * c_row + v * n));
+    };
+    SEXTANT_EACH_ROW(SEXTANT_SLOPE)
+  }
+#undef SEXTANT_RELU
+#undef SEXTANT_SLOPE
 #define SEXTANT_STORE(r)                       \
   if constexpr (R > r) {                       \
     hn::StoreU(low##r, d, c + r * c_row);      \

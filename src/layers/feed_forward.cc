@@ -21,8 +21,12 @@ typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> 
   // ReLU's result, and what dropout leaves of it, is positive where its gradient passes.
   const View<T> after =
       activation == Activation::relu ? before : pass.memory.take<T>({rows, out.weight.size(1)});
-  in.forward(x, before, pass);
-  ops::activate<T>(activation, before, after, pass.threads);
+  if (activation == Activation::relu) {
+    ops::linear_relu<T>(x, in.weight.view(), in.bias.data(), after, pass.threads);
+  } else {
+    in.forward(x, before, pass);
+    ops::activate<T>(activation, before, after, pass.threads);
+  }
   const RandomKey key = pass.next_random();
   if (pass.dropout > 0) {
     ops::dropout<T>(nullptr, after.data(), after.data(), after.count(), pass.dropout, key,
@@ -37,14 +41,21 @@ void FeedForward<T>::backward(const Saved& saved, View<const T> dy, View<T> dx,
                               FeedForward& gradient, Pass& pass) const {
   const auto mark = pass.memory.mark();
   const View<T> dafter = pass.memory.take<T>(saved.after.shape());
-  out.backward(saved.after, dy, dafter, gradient.out, pass);
+  const bool relu = activation == Activation::relu;
+  if (relu) {
+    ops::linear_weight_gradient<T>(saved.after, dy, gradient.out.weight.view(),
+                                   gradient.out.bias.data(), pass.threads);
+    ops::relu_linear_input_gradient<T>(dy, out.weight.view(), saved.after, dafter, pass.threads);
+  } else {
+    out.backward(saved.after, dy, dafter, gradient.out, pass);
+  }
   if (pass.dropout > 0) {
     ops::dropout<T>(nullptr, dafter.data(), dafter.data(), dafter.count(), pass.dropout, saved.key,
                     pass.threads);
   }
   const bool gated = activation == Activation::swiglu;
   const View<T> dbefore = gated ? pass.memory.take<T>(saved.before.shape()) : dafter;
-  ops::activate_gradient<T>(activation, saved.before, dafter, dbefore, pass.threads);
+  if (!relu) ops::activate_gradient<T>(activation, saved.before, dafter, dbefore, pass.threads);
   in.backward(saved.x, dbefore, dx, gradient.in, pass);
   pass.memory.release(mark);
 }

@@ -87,6 +87,31 @@ void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int thre
 }
 
 template <class T>
+void linear_relu(View<const T> x, View<const T> w, const T* bias, View<T> y, int threads) {
+  if constexpr (kIsFast<T>) {
+    if (x.size(0) > kFewRows) {
+      return matmul({x.size(0), w.size(0), x.size(1)}, {x.data(), x.size(1), 1},
+                    {w.data(), 1, w.size(1)},
+                    {.c = y.data(), .c_row = w.size(0), .bias = bias, .relu = true}, threads);
+    }
+  }
+  linear<T>(x, w, bias, y, threads);
+  activate<T>(Activation::relu, y, y, threads);
+}
+
+template <class T>
+void relu_linear_input_gradient(View<const T> dy, View<const T> w, View<const T> x, View<T> dx,
+                                int threads) {
+  if constexpr (kIsFast<T>) {
+    return matmul({dy.size(0), w.size(1), w.size(0)}, {dy.data(), dy.size(1), 1},
+                  {w.data(), w.size(1), 1},
+                  {.c = dx.data(), .c_row = dx.size(1), .relu_of = x.data()}, threads);
+  }
+  linear_input_gradient<T>(dy, w, dx, false, threads);
+  activate_gradient<T>(Activation::relu, x, dx, dx, threads);
+}
+
+template <class T>
 void linear_input_gradient(Rows<const T> dy, Rows<const T> w, Rows<T> dx, bool add, int threads) {
   product<T>(dy.rows, w.columns, w.rows, {dy.data, dy.stride, 1}, {w.data, w.stride, 1}, nullptr,
              add, dx.data, dx.stride, threads);
@@ -222,17 +247,20 @@ LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smooth
   }
 }
 
-#define SEXTANT_OPS(T)                                                                        \
-  template void linear(Rows<const T>, Rows<const T>, const T*, Rows<T>, int);                 \
-  template void linear_input_gradient(Rows<const T>, Rows<const T>, Rows<T>, bool, int);      \
-  template void linear_weight_gradient(Rows<const T>, Rows<const T>, Rows<T>, T*, int);       \
-  template void norm(View<const T>, const T*, const T*, double, bool, View<T>, View<T>, int); \
-  template void norm_gradient(View<const T>, View<const T>, const T*, bool, View<const T>,    \
-                              View<T>, bool, T*, T*, int);                                    \
-  template void activate(Activation, View<const T>, View<T>, int);                            \
-  template void activate_gradient(Activation, View<const T>, View<const T>, View<T>, int);    \
-  template void dropout(const T*, const T*, T*, std::int64_t, double, RandomKey, int);        \
-  template void add(const T*, T*, std::int64_t, int);                                         \
+#define SEXTANT_OPS(T)                                                                           \
+  template void linear(Rows<const T>, Rows<const T>, const T*, Rows<T>, int);                    \
+  template void linear_relu(View<const T>, View<const T>, const T*, View<T>, int);               \
+  template void relu_linear_input_gradient(View<const T>, View<const T>, View<const T>, View<T>, \
+                                           int);                                                 \
+  template void linear_input_gradient(Rows<const T>, Rows<const T>, Rows<T>, bool, int);         \
+  template void linear_weight_gradient(Rows<const T>, Rows<const T>, Rows<T>, T*, int);          \
+  template void norm(View<const T>, const T*, const T*, double, bool, View<T>, View<T>, int);    \
+  template void norm_gradient(View<const T>, View<const T>, const T*, bool, View<const T>,       \
+                              View<T>, bool, T*, T*, int);                                       \
+  template void activate(Activation, View<const T>, View<T>, int);                               \
+  template void activate_gradient(Activation, View<const T>, View<const T>, View<T>, int);       \
+  template void dropout(const T*, const T*, T*, std::int64_t, double, RandomKey, int);           \
+  template void add(const T*, T*, std::int64_t, int);                                            \
   template LossSum cross_entropy(View<T>, const std::int64_t*, double, double, bool, int);
 SEXTANT_OPS(float)
 SEXTANT_OPS(double)

@@ -32,9 +32,17 @@ struct Rows {
 // y = x w^T + bias: x [rows, in], w [out, in], bias [out] or null, y [rows, out].
 template <class T>
 void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int threads);
+// The same through ReLU, y = max(0, ..); contiguous.
+template <class T>
+void linear_relu(View<const T> x, View<const T> w, const T* bias, View<T> y, int threads);
 // dx = dy w, or dx += dy w.
 template <class T>
 void linear_input_gradient(Rows<const T> dy, Rows<const T> w, Rows<T> dx, bool add, int threads);
+// The gradient of a ReLU's input whose results x went on to y = x w^T: dx = (dy w) where x is above
+// 0, else 0; contiguous.
+template <class T>
+void relu_linear_input_gradient(View<const T> dy, View<const T> w, View<const T> x, View<T> dx,
+                                int threads);
 // dw += dy^T x, dbias += column sums of dy (unless null).
 template <class T>
 void linear_weight_gradient(Rows<const T> x, Rows<const T> dy, Rows<T> dw, T* dbias, int threads);

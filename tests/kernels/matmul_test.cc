@@ -194,6 +194,43 @@ TEST(Matmul, SumsRowsOfATransposedAInTheirOrder) {
   });
 }
 
+// As by itself afterwards: ReLU, and the slope it has where its result was another matrix.
+TEST(Matmul, EndsWithReluOrItsSlope) {
+  on_every_target([] {
+    for (const MatmulSizes sizes : {MatmulSizes{103, 45, 277}, {12, 4130, 600}, {30, 64, 0}}) {
+      const Matrix a = random_matrix(sizes.rows, sizes.depth, Layout::rows, 5);
+      const Matrix b = random_matrix(sizes.depth, sizes.columns, Layout::columns, 6);
+      Tensor<float> bias({sizes.columns}), of({sizes.rows, sizes.columns});
+      std::mt19937 random(7);
+      std::uniform_real_distribution<float> number(-1, 1);
+      for (float& value : bias.span()) value = number(random);
+      for (float& value : of.span()) value = number(random);
+      of(0, 0) = 0;
+      of(1, 0) = std::numeric_limits<float>::quiet_NaN();
+      bias(3) = std::numeric_limits<float>::quiet_NaN();
+      Tensor<float> plain(of.shape()), relu(of.shape()), slope(of.shape());
+      MatmulResult result{.c = plain.data(), .c_row = sizes.columns, .bias = bias.data()};
+      matmul(sizes, a.ref, b.ref, result, 2);
+      result.c = relu.data();
+      result.relu = true;
+      matmul(sizes, a.ref, b.ref, result, 2);
+      result.c = slope.data();
+      result.relu = false;
+      result.relu_of = of.data();
+      matmul(sizes, a.ref, b.ref, result, 2);
+      for (std::int64_t i = 0; i < plain.count(); ++i) {
+        const float x = plain.data()[i];
+        if (std::isnan(x)) {
+          ASSERT_TRUE(std::isnan(relu.data()[i]) && std::isnan(slope.data()[i]));
+        } else {
+          ASSERT_EQ(relu.data()[i], x > 0 ? x : 0);
+          ASSERT_EQ(slope.data()[i], of.data()[i] <= 0 ? 0 : x);
+        }
+      }
+    }
+  });
+}
+
 TEST(Matmul, AnyNumberOfRowsGivesTheSameBits) {
   const Matrix a = random_matrix(150, 300, Layout::rows, 1);
   const Matrix b = random_matrix(300, 66, Layout::columns, 2);
