@@ -11,7 +11,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kPackTask = 8;          // panels
+constexpr std::int64_t kLeastPackTask = 2;  // panels: fewer are short runs of reads
+constexpr std::int64_t kMostPackTask = 8;
 constexpr std::int64_t kMostTaskPanels = 16;   // half a second cache: a and c pass through it too
 constexpr std::int64_t kLeastTaskPanels = 4;   // or packing rows of a takes too large a share
 constexpr std::int64_t kMostColumns = 4096;    // of b packed at a time
@@ -39,6 +40,8 @@ float* packed_a_scratch() {
 }
 
 std::int64_t blocks_of(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+
+std::int64_t count_of(int threads) { return threads == 0 ? default_threads() : threads; }
 
 // How much of the depth is packed at a time: what the second and third caches keep until it is
 // read. For gradients of weights, which are deep and small, that is least.
@@ -76,40 +79,62 @@ MatmulResult part_of(const MatmulResult& whole, const MatmulSizes& sizes, const 
 
 void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* packed,
           int threads) {
-  const std::int64_t panels = panels_of(columns);
-  const std::int64_t groups = blocks_of(panels, kPackTask);
-  parallel_for(blocks_of(depth, kDepthBlock) * groups, threads, [&](std::int64_t task) {
-    const std::int64_t first = task % groups * kPackTask;
-    pack_panels(b, depth, columns, task / groups, first, std::min(panels, first + kPackTask),
-                packed);
+  const std::int64_t panels = panels_of(columns), blocks = blocks_of(depth, kDepthBlock);
+  const std::int64_t group = std::clamp<std::int64_t>(blocks_of(blocks * panels, count_of(threads)),
+                                                      kLeastPackTask, kMostPackTask);
+  const std::int64_t groups = blocks_of(panels, group);
+  parallel_for(blocks * groups, threads, [&](std::int64_t task) {
+    const std::int64_t first = task % groups * group;
+    pack_panels(b, depth, columns, task / groups, first, std::min(panels, first + group), packed);
   });
+}
+
+// When the last of `threads` ends, in rows, if each takes the next task: blocks of so many rows of
+// a, and the rest, in so many parts.
+std::int64_t rows_until_end(std::int64_t rows, std::int64_t block, std::int64_t parts,
+                            std::int64_t threads) {
+  const std::int64_t whole = rows / block * parts;
+  const std::int64_t idle = (threads - whole % threads) % threads;  // in the last round of these
+  const std::int64_t rests = std::max<std::int64_t>(0, parts - idle);
+  return blocks_of(whole, threads) * block + blocks_of(rests, threads) * (rows % block);
+}
+
+// Rows of a that a task takes: as many as it can pack, or fewer that let threads end together.
+std::int64_t task_rows(std::int64_t rows, std::int64_t parts, std::int64_t threads) {
+  std::int64_t best = kRowBlock;
+  for (const std::int64_t block : {kRowBlock - 12, kRowBlock - 24}) {
+    if (rows_until_end(rows, block, parts, threads) < rows_until_end(rows, best, parts, threads)) {
+      best = block;
+    }
+  }
+  return best;
 }
 
 void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_b,
               const MatmulResult& result, int threads) {
   const std::int64_t panels = panels_of(sizes.columns);
-  const std::int64_t row_blocks = blocks_of(sizes.rows, kRowBlock);
-  const int used_threads = threads == 0 ? default_threads() : threads;
+  const std::int64_t used_threads = count_of(threads);
   // Enough tasks for all threads to end together, but not more.
   const std::int64_t wished = used_threads == 1 ? 1 : 4 * used_threads;
   const std::int64_t parts =
-      std::clamp(blocks_of(wished, row_blocks), blocks_of(panels, kMostTaskPanels),
-                 blocks_of(panels, kLeastTaskPanels));
+      std::clamp(blocks_of(wished, blocks_of(sizes.rows, kRowBlock)),
+                 blocks_of(panels, kMostTaskPanels), blocks_of(panels, kLeastTaskPanels));
   const std::int64_t part_panels = blocks_of(panels, parts);
   const std::int64_t used_parts = blocks_of(panels, part_panels);
-  const std::int64_t tasks = row_blocks * used_parts;
+  const std::int64_t block = task_rows(sizes.rows, used_parts, used_threads);
+  const std::int64_t tasks = blocks_of(sizes.rows, block) * used_parts;
   const auto rows_of = [&](std::int64_t task) {
-    return a.data + task / used_parts * kRowBlock * a.row_stride;
+    return a.data + task / used_parts * block * a.row_stride;
   };
   parallel_for(tasks, threads, [&](std::int64_t task) {
-    const std::int64_t row = task / used_parts * kRowBlock;
+    const std::int64_t row = task / used_parts * block;
     const std::int64_t panel = task % used_parts * part_panels;
     const std::int64_t next = task + used_threads;
     MatmulResult part = result;
     part.c += row * result.c_row;
     if (result.relu_of != nullptr) part.relu_of += row * result.c_row;
     part.sums = result.sums == nullptr || panel > 0 ? nullptr : result.sums + row;
-    multiply_block({.rows = std::min(kRowBlock, sizes.rows - row),
+    multiply_block({.rows = std::min(block, sizes.rows - row),
                     .depth = sizes.depth,
                     .a = {rows_of(task), a.row_stride, a.column_stride},
                     .next_a = next < tasks ? rows_of(next) : nullptr,
