@@ -244,7 +244,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
     std::fill_n(lanes[n].most, kBlockLanes,
                 has_sink ? b.sink : std::numeric_limits<float>::lowest());
     std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
-    std::fill_n(lanes[n].dq, b.head_dim * kBlockLanes, 0.0F);
+    clear_lanes(lanes[n].dq, b.head_dim, 0, used_lanes(count));
   }
   const auto know = [](const BackwardLanes& block) { return block.knows_sums; };
   if (!std::all_of(lanes, lanes + blocks, know)) {

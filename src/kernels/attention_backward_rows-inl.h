@@ -38,6 +38,20 @@ struct BackwardLanes {
   bool knows_sums;  // that the caller's log-sum-exps will do
 };
 
+// Lanes of groups in which there is a query: nobody reads the others.
+HWY_INLINE std::int64_t used_lanes(std::int64_t queries) {
+  return padded_width(queries);
+}
+
+// Zeros in lanes [first, used) of so many rows.
+HWY_INLINE void clear_lanes(float* lanes, std::int64_t rows, std::int64_t first,
+                            std::int64_t used) {
+  if (first == used) return;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::fill_n(lanes + r * kBlockLanes + first, used - first, 0.0F);
+  }
+}
+
 HWY_INLINE void turn_part(RotationRows turn, std::int64_t first, std::int64_t count, bool back,
                           float* rows, std::int64_t stride) {
   if (turn.cos == nullptr) return;
@@ -57,7 +71,7 @@ HWY_INLINE void load_padded(const StoredRows& from, std::int64_t first, std::int
 
 HWY_INLINE void load_lanes(const float* rows, std::int64_t count, std::int64_t width, float factor,
                            float* lanes) {
-  if (count < kBlockLanes) std::fill_n(lanes, width * kBlockLanes, 0.0F);
+  clear_lanes(lanes, width, count, used_lanes(count));
   transpose_scaled(rows, padded_width(width), count, width, factor, lanes, kBlockLanes);
 }
 
@@ -100,7 +114,7 @@ HWY_INLINE void load_output_gradients(const BackwardBlock& b, const BackwardScra
   const TileTag d;
   const std::int64_t padded = padded_width(b.v_dim), q_padded = padded_width(b.head_dim);
   load_padded(b.dout, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, lanes.dout_rows);
-  for (std::int64_t i = 0; i < kBlockLanes; ++i) {
+  for (std::int64_t i = 0; i < used_lanes(lanes.queries); ++i) {
     float* row = lanes.dout_rows + i * padded;
     if (lanes.sum[i] == 0) {
       std::fill_n(row, padded, 0.0F);
@@ -124,7 +138,7 @@ HWY_INLINE void sum_outputs(const BackwardBlock& b, const BackwardScratch& scrat
   const TileTag d;
   load_padded(b.out, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, scratch.out_rows);
   load_lanes(scratch.out_rows, lanes.queries, b.v_dim, 1.0F, scratch.out);
-  for (std::int64_t lane = 0; lane < kBlockLanes; lane += kTileLanes) {
+  for (std::int64_t lane = 0; lane < used_lanes(lanes.queries); lane += kTileLanes) {
     auto sum = hn::Zero(d);
     for (std::int64_t c = 0; c < b.v_dim; ++c) {
       const std::int64_t n = c * kBlockLanes + lane;
