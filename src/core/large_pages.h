@@ -20,7 +20,7 @@ inline void ask_for_large_pages([[maybe_unused]] std::byte* data,
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const std::uintptr_t first = (address + kPage - 1) / kPage * kPage;
   const std::uintptr_t end = (address + bytes) / kPage * kPage;
-  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+  if (first < end) madvise(data + (first - address), end - first, MADV_HUGEPAGE);
 #endif
 }
 
