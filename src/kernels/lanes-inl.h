@@ -47,6 +47,12 @@ HWY_INLINE float sum_of(std::int64_t count, const Value& value) {
   return sum;
 }
 
+// The slope of ReLU. NaN, which is not below 0, has slope 1.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V relu_slope(D d, V x) {
+  return hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), hn::Set(d, 1.0F));
+}
+
 }  // namespace sextant::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

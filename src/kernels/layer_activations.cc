@@ -51,10 +51,7 @@ HWY_INLINE V value_of(D d, V x) {
 template <RowActivation kKind, class D, class V = hn::Vec<D>>
 HWY_INLINE V slope_of(D d, V x) {
   const V one = hn::Set(d, 1.0F);
-  if constexpr (kKind == RowActivation::relu) {
-    // NaN, which is not below 0, has slope 1.
-    return hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), one);
-  }
+  if constexpr (kKind == RowActivation::relu) return relu_slope(d, x);
   if constexpr (kKind == RowActivation::gelu) {
     const V c = clamped(d, x, 14.0F);
     const auto n = normal(d, c);

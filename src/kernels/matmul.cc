@@ -102,7 +102,7 @@ std::int64_t rows_until_end(std::int64_t rows, std::int64_t block, std::int64_t 
 // Rows of a that a task takes: as many as it can pack, or fewer that let threads end together.
 std::int64_t task_rows(std::int64_t rows, std::int64_t parts, std::int64_t threads) {
   std::int64_t best = kRowBlock;
-  for (const std::int64_t block : {kRowBlock - 12, kRowBlock - 24}) {
+  for (const std::int64_t block : {kRowBlock - kRowStep, kRowBlock - 2 * kRowStep}) {
     if (rows_until_end(rows, block, parts, threads) < rows_until_end(rows, best, parts, threads)) {
       best = block;
     }

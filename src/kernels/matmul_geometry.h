@@ -9,7 +9,8 @@ namespace sextant {
 
 inline constexpr std::int64_t kPanelLanes = 32;   // columns of b that lie side by side
 inline constexpr std::int64_t kDepthBlock = 256;  // steps between two visits of an element of c
-inline constexpr std::int64_t kRowBlock = 96;     // rows of a that one task packs
+inline constexpr std::int64_t kRowBlock = 96;     // most rows of a that one task packs
+inline constexpr std::int64_t kRowStep = 12;      // which are a multiple of: the tallest tile
 // Rows of a packed tile lie this far apart: lines of the same k then fall into different sets of
 // the cache, which power-of-two strides would not, and they end at different k: the second cache is
 // asked for one line at a time, not for all of a tile's.

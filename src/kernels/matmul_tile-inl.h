@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/lanes-inl.h"
 #include "kernels/matmul_geometry.h"
 #include "kernels/runs_ahead.h"
 
@@ -38,7 +39,8 @@ constexpr int kTallTile = 6;
 #endif
 constexpr std::int64_t kProductLanes = static_cast<std::int64_t>(hn::MaxLanes(ProductTag()));
 constexpr std::int64_t kTileColumns = 2 * kProductLanes;
-static_assert(kRowBlock % kTallTile == 0 && kPanelLanes % kTileColumns == 0);
+static_assert(kRowBlock % kTallTile == 0 && kRowStep % kTallTile == 0 &&
+              kPanelLanes % kTileColumns == 0);
 
 constexpr std::ptrdiff_t kLine = 16;   // floats of a cache line
 constexpr std::ptrdiff_t kAhead = 16;  // steps that b is asked for early
@@ -62,12 +64,6 @@ struct ProductTile {
   bool relu;             // what becomes of c then, as in MatmulResult
   const float* relu_of;  // from the tile's first element
 };
-
-// NaN, which is not below 0, has slope 1.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V relu_slope(D d, V x) {
-  return hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), hn::Set(d, 1.0F));
-}
 
 #define SEXTANT_EACH_ROW(DO) \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
