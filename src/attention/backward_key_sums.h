@@ -15,7 +15,7 @@
 namespace sextant::detail {
 
 // Sums over queries, [keys][padded channels] for k and for v, while a unit's tasks run. Threads
-// take units one at a time, so that there are at most two more than threads.
+// begin units one at a time, so that there are at most two more than threads.
 class KeySums {
  public:
   struct Sums {
@@ -23,6 +23,8 @@ class KeySums {
     float* k = nullptr;
     float* v = nullptr;
   };
+  // What a thread has left from units that it finished.
+  using Spare = std::vector<Tensor<float>>;
 
   template <class T>
   explicit KeySums(const BackwardArguments<T>& b)
@@ -31,14 +33,15 @@ class KeySums {
         units_(static_cast<std::size_t>(b.units())) {}
 
   // Those of a unit with so many keys, zeros for the first that asks.
-  const Sums& of(std::int64_t unit, std::int64_t keys) {
-    Sums& sums = units_[static_cast<std::size_t>(unit)];
-    const std::lock_guard lock(mutex_);
+  const Sums& of(std::int64_t unit, std::int64_t keys, Spare& spare) {
+    Unit& shared = units_[static_cast<std::size_t>(unit)];
+    Sums& sums = shared.sums;
+    const std::lock_guard lock(shared.mutex);
     const std::int64_t count = keys * (k_width_ + v_width_);
     if (sums.k != nullptr || sums.v != nullptr || count == 0) return sums;
-    if (!spare_.empty()) {
-      sums.memory = std::move(spare_.back());
-      spare_.pop_back();
+    if (!spare.empty()) {
+      sums.memory = std::move(spare.back());
+      spare.pop_back();
     }
     if (sums.memory.count() < count) sums.memory = Tensor<float>::uninitialized(Shape{count});
     std::fill_n(sums.memory.data(), count, 0.0F);
@@ -47,18 +50,20 @@ class KeySums {
     return sums;
   }
 
-  void release(std::int64_t unit) {
-    Sums& sums = units_[static_cast<std::size_t>(unit)];
-    const std::lock_guard lock(mutex_);
-    if (sums.memory.count() > 0) spare_.push_back(std::move(sums.memory));
+  // Behind the last of its tasks.
+  void release(std::int64_t unit, Spare& spare) {
+    Sums& sums = units_[static_cast<std::size_t>(unit)].sums;
+    if (sums.memory.count() > 0) spare.push_back(std::move(sums.memory));
     sums = {};
   }
 
  private:
+  struct Unit {
+    std::mutex mutex;  // its tasks alone: short units would wait for each other at one for all
+    Sums sums;
+  };
   std::int64_t k_width_, v_width_;
-  std::mutex mutex_;
-  std::vector<Sums> units_;
-  std::vector<Tensor<float>> spare_;
+  std::vector<Unit> units_;
 };
 
 // Writes sums over queries as gradients, [keys, channels], turned back if the keys were turned;

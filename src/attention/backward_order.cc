@@ -1,6 +1,8 @@
 // Taking tasks and waiting for one's turn.
 #include "backward_order.h"
 
+#include <algorithm>
+
 namespace sextant::detail {
 
 bool BackwardOrder::Walk::take_from(std::int64_t unit, Task& task) noexcept {
@@ -15,15 +17,17 @@ bool BackwardOrder::Walk::take_from(std::int64_t unit, Task& task) noexcept {
 bool BackwardOrder::Walk::next(Task& task) noexcept {
   if (order_.one_chain_) {
     // All units in order, a unit's tasks before the next one's.
-    if (unit_ < 0) unit_ = 0;
     for (; unit_ < order_.units_; ++unit_) {
       if (take_from(unit_, task)) return true;
     }
     return false;
   }
   while (!helps_) {
-    if (unit_ >= 0 && take_from(unit_, task)) return true;
-    unit_ = order_.unit_.fetch_add(1, std::memory_order_relaxed);
+    for (; unit_ < end_; ++unit_) {
+      if (take_from(unit_, task)) return true;
+    }
+    unit_ = order_.unit_.fetch_add(together_, std::memory_order_relaxed);
+    end_ = std::min(unit_ + together_, order_.units_);
     if (unit_ >= order_.units_) {
       helps_ = true;
       unit_ = 0;
@@ -42,6 +46,7 @@ std::atomic<std::int32_t>* BackwardOrder::before(const Walk::Task& task) const n
 }
 
 void BackwardOrder::set(const Walk::Task& task, std::int32_t value) noexcept {
+  if (is_last(task) && !one_chain_) return;  // nobody comes after it
   auto& progress = progress_[at(first_[at(task.unit)] + task.number)];
   // Sequentially consistent, not just a release: notify_all() of libstdc++ 12 loads the number of
   // waiters and wakes nobody if it is zero, and that load must not come before this store is seen.

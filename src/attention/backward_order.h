@@ -3,8 +3,9 @@
 // A unit is a sequence and key head; its tasks, blocks of queries of its heads, all add to the same
 // gradients of k and v. They do so in the order of their numbers, block of keys by block of keys: a
 // task may add to a block as soon as the task before it has. So they run one behind the other over
-// the keys, on as many threads as there are, and the bits are those of one thread. A thread takes a
-// unit of its own while there are any, and then helps others.
+// the keys, on as many threads as there are, and the bits are those of one thread. A thread takes
+// units of its own while there are any, several side by side where they are short, and then helps
+// others.
 #pragma once
 
 #include <atomic>
@@ -36,7 +37,9 @@ class BackwardOrder {
   // One thread's way through the units.
   class Walk {
    public:
-    explicit Walk(BackwardOrder& order) noexcept : order_(order) {}
+    // together: how many units the thread takes at once.
+    Walk(BackwardOrder& order, std::int64_t together) noexcept
+        : order_(order), together_(together) {}
 
     struct Task {
       std::int64_t unit, number;  // the number counts in the unit
@@ -49,7 +52,8 @@ class BackwardOrder {
     bool take_from(std::int64_t unit, Task& task) noexcept;
 
     BackwardOrder& order_;
-    std::int64_t unit_ = -1;
+    std::int64_t together_;
+    std::int64_t unit_ = 0, end_ = 0;
     bool helps_ = false;
   };
 

@@ -23,18 +23,21 @@ using Task = BackwardOrder::Walk::Task;
 
 // Multiply-adds that are worth a second thread: some ten microseconds.
 constexpr double kThreadWork = 1 << 20;
+// Units that a thread takes at once share lines of the cache; it takes some at least so often.
+constexpr std::int64_t kMostTogether = 8, kLeastTurns = 8;
 
 std::int64_t blocks_of(const Sequence& at) {
   return (at.q_len + kBackwardQueries - 1) / kBackwardQueries;
 }
 
-// A call on its way: what all tasks share.
+// A call on its way: what all tasks share, and what those of a thread do.
 template <class T>
 struct Call {
   const BackwardArguments<T>& arguments;
   BackwardSums<T>& sums;
   KeySums& key_sums;
   BackwardOrder& order;
+  KeySums::Spare& spare;
 };
 
 // One block of queries of one head of one sequence.
@@ -110,7 +113,7 @@ class BlockTask {
       block_.line_gradient = gradients_ + line_origin();
     }
     std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
-    const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len);
+    const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len, call_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
     const bool finite = backward_block(block_, memory);
@@ -236,12 +239,12 @@ bool finish_unit(const Call<T>& call, std::int64_t unit) {
   const BackwardArguments<T>& b = call.arguments;
   const Sequence at = b.sequence_of_unit(unit);
   const std::int64_t key_head = b.key_head_of_unit(unit);
-  const KeySums::Sums& sums = call.key_sums.of(unit, at.k_len);
+  const KeySums::Sums& sums = call.key_sums.of(unit, at.k_len, call.spare);
   const bool k_finite =
       store_key_gradients(b.wanted.k, at, key_head, sums.k, static_cast<float>(b.scores.scale),
                           key_rotation(b.scores, at, key_head));
   const bool v_finite = store_key_gradients(b.wanted.v, at, key_head, sums.v, 1.0F, {});
-  call.key_sums.release(unit);
+  call.key_sums.release(unit, call.spare);
   return k_finite && v_finite;
 }
 
@@ -297,11 +300,12 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   BackwardOrder order(units, b.units_share_sums(), [&](std::int64_t unit) {
     return b.group() * blocks_of(b.sequence_of_unit(unit));
   });
-  const Call<T> call{b, sums, key_sums, order};
   std::vector<std::int64_t> unfinished;  // units that are not finite
   std::mutex mutex;
+  KeySums::Spare spare;
   for (std::int64_t unit = 0; unit < units; ++unit) {
-    if (b.sequence_of_unit(unit).q_len == 0) finish_unit(call, unit);
+    if (b.sequence_of_unit(unit).q_len > 0) continue;
+    finish_unit<T>({b, sums, key_sums, order, spare}, unit);
   }
 
   const double work = 2.5 * static_cast<double>(a.batch * a.heads_q) *
@@ -310,10 +314,14 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const std::int64_t threads = a.threads == 0 ? default_threads() : a.threads;
   const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
   const int workers = static_cast<int>(std::min({threads, useful, order.tasks()}));
+  if (workers == 0) return;  // every sequence is empty
+  const std::int64_t together =
+      std::clamp<std::int64_t>(units / (kLeastTurns * workers), 1, kMostTogether);
   parallel_for(workers, workers, [&](std::int64_t) {
-    BackwardOrder::Walk walk(order);
+    KeySums::Spare own;
+    BackwardOrder::Walk walk(order, together);
     for (Task task{}; walk.next(task);) {
-      if (run_task(call, task)) continue;
+      if (run_task<T>({b, sums, key_sums, order, own}, task)) continue;
       const std::lock_guard lock(mutex);
       unfinished.push_back(task.unit);
     }
