@@ -39,9 +39,7 @@ struct BackwardLanes {
 };
 
 // Lanes of groups in which there is a query: nobody reads the others.
-HWY_INLINE std::int64_t used_lanes(std::int64_t queries) {
-  return padded_width(queries);
-}
+HWY_INLINE std::int64_t used_lanes(std::int64_t queries) { return padded_width(queries); }
 
 // Zeros in lanes [first, used) of so many rows.
 HWY_INLINE void clear_lanes(float* lanes, std::int64_t rows, std::int64_t first,
@@ -86,6 +84,13 @@ HWY_INLINE bool knows_sums(const BackwardBlock& b, std::int64_t first, std::int6
   return true;
 }
 
+// 2^x for what float32 rounds off a sum in log2 units, below 2^-18: the rest of the series is below
+// half a unit of float64.
+HWY_INLINE double exp2_of_rounding(double x) {
+  const double y = x * kLn2;
+  return 1 + y * (1 + y / 2);
+}
+
 // Sums of weights to factors of dO, by which every probability is 2^(s - most) times the factor.
 HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
   for (std::int64_t i = 0; i < kBlockLanes; ++i) {
@@ -102,7 +107,7 @@ HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
       most = static_cast<float>(sum);
       factor = sum == -std::numeric_limits<double>::infinity()
                    ? 0
-                   : static_cast<float>(std::exp2(static_cast<double>(most) - sum));
+                   : static_cast<float>(exp2_of_rounding(static_cast<double>(most) - sum));
     }
     if (factor == 0) most = kNever;
   }

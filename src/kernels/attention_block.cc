@@ -293,10 +293,11 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
     if (done != 0) store_rows(b, lanes[n], done, scratch.rows);
     unfinished.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
     if (b.log_sum_exp == nullptr) continue;
+    alignas(64) float logs[kBlockLanes];
+    log_sums(lanes[n].most, lanes[n].sum, lanes[n].queries, logs);
     for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
       if ((done >> i & 1) == 0) continue;
-      b.log_sum_exp[(lanes[n].first_query + i) * b.log_sum_exp_stride] =
-          log_sum(lanes[n].most[i], lanes[n].sum[i]);
+      b.log_sum_exp[(lanes[n].first_query + i) * b.log_sum_exp_stride] = logs[i];
     }
   }
   return unfinished;

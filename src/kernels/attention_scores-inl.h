@@ -10,6 +10,8 @@
 
 #include <hwy/highway.h>
 
+#include <hwy/contrib/math/math-inl.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -154,10 +156,20 @@ HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const
   }
 }
 
-// The natural logarithm of a row's sum of exponentials: l 2^m.
-HWY_INLINE float log_sum(float most, float sum) {
-  const double log = static_cast<double>(most) * kLn2 + std::log(static_cast<double>(sum));
-  return sum == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(log);
+// The natural logarithms of so many rows' sums of exponentials, l 2^m; arrays of kBlockLanes.
+HWY_INLINE void log_sums(const float* most, const float* sum, std::int64_t rows, float* logs) {
+  constexpr std::int64_t n = kVectorLanes / 2;
+  const hn::FixedTag<float, n> d;
+  const hn::FixedTag<double, n> wide;
+  for (std::int64_t i = 0; i < rows; i += n) {
+    const auto log = hn::Log(wide, hn::PromoteTo(wide, hn::LoadU(d, sum + i)));
+    const auto m = hn::PromoteTo(wide, hn::LoadU(d, most + i));
+    hn::StoreU(hn::DemoteTo(d, hn::MulAdd(m, hn::Set(wide, kLn2), log)), d, logs + i);
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    if (sum[i] > 0 && std::isfinite(sum[i])) continue;  // Log() is for these
+    logs[i] = sum[i] == 0 ? -std::numeric_limits<float>::infinity() : most[i] + sum[i];
+  }
 }
 
 // Scores to probabilities relative to the running maximum, in place; adds them up.

@@ -202,6 +202,8 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
                  });
   LaneSums sums{};
   std::uint64_t unfinished = 0;
+  alignas(64) float logs[kBlockLanes];
+  if (b.log_sum_exp != nullptr) log_sums(most, sum, b.queries, logs);
   for (std::int64_t i = 0; i < b.queries; ++i) {
     if (!std::isfinite(sum[i]) || !std::isfinite(most[i])) {
       unfinished |= std::uint64_t{1} << i;
@@ -211,8 +213,7 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
       sums.inverse[i] = 1 / sum[i];
       sums.log2_sum[i] = std::log2(sum[i]);
     }
-    if (b.log_sum_exp != nullptr)
-      b.log_sum_exp[i * b.log_sum_exp_stride] = log_sum(most[i], sum[i]);
+    if (b.log_sum_exp != nullptr) b.log_sum_exp[i * b.log_sum_exp_stride] = logs[i];
   }
 
   if (s.entropy != nullptr) std::fill_n(s.entropy, kBlockLanes, 0.0);
