@@ -52,6 +52,23 @@ class GuardedBody {
   std::exception_ptr problem_;
 };
 
+void run(std::int64_t count, int threads, GuardedBody& body) {
+  if (count == threads) {
+    // One index each, the same in every call: what a thread wrote is in its own cache.
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static)
+#endif
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  // Dynamic: the work per index differs (causal rows) and another process may hold a core. Callers
+  // make indices coarse.
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#endif
+  for (std::int64_t i = 0; i < count; ++i) body(i);
+}
+
 }  // namespace
 
 void set_executor(Executor executor) { installed_executor() = std::move(executor); }
@@ -83,12 +100,7 @@ void parallel_for(std::int64_t count, int threads, TaskRef body) {
   if (const Executor& executor = installed_executor()) {
     executor(count, used, guarded);
   } else {
-#ifdef _OPENMP
-    // Dynamic: the work per index differs (causal rows) and another process may hold a core.
-    // Callers make indices coarse.
-#pragma omp parallel for num_threads(used) schedule(dynamic)
-#endif
-    for (std::int64_t i = 0; i < count; ++i) guarded(i);
+    run(count, used, guarded);
   }
   guarded.rethrow();
 }

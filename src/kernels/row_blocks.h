@@ -12,12 +12,18 @@ namespace sextant {
 inline constexpr std::int64_t kSumRows = 64;         // rows that are summed in float32
 inline constexpr std::int64_t kElementBlock = 8192;  // a multiple of 64
 
-// body(block, first, count) for blocks of `size`.
+// body(block, first, count) for blocks of `size`. Each thread takes blocks that lie side by side,
+// the same in every call: what it wrote before is still in its cache.
 template <class Body>
 void for_blocks(std::int64_t count, std::int64_t size, int threads, const Body& body) {
   if (count <= 0) return;
-  parallel_for((count + size - 1) / size, threads, [&](std::int64_t block) {
-    body(block, block * size, std::min(size, count - block * size));
+  const std::int64_t blocks = (count + size - 1) / size;
+  const std::int64_t runs =
+      std::min<std::int64_t>(blocks, threads == 0 ? default_threads() : threads);
+  parallel_for(runs, threads, [&](std::int64_t run) {
+    for (std::int64_t block = blocks * run / runs; block < blocks * (run + 1) / runs; ++block) {
+      body(block, block * size, std::min(size, count - block * size));
+    }
   });
 }
 
