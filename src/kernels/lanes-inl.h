@@ -12,9 +12,21 @@
 
 #include <cstdint>
 
+#include "kernels/stored_rows.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Asks for what a loop over a long array reads, or writes, later: further away than the processor
+// does by itself, which ends with each page of 4 KiB.
+constexpr std::uintptr_t kBytesAhead = 2048;
+HWY_INLINE void ask_ahead(const float* x) {
+  ask_for(reinterpret_cast<std::uintptr_t>(x) + kBytesAhead);
+}
+HWY_INLINE void ask_ahead_to_write(const float* x) {
+  ask_to_write(reinterpret_cast<std::uintptr_t>(x) + kBytesAhead);
+}
 
 // body(tag, i) for vectors that begin at i.
 template <class Body>

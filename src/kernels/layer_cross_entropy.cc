@@ -28,7 +28,10 @@ float largest_of(const float* x, std::int64_t width) {
   std::int64_t i = 0;
   if (width >= n) {
     auto v = hn::LoadU(d, x);
-    for (i = n; i + n <= width; i += n) v = hn::Max(v, hn::LoadU(d, x + i));
+    for (i = n; i + n <= width; i += n) {
+      ask_ahead(x + i);
+      v = hn::Max(v, hn::LoadU(d, x + i));
+    }
     most = hn::GetLane(hn::MaxOfLanes(d, v));
   }
   for (; i < width; ++i) most = x[i] > most ? x[i] : most;

@@ -2,11 +2,11 @@
 #include "kernels/layer_rows.h"
 
 #include <cmath>
-#include <vector>
 
 #include "kernels/processor_state.h"
 #include "kernels/row_blocks.h"
 #include "kernels/targets.h"
+#include "sextant/core/tensor.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/layer_norm.cc"
@@ -31,6 +31,8 @@ HWY_INLINE void norm_row(const float* x, const float* gain, const float* bias, s
     *mean = m;
   }
   const float squares = sum_of(width, [=](auto d, std::int64_t i) HWY_ATTR {
+    ask_ahead(x + i);
+    ask_ahead_to_write(y + i);
     const auto c = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m));
     return hn::Mul(c, c);
   });
@@ -67,9 +69,13 @@ HWY_INLINE void norm_backward_row(const float* dy, const float* x, const float* 
   const auto g_of = [=](auto d, std::int64_t i)
                         HWY_ATTR { return hn::Mul(hn::LoadU(d, dy + i), hn::LoadU(d, gain + i)); };
   const auto n = static_cast<float>(width);
-  const float mean_gh = sum_of(width, [=](auto d, std::int64_t i)
-                                          HWY_ATTR { return hn::Mul(g_of(d, i), h_of(d, i)); }) /
-                        n;
+  const auto gh_of = [=](auto d, std::int64_t i) HWY_ATTR {
+    ask_ahead(dy + i);
+    ask_ahead(x + i);
+    ask_ahead_to_write(dx + i);
+    return hn::Mul(g_of(d, i), h_of(d, i));
+  };
+  const float mean_gh = sum_of(width, gh_of) / n;
   const float mean_g = kCentred ? sum_of(width, g_of) / n : 0;
   each_vector(width, [=](auto d, std::int64_t i) HWY_ATTR {
     const auto h = h_of(d, i);
@@ -136,7 +142,7 @@ template <class Row>
 void backward(RowShape shape, const NormGradient& to, int threads, const Row& row) {
   const std::int64_t blocks = (shape.rows + kSumRows - 1) / kSumRows;
   const std::int64_t stride = 2 * shape.width;
-  std::vector<float> parts(static_cast<std::size_t>(blocks * stride));
+  Tensor<float> parts({blocks, stride});  // on lines of the cache, which a vector's floats are not
   for_blocks(shape.rows, kSumRows, threads,
              [&](std::int64_t block, std::int64_t first, std::int64_t count) {
                const DenormalsOff denormals_off;
