@@ -1,10 +1,15 @@
 // Cuts a matrix product into tasks: b is packed by all threads, then each task takes some rows and
-// some panels of columns through the whole depth.
+// some panels of columns through the whole depth; or each thread makes a part of c by itself.
 #include "kernels/matmul.h"
+
+#ifdef __unix__
+#include <unistd.h>
+#endif
 
 #include <algorithm>
 
 #include "kernels/matmul_block.h"
+#include "kernels/matmul_division.h"
 #include "kernels/row_blocks.h"
 #include "sextant/core/parallel.h"
 
@@ -13,33 +18,21 @@ namespace {
 
 constexpr std::int64_t kLeastPackTask = 2;  // panels: fewer are short runs of reads
 constexpr std::int64_t kMostPackTask = 8;
-constexpr std::int64_t kMostTaskPanels = 16;   // half a second cache: a and c pass through it too
 constexpr std::int64_t kLeastTaskPanels = 4;   // or packing rows of a takes too large a share
 constexpr std::int64_t kMostColumns = 4096;    // of b packed at a time
 constexpr std::int64_t kMostPacked = 1 << 19;  // floats of b, unless one block of the depth is more
 constexpr std::int64_t kSmallResult = 1 << 18;  // floats of c that a cache keeps
 constexpr double kWorthThreads = 2e5;           // multiply-adds, some ten microseconds
 
-// This thread's until its next call: the packed b of a call, or the packed rows of a task.
-float* scratch(Tensor<float>& memory, std::int64_t floats) {
+// This thread's until its next call.
+float* packed_b_scratch(std::int64_t floats) {
+  thread_local Tensor<float> memory;
   if (memory.count() < floats) {
     memory = Tensor<float>();  // gone before its successor comes
     memory = Tensor<float>::uninitialized(Shape{floats});
   }
   return memory.data();
 }
-
-float* packed_b_scratch(std::int64_t floats) {
-  thread_local Tensor<float> memory;
-  return scratch(memory, floats);
-}
-
-float* packed_a_scratch() {
-  thread_local Tensor<float> memory;
-  return scratch(memory, kPackedRows);
-}
-
-std::int64_t blocks_of(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
 
 std::int64_t count_of(int threads) { return threads == 0 ? default_threads() : threads; }
 
@@ -50,6 +43,20 @@ std::int64_t most_depth(const MatmulSizes& sizes, const MatrixRef& a) {
   const std::int64_t packed_block =
       kDepthBlock * panels_of(std::min(sizes.columns, kMostColumns)) * kPanelLanes;
   return std::max<std::int64_t>(1, kMostPacked / packed_block) * kDepthBlock;
+}
+
+// Panels of b that a task goes through for each tile of a: half of the second cache, because a and
+// c pass through it too.
+std::int64_t most_task_panels() {
+  constexpr std::int64_t kPanelBytes = kDepthBlock * kPanelLanes * sizeof(float);
+  static const std::int64_t panels = [] {
+    std::int64_t bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return bytes > 0 ? std::clamp<std::int64_t>(bytes / 2 / kPanelBytes, 8, 64) : 16;
+  }();
+  return panels;
 }
 
 int worth(const MatmulSizes& s, int threads) {
@@ -72,7 +79,8 @@ MatmulResult part_of(const MatmulResult& whole, const MatmulSizes& sizes, const 
           .c_row = whole.c_row,
           .bias = from(whole.bias, part.j),
           .add = whole.add || part.k > 0,
-          .sums = part.j > 0 ? nullptr : from(whole.sums, part.k / kSumRows * sizes.rows),
+          .sums = part.j > 0 ? nullptr : from(whole.sums, part.k / kSumRows * whole.sums_row),
+          .sums_row = whole.sums_row,
           .relu = whole.relu && last,
           .relu_of = last ? from(whole.relu_of, part.j) : nullptr};
 }
@@ -89,36 +97,28 @@ void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* p
   });
 }
 
-// When the last of `threads` ends, in rows, if each takes the next task: blocks of so many rows of
-// a, and the rest, in so many parts.
-std::int64_t rows_until_end(std::int64_t rows, std::int64_t block, std::int64_t parts,
-                            std::int64_t threads) {
-  const std::int64_t whole = rows / block * parts;
-  const std::int64_t idle = (threads - whole % threads) % threads;  // in the last round of these
-  const std::int64_t rests = std::max<std::int64_t>(0, parts - idle);
-  return blocks_of(whole, threads) * block + blocks_of(rests, threads) * (rows % block);
-}
+// What is packed behind this: so many rows of so many columns of b, whose first element is given.
+struct NextPart {
+  MatrixRef b{};
+  std::int64_t rows = 0, columns = 0;
 
-// Rows of a that a task takes: as many as it can pack, or fewer that let threads end together.
-std::int64_t task_rows(std::int64_t rows, std::int64_t parts, std::int64_t threads) {
-  std::int64_t best = kRowBlock;
-  for (const std::int64_t block : {kRowBlock - kRowStep, kRowBlock - 2 * kRowStep}) {
-    if (rows_until_end(rows, block, parts, threads) < rows_until_end(rows, best, parts, threads)) {
-      best = block;
-    }
+  // One of so many equal shares, to be asked for meanwhile.
+  RunsAhead share(std::int64_t task, std::int64_t tasks) const {
+    const std::int64_t first = rows * task / tasks, end = rows * (task + 1) / tasks;
+    if (first == end) return {};
+    return {{b.data + first * b.row_stride, b.row_stride, b.column_stride}, end - first, columns};
   }
-  return best;
-}
+};
 
 void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_b,
-              const MatmulResult& result, int threads) {
+              const NextPart& next_part, const MatmulResult& result, int threads) {
   const std::int64_t panels = panels_of(sizes.columns);
   const std::int64_t used_threads = count_of(threads);
   // Enough tasks for all threads to end together, but not more.
   const std::int64_t wished = used_threads == 1 ? 1 : 4 * used_threads;
   const std::int64_t parts =
       std::clamp(blocks_of(wished, blocks_of(sizes.rows, kRowBlock)),
-                 blocks_of(panels, kMostTaskPanels), blocks_of(panels, kLeastTaskPanels));
+                 blocks_of(panels, most_task_panels()), blocks_of(panels, kLeastTaskPanels));
   const std::int64_t part_panels = blocks_of(panels, parts);
   const std::int64_t used_parts = blocks_of(panels, part_panels);
   const std::int64_t block = task_rows(sizes.rows, used_parts, used_threads);
@@ -139,12 +139,52 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
                     .a = {rows_of(task), a.row_stride, a.column_stride},
                     .next_a = next < tasks ? rows_of(next) : nullptr,
                     .b = {packed_b, panels},
+                    .next_b = next_part.share(task, tasks),
                     .first_panel = panel,
                     .end_panel = std::min(panels, panel + part_panels),
                     .columns = sizes.columns,
-                    .result = part,
-                    .sums_row = sizes.rows},
-                   packed_a_scratch());
+                    .result = part});
+  });
+}
+
+// All threads pack one b, a part of the depth at a time.
+void matmul_together(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+                     const MatmulResult& result, int threads) {
+  const std::int64_t most = most_depth(sizes, a);
+  for (std::int64_t k = 0; k < sizes.depth || k == 0; k += most) {
+    const std::int64_t depth = std::min(most, sizes.depth - k);
+    for (std::int64_t j = 0; j < sizes.columns; j += kMostColumns) {
+      const std::int64_t columns = std::min(kMostColumns, sizes.columns - j);
+      float* packed = packed_b_scratch(depth * panels_of(columns) * kPanelLanes);
+      const auto part = [&](std::int64_t from) {
+        return MatrixRef{b.data + from * b.row_stride + j * b.column_stride, b.row_stride,
+                         b.column_stride};
+      };
+      pack(part(k), depth, columns, packed, threads);
+      const std::int64_t behind = k + depth;
+      multiply({sizes.rows, columns, depth},
+               {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
+               {part(behind), std::min(most, sizes.depth - behind), columns},
+               part_of(result, sizes, {.k = k, .end = behind, .j = j}), threads);
+    }
+  }
+}
+
+// For gradients of weights: each thread multiplies its own part of c from beginning to end.
+void matmul_apart(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+                  const MatmulResult& result, const Division& each, int threads) {
+  const std::int64_t row_parts = blocks_of(sizes.rows, each.rows);
+  const std::int64_t column_parts = blocks_of(sizes.columns, each.columns);
+  parallel_for(row_parts * column_parts, threads, [&](std::int64_t task) {
+    const std::int64_t i = task / column_parts * each.rows, j = task % column_parts * each.columns;
+    MatmulResult part = part_of(result, sizes, {.k = 0, .end = sizes.depth, .j = j});
+    part.c += i * result.c_row;
+    if (part.sums != nullptr) part.sums += i;
+    if (part.relu_of != nullptr) part.relu_of += i * result.c_row;
+    matmul_together({std::min(each.rows, sizes.rows - i), std::min(each.columns, sizes.columns - j),
+                     sizes.depth},
+                    {a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                    {b.data + j * b.column_stride, b.row_stride, b.column_stride}, part, 1);
   });
 }
 
@@ -154,20 +194,9 @@ void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads) {
   if (sizes.rows <= 0 || sizes.columns <= 0) return;
   threads = worth(sizes, threads);
-  const std::int64_t most = most_depth(sizes, a);
-  for (std::int64_t k = 0; k < sizes.depth || k == 0; k += most) {
-    const std::int64_t depth = std::min(most, sizes.depth - k);
-    for (std::int64_t j = 0; j < sizes.columns; j += kMostColumns) {
-      const std::int64_t columns = std::min(kMostColumns, sizes.columns - j);
-      float* packed = packed_b_scratch(depth * panels_of(columns) * kPanelLanes);
-      const MatrixRef part{b.data + k * b.row_stride + j * b.column_stride, b.row_stride,
-                           b.column_stride};
-      pack(part, depth, columns, packed, threads);
-      multiply({sizes.rows, columns, depth},
-               {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
-               part_of(result, sizes, {.k = k, .end = k + depth, .j = j}), threads);
-    }
-  }
+  const Division each = division(sizes, count_of(threads));
+  if (each.rows > 0) return matmul_apart(sizes, a, b, result, each, threads);
+  matmul_together(sizes, a, b, result, threads);
 }
 
 PackedMatrix::PackedMatrix(const MatrixRef& b, std::int64_t depth, std::int64_t columns,
@@ -182,7 +211,7 @@ void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
             const MatmulResult& result, int threads) {
   if (rows <= 0 || b.columns() <= 0) return;
   const MatmulSizes sizes{rows, b.columns(), b.depth()};
-  multiply(sizes, a, b.data(), result, worth(sizes, threads));
+  multiply(sizes, a, b.data(), {}, result, worth(sizes, threads));
 }
 
 }  // namespace sextant

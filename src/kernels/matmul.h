@@ -37,9 +37,10 @@ struct MatmulResult {
   std::ptrdiff_t c_row;
   const float* bias = nullptr;  // [columns]; not together with add
   bool add = false;
-  // If there is one: sums[k / 64 * rows + i] = the sum of a(i, k) over these 64 (or fewer) k, in
-  // their order, for an a that has_contiguous_columns. Gradients of biases are sums of these.
+  // If there is one: sums[k / 64 * sums_row + i] = the sum of a(i, k) over these 64 (or fewer) k,
+  // in their order, for an a that has_contiguous_columns. Gradients of biases are sums of these.
   float* sums = nullptr;
+  std::ptrdiff_t sums_row = 0;
   // At the end each c becomes max(0, c), NaN stays; or, if there is one, is multiplied by the slope
   // of that function where its result was relu_of[i * c_row + j]: 0 where that is not above 0.
   bool relu = false;

@@ -106,18 +106,20 @@ HWY_NOINLINE void multiply_last_panel(std::int64_t rows, std::int64_t lanes, Pro
   }
 }
 
-// Rows outside: a tile of a stays in the first cache while b streams from the second, and stores go
-// along rows of c.
-template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
-HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a,
-                                std::int64_t tile_floats, std::int64_t block, std::int64_t steps,
-                                RunsAhead ahead) {
+// Rows outside: a tile of a is packed and stays in the first cache while b streams from the second,
+// and stores go along rows of c. pack(first row, rows)
+template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep, class Pack>
+HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a, const Pack& pack,
+                                std::int64_t block, std::int64_t steps, RunsAhead ahead) {
   const Start start = start_of(p.result, block == 0);
   const bool last = block * kDepthBlock + steps == p.depth;
-  for (std::int64_t first = 0; first < p.rows; first += kTallTile, packed_a += tile_floats) {
+  RunsAhead then = last ? p.next_b : RunsAhead();
+  for (std::int64_t first = 0; first < p.rows; first += kTallTile) {
     const std::int64_t rows = std::min<std::int64_t>(kTallTile, p.rows - first);
+    pack(first, rows);
     for (std::int64_t panel = p.first_panel; panel < p.end_panel; ++panel) {
       const std::int64_t column = panel * kPanelLanes;
+      if (ahead.done()) ahead = std::exchange(then, {});
       const ProductTile o{
           .a = packed_a,
           .b = p.b.panel(block, steps, panel),
@@ -149,20 +151,28 @@ HWY_INLINE RunsAhead runs_after(const ProductBlock& p, std::int64_t end) {
           std::min(kDepthBlock, more ? p.depth - end : p.depth)};
 }
 
-void multiply_block(const ProductBlock& p, float* packed_a) {
+void multiply_block(const ProductBlock& p) {
+  HWY_ALIGN float packed_a[kPackedTile];
   std::int64_t block = 0;
   for (std::int64_t first = 0; first < p.depth || first == 0; first += kDepthBlock, ++block) {
     const std::int64_t steps = std::min(kDepthBlock, p.depth - first);
-    const MatrixRef a{p.a.data + first * p.a.column_stride, p.a.row_stride, p.a.column_stride};
     const RunsAhead ahead = runs_after(p, first + steps);
-    if (has_contiguous_columns(a)) {
+    const auto from = [&](std::int64_t row) {
+      return MatrixRef{p.a.data + first * p.a.column_stride + row * p.a.row_stride, p.a.row_stride,
+                       p.a.column_stride};
+    };
+    if (has_contiguous_columns(p.a)) {
       float* const sums = p.result.sums;
-      pack_columns(a, p.rows, steps, packed_a,
-                   sums == nullptr ? nullptr : sums + first / kSumRows * p.sums_row, p.sums_row);
-      multiply_panels<1, kTallTile>(p, packed_a, kColumnTile, block, steps, ahead);
+      const auto pack = [&](std::int64_t row, std::int64_t rows) HWY_ATTR {
+        pack_columns(from(row), rows, steps, packed_a,
+                     sums == nullptr ? nullptr : sums + first / kSumRows * p.result.sums_row + row,
+                     p.result.sums_row);
+      };
+      multiply_panels<1, kTallTile>(p, packed_a, pack, block, steps, ahead);
     } else {
-      pack_rows(a, p.rows, steps, packed_a);
-      multiply_panels<kPackedRow, 1>(p, packed_a, kTallTile * kPackedRow, block, steps, ahead);
+      const auto pack = [&](std::int64_t row, std::int64_t rows)
+                            HWY_ATTR { pack_rows(from(row), rows, steps, packed_a); };
+      multiply_panels<kPackedRow, 1>(p, packed_a, pack, block, steps, ahead);
     }
   }
 }
@@ -182,10 +192,10 @@ void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, s
   HWY_DYNAMIC_DISPATCH(pack_panels)(b, depth, columns, block, first_panel, end_panel, packed);
 }
 
-void multiply_block(const ProductBlock& block, float* packed_a) noexcept {
+void multiply_block(const ProductBlock& block) noexcept {
   apply_requested_target();
   const DenormalsOff denormals_off;
-  HWY_DYNAMIC_DISPATCH(multiply_block)(block, packed_a);
+  HWY_DYNAMIC_DISPATCH(multiply_block)(block);
 }
 
 }  // namespace sextant

@@ -12,7 +12,7 @@ namespace sextant {
 void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, std::int64_t block,
                  std::int64_t first_panel, std::int64_t end_panel, float* packed) noexcept;
 
-// At most kRowBlock rows; packed_a: kPackedRows floats to work in.
-void multiply_block(const ProductBlock& block, float* packed_a) noexcept;
+// At most kRowBlock rows.
+void multiply_block(const ProductBlock& block) noexcept;
 
 }  // namespace sextant

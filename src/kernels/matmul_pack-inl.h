@@ -59,6 +59,7 @@ HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, s
     ask_for_row(row, kAskedAhead * from.row_stride, panels * kPanelLanes);
     for (std::int64_t p = 0; p < panels; ++p) {
       float* panel = to + (p * steps + s) * kPanelLanes;
+      ask_for_row(panel, kPanelLanes, kPanelLanes);
       for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
         hn::Store(hn::LoadU(d, row + p * kPanelLanes + i), d, panel + i);
       }
@@ -66,49 +67,51 @@ HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, s
   }
 }
 
-// Rows of a as rows kPackedRow apart.
+// At most kTallTile rows of a as rows kPackedRow apart.
 HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t steps, float* to) {
   constexpr std::int64_t kAskedAhead = 2;
+  const ProductTag d;
   for (std::int64_t r = 0; r < rows; ++r, to += kPackedRow) {
     const float* row = from.data + r * from.row_stride;
+    std::int64_t s = 0;
     if (from.column_stride == 1) {
       ask_for_row(row, kAskedAhead * from.row_stride, steps);
-      std::copy_n(row, steps, to);
-    } else {
-      for (std::int64_t s = 0; s < steps; ++s) to[s] = row[s * from.column_stride];
+      for (; s + kProductLanes <= steps; s += kProductLanes) {
+        hn::StoreU(hn::LoadU(d, row + s), d, to + s);
+      }
     }
+    for (; s < steps; ++s) to[s] = row[s * from.column_stride];
   }
 }
 
-// sums = column, or sums += column
-HWY_INLINE void add_column(const float* column, std::int64_t rows, bool first, float* sums) {
-  const ProductTag d;
-  std::int64_t i = 0;
-  for (; i + kProductLanes <= rows; i += kProductLanes) {
-    const auto before = first ? hn::Zero(d) : hn::LoadU(d, sums + i);
-    hn::StoreU(hn::Add(before, hn::LoadU(d, column + i)), d, sums + i);
-  }
-  for (; i < rows; ++i) sums[i] = (first ? 0 : sums[i]) + column[i];
-}
-
-// Rows of an a whose rows lie side by side, as tiles [step][kTallTile], kColumnTile apart. If there
-// are sums, those of kSumRows columns at a time, sums_row apart.
+// At most kTallTile rows of an a whose rows lie side by side, as [step][kTallTile], with room for a
+// vector behind them. If there are sums, those of kSumRows columns at a time, sums_row apart.
 HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int64_t steps,
                              float* to, float* sums, std::int64_t sums_row) {
-  constexpr std::int64_t kTile = kTallTile;
-  constexpr std::int64_t kAskedAhead = 8;
-  const std::int64_t whole = rows / kTile;
-  for (std::int64_t s = 0; s < steps; ++s, to += kTile) {
-    const float* column = from.data + s * from.column_stride;
-    ask_for_row(column, kAskedAhead * from.column_stride, rows);
-    if (sums != nullptr) {
-      add_column(column, rows, s % kSumRows == 0, sums + s / kSumRows * sums_row);
+  static_assert(kTallTile * kDepthBlock + kProductLanes <= kPackedTile);
+  const float* column = from.data;
+  for (std::int64_t first = 0; first < steps; first += kSumRows) {
+    const std::int64_t end = std::min(first + kSumRows, steps);
+    std::int64_t s = first;
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2  // others load and store what a mask hides
+    constexpr std::int64_t kAskedAhead = 8;
+    const ProductTag d;
+    const auto used = hn::FirstN(d, static_cast<std::size_t>(rows));
+    auto sum = hn::Zero(d);
+    for (; s < end; ++s, column += from.column_stride, to += kTallTile) {
+      ask_for_row(column, kAskedAhead * from.column_stride, kTallTile);
+      const auto x = hn::MaskedLoad(used, d, column);
+      sum = hn::Add(sum, x);
+      hn::StoreU(x, d, to);
     }
-    float* tile = to;
-    for (std::int64_t t = 0; t < whole; ++t, column += kTile, tile += kColumnTile) {
-      std::memcpy(tile, column, kTile * sizeof(float));
+    if (sums != nullptr) hn::BlendedStore(sum, used, d, sums + first / kSumRows * sums_row);
+#else
+    float sum[kTallTile] = {};
+    for (; s < end; ++s, column += from.column_stride, to += kTallTile) {
+      for (std::int64_t r = 0; r < rows; ++r) sum[r] += to[r] = column[r];
     }
-    std::copy_n(column, rows - whole * kTile, tile);
+    if (sums != nullptr) std::copy_n(sum, rows, sums + first / kSumRows * sums_row);
+#endif
   }
 }
 

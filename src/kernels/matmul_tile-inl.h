@@ -46,11 +46,6 @@ constexpr std::ptrdiff_t kLine = 16;   // floats of a cache line
 constexpr std::ptrdiff_t kAhead = 16;  // steps that b is asked for early
 constexpr std::int64_t kStride = 8;  // steps from one line of others that is asked for to the next
 
-// Packed tiles of columns lie this far apart: a line more than they take, because all are written
-// at once and would fall into the same sets of the cache.
-constexpr std::int64_t kColumnTile = kTallTile * kDepthBlock + kLine;
-static_assert(kRowBlock / kTallTile * kColumnTile <= kPackedRows);
-
 // c[row * c_row + lane] = start[row * start_row + lane] + sum of a(row, step) b[step][lane]
 struct ProductTile {
   const float* a;
@@ -92,7 +87,7 @@ HWY_INLINE void product_tile(const ProductTile& o) {
   for (std::int64_t left = o.steps; left > 0; left -= kStride) {
     if (left <= kStride * R + kAhead && asked < R) {
       for (std::ptrdiff_t line = 0; line < lanes; line += kLine) {
-        hwy::Prefetch(c + asked * c_row + line);
+        ask_to_write(reinterpret_cast<std::uintptr_t>(c + asked * c_row + line));
       }
       for (std::ptrdiff_t line = 0; o.relu_of != nullptr && line < kTileColumns; line += kLine) {
         hwy::Prefetch(o.relu_of + asked * c_row + line);

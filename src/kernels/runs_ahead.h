@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/matmul_geometry.h"
+#include "kernels/matmul.h"
 #include "kernels/stored_rows.h"
 
 namespace sextant {
@@ -11,7 +11,7 @@ namespace sextant {
 class RunsAhead {
  public:
   RunsAhead() = default;  // none
-  // What of a begins at its first element: so many rows, so many steps of the depth.
+  // What of a matrix begins at its first element: so many rows, so many steps of the depth.
   RunsAhead(const MatrixRef& a, std::int64_t rows, std::int64_t steps) {
     const bool columns = has_contiguous_columns(a);
     if (!columns && a.column_stride != 1) return;
@@ -21,6 +21,8 @@ class RunsAhead {
     run_bytes_ = (columns ? rows : steps) * kSize;
     runs_ = columns ? steps : rows;
   }
+
+  bool done() const noexcept { return runs_ <= 0; }
 
   // Asks the second cache for the next line, if there is one.
   [[gnu::always_inline]] void ask_for_line() noexcept {

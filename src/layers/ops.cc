@@ -55,7 +55,8 @@ void weight_and_bias_gradient(Rows<const float> x, Rows<const float> dy, Rows<fl
   const std::int64_t parts = (dy.rows + kSumRows - 1) / kSumRows;
   std::vector<float> sums(static_cast<std::size_t>(one_column ? 0 : parts * dy.columns));
   matmul({dy.columns, x.columns, x.rows}, a, {x.data, x.stride, 1},
-         {dw.data, dw.stride, nullptr, true, one_column ? nullptr : sums.data()}, threads);
+         {dw.data, dw.stride, nullptr, true, one_column ? nullptr : sums.data(), dy.columns},
+         threads);
   if (one_column) return add_column_sums({dy.rows, dy.columns}, dy.data, dbias, threads);
   add_parts(sums.data(), parts, dy.columns, dy.columns, dbias);
 }

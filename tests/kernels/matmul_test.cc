@@ -10,8 +10,10 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "kernels/matmul_division.h"
 #include "kernels/turning.h"
 #include "sextant/core/tensor.h"
 #include "sextant/kernels.h"
@@ -170,6 +172,53 @@ TEST(Matmul, ThreadsDoNotShow) {
   }
 }
 
+TEST(Matmul, IsDividedByRowsOrColumnsWhereThatIsWorthIt) {
+  const auto expect = [](const MatmulSizes& sizes, std::int64_t threads, std::int64_t rows,
+                         std::int64_t columns) {
+    const Division each = division(sizes, threads);
+    EXPECT_EQ(each.rows, rows);
+    EXPECT_EQ(each.columns, columns);
+  };
+  expect({1024, 256, 2048}, 1, 0, 0);
+  expect({1024, 256, 2048}, 2, 516, 256);
+  expect({256, 1024, 2048}, 2, 256, 512);
+  expect({48, 64, 2048}, 2, 0, 0);
+  expect({1024, 256, 2048}, 64, 0, 0);
+}
+
+TEST(Matmul, ThreadsOnTheirOwnMakeTheBitsOfOne) {
+  on_every_target([] {
+    for (const MatmulSizes sizes : {MatmulSizes{1003, 200, 300}, {200, 1003, 300}}) {
+      for (const Layout layout : {Layout::rows, Layout::columns}) {
+        const Matrix a = random_matrix(sizes.rows, sizes.depth, layout, 8);
+        const Matrix b = random_matrix(sizes.depth, sizes.columns, Layout::rows, 9);
+        Tensor<float> of({sizes.rows, sizes.columns});
+        for (std::int64_t i = 0; i < of.count(); ++i) of.data()[i] = i % 3 == 0 ? -1.0F : 1.0F;
+        const auto made = [&](int threads) {
+          Tensor<float> made_c({sizes.rows, sizes.columns}), made_sums({5, sizes.rows});
+          std::fill_n(made_c.data(), made_c.count(), 0.5F);
+          matmul(sizes, a.ref, b.ref,
+                 {.c = made_c.data(),
+                  .c_row = sizes.columns,
+                  .add = true,
+                  .sums = layout == Layout::columns ? made_sums.data() : nullptr,
+                  .sums_row = sizes.rows,
+                  .relu_of = of.data()},
+                 threads);
+          return std::pair(std::move(made_c), std::move(made_sums));
+        };
+        const auto [c, sums] = made(1);
+        for (const int threads : {2, 3}) {
+          ASSERT_GT(division(sizes, threads).rows, 0);
+          const auto [same_c, same_sums] = made(threads);
+          EXPECT_TRUE(same_bits(same_c, c));
+          EXPECT_TRUE(same_bits(same_sums, sums));
+        }
+      }
+    }
+  });
+}
+
 TEST(Matmul, SumsRowsOfATransposedAInTheirOrder) {
   on_every_target([] {
     for (const std::int64_t columns : {40, 1100, 4100}) {
@@ -179,7 +228,7 @@ TEST(Matmul, SumsRowsOfATransposedAInTheirOrder) {
       Tensor<float> c({kRows, columns}), sums({kParts + 1, kRows});
       std::fill_n(sums.data(), sums.count(), kUntouched);
       matmul({kRows, columns, kDepth}, a.ref, b.ref,
-             {.c = c.data(), .c_row = columns, .sums = sums.data()}, 3);
+             {.c = c.data(), .c_row = columns, .sums = sums.data(), .sums_row = kRows}, 3);
       for (std::int64_t i = 0; i < kRows; ++i) {
         for (std::int64_t part = 0; part < kParts; ++part) {
           float sum = 0;
