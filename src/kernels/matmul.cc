@@ -170,7 +170,7 @@ void matmul_together(const MatmulSizes& sizes, const MatrixRef& a, const MatrixR
   }
 }
 
-// For gradients of weights: each thread multiplies its own part of c from beginning to end.
+// Each thread multiplies its own part of c from beginning to end.
 void matmul_apart(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
                   const MatmulResult& result, const Division& each, int threads) {
   const std::int64_t row_parts = blocks_of(sizes.rows, each.rows);
