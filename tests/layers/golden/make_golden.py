@@ -18,11 +18,17 @@ padding mask is part of the truth. The file's metadata says where the numbers co
 (`config`, JSON) and, for layers, how far PyTorch's own float32 is from that truth (`float32_error`: the largest
 difference in any array over the array's largest number), which is what a float32 layer is measured by.
 """
+import argparse
 import copy
 import json
 import math
 import pathlib
 import sys
+
+# Before the libraries: `--help` needs none, and a word that is no option must write nothing.
+arguments = argparse.ArgumentParser(description="Writes what PyTorch computes beside this script.")
+arguments.add_argument("--check", action="store_true", help="compare with what is there instead")
+CHECK = arguments.parse_args().check
 
 try:
     import torch
@@ -78,7 +84,7 @@ def write(name, source, config, tensors, segments=None, **metadata):
     for key, boundaries in (segments or {}).items():
         tensors[f"{key}_segments"] = torch.tensor(boundaries, dtype=torch.int64)
     path = HERE / f"{name}.safetensors"
-    if "--check" in sys.argv:
+    if CHECK:
         stored = load_file(path)
         assert stored.keys() == tensors.keys(), f"{name}: other arrays"
         for key, value in tensors.items():
