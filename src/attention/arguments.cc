@@ -344,11 +344,14 @@ Sequence Arguments<T>::sequence_of(std::int64_t batch_row, std::int64_t query) c
 }
 
 template <class T>
-KeyRange Arguments<T>::visible(const Sequence& at, std::int64_t query) const noexcept {
-  const std::int64_t own = own_key(at, query);
-  const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
-  const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, at.k_len);
-  return {first, std::max(first, std::min(at.k_len, own + reach + 1))};
+double Arguments<T>::pairs() const noexcept {
+  if (segments.empty()) return static_cast<double>(batch * q_len) * static_cast<double>(k_len);
+  double of_row = 0;
+  for (std::int64_t n = 0; n < segment_count(); ++n) {
+    const Sequence at = sequence(n);
+    of_row += static_cast<double>(at.q_len) * static_cast<double>(at.k_len);
+  }
+  return static_cast<double>(batch) * of_row;
 }
 
 template <class T>

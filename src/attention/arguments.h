@@ -1,6 +1,7 @@
 // A call of the operator after checking: plain sizes, strides and limits, nothing optional left.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -73,12 +74,19 @@ struct Arguments {
   }
   Sequence sequence(std::int64_t number) const noexcept;
   Sequence sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept;
+  // Pairs of a query and a key of its sequence, in one head of all sequences.
+  double pairs() const noexcept;
 
   // Queries and keys below count in the sequence.
   std::int64_t own_key(const Sequence& at, std::int64_t query) const noexcept {
     return query + at.offset;
   }
-  KeyRange visible(const Sequence& at, std::int64_t query) const noexcept;
+  KeyRange visible(const Sequence& at, std::int64_t query) const noexcept {
+    const std::int64_t own = own_key(at, query);
+    const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
+    const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, at.k_len);
+    return {first, std::max(first, std::min(at.k_len, own + reach + 1))};
+  }
   // What rotation and distances go by.
   std::int64_t query_position(const Sequence& at, std::int64_t query) const noexcept {
     return by_ids ? *query_ids.at(at.batch, at.q_begin + query) : own_key(at, query);

@@ -1,15 +1,12 @@
-// Gradients of k and v while they are being summed over queries, and their way out.
+// Gradients of k and v while they are being summed over queries.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <mutex>
-#include <type_traits>
 #include <vector>
 
 #include "backward_arguments.h"
-#include "kernel_rows.h"
 #include "kernels/attention_backward_block.h"
 
 namespace sextant::detail {
@@ -32,11 +29,13 @@ class KeySums {
         v_width_(is_wanted(b.wanted.v) ? padded_width(b.v.size(3)) : 0),
         units_(static_cast<std::size_t>(b.units())) {}
 
-  // Those of a unit with so many keys, zeros for the first that asks.
-  const Sums& of(std::int64_t unit, std::int64_t keys, Spare& spare) {
-    Unit& shared = units_[static_cast<std::size_t>(unit)];
-    Sums& sums = shared.sums;
-    const std::lock_guard lock(shared.mutex);
+  // Those of a unit with so many keys, zeros for the first that asks. `shared`: several threads may
+  // ask; else a lock would only wait for what was stored before.
+  const Sums& of(std::int64_t unit, std::int64_t keys, bool shared, Spare& spare) {
+    Unit& own = units_[static_cast<std::size_t>(unit)];
+    Sums& sums = own.sums;
+    std::unique_lock lock(own.mutex, std::defer_lock);
+    if (shared) lock.lock();
     const std::int64_t count = keys * (k_width_ + v_width_);
     if (sums.k != nullptr || sums.v != nullptr || count == 0) return sums;
     if (!spare.empty()) {
@@ -65,37 +64,5 @@ class KeySums {
   std::int64_t k_width_, v_width_;
   std::vector<Unit> units_;
 };
-
-// Writes sums over queries as gradients, [keys, channels], turned back if the keys were turned;
-// returns whether they are finite.
-template <class T>
-bool store_key_gradients(View<T> to, const Sequence& at, std::int64_t key_head, float* sums,
-                         float scale, RotationRows rotation) {
-  if (!is_wanted(to)) return true;
-  const std::int64_t width = to.size(3), padded = padded_width(width), stride = to.stride(3);
-  if (rotation.cos != nullptr) {
-    rotation.inverse = true;
-    rotate_rows(sums, padded, at.k_len, rotation);
-  }
-  constexpr std::uint32_t kExponent = 0x7f800000U;
-  std::uint32_t beyond = 0;
-  for (std::int64_t j = 0; j < at.k_len; ++j, sums += padded) {
-    T* row = to.data() + at.batch * to.stride(0) + key_head * to.stride(1) +
-             (at.k_begin + j) * to.stride(2);
-    if (stride == 1) ask_for_row(row, kRowsAhead * to.stride(2), width);
-    for (std::int64_t c = 0; c < width; ++c) {
-      sums[c] *= scale;
-      beyond |= (std::bit_cast<std::uint32_t>(sums[c]) & kExponent) == kExponent ? 1U : 0U;
-    }
-    if constexpr (std::is_same_v<T, float>) {
-      if (stride == 1) {
-        std::copy_n(sums, width, row);
-        continue;
-      }
-    }
-    for (std::int64_t c = 0; c < width; ++c) row[c * stride] = static_cast<T>(sums[c]);
-  }
-  return beyond == 0;
-}
 
 }  // namespace sextant::detail

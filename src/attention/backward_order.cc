@@ -6,7 +6,7 @@
 namespace sextant::detail {
 
 bool BackwardOrder::Walk::take_from(std::int64_t unit, Task& task) noexcept {
-  const std::int64_t count = order_.first_[at(unit + 1)] - order_.first_[at(unit)];
+  const std::int64_t count = order_.tasks_of(unit);
   auto& counter = order_.next_[at(unit)];
   if (counter.load(std::memory_order_relaxed) >= count) return false;
   const std::int64_t number = counter.fetch_add(1, std::memory_order_relaxed);

@@ -58,8 +58,10 @@ class BackwardOrder {
   };
 
   bool is_last(const Walk::Task& task) const noexcept {
-    return task.number == first_[at(task.unit + 1)] - first_[at(task.unit)] - 1;
+    return task.number == tasks_of(task.unit) - 1;
   }
+  // Whether several threads may be at work for a unit.
+  bool is_shared(std::int64_t unit) const noexcept { return tasks_of(unit) > 1; }
   // Waits until the task before has added to keys below and at `key`; keys below next_key are done.
   void wait_for(const Walk::Task& task, std::int64_t key) noexcept;
   void report(const Walk::Task& task, std::int64_t next_key) noexcept;
@@ -71,6 +73,9 @@ class BackwardOrder {
   static constexpr std::int32_t kFinished = std::numeric_limits<std::int32_t>::max();
 
   static std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
+  std::int64_t tasks_of(std::int64_t unit) const noexcept {
+    return first_[at(unit + 1)] - first_[at(unit)];
+  }
   std::atomic<std::int32_t>* before(const Walk::Task& task) const noexcept;
   void set(const Walk::Task& task, std::int32_t value) noexcept;
 

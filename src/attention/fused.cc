@@ -19,6 +19,9 @@ namespace {
 
 // Multiply-adds that are worth a second thread: some ten microseconds.
 constexpr double kThreadWork = 1 << 20;
+// A thread takes short tasks several at once, at least so often: a counter that threads share waits
+// for all that was stored before.
+constexpr std::int64_t kLeastTurns = 8;
 
 std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
   return (at.q_len + block_queries - 1) / block_queries;
@@ -59,9 +62,9 @@ Tensor<float> turned_keys(const Arguments<T>& a, int workers) {
 template <class T>
 class HeadTask {
  public:
-  HeadTask(const Arguments<T>& a, View<const T> v, View<T> out, const Tensor<float>& turned,
-           const Sequence& sequence, std::int64_t head, std::int64_t first_query,
-           std::int64_t queries)
+  HeadTask(const Arguments<T>& a, const View<const T>& v, const View<T>& out,
+           const Tensor<float>& turned, const Sequence& sequence, std::int64_t head,
+           std::int64_t first_query, std::int64_t queries)
       : a_(a), v_(v), out_(out), biases_{a, sequence, head}, first_query_(first_query) {
     const std::int64_t key_head = a.key_head(head);
     block_ = {.q = query_rows(a.q, sequence, head, first_query),
@@ -165,8 +168,8 @@ class HeadTask {
   }
 
   const Arguments<T>& a_;
-  View<const T> v_;
-  View<T> out_;
+  const View<const T>& v_;
+  const View<T>& out_;
   HeadBiases<T> biases_;
   std::int64_t first_query_;
   AttentionBlock block_;
@@ -183,8 +186,7 @@ template <class T>
 TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   if (is_decode(a)) return decode_grid(a, v);
   TaskGrid grid;
-  const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
-                      static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v.size(3));
+  const double work = a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + v.size(3)));
   const bool measures = a.bias != nullptr || !a.slopes.empty(), by_distance = measures && !a.by_ids;
   const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
                        a.indexed != nullptr || a.content != nullptr || (measures && a.by_ids);
@@ -223,6 +225,11 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   }
   grid.workers =
       static_cast<int>(std::min({static_cast<std::int64_t>(threads), useful, grid.tasks}));
+  if (grid.workers > 0) {
+    const double short_tasks = kThreadWork / 2 * static_cast<double>(grid.tasks) / (work + 1);
+    grid.together = std::clamp<std::int64_t>(grid.tasks / (kLeastTurns * grid.workers), 1,
+                                             static_cast<std::int64_t>(short_tasks) + 1);
+  }
   return grid;
 }
 
@@ -238,7 +245,12 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   std::atomic<std::int64_t> next{0};
   parallel_for(grid.workers, grid.workers, [&](std::int64_t) {
     std::int64_t number = 0, begin = 0;  // the sequence and its first task
-    for (std::int64_t task = next++; task < grid.tasks; task = next++) {
+    for (std::int64_t task = 0, end = 0;; ++task) {
+      if (task == end) {
+        task = next.fetch_add(grid.together);
+        if (task >= grid.tasks) break;
+        end = std::min(task + grid.together, grid.tasks);
+      }
       Sequence at = a.sequence(number);
       std::int64_t blocks = blocks_of(at, grid.block_queries);
       while (task >= begin + blocks * a.heads_q) {

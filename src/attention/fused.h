@@ -30,6 +30,7 @@ bool takes_fused_path(const Arguments<T>& arguments) {
 struct TaskGrid {
   std::int64_t block_queries = 0;  // queries per task
   std::int64_t tasks = 0;
+  std::int64_t together = 1;        // tasks that a thread takes at once
   int workers = 0;                  // threads that will be used
   bool in_stages = false;           // all of them at each task, else each at its own
   std::int64_t scratch_floats = 0;  // of each, at most

@@ -113,7 +113,8 @@ class BlockTask {
       block_.line_gradient = gradients_ + line_origin();
     }
     std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
-    const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len, call_.spare);
+    const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len,
+                                                  call_.order.is_shared(task_.unit), call_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
     const bool finite = backward_block(block_, memory);
@@ -239,11 +240,17 @@ bool finish_unit(const Call<T>& call, std::int64_t unit) {
   const BackwardArguments<T>& b = call.arguments;
   const Sequence at = b.sequence_of_unit(unit);
   const std::int64_t key_head = b.key_head_of_unit(unit);
-  const KeySums::Sums& sums = call.key_sums.of(unit, at.k_len, call.spare);
+  const KeySums::Sums& sums =
+      call.key_sums.of(unit, at.k_len, call.order.is_shared(unit), call.spare);
+  const auto store = [&](const View<T>& to, float* rows, double scale,
+                         const RotationRows& rotation) {
+    return !is_wanted(to) ||
+           store_key_gradients({rows, at.k_len, to.size(3)}, static_cast<float>(scale), rotation,
+                               key_output(to, at, key_head));
+  };
   const bool k_finite =
-      store_key_gradients(b.wanted.k, at, key_head, sums.k, static_cast<float>(b.scores.scale),
-                          key_rotation(b.scores, at, key_head));
-  const bool v_finite = store_key_gradients(b.wanted.v, at, key_head, sums.v, 1.0F, {});
+      store(b.wanted.k, sums.k, b.scores.scale, key_rotation(b.scores, at, key_head));
+  const bool v_finite = store(b.wanted.v, sums.v, 1, {});
   call.key_sums.release(unit, call.spare);
   return k_finite && v_finite;
 }
@@ -308,9 +315,7 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
     finish_unit<T>({b, sums, key_sums, order, spare}, unit);
   }
 
-  const double work = 2.5 * static_cast<double>(a.batch * a.heads_q) *
-                      static_cast<double>(a.q_len) * static_cast<double>(a.k_len) *
-                      static_cast<double>(a.head_dim + b.v.size(3));
+  const double work = 2.5 * a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + b.v.size(3)));
   const std::int64_t threads = a.threads == 0 ? default_threads() : a.threads;
   const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
   const int workers = static_cast<int>(std::min({threads, useful, order.tasks()}));

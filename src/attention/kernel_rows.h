@@ -11,23 +11,31 @@ namespace sextant::detail {
 
 // The rows of one head of a sequence, from its query `first` or its key 0 on.
 template <class T>
-StoredRows query_rows(View<const T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
+StoredRows query_rows(const View<const T>& x, const Sequence& at, std::int64_t head,
+                      std::int64_t first) {
   return {
       x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.q_begin + first) * x.stride(2),
       x.stride(2), x.stride(3), storage_of<T>};
 }
 template <class T>
-StoredRows key_rows(View<const T> x, const Sequence& at, std::int64_t key_head) {
+StoredRows key_rows(const View<const T>& x, const Sequence& at, std::int64_t key_head) {
   return {x.data() + at.batch * x.stride(0) + key_head * x.stride(1) + at.k_begin * x.stride(2),
           x.stride(2), x.stride(3), storage_of<T>};
 }
 
-// Those of queries that are written to.
+// Those that are written to.
 template <class T>
-StoredOutput query_output(View<T> x, const Sequence& at, std::int64_t head, std::int64_t first) {
+StoredOutput query_output(const View<T>& x, const Sequence& at, std::int64_t head,
+                          std::int64_t first) {
   return {
       x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.q_begin + first) * x.stride(2),
       x.stride(2), x.stride(3), storage_of<T>};
+}
+
+template <class T>
+StoredOutput key_output(const View<T>& x, const Sequence& at, std::int64_t key_head) {
+  return {x.data() + at.batch * x.stride(0) + key_head * x.stride(1) + at.k_begin * x.stride(2),
+          x.stride(2), x.stride(3), storage_of<T>};
 }
 
 // The rows of a head in a table, which all heads share or not.

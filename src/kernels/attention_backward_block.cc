@@ -244,7 +244,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
     std::fill_n(lanes[n].most, kBlockLanes,
                 has_sink ? b.sink : std::numeric_limits<float>::lowest());
     std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
-    clear_lanes(lanes[n].dq, b.head_dim, 0, used_lanes(count));
+    clear_groups(b.head_dim, 0, count, lanes[n].dq);
   }
   const auto know = [](const BackwardLanes& block) { return block.knows_sums; };
   if (!std::all_of(lanes, lanes + blocks, know)) {
@@ -286,6 +286,22 @@ bool backward_block(const BackwardBlock& b, float* memory) {
   return finite;
 }
 
+bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
+                         const StoredOutput& to) {
+  const TileTag d;
+  const std::int64_t padded = padded_width(sums.width);
+  turn_part(rotation, 0, sums.keys, true, sums.rows, padded);
+  const auto factor = hn::Set(d, scale);
+  auto trace = hn::Zero(d);  // 0 or NaN
+  for (float* x = sums.rows; x < sums.rows + sums.keys * padded; x += kTileLanes) {
+    const auto scaled = hn::Mul(hn::LoadU(d, x), factor);
+    trace = hn::MulAdd(scaled, hn::Zero(d), trace);
+    hn::StoreU(scaled, d, x);
+  }
+  write_rows(sums.rows, padded, sums.keys, sums.width, to, 0);
+  return hn::AllTrue(d, hn::Eq(trace, hn::Zero(d)));
+}
+
 }  // namespace sextant::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -293,6 +309,7 @@ HWY_AFTER_NAMESPACE();
 namespace sextant {
 
 HWY_EXPORT(backward_block);
+HWY_EXPORT(store_key_gradients);
 
 std::int64_t backward_block_scratch(const BackwardBlock& block) noexcept {
   return divide(block, nullptr).size;
@@ -302,6 +319,12 @@ bool backward_block(const BackwardBlock& block, float* scratch) noexcept {
   apply_requested_target();
   const DenormalsOff denormals_off;
   return HWY_DYNAMIC_DISPATCH(backward_block)(block, scratch);
+}
+
+bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
+                         const StoredOutput& to) noexcept {
+  apply_requested_target();
+  return HWY_DYNAMIC_DISPATCH(store_key_gradients)(sums, scale, rotation, to);
 }
 
 }  // namespace sextant

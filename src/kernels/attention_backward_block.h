@@ -70,4 +70,15 @@ std::int64_t backward_block_scratch(const BackwardBlock& block) noexcept;
 // of no use then. (What is added to dk and dv is for the caller to look at.)
 bool backward_block(const BackwardBlock& block, float* scratch) noexcept;
 
+// Sums over all queries, dk or dv of a BackwardBlock.
+struct KeyGradients {
+  float* rows;  // [keys][padded_width(width)], changed on the way
+  std::int64_t keys, width;
+};
+
+// Turns sums back by `rotation`, multiplies them by `scale` and writes them as rows of a gradient.
+// Returns whether all are finite.
+bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
+                         const StoredOutput& to) noexcept;
+
 }  // namespace sextant

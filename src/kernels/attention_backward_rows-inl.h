@@ -41,15 +41,6 @@ struct BackwardLanes {
 // Lanes of groups in which there is a query: nobody reads the others.
 HWY_INLINE std::int64_t used_lanes(std::int64_t queries) { return padded_width(queries); }
 
-// Zeros in lanes [first, used) of so many rows.
-HWY_INLINE void clear_lanes(float* lanes, std::int64_t rows, std::int64_t first,
-                            std::int64_t used) {
-  if (first == used) return;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    std::fill_n(lanes + r * kBlockLanes + first, used - first, 0.0F);
-  }
-}
-
 HWY_INLINE void turn_part(RotationRows turn, std::int64_t first, std::int64_t count, bool back,
                           float* rows, std::int64_t stride) {
   if (turn.cos == nullptr) return;
@@ -69,7 +60,7 @@ HWY_INLINE void load_padded(const StoredRows& from, std::int64_t first, std::int
 
 HWY_INLINE void load_lanes(const float* rows, std::int64_t count, std::int64_t width, float factor,
                            float* lanes) {
-  clear_lanes(lanes, width, count, used_lanes(count));
+  clear_rest(width, count, lanes);
   transpose_scaled(rows, padded_width(width), count, width, factor, lanes, kBlockLanes);
 }
 
@@ -84,32 +75,36 @@ HWY_INLINE bool knows_sums(const BackwardBlock& b, std::int64_t first, std::int6
   return true;
 }
 
-// 2^x for what float32 rounds off a sum in log2 units, below 2^-18: the rest of the series is below
-// half a unit of float64.
-HWY_INLINE double exp2_of_rounding(double x) {
-  const double y = x * kLn2;
-  return 1 + y * (1 + y / 2);
+// The caller's log-sum-exps as maxima in log2 units, which are no float32: the rest goes into the
+// factor 2^rest. It is below 2^-18, so that the rest of the series is below half a unit of float64.
+HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lanes) {
+  constexpr std::int64_t n = kTileLanes / 2;
+  const hn::FixedTag<float, n> d;
+  const hn::FixedTag<double, n> wide;
+  const auto one = hn::Set(wide, 1.0);
+  alignas(64) float logs[kBlockLanes];
+  const float* from = b.log_sum_exp + lanes.first_query * b.log_sum_exp_stride;
+  for (std::int64_t i = 0; i < lanes.queries; ++i) logs[i] = from[i * b.log_sum_exp_stride];
+  std::fill(logs + lanes.queries, logs + kBlockLanes, -std::numeric_limits<float>::infinity());
+  for (std::int64_t i = 0; i < kBlockLanes; i += n) {
+    const auto log = hn::LoadU(d, logs + i);
+    const auto sees = hn::Gt(log, hn::Set(d, -std::numeric_limits<float>::infinity()));
+    const auto sum = hn::Mul(hn::PromoteTo(wide, log), hn::Set(wide, kLog2E));
+    const auto most = hn::DemoteTo(d, sum);
+    const auto y = hn::Mul(hn::Sub(hn::PromoteTo(wide, most), sum), hn::Set(wide, kLn2));
+    const auto series = hn::Add(one, hn::Mul(y, hn::Add(one, hn::Mul(y, hn::Set(wide, 0.5)))));
+    hn::StoreU(hn::IfThenElse(sees, most, hn::Set(d, kNever)), d, lanes.most + i);
+    hn::StoreU(hn::IfThenElseZero(sees, hn::DemoteTo(d, series)), d, lanes.sum + i);
+  }
 }
 
 // Sums of weights to factors of dO, by which every probability is 2^(s - most) times the factor.
 HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
+  if (lanes.knows_sums) return normalize_known(b, lanes);
   for (std::int64_t i = 0; i < kBlockLanes; ++i) {
-    float &most = lanes.most[i], &factor = lanes.sum[i];
-    if (i >= lanes.queries) {
-      factor = 0;
-    } else if (!lanes.knows_sums) {
-      factor = factor == 0 ? 0 : 1 / factor;
-    } else {
-      // In log2 units it is no float32; the rest goes into the factor.
-      const double sum =
-          static_cast<double>(b.log_sum_exp[(lanes.first_query + i) * b.log_sum_exp_stride]) *
-          kLog2E;
-      most = static_cast<float>(sum);
-      factor = sum == -std::numeric_limits<double>::infinity()
-                   ? 0
-                   : static_cast<float>(exp2_of_rounding(static_cast<double>(most) - sum));
-    }
-    if (factor == 0) most = kNever;
+    float& factor = lanes.sum[i];
+    factor = i >= lanes.queries || factor == 0 ? 0 : 1 / factor;
+    if (factor == 0) lanes.most[i] = kNever;
   }
 }
 
@@ -167,6 +162,37 @@ HWY_INLINE bool all_finite(const float* x, std::int64_t count) {
   return rest == 0 && hn::AllTrue(d, hn::Eq(trace, zero));
 }
 
+// Rows of `stride` floats to where they belong, from row `first` on.
+HWY_INLINE void write_rows(const float* rows, std::int64_t stride, std::int64_t count,
+                           std::int64_t width, const StoredOutput& out, std::int64_t first) {
+  const auto write = [&](auto* to) HWY_ATTR {
+    to += first * out.row_stride;
+    if (out.channel_stride != 1) {
+      for (std::int64_t i = 0; i < count; ++i, to += out.row_stride) {
+        store_row(rows + i * stride, width, to, out.channel_stride);
+      }
+      return;
+    }
+    with_width(width, [=, row_stride = out.row_stride](auto known) HWY_ATTR {
+      for (std::int64_t i = 0; i < count; ++i) {
+        ask_for_row(to, (i + kRowsAhead) * row_stride, known);
+        store_row(rows + i * stride, known, to + i * row_stride, 1);
+      }
+    });
+  };
+  switch (out.storage) {
+    case Storage::float32:
+      write(static_cast<float*>(out.data));
+      break;
+    case Storage::float16:
+      write(static_cast<float16*>(out.data));
+      break;
+    case Storage::bfloat16:
+      write(static_cast<bfloat16*>(out.data));
+      break;
+  }
+}
+
 // dQ as rows, scaled and turned back; returns whether they are finite.
 HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScratch& scratch,
                                       const BackwardLanes& lanes) {
@@ -174,26 +200,8 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
   float* rows = scratch.rows;
   transpose_scaled(lanes.dq, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
   turn_part(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
-  const bool finite = all_finite(rows, lanes.queries * width);
-  const auto store = [&](auto* to) {
-    to += lanes.first_query * b.dq.row_stride;
-    for (std::int64_t i = 0; i < lanes.queries; ++i, to += b.dq.row_stride) {
-      if (b.dq.channel_stride == 1) ask_for_row(to, kRowsAhead * b.dq.row_stride, width);
-      store_row(rows + i * width, width, to, b.dq.channel_stride);
-    }
-  };
-  switch (b.dq.storage) {
-    case Storage::float32:
-      store(static_cast<float*>(b.dq.data));
-      break;
-    case Storage::float16:
-      store(static_cast<float16*>(b.dq.data));
-      break;
-    case Storage::bfloat16:
-      store(static_cast<bfloat16*>(b.dq.data));
-      break;
-  }
-  return finite;
+  write_rows(rows, width, lanes.queries, width, b.dq, lanes.first_query);
+  return all_finite(rows, lanes.queries * width);
 }
 
 }  // namespace sextant::HWY_NAMESPACE

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "kernels/attention_pieces.h"
@@ -150,24 +151,11 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, cons
   lanes.started = true;
 }
 
-// Zeros in the groups of lanes that hold `count` queries.
-HWY_INLINE void clear_lanes(std::int64_t rows, std::int64_t count, float* lanes) {
-  const TileTag d;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t lane = 0; lane < count; lane += kGroupLanes) {
-      for (std::int64_t i = 0; i < kGroupLanes; i += kVectorLanes) {
-        hn::StoreU(hn::Zero(d), d, lanes + row * kBlockLanes + lane + i);
-        HWY_FENCE;  // else compilers make it a memset, which takes longer to start than to finish
-      }
-    }
-  }
-}
-
 // Queries [first, first + count) as lanes, scaled and turned; the rest of their last group is
 // zeros.
 HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::int64_t count,
                              float* rows, float* lanes) {
-  clear_lanes(b.head_dim, count % kGroupLanes == 0 ? 0 : count, lanes);
+  clear_rest(b.head_dim, count, lanes);
   if (b.q.is_plain() && b.q_rotation.cos == nullptr) {
     transpose_scaled(static_cast<const float*>(b.q.data) + first * b.q.row_stride, b.q.row_stride,
                      count, b.head_dim, b.scale, lanes, kBlockLanes);
@@ -260,7 +248,7 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
                 count,
                 false};
     load_queries(b, lane, count, scratch.rows, lanes[n].q);
-    clear_lanes(b.v_dim, count, lanes[n].o);
+    clear_groups(b.v_dim, 0, count, lanes[n].o);
     const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
     std::fill_n(lanes[n].most, kBlockLanes,
                 has_sink ? b.sink : std::numeric_limits<float>::lowest());

@@ -10,7 +10,7 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
-#include <cstring>
+#include <type_traits>
 
 #include "kernels/stored_floats-inl.h"
 #include "kernels/stored_rows.h"
@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `count` numbers that lie side by side, widened to float32: exact.
+// `count` numbers that lie side by side as float32: exact.
 template <class T>
 HWY_INLINE void widen(const T* from, std::int64_t count, float* to) {
   const hn::ScalableTag<float> d;
@@ -39,31 +39,51 @@ HWY_INLINE void store_row(const float* from, std::int64_t count, T* to, std::int
   for (; i < count; ++i) to[i * stride] = static_cast<T>(from[i]);
 }
 
+// Calls use(width), with the widths that heads mostly have as constants: the few vectors of a row
+// are then no loop.
+template <class Use>
+HWY_INLINE void with_width(std::int64_t width, const Use& use) {
+  switch (width) {
+    case 32:
+      return use(std::integral_constant<std::int64_t, 32>());
+    case 64:
+      return use(std::integral_constant<std::int64_t, 64>());
+    case 128:
+      return use(std::integral_constant<std::int64_t, 128>());
+    default:
+      return use(width);
+  }
+}
+
 template <class T>
 void load_rows_of(const StoredRows& from, std::int64_t first, std::int64_t rows,
                   std::int64_t channels, float* to) {
   const T* data = static_cast<const T*>(from.data) + first * from.row_stride;
-  for (std::int64_t r = 0; r < rows; ++r, data += from.row_stride, to += channels) {
-    if (from.channel_stride != 1) {
+  if (from.channel_stride != 1) {
+    for (std::int64_t r = 0; r < rows; ++r, data += from.row_stride, to += channels) {
       for (std::int64_t c = 0; c < channels; ++c) {
         to[c] = static_cast<float>(data[c * from.channel_stride]);
       }
-      continue;
     }
-    ask_for_row(data, kRowsAhead * from.row_stride, channels);
-    if constexpr (std::is_same_v<T, float>) {
-      std::memcpy(to, data, static_cast<std::size_t>(channels) * sizeof(float));
-    } else {
-      widen(data, channels, to);
-    }
+    return;
   }
+  with_width(channels, [=, stride = from.row_stride](auto width) HWY_ATTR {
+    const T* row = data;
+    float* out = to;
+    for (std::int64_t r = 0; r < rows; ++r, row += stride, out += width) {
+      ask_for_row(row, kRowsAhead * stride, width);
+      widen(row, width, out);
+    }
+  });
 }
 
 // Asks for rows that will be read where they are.
 HWY_INLINE void ask_for_rows(const float* rows, std::int64_t stride, std::int64_t count,
                              std::int64_t channels) {
   if (stride == channels) return;
-  for (std::int64_t i = 0; i < count; ++i) ask_for_row(rows, i * stride, channels);
+  with_width(channels, [=](auto width) HWY_ATTR {
+    for (std::int64_t i = 0; i < count; ++i) ask_for_row(rows, i * stride, width);
+  });
 }
 
 // Rows [first, first + rows) as contiguous float32 rows of `channels`.

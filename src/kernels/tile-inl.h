@@ -45,6 +45,25 @@ constexpr int tile_rows(int) { return 6; }
 constexpr int kTileLanes = static_cast<int>(hn::MaxLanes(TileTag()));
 static_assert(kGroupLanes % kTileLanes == 0);
 
+// Zeros in the groups of lanes that hold lanes [first, end), in so many rows of kBlockLanes.
+HWY_INLINE void clear_groups(std::int64_t rows, std::int64_t first, std::int64_t end,
+                             float* lanes) {
+  const TileTag d;
+  for (std::int64_t row = 0; row < rows; ++row, lanes += kBlockLanes) {
+    for (std::int64_t lane = first / kGroupLanes * kGroupLanes; lane < end; lane += kGroupLanes) {
+      for (std::int64_t i = 0; i < kGroupLanes; i += kTileLanes) {
+        hn::StoreU(hn::Zero(d), d, lanes + lane + i);
+        HWY_FENCE;  // else compilers make it a memset, which takes longer to start than to finish
+      }
+    }
+  }
+}
+
+// The same for those behind `count` queries, which share a group with the last of them.
+HWY_INLINE void clear_rest(std::int64_t rows, std::int64_t count, float* lanes) {
+  clear_groups(rows, count, (count + kGroupLanes - 1) / kGroupLanes * kGroupLanes, lanes);
+}
+
 // What a tile starts from and what it does at the end, beside storing C.
 enum class TileMode {
   add,     // starts from C
