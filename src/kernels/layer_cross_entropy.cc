@@ -38,6 +38,17 @@ float largest_of(const float* x, std::int64_t width) {
   return most;
 }
 
+// Whether one of so many numbers is this one.
+bool holds(const float* x, std::int64_t count, float value) {
+  const hn::ScalableTag<float> d;
+  const auto n = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + n <= count; i += n) {
+    if (!hn::AllFalse(d, hn::Eq(hn::LoadU(d, x + i), hn::Set(d, value)))) return true;
+  }
+  return std::find(x + i, x + count, value) != x + count;
+}
+
 // The sums of e^(x - most) and of x - most.
 void sums_of_row(const float* x, std::int64_t width, float most, float* powers, float* rest) {
   *powers = sum_of(width, [=](auto d, std::int64_t i) HWY_ATTR {
@@ -62,6 +73,7 @@ HWY_AFTER_NAMESPACE();
 namespace sextant {
 
 HWY_EXPORT(largest_of);
+HWY_EXPORT(holds);
 HWY_EXPORT(sums_of_row);
 HWY_EXPORT(probabilities);
 
@@ -82,8 +94,7 @@ TargetLoss loss_of(const float* x, std::int64_t width, std::int64_t target, doub
   const double total = std::log(static_cast<double>(sums.powers));
   const double own = static_cast<double>(x[target]) - static_cast<double>(sums.most);
   const double mean = static_cast<double>(sums.rest) / static_cast<double>(width);
-  bool correct = x[target] == sums.most;
-  for (std::int64_t i = 0; correct && i < target; ++i) correct = x[i] != sums.most;
+  const bool correct = x[target] == sums.most && !HWY_DYNAMIC_DISPATCH(holds)(x, target, sums.most);
   // Where nothing is smoothed, an infinite distance of some other column must not count.
   const double even = smoothing == 0 ? 0 : smoothing * mean;
   return {total - own, total - (1 - smoothing) * own - even, true, correct};
