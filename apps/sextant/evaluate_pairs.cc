@@ -44,27 +44,17 @@ Translated translated(Translators& models, std::span<const std::string> lines,
   return result;
 }
 
-// The loss of the references, each given its source, in batches of a bounded size. Pairs of which a
-// side has no token have none.
-LossSum reference_loss(Translator<float>& model, const TokenPairs& pairs, int threads) {
-  constexpr std::size_t kBatchTokens = 4096;
-  Workspace memory;
-  Pass pass{.memory = memory, .threads = threads};
-  LossSum sum;
-  std::vector<std::int64_t> which;
-  std::size_t tokens = 0;
+// The loss of the references, each given its source. Pairs of which a side has no token have none.
+LossSum reference_loss(Translators& models, const TokenPairs& pairs, const Translation& options) {
+  TokenPairs with_tokens;
   for (std::size_t i = 0; i < pairs.source.size(); ++i) {
-    if (!pairs.source[i].empty() && !pairs.target[i].empty()) {
-      which.push_back(static_cast<std::int64_t>(i));
-      tokens += pairs.source[i].size() + pairs.target[i].size();
-    }
-    if (which.empty() || (tokens < kBatchTokens && i + 1 < pairs.source.size())) continue;
-    memory.reset();
-    sum.add(model.loss(pair_batch(pairs, which), {}, nullptr, pass));
-    which.clear();
-    tokens = 0;
+    if (pairs.source[i].empty() || pairs.target[i].empty()) continue;
+    with_tokens.source.push_back(pairs.source[i]);
+    with_tokens.target.push_back(pairs.target[i]);
   }
-  return sum;
+  const Progress progress("");
+  progress.show("reading " + std::to_string(with_tokens.source.size()) + " references");
+  return translation_loss(models.all(), with_tokens.source, with_tokens.target, options);
 }
 
 std::int64_t unknown_in(const std::vector<std::vector<std::int64_t>>& lines) {
@@ -94,7 +84,7 @@ Json json_of(const Bleu& score) {
           {"signature", score.signature}};
 }
 
-std::string text_of(const Json& json) {
+std::string pairs_as_text(const Json& json) {
   const Json& bleu = json["bleu"];
   std::string precisions;
   for (const double precision : bleu["precisions"]) {
@@ -113,11 +103,9 @@ std::string text_of(const Json& json) {
        {"signature", bleu["signature"].get<std::string>()},
        {"copying", number("source_bleu", 2) + " BLEU of the sources as they are"},
        {"exact", number("exact_percent", 2) + " % of the translations"},
-       {"perplexity", json["reference_tokens"].is_null()
-                          ? "only of one model"
-                          : number("perplexity", 3) + " per token of the references, " +
-                                json["reference_tokens"].dump() + " with their ends, " +
-                                json["unknown_tokens"].dump() + " unknown"},
+       {"perplexity", number("perplexity", 3) + " per token of the references, " +
+                          json["reference_tokens"].dump() + " with their ends, " +
+                          json["unknown_tokens"].dump() + " unknown"},
        {"speed", number("tokens_per_second", 0) + " tokens/s, " + number("seconds", 1) + " s"}},
       false);
 }
@@ -134,8 +122,7 @@ void evaluate_pairs(const Evaluate& command) {
   Translation options = command.options;
   options.threads = command.model.threads;
 
-  const bool alone = models.folders().size() == 1;
-  const LossSum loss = alone ? reference_loss(models.first(), tokens, options.threads) : LossSum{};
+  const LossSum loss = reference_loss(models, tokens, options);
   const Translated made = translated(models, pairs.source, tokens.source, options);
   if (!command.output.empty()) {
     std::string text;
@@ -156,12 +143,12 @@ void evaluate_pairs(const Evaluate& command) {
   json["source_bleu"] = bleu(pairs.source, pairs.target).score;
   json["exact_percent"] = 100 * static_cast<double>(exact) / count;
   json["perplexity"] = std::isfinite(perplexity) ? Json(perplexity) : Json();
-  json["reference_tokens"] = alone ? Json(loss.tokens) : Json();
+  json["reference_tokens"] = loss.tokens;
   json["unknown_tokens"] = unknown_in(tokens.target);
   json["seconds"] = made.seconds;
   json["tokens_per_second"] =
       made.seconds > 0 ? static_cast<double>(made.tokens) / made.seconds : 0.0;
-  print(command.json ? to_text(json) + "\n" : text_of(json));
+  print(command.json ? to_text(json) + "\n" : pairs_as_text(json));
 }
 
 }  // namespace sextant::app

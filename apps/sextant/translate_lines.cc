@@ -21,6 +21,12 @@ Translators::Translators(const ModelOption& option)
   }
 }
 
+std::vector<Translator<float>*> Translators::all() {
+  std::vector<Translator<float>*> models;
+  for (Translator<float>& model : models_) models.push_back(&model);
+  return models;
+}
+
 std::vector<std::vector<Hypothesis>> Translators::translate(
     std::span<const std::vector<std::int64_t>> lines, const Translation& options) {
   std::vector<std::vector<std::int64_t>> sources;
@@ -30,12 +36,10 @@ std::vector<std::vector<Hypothesis>> Translators::translate(
     sources.push_back(lines[i]);
     places.push_back(i);
   }
-  std::vector<Translator<float>*> models;
-  for (Translator<float>& model : models_) models.push_back(&model);
-  std::vector<std::vector<Hypothesis>> all(lines.size());
-  auto found = sextant::translate(models, sources, options);
-  for (std::size_t i = 0; i < found.size(); ++i) all[places[i]] = std::move(found[i]);
-  return all;
+  std::vector<std::vector<Hypothesis>> result(lines.size());
+  auto found = sextant::translate(all(), sources, options);
+  for (std::size_t i = 0; i < found.size(); ++i) result[places[i]] = std::move(found[i]);
+  return result;
 }
 
 std::string Translators::text(std::string_view line, const Hypothesis& found, int threads) {

@@ -24,6 +24,7 @@ class Translators {
   const std::vector<ModelFolder>& folders() const { return folders_; }
   const Tokenizer& tokenizer() const { return folders_[0].tokenizer; }
   Translator<float>& first() { return models_[0]; }
+  std::vector<Translator<float>*> all();
 
   // The hypotheses of each line; none for a line without a token.
   std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,

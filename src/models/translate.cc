@@ -1,10 +1,12 @@
-// Beam search over the decoder: sources are encoded together and decoded together.
+// Decoding with one model or several, sources encoded and decoded together: by beam search, or
+// along translations that are given.
 #include "sextant/models/translate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "layers/ops.h"
@@ -16,20 +18,19 @@
 namespace sextant {
 namespace {
 
-// The sources of one call of beam_search(), encoded by one model.
-class Search {
+using Tokens = std::vector<std::int64_t>;
+
+// Sources that are decoded together, encoded by one model.
+class Decoding {
  public:
-  Search(Translator<float>& model, std::span<const std::vector<std::int64_t>> sources,
-         const Translation& options)
-      : model_(model), pass_{.memory = memory_, .threads = options.threads} {
-    std::int64_t most = 1;
+  // longest: how many tokens are read at most.
+  Decoding(Translator<float>& model, std::span<const Tokens> sources, std::int64_t longest,
+           int threads)
+      : model_(model), pass_{.memory = memory_, .threads = threads} {
     segments_.push_back(0);
     for (const auto& source : sources) {
       tokens_.insert(tokens_.end(), source.begin(), source.end());
       segments_.push_back(static_cast<std::int64_t>(tokens_.size()));
-      const double length = options.factor * static_cast<double>(source.size());
-      lengths_.push_back(static_cast<std::int64_t>(length) + options.more);
-      most = std::max(most, lengths_.back());
     }
     RandomKey key;
     const View<float> x = detail::embed_tokens(model.embedding, model.encoder_positions, tokens_,
@@ -39,15 +40,13 @@ class Search {
             .forward(x, {.segments = segments_, .positions = &model.encoder_positions}, pass_)
             .y;
     decoder_ = std::make_unique<StackDecoder>(model.decoder, model.decoder_positions,
-                                              static_cast<std::int64_t>(sources.size()), most);
+                                              static_cast<std::int64_t>(sources.size()), longest);
     decoder_->set_context(context, segments_, pass_);
     if (model.pointer) {
       copy_keys_ = Tensor<float>(context.shape());
       model.pointer->to_k.forward(context, copy_keys_, pass_);
     }
   }
-
-  std::span<const std::int64_t> lengths() const { return lengths_; }
 
   // BeamStep: log-probabilities of what follows.
   Tensor<float> step(std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
@@ -100,18 +99,81 @@ class Search {
   Translator<float>& model_;
   Workspace memory_;
   Pass pass_;
-  std::vector<std::int64_t> tokens_, segments_, lengths_;
+  Tokens tokens_, segments_;
   std::unique_ptr<StackDecoder> decoder_;
   Tensor<float> copy_keys_;
 };
 
-// Makes log-probabilities those of the mean of the probabilities.
-void to_log_mean(Tensor<float>& first, std::span<const Tensor<float>> others) {
-  const double count = 1 + static_cast<double>(others.size());
-  for (std::int64_t i = 0; i < first.count(); ++i) {
-    double total = std::exp(static_cast<double>(first.data()[i]));
-    for (const auto& each : others) total += std::exp(static_cast<double>(each.data()[i]));
-    first.data()[i] = static_cast<float>(std::log(std::max(total / count, 1e-300)));
+// The same by all models: a token's probability is the mean of theirs.
+class Decodings {
+ public:
+  Decodings(std::span<Translator<float>* const> models, std::span<const Tokens> sources,
+            std::int64_t longest, int threads) {
+    for (Translator<float>* model : models) {
+      each_.push_back(std::make_unique<Decoding>(*model, sources, longest, threads));
+    }
+  }
+
+  Tensor<float> step(std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
+    Tensor<float> table = each_[0]->step(parents, tokens);
+    std::vector<Tensor<float>> others;
+    for (std::size_t i = 1; i < each_.size(); ++i) {
+      others.push_back(each_[i]->step(parents, tokens));
+    }
+    if (!others.empty()) to_log_mean(table, others);
+    return table;
+  }
+
+ private:
+  // Makes log-probabilities those of the mean of the probabilities.
+  static void to_log_mean(Tensor<float>& first, std::span<const Tensor<float>> others) {
+    const double count = 1 + static_cast<double>(others.size());
+    for (std::int64_t i = 0; i < first.count(); ++i) {
+      double total = std::exp(static_cast<double>(first.data()[i]));
+      for (const auto& each : others) total += std::exp(static_cast<double>(each.data()[i]));
+      first.data()[i] = static_cast<float>(std::log(std::max(total / count, 1e-300)));
+    }
+  }
+
+  std::vector<std::unique_ptr<Decoding>> each_;
+};
+
+// Walks along the targets, all side by side, shorter ones leaving.
+LossSum loss_along(Decodings& models, std::span<const Tokens> targets, const BeamSearch& search) {
+  LossSum sum;
+  Tokens read(targets.size(), search.bos), rows(targets.size());
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  std::vector<std::size_t> places(rows.begin(), rows.end());  // whose target a row reads
+  for (std::size_t length = 0; !rows.empty(); ++length) {
+    const Tensor<float> table = models.step(rows, read);
+    std::vector<std::size_t> stay;
+    rows.clear();
+    read.clear();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Tokens& target = targets[places[i]];
+      const bool ends = length == target.size();
+      const std::int64_t token = ends ? search.eos : target[length];
+      const auto row = static_cast<std::int64_t>(i);
+      const float* line = &table(row, 0);
+      sum.loss -= static_cast<double>(line[token]);
+      sum.correct += std::max_element(line, line + table.size(1)) - line == token ? 1 : 0;
+      ++sum.tokens;
+      if (ends) continue;
+      rows.push_back(row);
+      read.push_back(token);
+      stay.push_back(places[i]);
+    }
+    places = std::move(stay);
+  }
+  sum.smoothed = sum.loss;
+  return sum;
+}
+
+void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vocabulary) {
+  for (const std::int64_t token : tokens) {
+    if (token >= 0 && token < vocabulary) continue;
+    throw Error(
+        name, "must be 0 .. " + std::to_string(vocabulary - 1) + ", got " + std::to_string(token));
   }
 }
 
@@ -137,12 +199,7 @@ void check(std::span<Translator<float>* const> models,
   }
   for (const auto& source : sources) {
     if (source.empty()) throw Error("translate.sources", "must have a token each");
-    for (const std::int64_t token : source) {
-      if (token < 0 || token >= vocabulary) {
-        throw Error("translate.sources", "must be 0 .. " + std::to_string(vocabulary - 1) +
-                                             ", got " + std::to_string(token));
-      }
-    }
+    check_tokens("translate.sources", source, vocabulary);
   }
 }
 
@@ -154,26 +211,22 @@ std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* cons
   check(models, sources, options);
   std::vector<std::vector<Hypothesis>> all;
   for (std::size_t first = 0; first < sources.size();) {
-    const std::size_t count =
-        std::min(sources.size() - first, static_cast<std::size_t>(options.together));
-    std::vector<std::unique_ptr<Search>> searches;
-    for (Translator<float>* model : models) {
-      searches.push_back(std::make_unique<Search>(*model, sources.subspan(first, count), options));
+    const auto together = sources.subspan(
+        first, std::min(sources.size() - first, static_cast<std::size_t>(options.together)));
+    Tokens lengths;
+    for (const Tokens& source : together) {
+      const double length = options.factor * static_cast<double>(source.size());
+      lengths.push_back(static_cast<std::int64_t>(length) + options.more);
     }
+    Decodings decodings(models, together, *std::ranges::max_element(lengths), options.threads);
     auto found = beam_search(
-        searches[0]->lengths(),
-        [&searches](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
-          Tensor<float> table = searches[0]->step(parents, tokens);
-          std::vector<Tensor<float>> others;
-          for (std::size_t i = 1; i < searches.size(); ++i) {
-            others.push_back(searches[i]->step(parents, tokens));
-          }
-          if (!others.empty()) to_log_mean(table, others);
-          return table;
+        lengths,
+        [&decodings](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
+          return decodings.step(parents, tokens);
         },
         options.search);
     for (auto& hypotheses : found) all.push_back(std::move(hypotheses));
-    first += count;
+    first += together.size();
   }
   return all;
 }
@@ -182,6 +235,38 @@ std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const Translation& options) {
   return translate(std::array{&model}, sources, options);
+}
+
+LossSum translation_loss(std::span<Translator<float>* const> models,
+                         std::span<const std::vector<std::int64_t>> sources,
+                         std::span<const std::vector<std::int64_t>> targets,
+                         const Translation& options) {
+  check(models, sources, options);
+  if (targets.size() != sources.size()) {
+    throw Error("translation_loss.targets", "must be as many as sources, " +
+                                                std::to_string(sources.size()) + ", got " +
+                                                std::to_string(targets.size()));
+  }
+  const std::int64_t vocabulary = models[0]->config.vocabulary;
+  check_tokens("translation_loss.bos", {options.search.bos}, vocabulary);
+  check_tokens("translation_loss.eos", {options.search.eos}, vocabulary);
+  for (const Tokens& target : targets) {
+    check_tokens("translation_loss.targets", target, vocabulary);
+  }
+  LossSum sum;
+  for (std::size_t first = 0; first < sources.size();) {
+    const std::size_t count =
+        std::min(sources.size() - first, static_cast<std::size_t>(options.together));
+    std::size_t longest = 0;
+    for (const Tokens& target : targets.subspan(first, count)) {
+      longest = std::max(longest, target.size());
+    }
+    Decodings decodings(models, sources.subspan(first, count),
+                        static_cast<std::int64_t>(longest) + 1, options.threads);
+    sum.add(loss_along(decodings, targets.subspan(first, count), options.search));
+    first += count;
+  }
+  return sum;
 }
 
 }  // namespace sextant

@@ -170,6 +170,61 @@ TEST(Translate, AModelTwiceIsThatModel) {
   }
 }
 
+TEST(TranslationLoss, IsThatOfTheWholeModel) {
+  for (const bool pointer : {false, true}) {
+    SCOPED_TRACE(pointer);
+    TransformerConfig config = small(ModelKind::translator, "rotary");
+    config.pointer = pointer;
+    Translator<float> model(config);
+    const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {7}, {8, 3, 3, 9}},
+                                                 targets = {{9}, {}, {3, 8, 12, 3, 5}};
+    double expected = 0;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      expected -= log_probability(model, sources[s], targets[s]);
+    }
+    for (const std::int64_t together : {1, 2, 32}) {
+      const LossSum sum =
+          translation_loss(std::array{&model}, sources, targets, {.together = together});
+      EXPECT_NEAR(sum.loss, expected, 1e-5 * expected);
+      EXPECT_EQ(sum.smoothed, sum.loss);
+      EXPECT_EQ(sum.tokens, 9);
+    }
+  }
+}
+
+TEST(TranslationLoss, FindsGreedyTranslationsCorrect) {
+  Translator<float> model(small(ModelKind::translator, "rotary"));
+  const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}};
+  const auto found = translate(model, sources, {.search = {.beams = 1}});
+  ASSERT_TRUE(!found[0].empty());
+  const std::vector<std::vector<std::int64_t>> greedy = {found[0][0].tokens};
+  const LossSum sum = translation_loss(std::array{&model}, sources, greedy);
+  // What a greedy search takes is what is most probable; a search cut short has not ended.
+  EXPECT_EQ(sum.correct, sum.tokens - (found[0][0].finished ? 0 : 1));
+}
+
+TEST(TranslationLoss, OfSeveralModelsIsThatOfTheMeanOfTheirProbabilities) {
+  TransformerConfig config = small(ModelKind::translator, "rotary");
+  Translator<float> first(config);
+  config.seed = 5;
+  Translator<float> second(config);
+  const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}}, targets = {{}};
+  const auto end = [&](std::span<Translator<float>* const> models) {
+    return std::exp(-translation_loss(models, sources, targets).loss);
+  };
+  const double mean = (end(std::array{&first}) + end(std::array{&second})) / 2;
+  EXPECT_NEAR(end(std::array{&first, &second}), mean, 1e-6);
+}
+
+TEST(TranslationLoss, RefusesWhatItCannotRead) {
+  Translator<float> model(small(ModelKind::translator, "rotary"));
+  const std::vector<std::vector<std::int64_t>> sources = {{4}}, wrong = {{13}}, none;
+  EXPECT_THROW(translation_loss(std::array{&model}, sources, wrong), Error);
+  EXPECT_THROW(translation_loss(std::array{&model}, sources, none), Error);
+  EXPECT_THROW(translation_loss(std::array{&model}, sources, sources, {.search = {.eos = 13}}),
+               Error);
+}
+
 TEST(Translate, RefusesModelsThatCannotDecideTogether) {
   TransformerConfig config = small(ModelKind::translator, "rotary");
   Translator<float> first(config);

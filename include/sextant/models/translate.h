@@ -30,4 +30,13 @@ std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const Translation& options = {});
 
+// How well given translations are predicted: the loss of each token and of <eos>, given the source
+// and what comes before, by the distribution that translate() searches. targets[i] belongs to
+// sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), and for targets that
+// are not as many or have a token outside the vocabulary.
+LossSum translation_loss(std::span<Translator<float>* const> models,
+                         std::span<const std::vector<std::int64_t>> sources,
+                         std::span<const std::vector<std::int64_t>> targets,
+                         const Translation& options = {});
+
 }  // namespace sextant
