@@ -69,7 +69,7 @@ HWY_INLINE void multiply_panel(std::int64_t rows, const ProductTile& o) {
     for (std::int64_t lane = 0; lane < kPanelLanes; lane += kTileColumns) {
       taken =
           some_rows<kARow, kAStep>(rows - done, {.a = o.a + done * kARow,
-                                                 .b = o.b + lane,
+                                                 .b = at(o.b, lane),  // null: no steps
                                                  .start = o.start + done * o.start_row + lane,
                                                  .start_row = o.start_row,
                                                  .c = o.c + done * o.c_row + lane,

@@ -122,6 +122,7 @@ HWY_INLINE void turn_layout(const RotatedHeads<T>& all, const BasicRotationRows<
 
 template <class T, class U>
 HWY_INLINE void turn(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+  if (all.head_dim == 0) return;  // arrays may be null
   if (all.x_strides[2] != 1 || all.out_strides[2] != 1) {
     turn_scattered(all, table);
   } else if (table.interleaved) {
