@@ -73,7 +73,7 @@ format:          ## format every source file
 
 tidy:            ## clang-tidy over the library and the command line
 	@scripts/setup.sh tidy
-	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_UNITY_BUILD=OFF
 	git ls-files 'src/*.cc' 'apps/*.cc' | xargs -n 8 -P 2 clang-tidy -p build/tidy --quiet
 
 docs:            ## the C++ reference as HTML, in build/docs

@@ -42,6 +42,7 @@ std::pair<std::string, std::string> parse_words(std::string_view text, std::stri
 
 // How a result is written.
 enum class Format { text, csv, json, npy, svg, png, html };
+inline constexpr Format kTextOrJson[] = {Format::text, Format::json};
 std::string_view name_of(Format format) noexcept;
 // By name, or by the ending of a path. Throws Error that lists `allowed`.
 Format parse_format(std::string_view name, std::span<const Format> allowed, std::string_view where);

@@ -32,7 +32,7 @@ Json json_of(const Attend& attend, const HeadMaps& maps) {
   json["seed"] = attend.options.seed;
   json["heads"] = maps.weights.size(0);
   if (attend.head >= 0) json["head"] = attend.head;
-  json["weights"] = app::json_of(maps.weights);
+  json["weights"] = rows_as_json(maps.weights);
   return json;
 }
 
@@ -52,14 +52,14 @@ std::string page_of(const Attend& attend, const HeadMaps& maps) {
 
 // A map has one number per head and pair of tokens: said before a text as long as a book is
 // multiplied with itself.
-constexpr std::size_t kMostTokens = 2048;
+constexpr std::size_t kMostMapTokens = 2048;
 
 std::vector<std::string> tokens_of(const Attend& attend, const std::string& text,
                                    const std::string& where) {
   auto tokens = attend.splitting.tokens(text, where);
-  if (tokens.size() <= kMostTokens) return tokens;
-  throw Error(where, "must be at most " + std::to_string(kMostTokens) + " tokens for a map, got " +
-                         std::to_string(tokens.size()));
+  if (tokens.size() <= kMostMapTokens) return tokens;
+  throw Error(where, "must be at most " + std::to_string(kMostMapTokens) +
+                         " tokens for a map, got " + std::to_string(tokens.size()));
 }
 
 // The options of trained models, and those of both kinds; the rest are of random weights.

@@ -11,7 +11,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::size_t kMostTokens = 512;  // all layers' maps are held at once
+constexpr std::size_t kMostTokensOfMaps = 512;  // all layers' maps are held at once
 
 // A text as tokens and as labels of a picture.
 struct Labelled {
@@ -29,9 +29,9 @@ struct Part {
 
 Labelled labelled(const Tokenizer& tokenizer, const std::string& text, const std::string& where) {
   Labelled result{tokenizer.encode(text), tokenizer.tokens(text)};
-  if (result.ids.empty() || result.ids.size() > kMostTokens) {
-    throw Error(where, "must be 1 .. " + std::to_string(kMostTokens) + " tokens for a map, got " +
-                           std::to_string(result.ids.size()));
+  if (result.ids.empty() || result.ids.size() > kMostTokensOfMaps) {
+    throw Error(where, "must be 1 .. " + std::to_string(kMostTokensOfMaps) +
+                           " tokens for a map, got " + std::to_string(result.ids.size()));
   }
   for (std::string& label : result.labels) label = token_label(label);
   return result;
@@ -165,7 +165,7 @@ Json json_of(const Attend& attend, const Part& part, std::size_t layer) {
   json["keys"] = maps.keys;
   json["heads"] = maps.weights.size(0);
   if (maps.head >= 0) json["head"] = maps.head;
-  json["weights"] = app::json_of(maps.weights);
+  json["weights"] = rows_as_json(maps.weights);
   return json;
 }
 

@@ -181,7 +181,7 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
 }
 
 // Why the operator cannot take a scheme.
-std::string refusal(const Scheme& scheme) {
+std::string why_it_cannot_attend(const Scheme& scheme) {
   if (scheme.kind != SchemeKind::added) return "";
   return "must be a scheme that acts on q, k or scores; an added one acts on the embeddings that q "
          "and k are made of";
@@ -284,7 +284,7 @@ void add_attention(CLI::App& program, Job& job) {
       "--explain", attention->explain,
       "print which kernel runs, its tiles, threads and memory; without -o that is all");
   command.add_flag("--json", attention->json, "print a summary: files, shapes, types, options");
-  attention->choice.add_to(command, "none", refusal);
+  attention->choice.add_to(command, "none", why_it_cannot_attend);
   command.footer(
       "Examples:\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --causal top_left\n"

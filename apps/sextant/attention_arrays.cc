@@ -13,11 +13,6 @@ Array load(const std::string& path) {
   return path == "-" ? parse_npy(read_stdin(), "stdin") : load_npy(path);
 }
 
-bool is_float(DType dtype) {
-  return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 ||
-         dtype == DType::bfloat16;
-}
-
 std::string found(DType dtype, const std::string& path) {
   return ", got " + std::string(dtype_name(dtype)) + " in " + (path == "-" ? "stdin" : path);
 }

@@ -187,7 +187,7 @@ void AttentionOperands<T>::take_ids(const AttentionArrays& arrays) {
 template <Floating T>
 std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) const {
   const std::int64_t q_len = q.size(2), k_len = k.size(2);
-  constexpr std::int64_t kMostPositions = std::int64_t{1} << 24;
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 24;
   if (query_ids_.count() > 0 && key_ids_.count() > 0) {
     // Rows of the ids themselves, and distances between any two.
     const auto [first_q, last_q] =
@@ -195,7 +195,7 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
     const auto [first_k, last_k] =
         std::minmax_element(key_ids_.span().begin(), key_ids_.span().end());
     for (const std::int64_t id : {*first_q, *first_k, *last_q, *last_k}) {
-      if (id >= (forward ? 0 : -kMostPositions) && id < kMostPositions) continue;
+      if (id >= (forward ? 0 : -kFarthest) && id < kFarthest) continue;
       throw Error(where, std::string("must go with ids from ") + (forward ? "0" : "-2^24") +
                              " to 2^24 - 1, got " + std::to_string(id));
     }
@@ -211,8 +211,8 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
     const std::int64_t first = first_positions[row];
     const std::int64_t keys = key_lengths_.empty() ? k_len : key_lengths_[row];
     if (q_len == 0 || keys == 0) continue;  // nothing is turned
-    const std::int64_t least = forward ? 0 : k_len - kMostPositions;
-    if (first < least || first > kMostPositions - q_len) {
+    const std::int64_t least = forward ? 0 : k_len - kFarthest;
+    if (first < least || first > kFarthest - q_len) {
       throw Error(where, "must go with queries at positions " + std::to_string(least) +
                              " .. 2^24 - 1, got " + std::to_string(first) +
                              " for the first of batch row " + std::to_string(row));

@@ -13,8 +13,6 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kFormats[] = {Format::text, Format::json};
-
 struct Compare {
   std::string first;
   std::string second;
@@ -31,7 +29,7 @@ std::string verdict_text(const Compare& compare, bool same, double difference) {
          shortest(difference) + ")";
 }
 
-std::string joined(View<const double> row) {
+std::string numbers_in(View<const double> row) {
   std::string text;
   for (std::int64_t i = 0; i < row.size(0); ++i) text += (i > 0 ? " " : "") + shortest(row(i));
   return text;
@@ -43,26 +41,26 @@ View<const double> last_row(const Tensor<double>& table) {
 
 std::string lab_text(const std::string& sentence, const OrderLab::Result& result) {
   std::string text = sentence + "\n  the last token, '" + result.tokens.back() + "':\n";
-  text += "    scores   " + joined(last_row(result.scores)) + "\n";
-  text += "    weights  " + joined(last_row(result.weights)) + "\n";
+  text += "    scores   " + numbers_in(last_row(result.scores)) + "\n";
+  text += "    weights  " + numbers_in(last_row(result.weights)) + "\n";
   for (std::int64_t row = 0; row < result.values.size(0); ++row) {
     text += (row == 0 ? "    values   " : "             ") +
-            joined(result.values.view().select(0, row)) + "\n";
+            numbers_in(result.values.view().select(0, row)) + "\n";
   }
-  return text + "    output   " + joined(last_row(result.output)) + "\n";
+  return text + "    output   " + numbers_in(last_row(result.output)) + "\n";
 }
 
 Json lab_json(const std::string& sentence, const OrderLab::Result& result) {
   Json json;
   json["text"] = sentence;
   json["tokens"] = result.tokens;
-  json["scores"] = json_of(result.scores.view());
-  json["weights"] = json_of(result.weights.view());
-  json["values"] = json_of(result.values.view());
-  json["output"] = json_of(result.output.view());
-  json["last"] = {{"scores", json_of(last_row(result.scores))},
-                  {"weights", json_of(last_row(result.weights))},
-                  {"output", json_of(last_row(result.output))}};
+  json["scores"] = rows_as_json(result.scores.view());
+  json["weights"] = rows_as_json(result.weights.view());
+  json["values"] = rows_as_json(result.values.view());
+  json["output"] = rows_as_json(result.output.view());
+  json["last"] = {{"scores", rows_as_json(last_row(result.scores))},
+                  {"weights", rows_as_json(last_row(result.weights))},
+                  {"output", rows_as_json(last_row(result.output))}};
   return json;
 }
 
@@ -70,10 +68,11 @@ Json sentence_json(const std::string& sentence, const SentenceAttention& result)
   Json json;
   json["text"] = sentence;
   json["tokens"] = result.queries;
-  json["weights"] = json_of(result.weights.view());
-  json["output"] = json_of(result.output.view());
-  json["last"] = {{"weights", json_of(result.weights.view().select(1, result.weights.size(1) - 1))},
-                  {"output", json_of(last_row(result.output))}};
+  json["weights"] = rows_as_json(result.weights.view());
+  json["output"] = rows_as_json(result.output.view());
+  json["last"] = {
+      {"weights", rows_as_json(result.weights.view().select(1, result.weights.size(1) - 1))},
+      {"output", rows_as_json(last_row(result.output))}};
   return json;
 }
 
@@ -94,7 +93,7 @@ std::string sentence_text(const std::string& sentence, const SentenceAttention& 
 
 void finish(const Compare& compare, bool same, double difference, const std::string& text,
             const Json& first, const Json& second) {
-  if (compare.output.format(kFormats, "compare").value_or(Format::text) == Format::text) {
+  if (compare.output.format(kTextOrJson, "compare").value_or(Format::text) == Format::text) {
     return write_result(compare.output, Format::text,
                         text + verdict_text(compare, same, difference) + "\n");
   }
@@ -115,7 +114,7 @@ void check(const Compare& compare) {
     throw Error("compare.second", "must not be - when the first is: there is one stdin");
   }
   compare.choice.check();
-  compare.output.format(kFormats, "compare");
+  compare.output.format(kTextOrJson, "compare");
 }
 
 void run(Compare& compare) {
@@ -165,7 +164,7 @@ void add_compare(CLI::App& program, Job& job) {
   for (const char* name : {"--split", "--lower", "--heads", "--width", "--seed"}) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
-  compare->output.add_to(command, kFormats, "save as .json");
+  compare->output.add_to(command, kTextOrJson, "save as .json");
   compare->choice.add_to(command, "none");
   lab->excludes(command.get_option("--scheme-weights"));
   command.footer(

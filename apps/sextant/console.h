@@ -12,6 +12,8 @@ namespace sextant::app {
 // Keeps the order in which fields were written.
 using Json = nlohmann::ordered_json;
 
+inline constexpr std::size_t kLineWidth = 100;  // of help and lists, in columns
+
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 // A terminal that understands colour, and no NO_COLOR (no-color.org) in the environment.

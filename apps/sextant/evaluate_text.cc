@@ -55,7 +55,7 @@ Json json_of(const LossSum& sum, double tokens_per_character) {
            100 * static_cast<double>(sum.correct) / static_cast<double>(sum.tokens)}};
 }
 
-std::string text_of(const Json& json) {
+std::string scores_as_text(const Json& json) {
   std::vector<std::vector<std::string>> rows(
       1, {"windows", "perplexity", "bits per character", "% most probable"});
   for (const Json& row : json["results"]) {
@@ -101,7 +101,7 @@ void evaluate_text(const Evaluate& command) {
     row.update(json_of(windows_loss(model, tokens, length, stride, command.model.threads), ratio));
     json["results"].push_back(row);
   }
-  print(command.json ? to_text(json) + "\n" : text_of(json));
+  print(command.json ? to_text(json) + "\n" : scores_as_text(json));
 }
 
 }  // namespace sextant::app

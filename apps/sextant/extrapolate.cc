@@ -15,8 +15,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kTextFormats[] = {Format::text, Format::csv, Format::json};
-constexpr std::int64_t kSubwords = 2000;
+constexpr std::int64_t kSmallVocabulary = 2000;
 
 struct Data {
   Tokenizer tokenizer;
@@ -34,7 +33,7 @@ Data read_data(const ExtrapolateOptions& options) {
   }
   TokenizerTraining training = options.tokenizer;
   if (training.kind == TokenizerKind::subword && training.vocabulary_size == 0) {
-    training.vocabulary_size = kSubwords;
+    training.vocabulary_size = kSmallVocabulary;
   }
   Tokenizer tokenizer = Tokenizer::train(learned, training);
   auto tokens = encode_all(tokenizer, learned), scored = encode_all(tokenizer, held_out);
@@ -78,7 +77,7 @@ class Watch {
 
 void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable& table,
                     const std::string& unit) {
-  switch (options.output.format(kTextFormats, "extrapolate").value_or(Format::text)) {
+  switch (options.output.format(kScoreFormats, "extrapolate").value_or(Format::text)) {
     case Format::json:
       return print(to_text(Json::parse(format_json(table))) + "\n");
     case Format::csv:

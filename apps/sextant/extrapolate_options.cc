@@ -12,8 +12,6 @@ namespace sextant::app {
 namespace {
 
 constexpr Format kPictureFormats[] = {Format::svg, Format::png, Format::html};
-constexpr Format kTextFormats[] = {Format::text, Format::csv, Format::json};
-constexpr std::int64_t kMostSize = 1 << 20;
 constexpr const char* kSchemes = "none,sinusoidal,learned,rotary,alibi,t5,kerple";
 
 // "kerple" is its logarithmic form, which its authors found best.
@@ -105,7 +103,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   plain.real("--minutes", run.minutes, true, 1e6,
              "for all schemes together, scoring included: as many steps for each as fit");
   plain.integer("--steps", run.steps, 1, kMostInteger, "of each scheme, instead of --minutes");
-  output.add_formats(command, kTextFormats);
+  output.add_formats(command, kScoreFormats);
   command
       .add_option("--picture", picture,
                   "save the picture here as well (.svg .png .html); the folder has "
@@ -162,7 +160,7 @@ void ExtrapolateOptions::check() const {
     throw Error("extrapolate.heads", "must divide --width " + std::to_string(run.model.width) +
                                          ", got " + std::to_string(run.model.heads));
   }
-  output.format(kTextFormats, "extrapolate");
+  output.format(kScoreFormats, "extrapolate");
   if (!picture.empty()) format_of_path(picture, kPictureFormats, "extrapolate.picture");
 }
 

@@ -12,6 +12,8 @@
 
 namespace sextant::app {
 
+inline constexpr Format kScoreFormats[] = {Format::text, Format::csv, Format::json};
+
 struct ExtrapolateOptions {
   std::vector<std::string> texts;
   double held_out = 0.1;  // part at the end of each text that is scored, not learned

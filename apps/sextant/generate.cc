@@ -120,7 +120,7 @@ void add_generate(CLI::App& program, Job& job) {
                                "a text with [MASK] in it, for masked models; - reads stdin")
                    ->type_name("TEXT")
                    ->excludes(prompt);
-  add_integer(command, "--tokens", generate->options.most, 1, kMostTokens,
+  add_integer(command, "--tokens", generate->options.most, 1, kMostMadeTokens,
               "how many, if no end comes before (default 200)");
   add_sampling(command, *generate);
   add_integer(command, "--seed", generate->options.seed, 0, kMostSeed,

@@ -15,8 +15,6 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kFormats[] = {Format::text, Format::json};
-
 struct Identify {
   std::string file;
   std::string dtype;
@@ -153,7 +151,7 @@ void run(const Identify& identify) {
   const Identification found =
       identify_array(std::as_const(table.values).view(), table.unit_roundoff);
   const bool json =
-      identify.output.format(kFormats, "identify").value_or(Format::text) == Format::json;
+      identify.output.format(kTextOrJson, "identify").value_or(Format::text) == Format::json;
   write_result(
       identify.output, json ? Format::json : Format::text,
       json ? to_text(to_json(identify, table, found)) + "\n" : to_person(identify, table, found));
@@ -181,7 +179,7 @@ void add_identify(CLI::App& program, Job& job) {
                   "were rounded before they were stored in a wider one")
       ->type_name("T")
       ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
-  identify->output.add_to(command, kFormats, "save as .json");
+  identify->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
       "Examples:\n"
       "  sextant encode --length 100 --width 512 --ladder d/2-1 --layout half_split -o P.npy\n"
@@ -189,7 +187,7 @@ void add_identify(CLI::App& program, Job& job) {
       "  sextant identify cos_cached.npy\n"
       "  sextant identify P.npy --json");
   command.callback([identify, &job] {
-    identify->output.format(kFormats, "identify");
+    identify->output.format(kTextOrJson, "identify");
     job = [identify] { run(*identify); };
   });
 }

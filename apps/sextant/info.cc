@@ -14,8 +14,6 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kFormats[] = {Format::text, Format::json};
-
 std::string compiler() {
 #if defined(__clang__)
   return "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__) + "." +
@@ -55,12 +53,12 @@ void add_info(CLI::App& program, Job& job) {
       "compiled and the one that this processor made us choose, and how many threads a call uses "
       "(OMP_NUM_THREADS changes that).");
   auto output = std::make_shared<Output>();
-  output->add_to(command, kFormats, "save as .json");
+  output->add_to(command, kTextOrJson, "save as .json");
   command.footer("Examples:\n  sextant info\n  OMP_NUM_THREADS=1 sextant info --json");
   command.callback([output, &job] {
-    output->format(kFormats, "info");
+    output->format(kTextOrJson, "info");
     job = [output] {
-      if (output->format(kFormats, "info").value_or(Format::text) == Format::json) {
+      if (output->format(kTextOrJson, "info").value_or(Format::text) == Format::json) {
         return write_result(*output, Format::json, to_text(environment()) + "\n");
       }
       write_result(*output, Format::text,

@@ -10,9 +10,6 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kFormats[] = {Format::text, Format::json};
-constexpr std::size_t kLineWidth = 100;
-
 struct List {
   std::string scheme;  // empty: all
   Output output;
@@ -72,7 +69,7 @@ std::string_view meaning_of(SchemeKind kind) {
 }
 
 // Everything about one.
-std::string described(const Scheme& scheme) {
+std::string page_of_scheme(const Scheme& scheme) {
   std::string text = std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) + ": " +
                      std::string(meaning_of(scheme.kind)) + ")\n";
   text += indented(scheme.idea, 2) + indented(scheme.paper, 2);
@@ -119,10 +116,11 @@ std::string overview() {
 }
 
 void run(const List& list) {
-  const bool json = list.output.format(kFormats, "list").value_or(Format::text) == Format::json;
+  const bool json = list.output.format(kTextOrJson, "list").value_or(Format::text) == Format::json;
   if (!json) {
-    return write_result(list.output, Format::text,
-                        list.scheme.empty() ? overview() : described(find_scheme(list.scheme)));
+    return write_result(
+        list.output, Format::text,
+        list.scheme.empty() ? overview() : page_of_scheme(find_scheme(list.scheme)));
   }
   Json entries = Json::array();
   for (const Scheme* scheme : schemes()) {
@@ -142,7 +140,7 @@ void add_list(CLI::App& program, Job& job) {
       "learns. --json has all of that for all.");
   auto list = std::make_shared<List>();
   command.add_option("NAME,--scheme", list->scheme, "only this one, in full");
-  list->output.add_to(command, kFormats, "save as .json");
+  list->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
       "Examples:\n"
       "  sextant list\n"
@@ -150,7 +148,7 @@ void add_list(CLI::App& program, Job& job) {
       "  sextant list --json");
   command.callback([list, &job] {
     if (!list->scheme.empty()) find_scheme(list->scheme);
-    list->output.format(kFormats, "list");
+    list->output.format(kTextOrJson, "list");
     job = [list] { run(*list); };
   });
 }

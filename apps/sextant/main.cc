@@ -18,7 +18,6 @@ namespace {
 
 constexpr int kUnusableInput = 1;
 constexpr int kWrongCommandLine = 2;
-constexpr std::size_t kLineWidth = 100;
 constexpr std::size_t kNameWidth = 30;
 
 // CLI11's help with descriptions broken into lines and without what our descriptions say already.

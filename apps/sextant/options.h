@@ -17,6 +17,8 @@
 
 namespace sextant::app {
 
+inline constexpr std::int64_t kMostSize = 1 << 20;  // of a model, a batch or a length
+
 // An option that takes a whole number in [least, most]; its Error names the command and the option.
 template <class T>
 CLI::Option* add_integer(CLI::App& command, const std::string& name, T& value, std::int64_t least,

@@ -10,7 +10,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kFormats[] = {Format::json, Format::svg, Format::png, Format::html};
+constexpr Format kLossFormats[] = {Format::json, Format::svg, Format::png, Format::html};
 
 struct PlotLosses {
   std::vector<std::string> folders;
@@ -22,7 +22,7 @@ void run(const PlotLosses& options) {
   for (const std::string& folder : options.folders) runs.push_back(load_losses(folder));
   const std::string title =
       runs.size() == 1 ? "Loss of " + runs[0].name : std::to_string(runs.size()) + " trainings";
-  const Format format = options.output.format(kFormats, "losses").value_or(Format::svg);
+  const Format format = options.output.format(kLossFormats, "losses").value_or(Format::svg);
   if (format != Format::json) {
     return write_picture(loss_chart(runs, title), title, options.output, format);
   }
@@ -49,14 +49,14 @@ void add_plot_losses(CLI::App& plot, Job& job) {
       "may still be going on.");
   auto options = std::make_shared<PlotLosses>();
   command.add_option("DIR", options->folders, "folders of trainings")->required();
-  options->output.add_to(command, kFormats,
+  options->output.add_to(command, kLossFormats,
                          "save the picture (.svg .png .html) or its numbers (.json)");
   command.footer(
       "Examples:\n"
       "  sextant plot losses run -o losses.svg\n"
       "  sextant plot losses run-rotary run-alibi -o losses.png");
   command.callback([options, &job] {
-    options->output.format(kFormats, "losses");
+    options->output.format(kLossFormats, "losses");
     job = [options] { run(*options); };
   });
 }

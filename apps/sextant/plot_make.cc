@@ -11,8 +11,6 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::int64_t kBeyondWords = 20;  // positions drawn behind the last word (A2)
-
 struct Source {
   Tensor<double> values;
   PositionTableView view;

@@ -27,6 +27,8 @@ struct PositionTableView {
   std::int64_t first = 0;                     // position of row 0
 };
 
+inline constexpr std::int64_t kBeyondWords = 20;  // positions drawn behind the last word (A2)
+
 // A2: chosen columns over all positions, the words of a sentence marked.
 Plot plot_sinusoids(const PositionTableView& source, const std::vector<std::int64_t>& columns,
                     const std::vector<std::string>& words);

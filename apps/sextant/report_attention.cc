@@ -164,7 +164,7 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
                  captions_of(scheme).all);
     Json& saved = numbers["attention"][std::string(name)];
     saved["heads"] = all.weights.size(0);
-    saved["weights"] = json_of(all.weights.view());
+    saved["weights"] = rows_as_json(all.weights.view());
   }
   page.section("Attention with a causal mask");
   page.paragraph(
@@ -176,7 +176,7 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
     const std::string title = "Causal attention, " + title_of(scheme);
     page.picture(draw(AttentionMaps{causal.weights.view(), causal.queries, causal.keys, title}),
                  captions_of(scheme).causal);
-    numbers["attention"][std::string(name)]["causal_weights"] = json_of(causal.weights.view());
+    numbers["attention"][std::string(name)]["causal_weights"] = rows_as_json(causal.weights.view());
   }
   report_every_scheme(page, text);
   page.section("The same as lines");

@@ -10,8 +10,6 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::int64_t kBeyondWords = 20;  // positions drawn behind the last word
-
 Tensor<double> make(std::int64_t length, std::int64_t width,
                     Exponent exponent = Exponent::standard) {
   Sinusoidal options;

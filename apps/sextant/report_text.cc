@@ -87,7 +87,7 @@ ReportText read_report_text(const std::string& text,
   result.text = text;
   result.words = WordText::parse(text, "report.text");
   for (const auto& sentence : result.words.sentences) {
-    const auto room = static_cast<std::size_t>(kMostTokens) - result.tokens.size();
+    const auto room = static_cast<std::size_t>(kMostShownTokens) - result.tokens.size();
     if (sentence.size() > room) {
       if (!result.tokens.empty()) break;
       result.cut = true;
@@ -129,7 +129,7 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
       "for every word it does not know.");
   const bool all = text.first_sentences == static_cast<std::int64_t>(text.words.sentences.size());
   if (text.cut) {
-    page.paragraph("The pictures below show the first " + std::to_string(kMostTokens) +
+    page.paragraph("The pictures below show the first " + std::to_string(kMostShownTokens) +
                    " tokens of the first sentence, which is longer.");
   } else if (!all) {
     page.paragraph("The pictures below show the first " +

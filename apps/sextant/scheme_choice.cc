@@ -13,7 +13,7 @@
 namespace sextant::app {
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
+std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
@@ -75,7 +75,7 @@ void check_value(const SchemeParameter& parameter, const std::string& value,
       continue;  // another one may fit
     }
   }
-  throw Error(where, "must be one of " + joined(choices) + ", got '" + value + "'");
+  throw Error(where, "must be one of " + listed(choices) + ", got '" + value + "'");
 }
 
 // The names of all schemes that are not refused, one line per kind.
@@ -87,7 +87,7 @@ std::string names_by_kind(SchemeRefusal refusal) {
     }
   }
   std::string text;
-  for (const auto& [kind, list] : names) text += joined(list) + "\n";
+  for (const auto& [kind, list] : names) text += listed(list) + "\n";
   return text;
 }
 
@@ -167,7 +167,7 @@ void check_parameters(const Scheme& scheme, const std::map<std::string, std::str
     const std::string option = option_name(name);
     if (std::find(known.begin(), known.end(), option) != known.end()) continue;
     throw Error(where, std::string(scheme.name) + " has " +
-                           (known.empty() ? "no parameters" : joined(known)) + ", got " + option);
+                           (known.empty() ? "no parameters" : listed(known)) + ", got " + option);
   }
 }
 
@@ -176,7 +176,7 @@ void check_scheme_name(const std::string& name, const std::string& where) {
   for (const Scheme* known : schemes()) names.emplace_back(known->name);
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   const std::string meant = nearest(name, names);
-  throw Error(where, "must be one of " + joined(names) + ", got '" + name + "'" +
+  throw Error(where, "must be one of " + listed(names) + ", got '" + name + "'" +
                          (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
 }
 

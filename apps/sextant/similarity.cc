@@ -17,7 +17,6 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kFormats[] = {Format::text, Format::json};
 constexpr std::int64_t kWidth = 512;
 
 struct Similarity {
@@ -76,7 +75,7 @@ void check(const Similarity& similarity) {
                          : "must be given beside --vectors or --model, or --text to find them in");
   }
   similarity.choice.check();
-  similarity.output.format(kFormats, "similarity");
+  similarity.output.format(kTextOrJson, "similarity");
 }
 
 void run(Similarity& similarity) {
@@ -101,7 +100,7 @@ void run(Similarity& similarity) {
   const MixedSimilarity alike =
       mixed_similarity(vectors, first, second, at_first, at_second, options);
 
-  if (similarity.output.format(kFormats, "similarity").value_or(Format::text) == Format::json) {
+  if (similarity.output.format(kTextOrJson, "similarity").value_or(Format::text) == Format::json) {
     Json json;
     json["words"] = {first, second};
     json["positions"] = {at_first, at_second};
@@ -178,7 +177,7 @@ void add_similarity(CLI::App& program, Job& job) {
   }
   command.add_option("--save-vectors", similarity->save_vectors, "keep the vectors as a .vec file")
       ->type_name("FILE");
-  similarity->output.add_to(command, kFormats, "save as .json");
+  similarity->output.add_to(command, kTextOrJson, "save as .json");
   similarity->choice.add_to(command, "sinusoidal", [](const Scheme& scheme) -> std::string {
     if (scheme.name == "sinusoidal") return "";
     return "must be one of sinusoidal";

@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
-bool is_float(DType dtype) {
-  return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 ||
-         dtype == DType::bfloat16;
-}
-
 // [rows, columns] of a shape whose other axes have length one.
 Shape two_axes(const Shape& shape, const std::string& path) {
   std::vector<std::int64_t> sizes(shape.begin(), shape.end());

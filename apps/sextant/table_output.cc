@@ -255,10 +255,11 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, bool righ
   return text;
 }
 
-Json json_of(View<const double> values) {
+Json rows_as_json(View<const double> values) {
   if (values.rank() == 0) return std::isfinite(values()) ? Json(values()) : Json();
   Json json = Json::array();
-  for (std::int64_t i = 0; i < values.size(0); ++i) json.push_back(json_of(values.select(0, i)));
+  for (std::int64_t i = 0; i < values.size(0); ++i)
+    json.push_back(rows_as_json(values.select(0, i)));
   return json;
 }
 

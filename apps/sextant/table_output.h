@@ -59,7 +59,7 @@ std::string bars_of(View<const double> table, const std::string& header);
 std::string aligned(const std::vector<std::vector<std::string>>& rows, bool right = true);
 
 // Nested arrays of numbers, any rank; what is not finite is null.
-Json json_of(View<const double> values);
+Json rows_as_json(View<const double> values);
 
 // A finished picture as svg, png or html.
 void write_picture(const Picture& picture, const std::string& title, const Output& output,

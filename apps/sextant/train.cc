@@ -65,7 +65,7 @@ void run(const TrainOptions& options, const CLI::App& command) {
     const Progress checking("checking on dates never seen ...");
     report.exact = check_dates(options.folder, trainer.seed, trainer.threads);
   }
-  print(options.json ? to_text(json_of(report)) + "\n" : text_of(report));
+  print(options.json ? to_text(report_as_json(report)) + "\n" : text_of(report));
   if (signal == 0) return;
   note("stopped at step " + std::to_string(result.step) + ", which is saved; `sextant train " +
        "--resume -o " + options.folder + "` goes on");

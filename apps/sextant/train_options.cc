@@ -84,7 +84,6 @@ struct TrainOptionAdder {
 namespace {
 
 constexpr double kAnyNumber = 1e300;
-constexpr std::int64_t kMostSize = 1 << 20;
 constexpr const char* kPairTasks = "translate dates";
 constexpr const char* kTextTasks = "lm mlm";
 constexpr std::int64_t kSubwords = 4000, kPairSubwords = 12000;
@@ -207,7 +206,7 @@ PairAugmentation parse_augmentation(const std::string& text, const std::string& 
   return how;
 }
 
-std::string refusal(const Scheme& scheme) {
+std::string why_it_cannot_learn(const Scheme& scheme) {
   return scheme.name == "forgetting" ? "must be one whose positions do not depend on the tokens"
                                      : "";
 }
@@ -293,7 +292,7 @@ void TrainOptions::add_to(CLI::App& command) {
       ->group(kModel);
   add_model_options(command, *this);
   add_step_options(command, *this);
-  choice_.add_to(command, "rotary", refusal);
+  choice_.add_to(command, "rotary", why_it_cannot_learn);
 }
 
 void TrainOptions::check(const CLI::App& command) const {

@@ -102,7 +102,7 @@ std::string text_of(const TrainReport& report) {
   return text + "\nnext:\n" + next_commands(report);
 }
 
-Json json_of(const TrainReport& report) {
+Json report_as_json(const TrainReport& report) {
   Json json;
   json["kind"] = report.kind;
   json["folder"] = report.folder;

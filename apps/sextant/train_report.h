@@ -29,6 +29,6 @@ struct TrainReport {
 
 // Lines for a person, with what to try next; and all of it as JSON.
 std::string text_of(const TrainReport& report);
-Json json_of(const TrainReport& report);
+Json report_as_json(const TrainReport& report);
 
 }  // namespace sextant::app

@@ -12,11 +12,6 @@
 namespace sextant {
 namespace {
 
-bool is_float(DType dtype) {
-  return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 ||
-         dtype == DType::float64;
-}
-
 void check_offset(std::int64_t offset, std::int64_t rows) {
   if (offset >= 0 && offset < rows) return;
   throw Error("learned.offset", "must be 0 .. " + std::to_string(rows - 1) + " for a table of " +

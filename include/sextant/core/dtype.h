@@ -25,6 +25,12 @@ enum class DType {
   float64
 };
 
+// Whether it is one of the four types below.
+constexpr bool is_float(DType dtype) noexcept {
+  return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 ||
+         dtype == DType::float64;
+}
+
 // IEEE 754 binary16. Storage only: convert to compute.
 struct float16 {
   std::uint16_t bits = 0;
