@@ -6,7 +6,7 @@ set -euo pipefail
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libfasttext-dev libcli11-dev
            nlohmann-json3-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
-  [asan]=""
+  [asan]="clang libclang-rt-dev libomp-dev llvm"
   [tsan]="clang libclang-rt-dev libomp-dev llvm"
   [fuzz]="clang libclang-rt-dev libomp-dev llvm"
   [peers]="libdnnl-dev python3-venv python3-dev"
