@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/embed_rows.h"
+#include "kernels/stored_rows.h"
 #include "schemes/option_checks.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
@@ -154,8 +155,10 @@ Tensor<T> Embedding<T>::operator()(View<const std::int64_t> indices, double scal
   return copy_of(View<const T>(rows.data(), Shape{indices.size(0), indices.size(1), width()}));
 }
 
-// Columns of a table that one thread adds to, so that no two threads meet in a row.
+// Threads add to columns of their own, multiples of so many, so that no two meet in a row; rows of
+// the table are anywhere, and asked for so many tokens early.
 constexpr std::int64_t kColumns = 64;
+constexpr std::size_t kTokensAhead = 4;
 
 template <class T>
 void Embedding<T>::forward(std::span<const std::int64_t> indices, double scale, View<T> y,
@@ -176,15 +179,20 @@ template <class T>
 void Embedding<T>::backward(std::span<const std::int64_t> indices, double scale, View<const T> dy,
                             Embedding& gradient, const Pass& pass) const {
   const T factor = static_cast<T>(scale);
-  parallel_for((width() + kColumns - 1) / kColumns, pass.threads, [&](std::int64_t task) {
-    const std::int64_t first = task * kColumns, last = std::min(width(), first + kColumns);
-    const T* from = dy.data();
-    for (const std::int64_t index : indices) {
-      T* to = gradient.table_.data() + index * width();
-      for (std::int64_t column = first; column < last && padding_ != index; ++column) {
-        to[column] += from[column] * factor;
-      }
-      from += width();
+  const std::int64_t threads = pass.threads == 0 ? default_threads() : pass.threads;
+  const std::int64_t groups = (width() + kColumns - 1) / kColumns;
+  const std::int64_t columns = (groups + threads - 1) / threads * kColumns;
+  parallel_for((width() + columns - 1) / columns, pass.threads, [&](std::int64_t task) {
+    const std::int64_t first = task * columns, count = std::min(columns, width() - first);
+    const auto sums_of = [&](std::size_t i) {
+      return gradient.table_.data() + indices[i] * width() + first;
+    };
+    const T* from = dy.data() + first;
+    for (std::size_t i = 0; i < indices.size(); ++i, from += width()) {
+      if (i + kTokensAhead < indices.size()) ask_for_row(sums_of(i + kTokensAhead), 0, count);
+      if (padding_ == indices[i]) continue;
+      T* to = sums_of(i);
+      for (std::int64_t c = 0; c < count; ++c) to[c] += from[c] * factor;
     }
   });
 }

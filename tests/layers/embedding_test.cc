@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
@@ -55,6 +56,30 @@ TEST(Embedding, ClearsThePaddingRow) {
   EXPECT_EQ(embedding.table()(1, 1), 0);
   EXPECT_EQ(embedding.table()(0, 1), 2);
   EXPECT_EQ(embedding.padding(), 1);
+}
+
+TEST(Embedding, GivesItsGradientToEveryRowButThePadding) {
+  constexpr std::int64_t kTokens = 5, kPadding = 2;
+  const std::vector<std::int64_t> indices{0, 4, 2, 4, 4, 1, 2, 0};
+  for (const std::int64_t width : {1, 64, 150, 257}) {
+    const Embedding<float> embedding(counting({kTokens, width}), kPadding);
+    const Tensor<float> dy = counting({8, width});
+    Tensor<float> expected({kTokens, width});
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      for (std::int64_t c = 0; c < width && indices[i] != kPadding; ++c) {
+        expected(indices[i], c) += dy(static_cast<std::int64_t>(i), c) * 0.1F;
+      }
+    }
+    for (const int threads : {1, 2, 3, 7}) {
+      Embedding<float> gradient(Tensor<float>({kTokens, width}), kPadding);
+      Workspace memory;
+      const Pass pass{.memory = memory, .threads = threads};
+      embedding.backward(indices, 0.1F, dy, gradient, pass);
+      for (std::int64_t i = 0; i < expected.count(); ++i) {
+        ASSERT_EQ(gradient.table().data()[i], expected.data()[i]) << width << ' ' << threads;
+      }
+    }
+  }
 }
 
 TEST(Embedding, DrawsNormalWeightsOverRootWidth) {
