@@ -13,15 +13,10 @@
 #include "plain.h"
 #include "scratch.h"
 #include "sextant/core/parallel.h"
+#include "thread_work.h"
 
 namespace sextant::detail {
 namespace {
-
-// Multiply-adds that are worth a second thread: some ten microseconds.
-constexpr double kThreadWork = 1 << 20;
-// A thread takes short tasks several at once, at least so often: a counter that threads share waits
-// for all that was stored before.
-constexpr std::int64_t kLeastTurns = 8;
 
 std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
   return (at.q_len + block_queries - 1) / block_queries;

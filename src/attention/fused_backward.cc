@@ -15,16 +15,15 @@
 #include "plain_backward.h"
 #include "scratch.h"
 #include "sextant/core/parallel.h"
+#include "thread_work.h"
 
 namespace sextant::detail {
 namespace {
 
 using Task = BackwardOrder::Walk::Task;
 
-// Multiply-adds that are worth a second thread: some ten microseconds.
-constexpr double kThreadWork = 1 << 20;
-// Units that a thread takes at once share lines of the cache; it takes some at least so often.
-constexpr std::int64_t kMostTogether = 8, kLeastTurns = 8;
+// Units whose counters share lines of the cache are taken by one thread, so many at most.
+constexpr std::int64_t kMostTogether = 8;
 
 std::int64_t blocks_of(const Sequence& at) {
   return (at.q_len + kBackwardQueries - 1) / kBackwardQueries;

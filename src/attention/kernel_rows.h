@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "arguments.h"
 #include "kernels/rotate_rows.h"
@@ -9,33 +10,33 @@
 
 namespace sextant::detail {
 
+// Row `row` of a head and the ones behind it, to be read or written.
+template <class Rows, class T>
+Rows rows_from(const View<T>& x, std::int64_t batch, std::int64_t head, std::int64_t row) {
+  return {x.data() + batch * x.stride(0) + head * x.stride(1) + row * x.stride(2), x.stride(2),
+          x.stride(3), storage_of<std::remove_const_t<T>>};
+}
+
 // The rows of one head of a sequence, from its query `first` or its key 0 on.
 template <class T>
 StoredRows query_rows(const View<const T>& x, const Sequence& at, std::int64_t head,
                       std::int64_t first) {
-  return {
-      x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.q_begin + first) * x.stride(2),
-      x.stride(2), x.stride(3), storage_of<T>};
+  return rows_from<StoredRows>(x, at.batch, head, at.q_begin + first);
 }
 template <class T>
 StoredRows key_rows(const View<const T>& x, const Sequence& at, std::int64_t key_head) {
-  return {x.data() + at.batch * x.stride(0) + key_head * x.stride(1) + at.k_begin * x.stride(2),
-          x.stride(2), x.stride(3), storage_of<T>};
+  return rows_from<StoredRows>(x, at.batch, key_head, at.k_begin);
 }
 
 // Those that are written to.
 template <class T>
 StoredOutput query_output(const View<T>& x, const Sequence& at, std::int64_t head,
                           std::int64_t first) {
-  return {
-      x.data() + at.batch * x.stride(0) + head * x.stride(1) + (at.q_begin + first) * x.stride(2),
-      x.stride(2), x.stride(3), storage_of<T>};
+  return rows_from<StoredOutput>(x, at.batch, head, at.q_begin + first);
 }
-
 template <class T>
 StoredOutput key_output(const View<T>& x, const Sequence& at, std::int64_t key_head) {
-  return {x.data() + at.batch * x.stride(0) + key_head * x.stride(1) + at.k_begin * x.stride(2),
-          x.stride(2), x.stride(3), storage_of<T>};
+  return rows_from<StoredOutput>(x, at.batch, key_head, at.k_begin);
 }
 
 // The rows of a head in a table, which all heads share or not.
