@@ -197,8 +197,7 @@ std::optional<SchemeWeights> SchemeChoice::weights() const {
   if (weights_file.empty()) return std::nullopt;
   SchemeWeights weights;
   for (const auto& [name, array] : load_safetensors(weights_file).tensors) {
-    if (array.dtype != DType::float64 && array.dtype != DType::float32 &&
-        array.dtype != DType::float16 && array.dtype != DType::bfloat16) {
+    if (!is_float(array.dtype)) {
       throw Error(weights_file, "must hold floats, got " + std::string(dtype_name(array.dtype)) +
                                     " in '" + name + "'");
     }

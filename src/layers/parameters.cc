@@ -54,8 +54,7 @@ void load_parameters(const std::string& path, const Parameters<T>& parameters) {
       throw Error(path, "must hold " + name + " of shape " + tensor->shape().to_string() +
                             ", got " + array.shape.to_string());
     }
-    if (array.dtype != DType::float32 && array.dtype != DType::float64 &&
-        array.dtype != DType::float16 && array.dtype != DType::bfloat16) {
+    if (!is_float(array.dtype)) {
       throw Error(path, "must hold floating-point numbers for " + name);
     }
     values.push_back(array.to<T>());
