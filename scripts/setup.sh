@@ -3,12 +3,13 @@
 #   scripts/setup.sh [build|asan|tsan|fuzz|peers|format|tidy|docs]...        default: build
 set -euo pipefail
 
+sanitizers="clang libclang-rt-dev libomp-dev llvm"
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libfasttext-dev libcli11-dev
            nlohmann-json3-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
-  [asan]="clang libclang-rt-dev libomp-dev llvm"
-  [tsan]="clang libclang-rt-dev libomp-dev llvm"
-  [fuzz]="clang libclang-rt-dev libomp-dev llvm"
+  [asan]=$sanitizers
+  [tsan]=$sanitizers
+  [fuzz]=$sanitizers
   [peers]="libdnnl-dev python3-venv python3-dev"
   [format]="clang-format git"
   [tidy]="clang-tidy clang libomp-dev"

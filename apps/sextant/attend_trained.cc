@@ -11,7 +11,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::size_t kMostTokensOfMaps = 512;  // all layers' maps are held at once
+constexpr std::size_t kMostTrainedTokens = 512;  // all layers' maps are held at once
 
 // A text as tokens and as labels of a picture.
 struct Labelled {
@@ -29,8 +29,8 @@ struct Part {
 
 Labelled labelled(const Tokenizer& tokenizer, const std::string& text, const std::string& where) {
   Labelled result{tokenizer.encode(text), tokenizer.tokens(text)};
-  if (result.ids.empty() || result.ids.size() > kMostTokensOfMaps) {
-    throw Error(where, "must be 1 .. " + std::to_string(kMostTokensOfMaps) +
+  if (result.ids.empty() || result.ids.size() > kMostTrainedTokens) {
+    throw Error(where, "must be 1 .. " + std::to_string(kMostTrainedTokens) +
                            " tokens for a map, got " + std::to_string(result.ids.size()));
   }
   for (std::string& label : result.labels) label = token_label(label);

@@ -33,7 +33,7 @@ std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
 // How well given translations are predicted: the loss of each token and of <eos>, given the source
 // and what comes before, by the distribution that translate() searches. targets[i] belongs to
 // sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), and for targets that
-// are not as many or have a token outside the vocabulary.
+// are not as many; no token, <bos> and <eos> neither, may be outside the vocabulary.
 LossSum translation_loss(std::span<Translator<float>* const> models,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,
