@@ -25,9 +25,7 @@ View<const T> four_axes(const AttentionArrays& arrays, const char* name) {
 // Floats of any type, wider or narrower than the call's.
 template <class T>
 Tensor<T> floats(const Array& array, const char* name, const char* allowed) {
-  const bool fits = array.dtype == DType::float64 || array.dtype == DType::float32 ||
-                    array.dtype == DType::float16 || array.dtype == DType::bfloat16;
-  if (!fits) {
+  if (!is_float(array.dtype)) {
     throw Error(std::string("attention.") + name, "must hold " + std::string(allowed) +
                                                       "float32, float64 or float16, got " +
                                                       std::string(dtype_name(array.dtype)));
