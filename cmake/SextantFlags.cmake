@@ -11,10 +11,13 @@ target_compile_options(sextant_flags INTERFACE
   -ffp-contract=off)
 # No lane-at-a-time x86 target: the kernels shuffle pairs, and every x86-64 processor in use has SSSE3.
 target_compile_definitions(sextant_flags INTERFACE HWY_WANT_SSSE3=1 SEXTANT_VERSION="${PROJECT_VERSION}")
-if(SEXTANT_SANITIZE)
-  # Kernels take minutes to compile under the sanitizers: the widest vectors and the narrowest will do there. The others run
-  # the same tests without sanitizers.
-  target_compile_definitions(sextant_flags INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSE4|HWY_AVX2)")
+if(SEXTANT_ONE_TARGET)
+  # Kernels are compiled once per instruction set; while one works on them, one is enough. AVX2 is the one that every x86-64
+  # server in use has, and this is the one place with an -march: nothing built so is shipped.
+  target_compile_definitions(sextant_flags INTERFACE HWY_COMPILE_ONLY_STATIC)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(sextant_flags INTERFACE -march=haswell)
+  endif()
 endif()
 if(SEXTANT_WERROR)
   target_compile_options(sextant_flags INTERFACE -Werror)
@@ -31,7 +34,10 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+# A compiler cache serves other clones and build folders only if it takes paths inside the project as relative ones and the
+# precompiled header as the text that it was made from.
 find_program(SEXTANT_CCACHE ccache)
 if(SEXTANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SEXTANT_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime ${SEXTANT_CCACHE})
 endif()

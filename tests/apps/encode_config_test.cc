@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/run_program.h"
+#include "support/folders.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string config(const std::string& name) {
-  return " --config " SEXTANT_TEST_DATA "/schemes/configs/" + name + ".json ";
+  return " --config " + sextant::tests::data_folder() + "/schemes/configs/" + name + ".json ";
 }
 
 TEST(EncodeConfig, WritesTheSameFileAsTheSchemeByName) {

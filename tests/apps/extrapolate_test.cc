@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/run_program.h"
+#include "support/folders.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -74,9 +75,9 @@ TEST_F(Extrapolate, GivesTheSameTableAgainWithoutTraining) {
 TEST_F(Extrapolate, SavesAndEndsWhenItIsAskedTo) {
   // (A shell's background jobs do not hear Ctrl-C, but SIGTERM.)
   const Outcome stopped = shell(
-      "sextant() { exec \"" SEXTANT_PROGRAM "\" \"$@\"; }\nsextant " + words("--steps 10000000") +
-      " 2>" + folder_ / "err" + " &\nuntil grep -q step " + folder_ / "err" +
-      "; do sleep 0.05; kill -0 $! || exit 1; done\nkill -TERM $!\nwait $!");
+      "sextant() { exec \"" + sextant::tests::program() + "\" \"$@\"; }\nsextant " +
+      words("--steps 10000000") + " 2>" + folder_ / "err" + " &\nuntil grep -q step " +
+      folder_ / "err" + "; do sleep 0.05; kill -0 $! || exit 1; done\nkill -TERM $!\nwait $!");
   EXPECT_EQ(stopped.code, 128 + 15);
   EXPECT_THAT(contents(folder_ / "err"), HasSubstr("the same command goes on"));
   EXPECT_THAT(contents(folder_ / "runs/none/last/config.json"), HasSubstr("none"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/run_program.h"
+#include "support/folders.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -99,7 +100,7 @@ TEST(Program, ColourIsForTerminalsThatWantIt) {
   const std::string command = "attend 'the cat'";
   // `script` gives the program a terminal.
   const auto in_terminal = [&](const std::string& environment) {
-    return shell("TERM=xterm " + environment + " script -qec '" SEXTANT_PROGRAM " " +
+    return shell("TERM=xterm " + environment + " script -qec '" + sextant::tests::program() + " " +
                  "attend \"the cat\"' /dev/null");
   };
   EXPECT_THAT(sextant(command).out, Not(HasSubstr("\033[")));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "apps/run_program.h"
+#include "support/folders.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -158,15 +159,15 @@ TEST(Plot, SeveralSchemesAreDrawnTogetherByDistance) {
 }
 
 TEST(Plot, ATerminalGetsBars) {
-  const Outcome shown = shell("TERM=xterm script -qec '" SEXTANT_PROGRAM
+  const Outcome shown = shell("TERM=xterm script -qec '" + sextant::tests::program() +
                               " plot distance --length 4 --width 8' /dev/null");
   EXPECT_THAT(shown.out, HasSubstr("0  1.000000  ########"));
   EXPECT_THAT(shown.out, HasSubstr("3  "));
 }
 
 TEST(Plot, ATerminalGetsBlocks) {
-  const Outcome shown =
-      shell("TERM=xterm NO_COLOR=1 script -qec '" SEXTANT_PROGRAM " plot heatmap' /dev/null");
+  const Outcome shown = shell("TERM=xterm NO_COLOR=1 script -qec '" + sextant::tests::program() +
+                              " plot heatmap' /dev/null");
   EXPECT_THAT(shown.out, Not(HasSubstr("<svg")));
   EXPECT_THAT(shown.out, HasSubstr("100 x 512"));
 }

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/folders.h"
+
 namespace sextant::app_tests {
 
 // A folder of its own for one test, gone afterwards.
@@ -55,7 +57,8 @@ struct Outcome {
 // `line` is shell text in which "sextant" as the first word of a command is the program under test.
 inline Outcome shell(const std::string& line) {
   const Folder folder;
-  const std::string script = "sextant() { \"" SEXTANT_PROGRAM "\" \"$@\"; }\n" + line + "\n";
+  const std::string script =
+      "sextant() { \"" + sextant::tests::program() + "\" \"$@\"; }\n" + line + "\n";
   put(folder / "script", script);
   const std::string command = "/bin/bash -o pipefail " + folder / "script" + " >" + folder / "out" +
                               " 2>" + folder / "err" + " </dev/null";

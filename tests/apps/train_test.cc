@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "apps/run_program.h"
+#include "support/folders.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -36,7 +37,7 @@ constexpr const char* kTiny = " --width 16 --heads 2 --layers 1 --batch 4 --thre
 
 // The program as a job of the shell, and its id in $pid.
 std::string in_background(const std::string& arguments) {
-  return "\"" SEXTANT_PROGRAM "\" " + arguments + " & pid=$!\n";
+  return "\"" + sextant::tests::program() + "\" " + arguments + " & pid=$!\n";
 }
 
 class Train : public ::testing::Test {

@@ -18,6 +18,7 @@
 #include "sextant/attention/attention.h"
 #include "sextant/schemes/content_term.h"
 #include "sextant/schemes/scheme.h"
+#include "support/folders.h"
 
 namespace sextant {
 namespace {
@@ -71,7 +72,7 @@ double largest_difference(const Json& json, const ContentTerm& term) {
 TEST(GoldenAttention, AgreesWithFrameworksOnContentTerms) {
   int cases = 0;
   for (const auto& file :
-       std::filesystem::directory_iterator(SEXTANT_TEST_DATA "/schemes/golden")) {
+       std::filesystem::directory_iterator(sextant::tests::data_folder() + "/schemes/golden")) {
     if (file.path().extension() != ".json") continue;
     std::ifstream stream(file.path());
     for (const Json& json : Json::parse(stream)) {

@@ -17,6 +17,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/safetensors.h"
 #include "sextant/core/tensor.h"
+#include "support/folders.h"
 
 namespace sextant {
 
@@ -24,7 +25,7 @@ class GoldenCase {
  public:
   explicit GoldenCase(const std::string& name) {
     const SafetensorsFile file =
-        load_safetensors(SEXTANT_TEST_DATA "/layers/golden/" + name + ".safetensors");
+        load_safetensors(sextant::tests::data_folder() + "/layers/golden/" + name + ".safetensors");
     for (const auto& [key, array] : file.tensors) tensors_.emplace(key, array.to<double>());
     config_ = nlohmann::json::parse(file.metadata.at("config"));
     const auto error = file.metadata.find("float32_error");

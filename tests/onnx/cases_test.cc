@@ -7,12 +7,14 @@
 
 #include "onnx/case.h"
 #include "onnx/program.h"
+#include "support/folders.h"
 
 namespace sextant::onnx {
 namespace {
 
 TEST(OnnxConformance, EveryCasePasses) {
-  const auto folder = std::filesystem::path(SEXTANT_SHARED) / "conformance" / "onnx";
+  const auto folder =
+      std::filesystem::path(sextant::tests::shared_folder()) / "conformance" / "onnx";
   if (!std::filesystem::is_directory(folder)) {
     ASSERT_EQ(std::getenv("CI"), nullptr) << "conformance vectors are missing: " << folder;
     GTEST_SKIP() << "no conformance vectors at " << folder;

@@ -8,6 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/pictures/charts.h"
+#include "support/folders.h"
 
 namespace sextant {
 namespace {
@@ -23,7 +24,7 @@ std::string without_pixels(std::string svg) {
 }
 
 void compare(const std::string& name, const Picture& picture) {
-  const std::string path = SEXTANT_TEST_DATA "/pictures/golden/" + name + ".svg";
+  const std::string path = sextant::tests::data_folder() + "/pictures/golden/" + name + ".svg";
   if (std::getenv("SEXTANT_UPDATE_GOLDEN") != nullptr) {
     // The file keeps its pixels so that it can be looked at.
     write_file(path, picture.svg);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sextant/schemes/scheme.h"
+#include "support/folders.h"
 
 namespace sextant {
 namespace {
@@ -25,7 +26,7 @@ using Json = nlohmann::json;
 std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
-       std::filesystem::directory_iterator(SEXTANT_TEST_DATA "/schemes/golden")) {
+       std::filesystem::directory_iterator(sextant::tests::data_folder() + "/schemes/golden")) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sextant/core/error.h"
+#include "support/folders.h"
 
 namespace sextant {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
 
 ModelConfig load(const std::string& name) {
-  return load_model_config(std::string(SEXTANT_TEST_DATA) + "/schemes/configs/" + name + ".json");
+  return load_model_config(sextant::tests::data_folder() + "/schemes/configs/" + name + ".json");
 }
 
 // A Llama of one layer of two heads of 8 channels, with more keys.
@@ -47,7 +48,7 @@ const std::map<std::string, std::string>& parameters_of(const ModelConfig& confi
 TEST(ModelConfig, MakesTheTablesOfEveryConfigThatWeKeep) {
   int count = 0;
   for (const auto& file :
-       std::filesystem::directory_iterator(std::string(SEXTANT_TEST_DATA) + "/schemes/configs")) {
+       std::filesystem::directory_iterator(sextant::tests::data_folder() + "/schemes/configs")) {
     const ModelConfig config = load_model_config(file.path());
     ++count;
     for (const LayerPositions& layer : config.layers) {

@@ -8,11 +8,12 @@
 #include <string>
 
 #include "sextant/schemes/scheme.h"
+#include "support/folders.h"
 
 namespace sextant {
 namespace {
 
-const std::string kFolder = SEXTANT_TEST_DATA "/../docs/schemes/";
+const std::string kFolder = sextant::tests::data_folder() + "/../docs/schemes/";
 
 std::string page(const std::string& name) {
   std::ifstream file(kFolder + name);

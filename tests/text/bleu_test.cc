@@ -15,6 +15,7 @@
 
 #include "sextant/core/files.h"
 #include "sextant/text/pairs.h"
+#include "support/folders.h"
 #include "text/expect_error.h"
 
 namespace sextant {
@@ -26,7 +27,7 @@ using Texts = std::vector<std::string>;
 
 const nlohmann::json& golden() {
   static const auto values =
-      nlohmann::json::parse(read_file(SEXTANT_TEST_DATA "/text/golden/bleu.json"));
+      nlohmann::json::parse(read_file(sextant::tests::data_folder() + "/text/golden/bleu.json"));
   return values;
 }
 
@@ -121,7 +122,8 @@ TEST(Bleu, RefusesWhatCannotBeCompared) {
 }
 
 TEST(Bleu, CopyingTheSourceOfTheShakespearePairs) {
-  const auto path = std::filesystem::path(SEXTANT_SHARED) / "data" / "shakespeare" / "valid.tsv";
+  const auto path =
+      std::filesystem::path(sextant::tests::shared_folder()) / "data" / "shakespeare" / "valid.tsv";
   if (!std::filesystem::exists(path)) {
     ASSERT_EQ(std::getenv("CI"), nullptr) << "data is missing: " << path;
     GTEST_SKIP() << "no data at " << path;

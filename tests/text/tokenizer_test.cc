@@ -14,6 +14,7 @@
 
 #include "sextant/core/files.h"
 #include "sextant/text/segment.h"
+#include "support/folders.h"
 #include "text/expect_error.h"
 
 namespace sextant {
@@ -247,7 +248,8 @@ TEST(Tokenizer, LabelsShowWhiteSpaceAndControls) {
 }
 
 TEST(Tokenizer, ShakespeareRoundTrips) {
-  const auto folder = std::filesystem::path(SEXTANT_SHARED) / "data" / "shakespeare";
+  const auto folder =
+      std::filesystem::path(sextant::tests::shared_folder()) / "data" / "shakespeare";
   if (!std::filesystem::is_directory(folder)) {
     ASSERT_EQ(std::getenv("CI"), nullptr) << "data is missing: " << folder;
     GTEST_SKIP() << "no data at " << folder;
