@@ -216,7 +216,7 @@ std::string blocks_of(View<const double> table, const TableNames& names) {
 std::string bars_of(View<const double> table, const std::string& header) {
   double largest = 0;
   for (std::int64_t row = 0; row < table.size(0); ++row) {
-    largest = std::max(largest, std::abs(table(row, 1)));
+    if (std::isfinite(table(row, 1))) largest = std::max(largest, std::abs(table(row, 1)));
   }
   constexpr std::int64_t kRoomForNumbers = 24;
   const auto longest =
@@ -226,7 +226,8 @@ std::string bars_of(View<const double> table, const std::string& header) {
   std::vector<std::vector<std::string>> rows;
   for (std::int64_t line = 0; line < lines; ++line) {
     const std::int64_t row = lines == 1 ? 0 : line * (table.size(0) - 1) / (lines - 1);
-    const double share = largest > 0 ? std::max(0.0, table(row, 1)) / largest : 0;
+    // Of an infinity the longest bar, of NaN none.
+    const double share = largest > 0 ? std::min(1.0, std::max(0.0, table(row, 1)) / largest) : 0;
     rows.push_back({shortest(table(row, 0)), fixed(table(row, 1), 6),
                     std::string(static_cast<std::size_t>(std::lround(share * longest)), '#')});
   }

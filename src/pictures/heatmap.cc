@@ -25,6 +25,7 @@ double side(std::int64_t elements, double room) {
 }
 
 Scale scale_of(const Heatmap& heatmap, const Extent& extent) {
+  check_ends("heatmap", heatmap.low, heatmap.high);
   double low = extent.low, high = extent.high;
   if (heatmap.map == ColorMap::diverging) {
     high = std::max({std::abs(low), std::abs(high), std::abs(heatmap.low.value_or(0)),
@@ -36,10 +37,7 @@ Scale scale_of(const Heatmap& heatmap, const Extent& extent) {
   }
   low = heatmap.low.value_or(low);
   high = heatmap.high.value_or(high);
-  if (heatmap.low && heatmap.high && !(low < high)) {
-    throw Error("heatmap.low", "must be below high");
-  }
-  const Range range = low < high ? Range{low, high} : range_of(low, low, 0);
+  const Range range = color_range(low, high);
   return {.low = range.low, .high = range.high, .map = heatmap.map};
 }
 

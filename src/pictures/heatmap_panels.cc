@@ -29,6 +29,7 @@ void check(const HeatmapPanels& panels) {
 }
 
 Scale scale_of(const HeatmapPanels& panels, bool& all_finite) {
+  check_ends("heatmap_panels", panels.low, panels.high);
   Extent all = extent_of(panels.values.select(0, 0));
   for (std::int64_t i = 1; i < panels.values.size(0); ++i) {
     const Extent one = extent_of(panels.values.select(0, i));
@@ -41,10 +42,7 @@ Scale scale_of(const HeatmapPanels& panels, bool& all_finite) {
     all.low = -all.high;
   }
   const double low = panels.low.value_or(all.low), high = panels.high.value_or(all.high);
-  if (panels.low && panels.high && !(low < high)) {
-    throw Error("heatmap_panels.low", "must be below high");
-  }
-  const Range range = low < high ? Range{low, high} : range_of(low, low, 0);
+  const Range range = color_range(low, high);
   return {.low = range.low, .high = range.high, .map = panels.map};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "pictures/text.h"
 #include "sextant/core/numbers.h"
@@ -17,6 +18,12 @@ constexpr std::array<std::string_view, 16> kSeries = {
 constexpr double kLeast = 1e-12;  // the shortest range, as a share of its larger end
 constexpr int kMostTicks = 64;    // no chart needs more
 constexpr std::array<std::string_view, 4> kDashes = {"", "6 3", "2 3", "8 3 2 3"};
+
+// Whether round numbers fit between the two, and their steps into float64.
+bool is_range(double low, double high) {
+  const double largest = std::max(std::abs(low), std::abs(high));
+  return high - low > largest * kLeast && high - low >= kShortest && largest <= 10 * kLargest;
+}
 
 std::string tick_label(double value, double step) {
   std::string text;
@@ -45,6 +52,15 @@ double round_step(double low, double high, int most, bool whole) {
   }
 }
 
+// factor * 10^decade as text. A range's margin may reach beyond what float64 holds in full.
+std::string power_label(double factor, int decade) {
+  constexpr int kPlain = 300;
+  if (std::abs(decade) < kPlain) {
+    return significant(factor * std::pow(10.0, decade), decade < 7 ? 7 : 2);
+  }
+  return shortest(factor) + (decade < 0 ? "e-" : "e+") + std::to_string(std::abs(decade));
+}
+
 // factor * 10^decade for every factor, of every `decades`-th decade.
 Ticks log_ticks(double low, double high, const std::vector<double>& factors, int decades) {
   constexpr double kSlack = 1e-9;  // an end that is a power of ten has its tick
@@ -55,7 +71,7 @@ Ticks log_ticks(double low, double high, const std::vector<double>& factors, int
       const double at = decade + std::log10(factor);
       if (at < low - kSlack || at > high + kSlack) continue;
       ticks.at.push_back(at);
-      ticks.labels.push_back(significant(factor * std::pow(10.0, decade), decade < 7 ? 7 : 2));
+      ticks.labels.push_back(power_label(factor, decade));
     }
   }
   return ticks;
@@ -72,7 +88,7 @@ std::string_view series_dash(std::size_t index) {
 Ticks round_ticks(double low, double high, int most, bool whole) {
   Ticks ticks;
   // Also when counting steps would need more digits than a double has.
-  if (!(high - low > std::max(std::abs(low), std::abs(high)) * kLeast)) {
+  if (!is_range(low, high)) {
     ticks.at = {low};
     ticks.labels = {tick_label(low, whole ? 1 : std::max(std::abs(low) / 1000, 1e-9))};
     return ticks;
@@ -128,12 +144,29 @@ Ticks fitting_log_ticks(double low, double high, double pixels, bool vertical) {
 
 Range range_of(double low, double high, double margin) {
   // Also when the two differ only in their last bits, where no tick would fit between.
-  if (high - low <= std::max(std::abs(low), std::abs(high)) * kLeast) {
-    const double half = low == 0 ? 1 : std::abs(low) * 0.1;
+  if (!is_range(low, high)) {
+    const double half = std::abs(low) < kShortest * 10 ? 1 : std::abs(low) * 0.1;
     return {low - half, high + half};
   }
   const double more = (high - low) * margin;
   return {low - more, high + more};
+}
+
+Range color_range(double low, double high) {
+  return low < high && high - low >= kShortest ? Range{low, high} : range_of(low, low, 0);
+}
+
+void check_ends(const std::string& where, const std::optional<double>& low,
+                const std::optional<double>& high) {
+  for (const auto& [name, end] : {std::pair(".low", low), std::pair(".high", high)}) {
+    if (end && !(std::abs(*end) <= kLargest)) {
+      throw Error(where + name, "must be within 1e300 of zero, got " + shortest(*end));
+    }
+  }
+  if (low && high && !(*low < *high)) {
+    throw Error(where + ".low",
+                "must be below high, got " + shortest(*low) + " and " + shortest(*high));
+  }
 }
 
 double widest(const std::vector<std::string>& labels, double size) {

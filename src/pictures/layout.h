@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,12 @@ struct Range {
   double low = 0, high = 1;
 };
 Range range_of(double low, double high, double margin);  // margin: a share of the length
+// The ends of a colour scale: these, or those of range_of() where they are too close.
+Range color_range(double low, double high);
+// Of a colour scale, where the caller gave them: finite, within kLargest of zero, and in order.
+// Throws Error, naming `where`.low or .high.
+void check_ends(const std::string& where, const std::optional<double>& low,
+                const std::optional<double>& high);
 
 // A rectangle in which data is drawn.
 struct Panel {

@@ -56,8 +56,9 @@ Blocks average(View<const double> matrix, std::int64_t most_rows, std::int64_t m
     const std::int64_t end = std::min(rows, (block + 1) * blocks.rows);
     for (std::int64_t i = block * blocks.rows; i < end; ++i) {
       for (std::int64_t j = 0; j < columns; ++j) {
-        const double value = matrix(i, j);
-        if (!std::isfinite(value)) continue;
+        if (!std::isfinite(matrix(i, j))) continue;
+        // Two numbers beyond the scale's ends could be too far apart for a difference.
+        const double value = std::clamp(matrix(i, j), -kLargest, kLargest);
         const std::int64_t to = j / blocks.columns;
         const double count = static_cast<double>(++counts[static_cast<std::size_t>(to)]);
         double& mean = blocks.means(block, to);

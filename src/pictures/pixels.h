@@ -21,6 +21,10 @@ struct Scale {
 // Beyond it, differences of two numbers could overflow; a colour scale ends there.
 inline constexpr double kLargest = 1e300;
 
+// A range that is shorter is drawn as one number: its steps would be denormal, or no numbers at
+// all.
+inline constexpr double kShortest = 1e-290;
+
 // Smallest and largest finite value, within kLargest of zero; {0, 0} when there is none.
 // `all_finite` says whether there were others.
 struct Extent {

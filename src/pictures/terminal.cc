@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pictures/pixels.h"
+#include "pictures/layout.h"
 #include "pictures/text.h"
 #include "sextant/core/numbers.h"
 #include "sextant/pictures/charts.h"
@@ -123,6 +123,8 @@ std::string header(const Grid& grid) {
 }
 
 Scale scale_of(const TerminalMap& map) {
+  check_ends("terminal_map", map.low, std::nullopt);
+  check_ends("terminal_map", std::nullopt, map.high);
   const Extent extent = extent_of(map.values);
   double low = map.low.value_or(extent.low), high = map.high.value_or(extent.high);
   if (map.map == ColorMap::diverging && !map.low && !map.high) {
@@ -130,7 +132,7 @@ Scale scale_of(const TerminalMap& map) {
     low = -high;
   }
   if (low > high) throw Error("terminal_map.low", "must be below high");
-  if (low == high) high = low + 1;
+  if (high - low < kShortest) high = low + std::max(1.0, std::abs(low) * 0.1);
   return {.low = low, .high = high, .map = map.map};
 }
 

@@ -33,7 +33,11 @@ std::string_view tooltip(const Words& words, std::size_t i) {
   return words.shown[i] == words.full[i] ? std::string_view() : words.full[i];
 }
 
-std::string cell_text(double value) { return std::isfinite(value) ? fixed(value, 2) : "–"; }
+std::string cell_text(double value) {
+  constexpr double kPlain = 1000;  // more digits than "999.99" do not fit a cell
+  if (!std::isfinite(value)) return "–";
+  return std::abs(value) < kPlain ? fixed(value, 2) : significant(value, 2);
+}
 
 void draw_rectangles(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
                      double top, const Words& rows, const Words& columns, bool numbers) {
@@ -132,11 +136,12 @@ void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale,
 
 Scale weight_scale(const Extent& extent, const std::optional<double>& high, const char* where) {
   Scale scale{.low = std::min(0.0, extent.low), .high = high.value_or(std::max(0.0, extent.high))};
-  if (high && !(*high > scale.low && std::isfinite(*high))) {
+  check_ends(where, std::nullopt, high);
+  if (high && !(*high > scale.low)) {
     throw Error(std::string(where) + ".high",
                 "must be above " + shortest(scale.low) + ", got " + shortest(*high));
   }
-  if (scale.high <= scale.low) scale.high = scale.low + 1;
+  if (scale.high - scale.low < kShortest) scale.high = scale.low + 1;
   return scale;
 }
 
