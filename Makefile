@@ -3,6 +3,8 @@ SENTENCE ?= The black cat sat on the couch and the brown dog slept on the rug.
 SEXTANT := build/release/bin/sextant
 FUZZ_SECONDS ?= 20
 PEERS ?=
+# More for CMake, as in `make test CONFIGURE=-DSEXTANT_WERROR=ON`.
+CONFIGURE ?=
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18
@@ -29,23 +31,23 @@ program:         # the command line alone: what the demo needs
 	cmake --preset release
 	cmake --build --preset release --target sextant_app
 
-build:           ## everything: command line, tests, examples, benchmarks
+build:           ## everything but benchmarks: command line, tests, examples
 	@scripts/setup.sh build
-	cmake --preset release
+	cmake --preset release $(CONFIGURE)
 	cmake --build --preset release
 
 test: build      ## build everything and run every test
 	ctest --preset release
 
-asan:            ## the tests under the address and undefined-behaviour sanitizers
+asan:            ## the tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh asan
-	cmake --preset asan
+	cmake --preset asan $(CONFIGURE)
 	cmake --build --preset asan
 	ctest --preset asan
 
 tsan:            ## the tests under the thread sanitizer
 	@scripts/setup.sh tsan
-	cmake --preset tsan
+	cmake --preset tsan $(CONFIGURE)
 	cmake --build --preset tsan
 	ctest --preset tsan
 
@@ -55,7 +57,10 @@ fuzz:            ## every fuzz target for FUZZ_SECONDS each
 	cmake --build --preset fuzz
 	scripts/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
 
-bench: build     ## the benchmarks, as ratios to what the machine can do
+bench:           ## the benchmarks, as ratios to what the machine can do
+	@scripts/setup.sh build
+	cmake --preset release
+	cmake --build --preset release --target benchmarks
 	@for source in bench/*.cc; do build/release/bench/$$(basename $$source .cc) || exit 1; done
 
 bench-peers:     ## attention and training beside PyTorch, ONNX Runtime and oneDNN, set up for this alone in build/peers
@@ -71,10 +76,17 @@ format:          ## format every source file
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs clang-format -i
 
+check-format:    ## whether `make format` would change a file
+	@scripts/setup.sh format
+	git ls-files '*.h' '*.cc' | xargs -n 40 -P 2 clang-format --dry-run --Werror
+
 tidy:            ## clang-tidy over the library and the command line
 	@scripts/setup.sh tidy
 	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_UNITY_BUILD=OFF
 	git ls-files 'src/*.cc' 'apps/*.cc' | xargs -n 8 -P 2 clang-tidy -p build/tidy --quiet
+
+check-all:       ## what CI leaves out: all instruction sets and tests under the sanitizers, clang, benchmarks, fuzzing, clang-tidy
+	scripts/check_all.sh
 
 docs:            ## the C++ reference as HTML, in build/docs
 	@scripts/setup.sh docs
@@ -84,5 +96,5 @@ docs:            ## the C++ reference as HTML, in build/docs
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test asan tsan fuzz bench bench-peers format tidy docs clean
+.PHONY: help demo demo-train program build test asan tsan fuzz bench bench-peers format check-format check-all tidy docs clean
 .DEFAULT_GOAL := help
