@@ -105,7 +105,7 @@ std::vector<Case> chosen_cases(const Options& options) {
 }
 
 void list_cases(const Options& options) {
-  nlohmann::json cases = nlohmann::json::array();
+  Json cases = Json::array();
   for (const Case& test : chosen_cases(options)) {
     if (options.list) std::printf("%s\n", test.name.c_str());
     cases.push_back(to_json(test));
@@ -114,10 +114,10 @@ void list_cases(const Options& options) {
 }
 
 void show(const Options& options, const Table& table) {
-  const nlohmann::json results = read_json(options.from, "machine");
+  const Json results = read_json(options.from, "machine");
   table.header(results["machine"]);
   for (const auto& row : results["rows"]) {
-    if (wanted(options, row["case"])) table.row(row);
+    if (wanted(options, row["case"].text())) table.row(row);
   }
   table.footer();
 }
@@ -125,7 +125,7 @@ void show(const Options& options, const Table& table) {
 // Returns whether every case could be measured.
 bool measure_cases(const Options& options, const Table& table) {
   const std::vector<Case> cases = chosen_cases(options);
-  nlohmann::json results = {{"machine", machine_json()}, {"rows", nlohmann::json::array()}};
+  Json results = {{"machine", machine_json()}, {"rows", Json::array()}};
   if (options.update && std::filesystem::exists(options.json)) {
     results["rows"] = read_json(options.json, "machine")["rows"];
   }

@@ -8,12 +8,12 @@
 #include <fstream>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
@@ -198,14 +198,14 @@ class Bench {
       run(*scheme);
     }
     if (options_.json.empty()) return;
-    const nlohmann::json all = {{"processor", bench::processor()},
-                                {"compiler", bench::compiler()},
-                                {"commit", bench::commit()},
-                                {"target", chosen_target()},
-                                {"length", options_.length},
-                                {"heads", kHeads},
-                                {"head_dim", kHeadDim},
-                                {"rows", rows_}};
+    const Json all = {{"processor", bench::processor()},
+                      {"compiler", bench::compiler()},
+                      {"commit", bench::commit()},
+                      {"target", chosen_target()},
+                      {"length", options_.length},
+                      {"heads", kHeads},
+                      {"head_dim", kHeadDim},
+                      {"rows", rows_}};
     std::ofstream out(options_.json);
     out << all.dump(1) << "\n";
     if (!out) throw Error("--json", "cannot write " + options_.json);
@@ -244,7 +244,7 @@ class Bench {
                        {"plain_ms", ratio.plain_ms},
                        {"ratio", ratio.best},
                        {"median_ratio", ratio.median},
-                       {"target", target > 0 ? nlohmann::json(target) : nlohmann::json()}});
+                       {"target", target > 0 ? Json(target) : Json()}});
     }
   }
 
@@ -253,7 +253,7 @@ class Bench {
   const Shape shape_{1, kHeads, options_.length, kHeadDim};
   Tensor<float> q_ = random_floats(shape_, random_), k_ = random_floats(shape_, random_),
                 v_ = random_floats(shape_, random_), out_{shape_};
-  nlohmann::json rows_ = nlohmann::json::array();
+  Json rows_ = Json::array();
 };
 
 }  // namespace

@@ -79,7 +79,7 @@ std::vector<TrainingCase> chosen_cases(const Options& options) {
 }
 
 // What does not depend on the run.
-nlohmann::json description(const TrainingCase& test, int threads, Rounds& rounds) {
+Json description(const TrainingCase& test, int threads, Rounds& rounds) {
   const Operations operations = operations_of(test);
   return {{"case", test.name},
           {"threads", threads},
@@ -96,10 +96,10 @@ nlohmann::json description(const TrainingCase& test, int threads, Rounds& rounds
 }
 
 // So many rounds, with the peak of the machine before and behind them and the memory so far.
-nlohmann::json measure(Rounds& rounds, int count, int threads, const MemoryGrowth& memory) {
+Json measure(Rounds& rounds, int count, int threads, const MemoryGrowth& memory) {
   OtherLoad load;
   const double before = peak_rate(threads);
-  nlohmann::json result = rounds.run(count);
+  Json result = rounds.run(count);
   result["peak"] = std::max(before, peak_rate(threads));
   result["others"] = load.since_last();
   result["memory"] = peak_memory();
@@ -118,15 +118,15 @@ void serve(const TrainingCase& test, int threads) {
   }
 }
 
-void show_parts(const nlohmann::json& about, const nlohmann::json& measured) {
+void show_parts(const Json& about, const Json& measured) {
   const auto rounds = static_cast<double>(measured["seconds"].size());
   double all = 0;
-  for (const double seconds : measured["seconds"]) all += seconds;
+  for (const Json& seconds : measured["seconds"]) all += seconds.get<double>();
   for (const auto& [name, seconds] : measured["parts"].items()) {
-    const double spent = seconds;
+    const auto spent = seconds.get<double>();
     std::printf("  %-20s %9.4f s %5.1f %%", name.c_str(), spent / rounds, 100 * spent / all);
     if (about["operations"].contains(name)) {
-      const double operations = about["operations"][name];
+      const auto operations = about["operations"][name].get<double>();
       const double share = operations * rounds / spent / measured["peak"].get<double>();
       std::printf("   %5.1f %% of the peak", 100 * share);
     }
@@ -134,10 +134,11 @@ void show_parts(const nlohmann::json& about, const nlohmann::json& measured) {
   }
 }
 
-void show(const Options& options, nlohmann::json about, const nlohmann::json& measured) {
-  std::vector<double> seconds = measured["seconds"];
+void show(const Options& options, Json about, const Json& measured) {
+  auto seconds = measured["seconds"].get<std::vector<double>>();
   std::sort(seconds.begin(), seconds.end());
-  const double tokens = about["tokens"], operations = about["operations"]["all"];
+  const auto tokens = about["tokens"].get<double>(),
+             operations = about["operations"]["all"].get<double>();
   const double best = tokens / seconds.front(), median = tokens / seconds[seconds.size() / 2];
   const double share = operations / seconds.front() / measured["peak"].get<double>();
   if (options.json) {
@@ -156,7 +157,7 @@ void show(const Options& options, nlohmann::json about, const nlohmann::json& me
 int run(const Options& options) {
   const std::vector<TrainingCase> cases = chosen_cases(options);
   if (options.list) {
-    nlohmann::json list = nlohmann::json::array();
+    Json list = Json::array();
     for (const TrainingCase& test : cases) list.push_back(to_json(test));
     std::printf("%s\n", list.dump(1).c_str());
     return 0;

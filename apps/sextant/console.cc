@@ -21,9 +21,7 @@ winsize terminal_size() {
   return size;
 }
 
-std::string scalar_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string scalar_text(const Json& json) { return json.dump(-1, JsonBytes::replace); }
 
 bool is_row(const Json& json) {
   return json.is_array() && std::none_of(json.begin(), json.end(),
@@ -46,12 +44,17 @@ void append(std::string& out, const Json& json, std::size_t indent) {
     return;
   }
   const std::string line = "\n" + std::string(indent + 2, ' ');
-  const char* separator = json.is_array() ? "[" : "{";
-  for (const auto& [key, item] : json.items()) {
-    out += separator + line;
-    if (json.is_object()) out += scalar_text(key) + ": ";
+  const char* separator = "";
+  const auto add = [&](const std::string& key, const Json& item) {
+    out += separator + line + key;
     append(out, item, indent + 2);
     separator = ",";
+  };
+  out += json.is_array() ? "[" : "{";
+  if (json.is_array()) {
+    for (const Json& item : json) add("", item);
+  } else {
+    for (const auto& [key, item] : json.items()) add(scalar_text(key) + ": ", item);
   }
   out += "\n" + std::string(indent, ' ') + (json.is_array() ? "]" : "}");
 }

@@ -3,14 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
-namespace sextant::app {
+#include "core/json.h"
 
-// Keeps the order in which fields were written.
-using Json = nlohmann::ordered_json;
+namespace sextant::app {
 
 inline constexpr std::size_t kLineWidth = 100;  // of help and lists, in columns
 

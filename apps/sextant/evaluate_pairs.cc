@@ -87,8 +87,8 @@ Json json_of(const Bleu& score) {
 std::string pairs_as_text(const Json& json) {
   const Json& bleu = json["bleu"];
   std::string precisions;
-  for (const double precision : bleu["precisions"]) {
-    precisions += (precisions.empty() ? "" : " / ") + fixed(precision, 1);
+  for (const Json& precision : bleu["precisions"]) {
+    precisions += (precisions.empty() ? "" : " / ") + fixed(precision.get<double>(), 1);
   }
   const auto number = [&json](const char* key, int decimals) {
     return json[key].is_null() ? "none" : fixed(json[key].get<double>(), decimals);

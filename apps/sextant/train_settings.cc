@@ -127,8 +127,8 @@ TrainPlan read_plan(const std::string& folder) {
     settings.tokenizer.kind = tokenizer_kind(json.at("tokenizer").get<std::string>());
     each_number(plan, [&json](const char* key, auto& value) { json.at(key).get_to(value); });
     settings.model = parse_config(json.at("model").dump(), path);
-  } catch (const Json::exception& error) {
-    throw Error(path, std::string("must be of `sextant train`: ") + error.what());
+  } catch (const JsonError& error) {
+    throw Error(path, "must be of `sextant train`: " + error.problem());
   }
   return plan;
 }

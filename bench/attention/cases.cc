@@ -137,14 +137,14 @@ std::vector<Case> all_cases(bool quick) {
   return cases;
 }
 
-nlohmann::json to_json(const Case& test) {
-  nlohmann::json json = {{"name", test.name}, {"target", test.target}};
+Json to_json(const Case& test) {
+  Json json = {{"name", test.name}, {"target", test.target}};
   for_each_field(test.problem, [&](const char* name, const auto& value) { json[name] = value; });
   return json;
 }
 
-Case from_json(const nlohmann::json& json) {
-  Case test{json.at("name"), json.at("target"), {}};
+Case from_json(const Json& json) {
+  Case test{json.at("name").text(), json.at("target").text(), {}};
   for_each_field(test.problem, [&](const char* name, auto& value) { json.at(name).get_to(value); });
   return test;
 }

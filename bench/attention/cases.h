@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
 namespace sextant::bench {
 
@@ -32,8 +32,8 @@ struct Case {
 
 // `quick` has the same cases, with lengths divided by 16.
 std::vector<Case> all_cases(bool quick);
-nlohmann::json to_json(const Case& test);
-Case from_json(const nlohmann::json& json);
+Json to_json(const Case& test);
+Case from_json(const Json& json);
 
 // Does some work on that many threads; returns how much: floating-point operations or bytes.
 using Work = std::function<double(int threads)>;

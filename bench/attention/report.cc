@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <map>
 
 #include "sextant/core/error.h"
@@ -15,8 +14,6 @@
 
 namespace sextant::bench {
 namespace {
-
-using nlohmann::json;
 
 constexpr double kBusy = 0.06;  // others used more of the cores than this: the row is marked
 
@@ -29,7 +26,7 @@ std::string number(const char* format, double value) {
 std::string percent(double share) { return number("%.1f %%", 100 * share); }
 
 // Whether two results agree as well as 16-bit storage allows.
-bool agree(const json& ours, const json& theirs) {
+bool agree(const Json& ours, const Json& theirs) {
   if (!ours.is_array() || !theirs.is_array() || ours.size() != theirs.size()) return true;
   const double tolerance = 0.03 * std::abs(ours[0].get<double>());
   for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -40,7 +37,7 @@ bool agree(const json& ours, const json& theirs) {
 
 }  // namespace
 
-json machine_json() {
+Json machine_json() {
   char date[32];
   const std::time_t now = std::time(nullptr);
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::gmtime(&now));
@@ -51,9 +48,9 @@ json machine_json() {
           {"date", date}};
 }
 
-json row_json(const Case& test, const Prepared& prepared, int threads, const Measured& measured,
+Json row_json(const Case& test, const Prepared& prepared, int threads, const Measured& measured,
               double extra_bytes) {
-  json row = {{"case", test.name},
+  Json row = {{"case", test.name},
               {"threads", threads},
               {"target", test.target},
               {"unit", prepared.unit},
@@ -72,8 +69,8 @@ json row_json(const Case& test, const Prepared& prepared, int threads, const Mea
   return row;
 }
 
-void merge_row(json& rows, const json& row) {
-  const auto old = std::find_if(rows.begin(), rows.end(), [&](const json& other) {
+void merge_row(Json& rows, const Json& row) {
+  const auto old = std::find_if(rows.begin(), rows.end(), [&](const Json& other) {
     return other["case"] == row["case"] && other["threads"] == row["threads"];
   });
   if (old == rows.end()) {
@@ -83,26 +80,25 @@ void merge_row(json& rows, const json& row) {
   }
 }
 
-json read_json(const std::string& path, const std::string& kind) {
-  std::ifstream file(path);
-  json content = json::parse(file, nullptr, false);
-  if (!content.is_object() || !content.contains("rows") || !content.contains(kind)) {
+Json read_json(const std::string& path, const std::string& kind) {
+  Json content = Json::parse_object(read_file(path), path);
+  if (!content.contains("rows") || !content.contains(kind)) {
     throw Error("file", "must hold " + std::string(kind == "peers" ? "rivals' " : "our ") +
                             "results as JSON, got " + path);
   }
   return content;
 }
 
-void write_json(const std::string& path, const json& content) {
+void write_json(const std::string& path, const Json& content) {
   write_file(path, content.dump(1) + "\n");
 }
 
-void Peers::add(const json& file) { files_.push_back(file); }
+void Peers::add(const Json& file) { files_.push_back(file); }
 
 std::string Peers::versions() const {
   std::string text;
-  for (const json& file : files_) {
-    const json names = file.value("peers", json::object());
+  for (const Json& file : files_) {
+    const Json names = file.value("peers", Json::object());
     for (const auto& [name, version] : names.items()) {
       text += (text.empty() ? "" : ", ") + name + " " + version.get<std::string>();
     }
@@ -112,8 +108,8 @@ std::string Peers::versions() const {
 
 std::vector<std::string> Peers::skipped() const {
   std::map<std::string, std::string> cases;  // of each peer and reason
-  for (const json& file : files_) {
-    for (const json& item : file.value("skipped", json::array())) {
+  for (const Json& file : files_) {
+    for (const Json& item : file.value("skipped", Json::array())) {
       std::string& names = cases[item.value("peer", "") + " " + item.value("why", "")];
       const std::string name = item.value("case", "");
       if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
@@ -124,13 +120,13 @@ std::vector<std::string> Peers::skipped() const {
   return lines;
 }
 
-std::vector<Peers::Ratio> Peers::ratios(const json& row) const {
+std::vector<Peers::Ratio> Peers::ratios(const Json& row) const {
   std::vector<Ratio> found;
-  for (const json& file : files_) {
-    for (const json& other : file["rows"]) {
+  for (const Json& file : files_) {
+    for (const Json& other : file["rows"]) {
       if (other["case"] != row["case"] || other["threads"] != row["threads"]) continue;
-      found.push_back({other["peer"], other["ms"].get<double>() / row["ms"].get<double>(),
-                       agree(row.value("check", json()), other.value("check", json()))});
+      found.push_back({other["peer"].text(), other["ms"].get<double>() / row["ms"].get<double>(),
+                       agree(row.value("check", Json()), other.value("check", Json()))});
     }
   }
   std::sort(found.begin(), found.end(),
@@ -152,7 +148,7 @@ void Table::line(const std::vector<std::string>& cells) const {
   std::fflush(stdout);
 }
 
-void Table::header(const json& machine) const {
+void Table::header(const Json& machine) const {
   const auto field = [&](const char* name) { return machine.value(name, std::string("?")); };
   std::printf("%s, %s in use, %s, commit %s, %s\n", field("processor").c_str(),
               field("target").c_str(), field("compiler").c_str(),
@@ -167,21 +163,22 @@ void Table::header(const json& machine) const {
   if (markdown_) line(std::vector<std::string>(names.size(), "---"));
 }
 
-void Table::row(const json& row) const {
+void Table::row(const Json& row) const {
   const auto optional = [&](const char* name, const char* format) {
     return row.contains(name) ? number(format, row[name].get<double>()) : std::string("-");
   };
+  const auto numeral = [&](const char* name) { return optional(name, "%.4g"); };
   std::vector<std::string> cells = {
-      row["case"],
+      row["case"].text(),
       std::to_string(row["threads"].get<int>()) + (row.value("others", 0.0) > kBusy ? "*" : ""),
-      number("%.4g", row["rate"]),
-      percent(row["share"]),
-      number("%.4g", row["yardstick_rate"]),
-      row["yardstick"],
-      number("%.4g", row["ms"]),
-      number("%.4g", row["median_ms"]),
+      numeral("rate"),
+      percent(row["share"].get<double>()),
+      numeral("yardstick_rate"),
+      row["yardstick"].text(),
+      numeral("ms"),
+      numeral("median_ms"),
       optional("extra_mib", "%.1f"),
-      row.contains("of_plain") ? percent(row["of_plain"]) : "-",
+      row.contains("of_plain") ? percent(row["of_plain"].get<double>()) : "-",
       row.value("target", "")};
   if (!peers_.empty()) {
     std::string first = "-";

@@ -20,7 +20,6 @@
 namespace {
 
 using namespace sextant::bench;
-using nlohmann::json;
 using sextant::Tensor;
 using Row = std::int64_t;
 
@@ -128,8 +127,8 @@ void attend_all(Arrays& a, Row query_block, Row key_block, int threads) {
 }
 
 // The faster one of the two ways to cut it.
-json measure_case(const Case& test, Arrays& arrays, int threads, double seconds) {
-  json best;
+Json measure_case(const Case& test, Arrays& arrays, int threads, double seconds) {
+  Json best;
   for (const auto& [queries, keys] : {std::pair<Row, Row>{256, 512}, {arrays.n, arrays.n}}) {
     const Row query_block = queries;
     const Row key_block = keys;
@@ -141,7 +140,7 @@ json measure_case(const Case& test, Arrays& arrays, int threads, double seconds)
                             .yardstick = multiply_add,
                             .check = [&] { return summary(arrays.out); }};
     const Measured measured = measure(prepared, threads, seconds / 2);
-    if (best.is_null() || measured.run.best * 1e3 < best["ms"]) {
+    if (best.is_null() || measured.run.best * 1e3 < best["ms"].get<double>()) {
       best = {{"case", test.name},
               {"threads", threads},
               {"peer", "oneDNN products"},
@@ -158,23 +157,23 @@ json measure_case(const Case& test, Arrays& arrays, int threads, double seconds)
 
 int main(int, char** argv) {
   pin_threads(argv);
-  const auto answer = [](const json& content) { std::cout << content << std::endl; };
+  const auto answer = [](const Json& content) { std::cout << content << std::endl; };
   const dnnl_version_t& v = *dnnl_version();
   answer({{"peers",
            {{"oneDNN", std::to_string(v.major) + "." + std::to_string(v.minor) + "." +
                            std::to_string(v.patch)}}}});
   for (std::string line; std::getline(std::cin, line);) {
-    const json request = json::parse(line);
+    const Json request = Json::parse(line);
     const Case test = from_json(request.at("case"));
     const Problem& p = test.problem;
-    json rows = json::array();
+    Json rows = Json::array();
     if ((p.kind == "forward" || p.kind == "small") && p.dtype == "f32" && p.window == 0 &&
         p.softcap == 0) {
       Arrays arrays(p);
-      for (const int threads : request.at("threads")) {
-        rows.push_back(measure_case(test, arrays, threads, request.at("seconds")));
+      for (const int threads : request.at("threads").get<std::vector<int>>()) {
+        rows.push_back(measure_case(test, arrays, threads, request.at("seconds").get<double>()));
       }
     }
-    answer({{"rows", rows}, {"skipped", json::array()}});
+    answer({{"rows", rows}, {"skipped", Json::array()}});
   }
 }

@@ -107,10 +107,10 @@ std::int64_t tokens_of(const TrainingCase& test) {
   return tokens;
 }
 
-nlohmann::json to_json(const TrainingCase& test) {
-  nlohmann::json batches = nlohmann::json::array();
+Json to_json(const TrainingCase& test) {
+  Json batches = Json::array();
   for (const auto& batch : test.batches) {
-    batches.push_back(nlohmann::json::array());
+    batches.push_back(Json::array());
     for (const Lengths& one : batch) batches.back().push_back({one.source, one.target});
   }
   return {{"name", test.name},

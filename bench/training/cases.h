@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/models/translator.h"
 
 namespace sextant::bench {
@@ -36,7 +36,7 @@ std::vector<TrainingCase> training_cases(bool quick);
 
 Operations operations_of(const TrainingCase& test);
 std::int64_t tokens_of(const TrainingCase& test);  // of a round, sources and targets
-nlohmann::json to_json(const TrainingCase& test);
+Json to_json(const TrainingCase& test);
 
 // Batch i, of random tokens.
 TokenBatch token_batch(const TrainingCase& test, std::size_t i);

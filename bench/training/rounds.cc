@@ -33,7 +33,7 @@ class ModelRounds : public Rounds {
 
   std::int64_t parameters() override { return count_of(model_.parameters()); }
 
-  nlohmann::json run(int rounds) override {
+  Json run(int rounds) override {
     const auto before = part_seconds();
     optimiser_seconds_ = 0;
     std::vector<double> seconds;
@@ -46,7 +46,7 @@ class ModelRounds : public Rounds {
       seconds.push_back(seconds_since(start));
       all += seconds.back();
     }
-    nlohmann::json parts;
+    Json parts;
     double rest = all - optimiser_seconds_;
     for (std::size_t i = 0; i < kParts; ++i) {
       const double spent = part_seconds()[i] - before[i];

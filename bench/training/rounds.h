@@ -2,8 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "training/cases.h"
 
 namespace sextant::bench {
@@ -14,7 +14,7 @@ class Rounds {
   virtual std::int64_t parameters() = 0;  // how many numbers are learned
   // Makes so many rounds: {"seconds": of each, "loss": per target, of the last, "parts": {name:
   // seconds}, of all rounds together}.
-  virtual nlohmann::json run(int rounds) = 0;
+  virtual Json run(int rounds) = 0;
 };
 
 // Weights, gradients and optimiser are made; nothing has run yet.

@@ -3,17 +3,14 @@
 #include "core/safetensors_header.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
+#include "core/json.h"
 #include "core/quoted_text.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Named {
   std::string_view name;
@@ -35,97 +32,71 @@ constexpr std::array<Named, 13> kNamed = {{{"F64", DType::float64},
 constexpr std::string_view kMetadata = "__metadata__";
 
 // What the JSON parser calls for each piece of the text. Everything that is not expected throws.
-class Reader : public nlohmann::json_sax<nlohmann::json> {
+class Reader : public JsonEvents {
  public:
   explicit Reader(std::string_view where) : where_(where) {}
 
   SafetensorsHeader header;
 
-  bool start_object(std::size_t) override {
+  void start_object() override {
     if (place_ == Place::outside) return go(Place::names);
     if (place_ != Place::entry_or_metadata) refuse("an object");
     return go(name_ == kMetadata ? Place::metadata : Place::entry);
   }
-  bool key(std::string& text) override {
+  void key(std::string& text) override {
     if (place_ == Place::names) {
-      if (!names_.insert(text).second) {
-        throw Error(where_, "has the name " + quoted_text(text) + " twice in its header");
-      }
       name_ = text;
       key_.clear();
       entry_ = Entry{};
       return go(Place::entry_or_metadata);
     }
-    if (place_ == Place::metadata) {
-      if (header.metadata.contains(text)) twice(text);
-      key_ = text;
-      return true;
-    }
-    const bool seen = text == "dtype"          ? entry_.dtype.has_value()
-                      : text == "shape"        ? entry_.has_shape
-                      : text == "data_offsets" ? entry_.has_offsets
-                                               : false;
-    if (seen) twice(text);
+    key_ = text;
+    if (place_ == Place::metadata) return;
     if (text != "dtype" && text != "shape" && text != "data_offsets") {
       fail("has the unknown key " + quoted_text(text) + ", must be dtype, shape or data_offsets");
     }
-    key_ = text;
-    return true;
   }
-  bool end_object() override {
+  void end_object() override {
     if (place_ == Place::names) return go(Place::after);
     if (place_ == Place::entry) add_entry();
     return go(Place::names);
   }
-  bool start_array(std::size_t) override {
+  void start_array() override {
     if (place_ != Place::entry || (key_ != "shape" && key_ != "data_offsets")) refuse("an array");
     (key_ == "shape" ? entry_.has_shape : entry_.has_offsets) = true;
     numbers_.clear();
     return go(Place::numbers);
   }
-  bool end_array() override {
+  void end_array() override {
     (key_ == "shape" ? entry_.shape : entry_.offsets) = numbers_;
     return go(Place::entry);
   }
-  bool number_unsigned(number_unsigned_t value) override {
+  void whole(std::uint64_t value) override {
     if (place_ != Place::numbers) refuse("a number");
     if (key_ == "shape" && numbers_.size() == kMaxRank) {
       fail("has more than " + std::to_string(kMaxRank) + " axes");
     }
     if (key_ == "data_offsets" && numbers_.size() == 2) fail("must have two data_offsets");
     numbers_.push_back(value);
-    return true;
   }
-  bool string(std::string& text) override {
+  void string(std::string& text) override {
     if (place_ == Place::metadata) {
       header.metadata[key_] = text;
-      return true;
+      return;
     }
     if (place_ != Place::entry || key_ != "dtype") refuse("a text");
     for (const Named& each : kNamed) {
       if (each.name == text) entry_.dtype = each.dtype;
     }
-    if (entry_.dtype) return true;
+    if (entry_.dtype) return;
     std::string names;
     for (const Named& each : kNamed) names += (names.empty() ? "" : ", ") + std::string(each.name);
     fail("has dtype " + quoted_text(text) + ", must be one of " + names);
   }
-  bool null() override { refuse("null"); }
-  bool boolean(bool) override { refuse("true or false"); }
-  bool number_integer(number_integer_t) override { refuse("a negative number"); }
-  bool number_float(number_float_t, const std::string&) override {
-    refuse("a number with a fraction, or too large a one");
-  }
-  bool binary(binary_t&) override { refuse("binary data"); }
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception& problem) override {
-    // Without the library's own prefix "[json.exception.parse_error.101] parse error at ...:".
-    std::string what = problem.what();
-    if (const auto colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
-    for (char& c : what) c = c >= ' ' && c <= '~' ? c : '?';
-    throw Error(where_, "has an unreadable header: JSON, at byte " + std::to_string(position) +
-                            ": " + what.substr(0, 200));
-  }
+  void null() override { refuse("null"); }
+  void boolean(bool) override { refuse("true or false"); }
+  void negative(std::int64_t) override { refuse("a negative number"); }
+  void real(double) override { refuse("a number with a fraction, or too large a one"); }
 
  private:
   enum class Place { outside, names, entry_or_metadata, entry, metadata, numbers, after };
@@ -135,15 +106,9 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     std::vector<std::uint64_t> shape, offsets;
   };
 
-  bool go(Place place) {
-    place_ = place;
-    return true;
-  }
+  void go(Place place) { place_ = place; }
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(where_, "tensor " + quoted_text(name_) + " " + what);
-  }
-  [[noreturn]] void twice(const std::string& text) const {
-    throw Error(where_, "has the key " + quoted_text(text) + " twice in " + quoted_text(name_));
   }
   [[noreturn]] void refuse(const std::string& got) const {
     switch (place_) {
@@ -204,7 +169,6 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
   std::string where_;
   Place place_ = Place::outside;
-  std::set<std::string, std::less<>> names_;
   std::string name_, key_;
   Entry entry_;
   std::vector<std::uint64_t> numbers_;
@@ -214,11 +178,10 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::string_view where) {
   if (!json.starts_with('{')) throw Error(where, "has a header that does not begin with {");
-  // The parser would take a zero byte for the end of the text and not look at what follows.
-  if (json.find('\0') != std::string_view::npos)
-    throw Error(where, "has a header with a zero byte");
   Reader reader(where);
-  nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
+  // Its size alone limits how many values it has, and they are not kept.
+  read_json(json, std::string(where) + ", header", reader,
+            {.bytes = kLargestSafetensorsHeader, .values = kLargestSafetensorsHeader});
   return std::move(reader.header);
 }
 
@@ -235,13 +198,13 @@ std::string format_safetensors_header(const SafetensorsHeader& header) {
     }
     one["shape"] = Json::array();
     for (const std::int64_t size : entry.shape) one["shape"].push_back(size);
-    one["data_offsets"] = {entry.begin, entry.end};
-    json[entry.name] = std::move(one);
+    one["data_offsets"] = Json::array({entry.begin, entry.end});
+    json.append(entry.name, std::move(one));
   }
   std::string text;
   try {
     text = json.dump();
-  } catch (const Json::type_error&) {
+  } catch (const JsonError&) {
     throw Error("save_safetensors", "must have names and metadata in UTF-8");
   }
   text.append((8 - text.size() % 8) % 8, ' ');

@@ -1,10 +1,10 @@
 // Configurations: checks, parts, JSON.
 #include "sextant/models/transformer_config.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
+#include "core/json.h"
 #include "schemes/enum_names.h"
 
 namespace sextant {
@@ -13,8 +13,6 @@ namespace {
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<ModelKind> = {"causal", "masked",
                                                                       "translator"};
-
-using Json = nlohmann::json;
 
 void check_size(const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value < least || value > most) {
@@ -53,8 +51,8 @@ struct Reader {
 
   template <class T>
   void operator()(const char* key, T& value) const {
-    const auto found = json.find(key);
-    if (found == json.end()) throw Error(where, std::string("must have the key ") + key);
+    const Json* found = json.find(key);
+    if (found == nullptr) throw Error(where, std::string("must have the key ") + key);
     const std::string at = where + "." + key;
     try {
       if constexpr (std::is_same_v<T, ModelKind>) {
@@ -64,19 +62,16 @@ struct Reader {
       } else if constexpr (std::is_same_v<T, NormKind>) {
         value = parse_norm_kind(found->get<std::string>(), at);
       } else {
-        if (std::is_integral_v<T> && !std::is_same_v<T, bool> && !found->is_number_integer()) {
-          throw Error(at, "must be a whole number");
-        }
         found->get_to(value);
       }
-    } catch (const Json::exception&) {
-      throw Error(at, "must be of another type");
+    } catch (const JsonError& error) {
+      throw Error(at, error.problem());
     }
   }
 };
 
 struct Writer {
-  nlohmann::ordered_json& json;
+  Json& json;
 
   template <class T>
   void operator()(const char* key, const T& value) const {
@@ -142,19 +137,13 @@ PositionOptions TransformerConfig::positions() const {
 }
 
 std::string format_config(const TransformerConfig& config) {
-  nlohmann::ordered_json json;
+  Json json;
   each_field(config, Writer{json});
   return json.dump(2) + "\n";
 }
 
 TransformerConfig parse_config(std::string_view text, std::string_view where) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception&) {
-    throw Error(where, "must be JSON");
-  }
-  if (!json.is_object()) throw Error(where, "must be a JSON object");
+  const Json json = Json::parse_object(text, where);
   TransformerConfig config;
   each_field(config, Reader{json, std::string(where)});
   std::set<std::string> known;

@@ -3,27 +3,22 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/json.h"
+
 namespace sextant {
-
-using ConfigJson = nlohmann::json;
-
-// Throws Error(where, ...) for what is no JSON object, for a key that an object has twice, and for
-// more than 32 levels.
-ConfigJson parse_config_json(std::string_view text, std::string_view where);
 
 // Every getter gives nothing where the key is absent or null, and throws Error where its value is
 // of another type or out of range.
 class ConfigObject {
  public:
   // `json` must be an object and outlive this; `prefix` is "rope_scaling." for an object inside.
-  ConfigObject(const ConfigJson& json, std::string where, std::string prefix = "")
+  ConfigObject(const Json& json, std::string where, std::string prefix = "")
       : json_(json), where_(std::move(where)), prefix_(std::move(prefix)) {}
 
   bool has(std::string_view key) const;
@@ -48,16 +43,16 @@ class ConfigObject {
 
   [[noreturn]] void fail(std::string_view key, const std::string& what) const;
   // Keys that no getter was asked for and that are not null.
-  std::vector<std::string> unread() const;
+  std::vector<const Json::Member*> unread() const;
   // Throws Error for the first of them.
   void refuse_unread(const std::string& allowed) const;
 
-  const ConfigJson& json() const noexcept { return json_; }
+  const Json& json() const noexcept { return json_; }
 
  private:
-  const ConfigJson* find(std::string_view key) const;
+  const Json* find(std::string_view key) const;
 
-  const ConfigJson& json_;
+  const Json& json_;
   std::string where_, prefix_;
   mutable std::set<std::string, std::less<>> read_;
 };

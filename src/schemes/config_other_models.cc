@@ -159,7 +159,7 @@ void read_t5(const ConfigObject& object, ModelConfig& config) {
 
 // Whose words are in pos_att_type, a list or "p2c|c2p".
 bool has_term(const ConfigObject& object, std::string_view term) {
-  const ConfigJson value = object.json().value("pos_att_type", ConfigJson());
+  const Json value = object.json().value("pos_att_type", Json());
   object.has("pos_att_type");
   std::vector<std::string> terms;
   if (value.is_array()) {

@@ -209,7 +209,7 @@ class Reader {
 
 RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
                       const RopeContext& context) {
-  static const ConfigJson kNothing = ConfigJson::object();
+  static const Json kNothing = Json::object();
   const ConfigObject nothing(kNothing, "config");
   const ConfigObject& entry = rope != nullptr ? *rope : nothing;
 

@@ -242,7 +242,7 @@ class Reader {
     for (std::size_t i = 0; i < layers; ++i) {
       rotates_[i] = (static_cast<std::int64_t>(i) + 1) % interval != 0;
     }
-    const ConfigJson list = object_.json().value("no_rope_layers", ConfigJson());
+    const Json list = object_.json().value("no_rope_layers", Json());
     object_.has("no_rope_layers");
     if (list.is_array() && list.empty()) return;  // Llama 4 writes [] for "by the interval"
     const auto given = object_.integers("no_rope_layers");
@@ -349,8 +349,8 @@ class Reader {
   }
 
   static bool is_nested(const ConfigObject& parameters) {
-    return std::any_of(parameters.json().begin(), parameters.json().end(),
-                       [](const ConfigJson& value) { return value.is_object(); });
+    return std::ranges::any_of(parameters.json().items(),
+                               [](const Json::Member& each) { return each.value.is_object(); });
   }
 
   LayerPositions layer(std::int64_t index) {
@@ -396,10 +396,10 @@ class Reader {
 
   // Llama 4: queries of layers that do not rotate grow with the position.
   void set_temperature(LayerPositions& layer) const {
-    const ConfigJson tuning = object_.json().value("attn_temperature_tuning", ConfigJson());
+    const Json tuning = object_.json().value("attn_temperature_tuning", Json());
     object_.has("attn_temperature_tuning");
-    const bool off = tuning == ConfigJson(false) || tuning == ConfigJson(0);
-    if (!tuning.is_null() && !tuning.is_boolean() && !tuning.is_number_integer()) {
+    const bool off = tuning == Json(false) || tuning == Json(0);
+    if (!tuning.is_null() && !tuning.is_boolean() && !tuning.is_integer()) {
       object_.fail("attn_temperature_tuning", "must be true or false, or a whole number");
     }
     const double floor_scale = object_.positive("floor_scale").value_or(8192);

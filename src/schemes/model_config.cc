@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "core/quoted_text.h"
 #include "schemes/config_families.h"
@@ -26,9 +27,9 @@ bool speaks_of_positions(std::string_view key) {
 }
 
 void refuse_unread_positions(const ConfigObject& object, const std::string& model_type) {
-  for (const std::string& key : object.unread()) {
-    const ConfigJson& value = object.json().at(key);
-    if (!speaks_of_positions(key) || value == ConfigJson(false)) continue;
+  for (const Json::Member* each : object.unread()) {
+    const auto& [key, value] = *each;
+    if (!speaks_of_positions(key) || value == Json(false)) continue;
     object.fail(key, "speaks of positions, but is not known for the model type " + model_type +
                          ": it would be lost");
   }
@@ -36,11 +37,13 @@ void refuse_unread_positions(const ConfigObject& object, const std::string& mode
 
 // Beside a text_config: nothing of the text model, or the same again.
 void check_beside(const ConfigObject& outer, const ConfigObject& text) {
+  std::map<std::string_view, const Json*> inner;  // a config may have a million keys
+  for (const auto& [key, value] : text.json().items()) inner.emplace(key, &value);
   for (const auto& [key, value] : outer.json().items()) {
-    if (!speaks_of_positions(key) || value.is_null() || value == ConfigJson(false)) continue;
-    const auto inside = text.json().find(key);
-    if (inside != text.json().end() && *inside == value) continue;
-    outer.fail(key, inside == text.json().end()
+    if (!speaks_of_positions(key) || value.is_null() || value == Json(false)) continue;
+    const auto inside = inner.find(key);
+    if (inside != inner.end() && *inside->second == value) continue;
+    outer.fail(key, inside == inner.end()
                         ? "speaks of positions, but is not in text_config, which is what is read"
                         : "must be the same as in text_config");
   }
@@ -84,7 +87,7 @@ bool ModelConfig::tables_differ() const noexcept {
 }
 
 ModelConfig parse_model_config(std::string_view text, std::string_view where) {
-  const ConfigJson json = parse_config_json(text, where);
+  const Json json = Json::parse_object(text, where);
   const ConfigObject outer(json, std::string(where));
   const auto inner = outer.object("text_config");
   const ConfigObject& object = inner ? *inner : outer;

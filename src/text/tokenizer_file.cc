@@ -7,22 +7,20 @@
 #include "sextant/core/files.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
-#include "text/json_object.h"
 #include "text/quote.h"
+#include "text/token_list.h"
 #include "text/tokenizer_parts.h"
 
 namespace sextant {
 namespace {
 
-using nlohmann::json;
 using text::in_quotes;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
 constexpr auto kFormat = "sextant tokenizer 1";
 
-json read_object(std::string_view bytes, std::string_view where) {
+Json read_object(std::string_view bytes, std::string_view where) {
   check_utf8(bytes, where);
-  json object = text::parse_object(bytes, where);
+  Json object = Json::parse_object(bytes, where, text::kTokenFile);
   const std::initializer_list<const char*> keys = {"format", "kind", "lower_case",
                                                    "split_punctuation", "tokens"};
   for (const auto& [key, value] : object.items()) {
@@ -104,7 +102,7 @@ SubwordTokenizer read_model(std::string_view bytes, std::string_view where) {
 }  // namespace
 
 void Tokenizer::save(const std::string& folder) const {
-  nlohmann::ordered_json object;
+  Json object;
   object["format"] = kFormat;
   object["kind"] = name(kind_);
   object["lower_case"] = lower_case_;
@@ -116,14 +114,14 @@ void Tokenizer::save(const std::string& folder) const {
 
 Tokenizer Tokenizer::load(const std::string& folder) {
   const std::string path = folder + "/tokenizer.json";
-  const std::string bytes = read_file(path, kMostBytes);
+  const std::string bytes = read_file(path, text::kTokenFile.bytes);
   const auto kind = read_object(bytes, path)["kind"].get<std::string>();
   if (kind != name(TokenizerKind::subword)) return parse(bytes, {}, path);
-  return parse(bytes, read_file(folder + "/tokenizer.model", kMostBytes), path);
+  return parse(bytes, read_file(folder + "/tokenizer.model", text::kTokenFile.bytes), path);
 }
 
 Tokenizer Tokenizer::parse(std::string_view bytes, std::string_view model, std::string_view where) {
-  const json object = read_object(bytes, where);
+  const Json object = read_object(bytes, where);
   const Settings settings{tokenizer_kind(object["kind"].get<std::string>()),
                           object["lower_case"].get<bool>(),
                           object["split_punctuation"].get<bool>()};

@@ -8,16 +8,13 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/text/segment.h"
-#include "text/json_object.h"
 #include "text/quote.h"
+#include "text/token_list.h"
 
 namespace sextant {
 namespace {
 
-using nlohmann::json;
 using text::in_quotes;
-
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
 
 Error unknown_word(std::string_view word, std::span<const std::string> allowed) {
   constexpr std::size_t kShown = 20;
@@ -111,7 +108,7 @@ std::vector<std::string> Vocabulary::tokens_of(std::span<const std::int64_t> ind
 }
 
 void Vocabulary::save(const std::string& path) const {
-  nlohmann::ordered_json object;
+  Json object;
   object["tokens"] = tokens_;
   object["oov"] = nullptr;
   if (oov_) object["oov"] = *oov_;
@@ -119,12 +116,12 @@ void Vocabulary::save(const std::string& path) const {
 }
 
 Vocabulary Vocabulary::load(const std::string& path) {
-  return parse(read_file(path, kMostBytes), path);
+  return parse(read_file(path, text::kTokenFile.bytes), path);
 }
 
 Vocabulary Vocabulary::parse(std::string_view bytes, std::string_view where) {
   check_utf8(bytes, where);
-  const json object = text::parse_object(bytes, where);
+  const Json object = Json::parse_object(bytes, where, text::kTokenFile);
   for (const auto& [key, value] : object.items()) {
     if (key != "tokens" && key != "oov") {
       throw Error(where, "must have the keys \"tokens\" and \"oov\" only, got " + in_quotes(key));
@@ -134,7 +131,7 @@ Vocabulary Vocabulary::parse(std::string_view bytes, std::string_view where) {
     if (!object.contains(key)) throw Error(where, std::string("must have the key \"") + key + '"');
   }
   std::optional<std::string> oov;
-  if (const json& value = object["oov"]; value.is_string()) {
+  if (const Json& value = object["oov"]; value.is_string()) {
     oov = value.get<std::string>();
   } else if (!value.is_null()) {
     throw Error(where, std::string("must have text or null as \"oov\", got ") + value.type_name());

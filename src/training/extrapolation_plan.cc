@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -13,8 +14,6 @@
 
 namespace sextant {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
 constexpr double kFloor = 0.1;  // of the learning rate, at the end of the cosine
@@ -198,15 +197,15 @@ std::int64_t plan_steps(const ExtrapolationOptions& options,
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
     try {
-      const Json plan = Json::parse(read_file(path, 1 << 24));
+      const Json plan = Json::parse_object(read_file(path, JsonLimits{}.bytes), path);
       if (plan.at("format") != kFormat) throw Error(path, "must be of format 1");
       check_same(path, "", plan.at("settings"), settings);
       check_same(path, "limit", plan.at("limit"), limit);
       const auto steps = plan.at("steps").get<std::int64_t>();
       if (steps < 1) throw Error(path, "must have at least 1 step, got " + std::to_string(steps));
       return steps;
-    } catch (const Json::exception& error) {
-      throw Error(path, std::string("must be the plan of an extrapolation: ") + error.what());
+    } catch (const JsonError& error) {
+      throw Error(path, "must be the plan of an extrapolation: " + error.problem());
     }
   }
   Json plan = {{"format", kFormat}, {"steps", options.steps}, {"limit", limit}};

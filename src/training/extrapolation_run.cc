@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "training/extrapolation_plan.h"
@@ -85,7 +85,7 @@ class Experiment {
 
   // The text that scores depend on goes with the table.
   void save(const ExtrapolationTable& table) const {
-    auto json = nlohmann::ordered_json::parse(format_json(table));
+    Json json = Json::parse(format_json(table));
     json["text"] = fingerprint(held_out_);
     write_file(results_, json.dump(2) + "\n");
   }
@@ -94,9 +94,9 @@ class Experiment {
   std::vector<ExtrapolationRow> finished_rows(const ExtrapolationTable& wanted) const {
     std::error_code ignored;
     if (!std::filesystem::exists(results_, ignored)) return {};
-    const std::string text = read_file(results_, std::uint64_t{1} << 28);
+    const std::string text = read_file(results_, JsonLimits{}.bytes);
     ExtrapolationTable found = parse_extrapolation(text, results_);
-    const auto json = nlohmann::ordered_json::parse(text);
+    const Json json = Json::parse(text);
     const bool same = found.train_length == wanted.train_length && found.steps == wanted.steps &&
                       found.stride == wanted.stride && found.lengths == wanted.lengths &&
                       found.scored.first == wanted.scored.first &&

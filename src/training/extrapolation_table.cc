@@ -1,14 +1,12 @@
 // The table as JSON and CSV.
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/training/extrapolation.h"
 
 namespace sextant {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const std::vector<std::int64_t>& lengths, const std::vector<LengthScore>& scores) {
   Json list = Json::array();
@@ -64,12 +62,12 @@ std::string format_json(const ExtrapolationTable& table) {
                             {"segments", to_json(table.lengths, row.segments)},
                             {"sliding", to_json(table.lengths, row.sliding)}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, JsonBytes::replace) + "\n";
 }
 
 ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view where) {
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse_object(text, where);
     if (json.at("format") != 1) throw Error(where, "must be of format 1");
     ExtrapolationTable table{.train_length = json.at("train_length").get<std::int64_t>(),
                              .steps = json.at("steps").get<std::int64_t>(),
@@ -93,8 +91,8 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
       }
     }
     return table;
-  } catch (const Json::exception& error) {
-    throw Error(where, std::string("must be a table of extrapolation: ") + error.what());
+  } catch (const JsonError& error) {
+    throw Error(where, "must be a table of extrapolation: " + error.problem());
   }
 }
 

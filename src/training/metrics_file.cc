@@ -6,18 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 
 namespace sextant {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 [[noreturn]] void fail(const std::string& path, int reason) {
   throw Error(path, "cannot be written: " + std::generic_category().message(reason));
@@ -81,10 +79,10 @@ LossCurves loss_curves(const std::string& path) {
   for (int line = 1; begin < bytes.size(); ++line) {
     const std::size_t end = bytes.find('\n', begin);
     if (end == std::string::npos) break;
-    const Json json = Json::parse(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
-                                  bytes.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    const std::string_view text = std::string_view(bytes).substr(begin, end - begin);
     begin = end + 1;
     try {
+      const Json json = Json::parse_object(text, path);
       const auto step = json.at("step").get<double>();
       const auto loss = json.at("loss").get<double>();
       const auto mean = json.at("mean_loss").get<double>();
@@ -96,7 +94,7 @@ LossCurves loss_curves(const std::string& path) {
       if (!json.contains("validation_loss")) continue;
       curves.validation_loss.push_back(json.at("validation_loss").get<double>());
       curves.validation_steps.push_back(step);
-    } catch (const Json::exception&) {
+    } catch (const Error&) {
       throw Error(path,
                   "must be the metrics of a training, is not in line " + std::to_string(line));
     }

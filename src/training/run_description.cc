@@ -3,9 +3,9 @@
 
 #include <cmath>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -14,9 +14,8 @@
 namespace sextant {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kFormat = 1;
+constexpr JsonLimits kSettings{.depth = JsonLimits{}.depth - 1};  // a level of run.json is above
 
 Json to_json(const TrainerOptions& options) {
   const AdamWOptions& adamw = options.optimiser;
@@ -41,8 +40,8 @@ Json to_json(const TrainerOptions& options) {
 }
 
 Json parse_run(const std::string& path, const std::string& text) {
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("format") || json["format"] != kFormat) {
+  Json json = Json::parse_object(text, path);
+  if (json.value("format", Json()) != kFormat) {
     throw Error(path, "must be a JSON object of format " + std::to_string(kFormat));
   }
   return json;
@@ -62,11 +61,14 @@ void check_minutes(const char* where, double minutes) {
 void check_same(const std::string& path, const std::string& name, const Json& found,
                 const Json& wanted) {
   if (found.is_object() && wanted.is_object()) {
-    Json both = found;
-    both.update(wanted);
-    for (const auto& [key, any] : both.items()) {
-      check_same(path, name.empty() ? key : name + "." + key, found.value(key, Json()),
-                 wanted.value(key, Json()));
+    const auto full = [&name](const std::string& key) {
+      return name.empty() ? key : name + "." + key;
+    };
+    for (const auto& [key, value] : wanted.items()) {
+      check_same(path, full(key), found.value(key, Json()), value);
+    }
+    for (const auto& [key, value] : found.items()) {
+      if (!wanted.contains(key)) check_same(path, full(key), value, Json());
     }
   } else if (found != wanted) {
     throw Error(path, "must have the same " + name + " to be resumed: it is " + found.dump() +
@@ -103,9 +105,7 @@ void check_options(const TrainerOptions& options) {
     throw Error("trainer.threads", "must be 0 .. " + std::to_string(kMostThreads) + ", got " +
                                        std::to_string(options.threads));
   }
-  if (!Json::parse(options.settings, nullptr, false).is_object()) {
-    throw Error("trainer.settings", "must be a JSON object");
-  }
+  Json::parse_object(options.settings, "trainer.settings", kSettings);
   learning_rate(options.schedule, 0);
   AdamW({}, options.optimiser);
 }
@@ -139,8 +139,8 @@ TrainerOptions read_run(const std::string& folder) {
     options.word_dropout = json.at("word_dropout").get<double>();
     options.settings = json.at("settings").dump();
     return options;
-  } catch (const Json::exception& error) {
-    throw Error(path, std::string("must be the run.json of a training: ") + error.what());
+  } catch (const JsonError& error) {
+    throw Error(path, "must be the run.json of a training: " + error.problem());
   }
 }
 

@@ -2,10 +2,10 @@
 #include "training/state_file.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "training/durable.h"
@@ -13,7 +13,6 @@
 namespace sextant {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int kFormat = 1;
@@ -30,13 +29,13 @@ struct Contents {
 };
 
 Json parse(const std::string& path) {
-  const std::string bytes = read_file(path);
-  Json json = Json::parse(bytes, nullptr, false);
-  if (!json.is_object() || !json.contains("checksum") || !json["checksum"].is_string()) {
+  const std::string bytes = read_file(path, JsonLimits{}.bytes);
+  Json json = Json::parse_object(bytes, path);
+  if (!json.value("checksum", Json()).is_string()) {
     throw Error(path, "must be a JSON object with a checksum");
   }
   const bool as_written = json.dump(2) + "\n" == bytes;  // not a digit or a space another
-  const std::string wanted = json["checksum"];
+  const std::string wanted = json["checksum"].text();
   json.erase("checksum");
   if (!as_written || checksum_of(json.dump()) != wanted)
     throw Error(path, "must be as it was written, is damaged");
@@ -64,8 +63,8 @@ Contents read_contents(const std::string& path) {
           {name, file.at("bytes").get<std::size_t>(), file.at("checksum").get<std::string>()});
     }
     return contents;
-  } catch (const Json::exception& error) {
-    throw Error(path, std::string("must be a training state: ") + error.what());
+  } catch (const JsonError& error) {
+    throw Error(path, "must be a training state: " + error.problem());
   }
 }
 
@@ -97,7 +96,9 @@ void write_state(const std::string& folder, const TrainingState& state) {
                {"since_best", state.since_best},
                {"metrics_bytes", state.metrics_bytes},
                {"files", files}};
+  json.sort_keys();
   json["checksum"] = checksum_of(json.dump());
+  json.sort_keys();
   write_file(folder + kName, json.dump(2) + "\n");
 }
 

@@ -22,7 +22,7 @@ TEST(Attend, RowsOfEveryHeadSumToOne) {
     ASSERT_EQ(head.size(), 6U);
     for (const auto& row : head) {
       double sum = 0;
-      for (const double weight : row) sum += weight;
+      for (const auto& weight : row) sum += weight.get<double>();
       EXPECT_NEAR(sum, 1, 6 * 2.3e-16);  // six roundings of numbers up to one
     }
   }
@@ -32,7 +32,7 @@ TEST(Attend, ACausalMaskHidesLaterWords) {
   const auto weights = sextant("attend 'a b c' --causal --json").json()["weights"];
   EXPECT_EQ(weights[0][0], (std::vector<double>{1, 0, 0}));
   EXPECT_EQ(weights[3][1][2], 0);
-  EXPECT_GT(weights[3][2][1], 0);
+  EXPECT_GT(weights[3][2][1].get<double>(), 0);
 }
 
 TEST(Attend, OnlyPositionsTellEqualWordsApart) {
@@ -99,7 +99,7 @@ TEST(Attend, SavesEveryFormatByItsEnding) {
   EXPECT_THAT(contents(folder / "map.svg"), StartsWith("<svg"));
   EXPECT_THAT(contents(folder / "map.png"), StartsWith("\x89PNG"));
   EXPECT_EQ(load_npy(folder / "map.npy").shape, (Shape{4, 6, 6}));
-  EXPECT_EQ(nlohmann::json::parse(contents(folder / "map.json"))["heads"], 4);
+  EXPECT_EQ(Json::parse(contents(folder / "map.json"))["heads"], 4);
   // One page with maps and lines.
   const std::string page = contents(folder / "map.html");
   EXPECT_NE(page.find("<svg"), page.rfind("<svg"));

@@ -24,12 +24,12 @@ const std::string& copying() {
 
 std::string attend(const std::string& rest) { return "attend --model " + copying() + " " + rest; }
 
-double largest_error_of_rows(const nlohmann::json& heads) {
+double largest_error_of_rows(const Json& heads) {
   double largest = 0;
   for (const auto& head : heads) {
     for (const auto& row : head) {
       double sum = 0;
-      for (const double weight : row) sum += weight;
+      for (const auto& weight : row) sum += weight.get<double>();
       largest = std::max(largest, std::abs(sum - 1));
     }
   }

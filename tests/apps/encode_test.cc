@@ -147,7 +147,7 @@ TEST(Encode, SavesEveryFormatByItsEnding) {
   EXPECT_THAT(contents(folder / "P.svg"), HasSubstr("<svg"));
   EXPECT_THAT(contents(folder / "P.html"), HasSubstr("<svg"));
   EXPECT_EQ(csv(contents(folder / "P.csv")).size(), 100U);
-  const auto json = nlohmann::json::parse(contents(folder / "P.json"));
+  const auto json = Json::parse(contents(folder / "P.json"));
   EXPECT_EQ(json["scheme"], "sinusoidal");
   EXPECT_EQ(json["shape"], (std::vector{100, 512}));
   EXPECT_EQ(json["values"][1][1].get<float>(), table(1, 1));

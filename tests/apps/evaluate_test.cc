@@ -72,7 +72,7 @@ TEST(EvaluateCommand, ThePerplexityIsThatOfTheModelsLoss) {
   // Decoding rounds log-probabilities to float32, the loss adds exponentials in it: a few 2^-24 of
   // numbers below 16.
   const double expected = std::exp(sum.loss / 6);
-  EXPECT_NEAR(json["perplexity"], expected, 1e-5 * expected);
+  EXPECT_NEAR(json["perplexity"].get<double>(), expected, 1e-5 * expected);
   EXPECT_EQ(json["reference_tokens"], 6);
 }
 
@@ -88,7 +88,8 @@ TEST(EvaluateCommand, SeveralModelsAreEvaluatedTogether) {
   const auto alone =
       sextant("evaluate --json --model " + turning_model() + " --pairs " + folder / "pairs.tsv")
           .json();
-  EXPECT_NEAR(json["perplexity"], alone["perplexity"], 1e-5 * alone["perplexity"].get<double>());
+  EXPECT_NEAR(json["perplexity"].get<double>(), alone["perplexity"].get<double>(),
+              1e-5 * alone["perplexity"].get<double>());
   EXPECT_EQ(json["reference_tokens"], 6);
   put(folder / "text", "a b c");
   const Outcome text = sextant("evaluate --model " + alphabet_model() + " --model " +
@@ -139,7 +140,7 @@ TEST(EvaluateCommand, ScoresEveryTokenOfATextOnce) {
   EXPECT_EQ(json["characters"], text.size());
   ASSERT_EQ(json["results"].size(), 2U);
   for (const auto& row : json["results"]) {
-    const double expected = perplexity(text, 8, row["stride"]);
+    const double expected = perplexity(text, 8, row["stride"].get<std::int64_t>());
     // float32 sums of a model of two layers, in another order: 1e-5 of the logits.
     EXPECT_NEAR(row["perplexity"].get<double>(), expected, 1e-4 * expected);
     EXPECT_NEAR(row["bits_per_character"].get<double>(), std::log2(row["perplexity"].get<double>()),

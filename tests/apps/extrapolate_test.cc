@@ -53,7 +53,7 @@ TEST_F(Extrapolate, PrintsATableAndKeepsItInItsFolder) {
   EXPECT_THAT(outcome.out, HasSubstr("- learned: "));
   EXPECT_THAT(outcome.err, HasSubstr("learned (2 of 3): training"));
   EXPECT_THAT(contents(folder_ / "runs/extrapolation.svg"), HasSubstr("kerple_log"));
-  const auto results = nlohmann::json::parse(contents(folder_ / "runs/results.json"));
+  const auto results = Json::parse(contents(folder_ / "runs/results.json"));
   ASSERT_EQ(results["rows"].size(), 3u);
   EXPECT_TRUE(results["rows"][1]["sliding"][2]["perplexity"].is_null());
 }
@@ -96,8 +96,8 @@ TEST_F(Extrapolate, TakesSchemesWithParameters) {
 TEST_F(Extrapolate, MeasuresWhatFitsIntoMinutes) {
   const Outcome outcome = sextant(words("--minutes 0.02 --schemes none"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const auto plan = nlohmann::json::parse(contents(folder_ / "runs/plan.json"));
-  EXPECT_GE(plan["steps"], 1);
+  const auto plan = Json::parse(contents(folder_ / "runs/plan.json"));
+  EXPECT_GE(plan["steps"].get<int>(), 1);
   EXPECT_EQ(plan["measured"][0]["label"], "none");
 }
 

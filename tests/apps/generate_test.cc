@@ -80,7 +80,8 @@ TEST(GenerateCommand, FillsHolesOfAMaskedModel) {
   ASSERT_EQ(json["holes"].size(), 2U);
   EXPECT_EQ(json["holes"][0]["tokens"][0], "d");
   EXPECT_EQ(json["holes"][1]["tokens"].size(), 3U);
-  EXPECT_GT(json["holes"][0]["probabilities"][0], json["holes"][0]["probabilities"][1]);
+  EXPECT_GT(json["holes"][0]["probabilities"][0].get<double>(),
+            json["holes"][0]["probabilities"][1].get<double>());
   const Outcome text = sextant(command + " --fill 'abc[MASK]efghij'");
   EXPECT_THAT(text.out, StartsWith("abcdefghij\n\n[MASK] 1  probability\nd "));
 

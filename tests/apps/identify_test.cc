@@ -15,8 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // The table of `options` identified from its file.
-nlohmann::json identified(const std::string& options, const std::string& file = "P.npy",
-                          const std::string& more = "") {
+Json identified(const std::string& options, const std::string& file = "P.npy",
+                const std::string& more = "") {
   const Folder folder;
   const Outcome made = sextant("encode " + options + " -o " + folder / file);
   EXPECT_EQ(made.code, 0) << made.err;

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/json.h"
 #include "support/folders.h"
 
 namespace sextant::app_tests {
@@ -51,7 +51,7 @@ struct Outcome {
   int code = -1;
   std::string out;
   std::string err;
-  nlohmann::json json() const { return nlohmann::json::parse(out); }
+  Json json() const { return Json::parse(out); }
 };
 
 // `line` is shell text in which "sextant" as the first word of a command is the program under test.

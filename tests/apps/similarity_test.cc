@@ -4,10 +4,10 @@
 
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/run_program.h"
+#include "core/json.h"
 #include "sextant/layers/similarity.h"
 #include "sextant/models/model_folder.h"
 
@@ -140,7 +140,7 @@ TEST_F(Similarity, VectorsCanBeThoseOfAModel) {
   const Outcome outcome =
       sextant("similarity black brown --positions 2,10 --json --model " + (folder_ / ""));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_NEAR(nlohmann::json::parse(outcome.out)["word"].get<double>(), expected, 1e-15);
+  EXPECT_NEAR(Json::parse(outcome.out)["word"].get<double>(), expected, 1e-15);
   EXPECT_NE(sextant("similarity black brown --positions 2,10 --model nowhere").code, 0);
 }
 

@@ -68,10 +68,11 @@ TEST_F(Train, LearnsATextAndKeepsModelMetricsAndCurves) {
   EXPECT_EQ(json["step"], 60);
   EXPECT_EQ(json["end"], "steps");
   // 27 characters: log 27 = 3.3 at first.
-  EXPECT_LT(json["validation_loss"], 2.5);
-  EXPECT_NEAR(json["perplexity"], std::exp(json["validation_loss"].get<double>()), 1e-9);
-  EXPECT_NEAR(json["bits_per_character"], json["validation_loss"].get<double>() / std::log(2.0),
+  EXPECT_LT(json["validation_loss"].get<double>(), 2.5);
+  EXPECT_NEAR(json["perplexity"].get<double>(), std::exp(json["validation_loss"].get<double>()),
               1e-9);
+  EXPECT_NEAR(json["bits_per_character"].get<double>(),
+              json["validation_loss"].get<double>() / std::log(2.0), 1e-9);
   for (const char* file :
        {"run.json", "metrics.jsonl", "best/model.safetensors", "best/config.json",
         "best/tokenizer.json", "last/optimiser.safetensors"}) {
@@ -134,7 +135,7 @@ TEST_F(Train, ChecksDatesItHasNotSeen) {
   const Outcome run = sextant("train dates -o " + (folder_ / "dates") + kTiny + "--steps 2 --json");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["exact_match_count"], 1000);
-  EXPECT_LT(run.json()["exact_match"], 0.5);  // of two steps
+  EXPECT_LT(run.json()["exact_match"].get<double>(), 0.5);  // of two steps
 }
 
 TEST_F(Train, TakesSchemesWithTheirParameters) {
@@ -207,7 +208,7 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
   const Outcome next = sextant(from("next", "--steps 1 --rate 0.0001 --json"));
   ASSERT_EQ(next.code, 0) << next.err;
   EXPECT_EQ(next.json()["model"]["width"], 16);
-  EXPECT_LT(next.json()["training_loss"], 2.5);  // as the first one ended
+  EXPECT_LT(next.json()["training_loss"].get<double>(), 2.5);  // as the first one ended
   EXPECT_EQ(contents(folder_ / "next/last/tokenizer.json"),
             contents(folder_ / "first/best/tokenizer.json"));
   // Resumed from its own checkpoint, wherever the first model is by then.

@@ -65,7 +65,8 @@ TEST(TranslateCommand, GivesSeveralTranslationsWithScores) {
   ASSERT_EQ(json["translations"].size(), 3U);
   EXPECT_EQ(json["translations"][0]["text"], "b a");
   EXPECT_EQ(json["translations"][0]["finished"], true);
-  EXPECT_GT(json["translations"][0]["score"], json["translations"][1]["score"]);
+  EXPECT_GT(json["translations"][0]["score"].get<double>(),
+            json["translations"][1]["score"].get<double>());
 }
 
 TEST(TranslateCommand, TheLengthPenaltyChangesScoresOnly) {

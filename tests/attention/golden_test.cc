@@ -6,24 +6,22 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/attention/attention.h"
+#include "sextant/core/files.h"
 #include "sextant/schemes/content_term.h"
 #include "sextant/schemes/scheme.h"
 #include "support/folders.h"
 
 namespace sextant {
 namespace {
-
-using Json = nlohmann::json;
 
 Tensor<double> tensor_of(const Json& json) {
   const auto sizes = json["shape"].get<std::vector<std::int64_t>>();
@@ -74,8 +72,7 @@ TEST(GoldenAttention, AgreesWithFrameworksOnContentTerms) {
   for (const auto& file :
        std::filesystem::directory_iterator(sextant::tests::data_folder() + "/schemes/golden")) {
     if (file.path().extension() != ".json") continue;
-    std::ifstream stream(file.path());
-    for (const Json& json : Json::parse(stream)) {
+    for (const Json& json : Json::parse(read_file(file.path()))) {
       if (!json.contains("arrays")) continue;  // a table: tests/schemes/golden_test.cc
       SCOPED_TRACE(json["source"].get<std::string>());
       SchemeWeights weights;

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/safetensors.h"
 #include "sextant/core/tensor.h"
@@ -27,7 +27,7 @@ class GoldenCase {
     const SafetensorsFile file =
         load_safetensors(sextant::tests::data_folder() + "/layers/golden/" + name + ".safetensors");
     for (const auto& [key, array] : file.tensors) tensors_.emplace(key, array.to<double>());
-    config_ = nlohmann::json::parse(file.metadata.at("config"));
+    config_ = Json::parse(file.metadata.at("config"));
     const auto error = file.metadata.find("float32_error");
     if (error != file.metadata.end()) float32_error_ = std::stod(error->second);
   }
@@ -39,7 +39,7 @@ class GoldenCase {
   }
   bool has(const std::string& name) const { return tensors_.contains(name); }
   const std::map<std::string, Tensor<double>>& tensors() const noexcept { return tensors_; }
-  const nlohmann::json& config() const noexcept { return config_; }
+  const Json& config() const noexcept { return config_; }
 
   // Rounded to T: exact for parameters, inputs and dout.
   template <class T>
@@ -69,7 +69,7 @@ class GoldenCase {
 
  private:
   std::map<std::string, Tensor<double>> tensors_;
-  nlohmann::json config_;
+  Json config_;
   double float32_error_ = 0;
 };
 

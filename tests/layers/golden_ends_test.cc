@@ -27,7 +27,8 @@ TYPED_TEST(GoldenEnds, EmbeddingWithPositions) {
   const auto& config = golden.config();
   const auto indices = config["indices"].get<std::vector<std::int64_t>>();
   const auto segments = golden.integers("x_segments");
-  const std::int64_t width = config["width"], padding = config["padding"];
+  const std::int64_t width = config["width"].get<std::int64_t>(),
+                     padding = config["padding"].get<std::int64_t>();
   const double scale = std::sqrt(static_cast<double>(width));
   const Embedding<T> embedding(golden.as<T>("parameter.weight"), padding);
   Embedding<T> gradient(Tensor<T>(embedding.table().shape()), padding);
@@ -72,9 +73,9 @@ TYPED_TEST(GoldenEnds, CrossEntropy) {
     const auto targets = golden.config()["targets"].get<std::vector<std::int64_t>>();
     Workspace memory;
     Pass pass{memory};
-    const LossSum sum =
-        token_loss<T>(logits, unit, targets, {.smoothing = golden.config()["smoothing"]}, dlogits,
-                      dunit.view(), pass);
+    const LossSum sum = token_loss<T>(logits, unit, targets,
+                                      {.smoothing = golden.config()["smoothing"].get<double>()},
+                                      dlogits, dunit.view(), pass);
     // Seven rows, each a logarithm of a sum of seven exponentials of logits up to 8: their
     // roundings and those of the logits.
     const double u = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
@@ -118,7 +119,8 @@ TYPED_TEST(GoldenEnds, PointerLoss) {
          .segments = segments,
          .context_segments = context_segments,
          .targets = targets},
-        weight, {.smoothing = golden.config()["smoothing"], .scale = golden["dout"](0)}, dh,
+        weight,
+        {.smoothing = golden.config()["smoothing"].get<double>(), .scale = golden["dout"](0)}, dh,
         dcontext, dweight, &it.gradient, pass);
     const double tolerance = golden.tolerance<T>() * golden["output"](0);
     EXPECT_NEAR(sum.smoothed, golden["output"](0), tolerance);

@@ -24,9 +24,9 @@ TYPED_TEST(GoldenStack, MultiHeadOfPackedSequences) {
   for (const char* name : {"mha_self", "mha_causal", "mha_cross"}) {
     SCOPED_TRACE(name);
     const GoldenCase golden(name);
-    const std::int64_t width = golden.config()["width"];
+    const std::int64_t width = golden.config()["width"].get<std::int64_t>();
     NumpyRandom random(1);
-    MultiHead<T> layer(width, golden.config()["heads"], random);
+    MultiHead<T> layer(width, golden.config()["heads"].get<std::int64_t>(), random);
     const auto weight = golden.as<T>("parameter.in_proj_weight"),
                bias = golden.as<T>("parameter.in_proj_bias");
     std::int64_t row = 0;
@@ -38,12 +38,12 @@ TYPED_TEST(GoldenStack, MultiHeadOfPackedSequences) {
     layer.to_out = {golden.as<T>("parameter.out_proj.weight"),
                     golden.as<T>("parameter.out_proj.bias")};
     const auto x = golden.as<T>("input.x");
-    const bool cross = golden.config()["cross"];
+    const bool cross = golden.config()["cross"].get<bool>();
     const auto context = golden.as<T>(cross ? "input.context" : "input.x");
     const auto segments = golden.integers("x_segments"),
                key_segments = golden.integers(cross ? "context_segments" : "x_segments");
     AttentionOptions<T> options{.segments = segments, .key_segments = key_segments};
-    options.causal = golden.config()["causal"] ? Causal::top_left : Causal::none;
+    options.causal = golden.config()["causal"].get<bool>() ? Causal::top_left : Causal::none;
     expect_golden<T>(golden, "output", layer(x, context, options).output);
   }
 }
@@ -56,19 +56,20 @@ TYPED_TEST(GoldenStack, AttentionLayer) {
     SCOPED_TRACE(name);
     const GoldenCase golden(name);
     NumpyRandom random(1);
-    const AttentionLayerOptions options{.width = golden.config()["width"],
-                                        .heads = golden.config()["heads"]};
+    const AttentionLayerOptions options{.width = golden.config()["width"].get<std::int64_t>(),
+                                        .heads = golden.config()["heads"].get<std::int64_t>()};
     Golden<T, AttentionLayer<T>> it(
         golden, [&](const std::string& ours) { return golden_names(rules, ours, ""); }, options,
         std::ref(random));
-    const bool cross = golden.config()["cross"];
+    const bool cross = golden.config()["cross"].get<bool>();
     const auto x = golden.as<T>("input.x"), dout = golden.as<T>("dout");
     const auto context = cross ? golden.as<T>("input.context") : Tensor<T>();
     const auto segments = golden.integers("x_segments");
     const auto key_segments =
         cross ? golden.integers("context_segments") : std::vector<std::int64_t>();
-    const AttentionCall<T> call{
-        .causal = golden.config()["causal"], .segments = segments, .key_segments = key_segments};
+    const AttentionCall<T> call{.causal = golden.config()["causal"].get<bool>(),
+                                .segments = segments,
+                                .key_segments = key_segments};
     Workspace memory;
     Pass pass{memory};
     Tensor<T> y(x.shape()), dx(x.shape()), dcontext(context.shape());
@@ -82,13 +83,13 @@ TYPED_TEST(GoldenStack, AttentionLayer) {
   }
 }
 
-StackOptions stack_options(const nlohmann::json& config) {
+StackOptions stack_options(const Json& config) {
   StackOptions options;
   options.layers = config.contains("layers") ? config["layers"].get<std::int64_t>() : 1;
-  options.attention.width = config["width"];
-  options.attention.heads = config["heads"];
-  options.hidden = config["hidden"];
-  options.epsilon = config["eps"];
+  options.attention.width = config["width"].get<std::int64_t>();
+  options.attention.heads = config["heads"].get<std::int64_t>();
+  options.hidden = config["hidden"].get<std::int64_t>();
+  options.epsilon = config["eps"].get<double>();
   if (config.contains("activation")) {
     options.activation = parse_activation(config["activation"].get<std::string>(), "config");
   }
@@ -179,7 +180,7 @@ TYPED_TEST(GoldenStack, Llama) {
   const GoldenCase golden("llama");
   const auto& config = golden.config();
   StackOptions options = stack_options(config);
-  options.attention.heads_k = config["key_heads"];
+  options.attention.heads_k = config["key_heads"].get<std::int64_t>();
   options.activation = Activation::swiglu;
   options.norm = NormKind::rms;
   options.causal = true;
@@ -188,7 +189,8 @@ TYPED_TEST(GoldenStack, Llama) {
   Golden<T, TransformerStack<T>> it(
       golden, [](const std::string& ours) { return golden_names(llama_names(), ours, ""); },
       options, std::ref(random));
-  const std::int64_t width = config["width"], heads = config["heads"];
+  const std::int64_t width = config["width"].get<std::int64_t>(),
+                     heads = config["heads"].get<std::int64_t>();
   SchemePositions<T> positions({.scheme = "rotary",
                                 .parameters = {{"layout", "half_split"}},
                                 .width = width,

@@ -17,19 +17,19 @@ class GoldenModels : public ::testing::Test {};
 using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(GoldenModels, Reals);
 
-TransformerConfig config_of(const nlohmann::json& json, ModelKind kind) {
+TransformerConfig config_of(const Json& json, ModelKind kind) {
   TransformerConfig config;
   config.kind = kind;
-  config.vocabulary = json["tokens"];
-  config.width = json["width"];
-  config.heads = json["heads"];
-  config.layers = json["layers"];
-  config.hidden = json["hidden"];
+  config.vocabulary = json["tokens"].get<std::int64_t>();
+  config.width = json["width"].get<std::int64_t>();
+  config.heads = json["heads"].get<std::int64_t>();
+  config.layers = json["layers"].get<std::int64_t>();
+  config.hidden = json["hidden"].get<std::int64_t>();
   config.scheme = "sinusoidal";
   return config;
 }
 
-std::vector<std::int64_t> list_of(const nlohmann::json& json) {
+std::vector<std::int64_t> list_of(const Json& json) {
   return json.get<std::vector<std::int64_t>>();
 }
 
@@ -53,7 +53,7 @@ void expect_model(const GoldenCase& golden, const TransformerConfig& config, con
   Golden<T, Model> it(golden, names, config);
   Workspace memory;
   Pass pass{memory};
-  const TokenLossOptions options{.smoothing = golden.config()["smoothing"],
+  const TokenLossOptions options{.smoothing = golden.config()["smoothing"].template get<double>(),
                                  .scale = golden["dout"](0)};
   const LossSum sum = it.layer.loss(batch, options, &it.gradient, pass);
   EXPECT_EQ(sum.tokens, 7);
@@ -64,7 +64,7 @@ void expect_model(const GoldenCase& golden, const TransformerConfig& config, con
 TYPED_TEST(GoldenModels, CausalLanguageModel) {
   const GoldenCase golden("language_model");
   TransformerConfig config = config_of(golden.config(), ModelKind::causal);
-  config.heads_k = golden.config()["key_heads"];
+  config.heads_k = golden.config()["key_heads"].template get<std::int64_t>();
   config.activation = Activation::swiglu;
   config.norm = NormKind::rms;
   config.bias = config.tied = false;
@@ -89,7 +89,7 @@ TYPED_TEST(GoldenModels, TranslatorWithAndWithoutPointer) {
     config.activation =
         parse_activation(golden.config()["activation"].template get<std::string>(), "config");
     config.pre_norm = golden.config()["norm"] == "pre";
-    config.pointer = golden.config()["pointer"];
+    config.pointer = golden.config()["pointer"].template get<bool>();
     const PairBatch batch{list_of(golden.config()["source"]), golden.integers("source_segments"),
                           target_of(golden)};
     const Naming encoder = stack_names("encoder.", transformer_names(false)),

@@ -15,27 +15,25 @@
 namespace sextant::onnx {
 namespace {
 
-using nlohmann::json;
-
-const json& member(const json& object, const char* name, const char* where) {
+const Json& member(const Json& object, const char* name, const char* where) {
   if (!object.is_object() || !object.contains(name)) {
     throw Error(where, std::string("must have a member \"") + name + "\"");
   }
   return object[name];
 }
 
-Shape shape_of(const json& list) {
+Shape shape_of(const Json& list) {
   std::vector<std::int64_t> sizes;
   for (const auto& size : list) sizes.push_back(size.get<std::int64_t>());
   return Shape(sizes);
 }
 
 // Of an input or output, which must be there.
-DType type_of(const json& entry, const char* list) {
+DType type_of(const Json& entry, const char* list) {
   return parse_dtype(member(entry, "dtype", list).get<std::string>());
 }
 
-double tolerance(const json& about, const char* name) {
+double tolerance(const Json& about, const char* name) {
   const auto value =
       member(member(about, "tolerance", "case.json"), name, "tolerance").get<double>();
   if (!(value >= 0)) throw Error("tolerance", "must be numbers >= 0");
@@ -74,7 +72,7 @@ std::string one_line(std::string text) {
 }  // namespace
 
 Case::Case(const std::string& folder)
-    : folder_(folder), about_(json::parse(read_file(folder + "/case.json"))) {
+    : folder_(folder), about_(Json::parse(read_file(folder + "/case.json"))) {
   op_ = member(about_, "op", "case.json").get<std::string>();
   rtol_ = tolerance(about_, "rtol");
   atol_ = tolerance(about_, "atol");
@@ -113,7 +111,7 @@ bool Case::has_attribute(std::string_view name) const {
 std::int64_t Case::integer(std::string_view name, std::int64_t otherwise) const {
   if (!has_attribute(name)) return otherwise;
   const auto& value = about_["attributes"][std::string(name)];
-  if (!value.is_number_integer()) throw Error(name, "must be an integer, got " + value.dump());
+  if (!value.is_integer()) throw Error(name, "must be an integer, got " + value.dump());
   return value.get<std::int64_t>();
 }
 
@@ -135,7 +133,7 @@ DType Case::input_type(std::size_t position) const {
 Array Case::input(std::size_t position) const { return load("inputs", position); }
 
 Array Case::load(const char* list, std::size_t position) const {
-  const json& entry = about_[list][position];
+  const Json& entry = about_[list][position];
   const auto file = member(entry, "file", list).get<std::string>();
   const DType dtype = type_of(entry, list);
   Array array = load_npy((std::filesystem::path(folder_) / file).string());

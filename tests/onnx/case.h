@@ -4,12 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "core/json.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/tensor.h"
@@ -60,7 +60,7 @@ class Case {
   Array load(const char* list, std::size_t position) const;
 
   std::string folder_, op_;
-  nlohmann::json about_;
+  Json about_;
   double rtol_ = 0, atol_ = 0;
 };
 

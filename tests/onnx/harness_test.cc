@@ -20,11 +20,10 @@
 namespace sextant::onnx {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 
 // The reason of failure after something was done to the files of a case that passes.
-std::string reason_after(const std::function<void(json&)>& edit,
+std::string reason_after(const std::function<void(Json&)>& edit,
                          const std::function<void(const std::string&)>& spoil = {},
                          const AttentionCase& wanted = {.past = 2, .presents = true}) {
   const TemporaryFolder folder;
@@ -71,33 +70,33 @@ TEST(OnnxHarness, TellsTheLargestError) {
 }
 
 TEST(OnnxHarness, SaysWhatIsMalformed) {
-  const auto without = [](const char* name) { return [=](json& about) { about.erase(name); }; };
+  const auto without = [](const char* name) { return [=](Json& about) { about.erase(name); }; };
   for (const char* name : {"op", "attributes", "tolerance", "inputs", "outputs"}) {
     EXPECT_THAT(reason_after(without(name)), HasSubstr(name));
   }
-  EXPECT_THAT(reason_after([](json& a) { a["op"] = "Softmax"; }), HasSubstr("got Softmax"));
-  EXPECT_THAT(reason_after([](json& a) { a["op"] = 3; }), HasSubstr("string"));
-  EXPECT_THAT(reason_after([](json& a) { a["inputs"].erase(6); }), HasSubstr("7 entries, got 6"));
-  EXPECT_THAT(reason_after([](json& a) { a["inputs"][0] = nullptr; }), HasSubstr("inputs"));
-  EXPECT_THAT(reason_after([](json& a) { a["inputs"][4] = nullptr; }), HasSubstr("past_key"));
-  EXPECT_THAT(reason_after([](json& a) { a["inputs"][0]["dtype"] = "float16"; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["op"] = "Softmax"; }), HasSubstr("got Softmax"));
+  EXPECT_THAT(reason_after([](Json& a) { a["op"] = 3; }), HasSubstr("string"));
+  EXPECT_THAT(reason_after([](Json& a) { a["inputs"].erase(6); }), HasSubstr("7 entries, got 6"));
+  EXPECT_THAT(reason_after([](Json& a) { a["inputs"][0] = nullptr; }), HasSubstr("inputs"));
+  EXPECT_THAT(reason_after([](Json& a) { a["inputs"][4] = nullptr; }), HasSubstr("past_key"));
+  EXPECT_THAT(reason_after([](Json& a) { a["inputs"][0]["dtype"] = "float16"; }),
               HasSubstr("must be float16, got float32"));
-  EXPECT_THAT(reason_after([](json& a) { a["inputs"][0]["dtype"] = "complex"; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["inputs"][0]["dtype"] = "complex"; }),
               HasSubstr("dtype"));
-  EXPECT_THAT(reason_after([](json& a) { a["inputs"][0]["shape"][0] = 9; }), HasSubstr("Q.npy"));
-  EXPECT_THAT(reason_after([](json& a) { a["inputs"][0]["file"] = "no.npy"; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["inputs"][0]["shape"][0] = 9; }), HasSubstr("Q.npy"));
+  EXPECT_THAT(reason_after([](Json& a) { a["inputs"][0]["file"] = "no.npy"; }),
               HasSubstr("no.npy"));
-  EXPECT_THAT(reason_after([](json& a) { a["attributes"]["is_causal"] = "yes"; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["attributes"]["is_causal"] = "yes"; }),
               HasSubstr("is_causal"));
-  EXPECT_THAT(reason_after([](json& a) { a["attributes"]["temperature"] = 1; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["attributes"]["temperature"] = 1; }),
               HasSubstr("temperature"));
-  EXPECT_THAT(reason_after([](json& a) { a["attributes"]["softmax_precision"] = 2; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["attributes"]["softmax_precision"] = 2; }),
               HasSubstr("must be 1, 10, 11 or 16"));
-  EXPECT_THAT(reason_after([](json& a) { a["attributes"]["qk_matmul_output_mode"] = 4; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["attributes"]["qk_matmul_output_mode"] = 4; }),
               HasSubstr("qk_matmul_output_mode"));
-  EXPECT_THAT(reason_after([](json& a) { a["attributes"]["left_window_size"] = -2; }),
+  EXPECT_THAT(reason_after([](Json& a) { a["attributes"]["left_window_size"] = -2; }),
               HasSubstr("window.left"));
-  EXPECT_THAT(reason_after([](json& a) {
+  EXPECT_THAT(reason_after([](Json& a) {
                 for (auto& output : a["outputs"]) output = nullptr;
               }),
               HasSubstr("at least one output"));
@@ -105,17 +104,17 @@ TEST(OnnxHarness, SaysWhatIsMalformed) {
 
 TEST(OnnxHarness, SaysWhatDoesNotFit) {
   const auto heads = [](std::int64_t q) {
-    return [=](json& about) { about["attributes"]["q_num_heads"] = q; };
+    return [=](Json& about) { about["attributes"]["q_num_heads"] = q; };
   };
   const AttentionCase rank3{.rank3 = true};
   EXPECT_THAT(reason_after(heads(3), {}, rank3), HasSubstr("must divide"));
   EXPECT_THAT(reason_after(heads(0), {}, rank3), HasSubstr("must divide"));
-  EXPECT_THAT(reason_after([](json& a) { a["attributes"].erase("q_num_heads"); }, {}, rank3),
+  EXPECT_THAT(reason_after([](Json& a) { a["attributes"].erase("q_num_heads"); }, {}, rank3),
               HasSubstr("q_num_heads"));
   const auto longer = [](const char* file, std::size_t position, const Shape& shape) {
     return [=](const std::string& folder) {
       save_npy(folder + "/" + file, Tensor<float>(shape));
-      WrittenCase::edit(folder, [&](json& about) {
+      WrittenCase::edit(folder, [&](Json& about) {
         about["inputs"][position]["shape"] = std::vector<std::int64_t>(shape.begin(), shape.end());
       });
     };

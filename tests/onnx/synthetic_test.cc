@@ -14,8 +14,6 @@
 namespace sextant::onnx {
 namespace {
 
-using nlohmann::json;
-
 std::string outcome(const AttentionCase& wanted) {
   const TemporaryFolder folder;
   return run_case(write_attention(folder / "case", wanted)).reason;
@@ -156,7 +154,7 @@ TEST(OnnxAttention, TheSoftmaxRunsInTheTypeAskedFor) {
       if (type != DType::float32) continue;
       const TemporaryFolder folder;
       const std::string path = write_attention(folder / "case", wanted);
-      WrittenCase::edit(path, [](json& about) { about["attributes"].erase("softmax_precision"); });
+      WrittenCase::edit(path, [](Json& about) { about["attributes"].erase("softmax_precision"); });
       EXPECT_FALSE(run_case(path).passed()) << precision;
     }
 }

@@ -133,8 +133,8 @@ WrittenCase::WrittenCase(const std::string& folder, const std::string& op) : fol
            {"op", op},
            {"opset", 25},
            {"origin", "generated"},
-           {"attributes", nlohmann::json::object()},
-           {"features", nlohmann::json::array()},
+           {"attributes", Json::object()},
+           {"features", Json::array()},
            {"tolerance", {{"rtol", 1e-3}, {"atol", 1e-7}}}};
   for (int n = 0; n < (attends ? 7 : 4); ++n) about["inputs"].push_back(nullptr);
   for (int n = 0; n < (attends ? 4 : 1); ++n) about["outputs"].push_back(nullptr);
@@ -166,10 +166,9 @@ Tensor<double> WrittenCase::output(std::size_t position, const std::string& name
 
 void WrittenCase::write() const { write_file(folder_ + "/case.json", about.dump(1)); }
 
-void WrittenCase::edit(const std::string& folder,
-                       const std::function<void(nlohmann::json&)>& change) {
+void WrittenCase::edit(const std::string& folder, const std::function<void(Json&)>& change) {
   const std::string path = folder + "/case.json";
-  auto about = nlohmann::json::parse(read_file(path));
+  auto about = Json::parse(read_file(path));
   change(about);
   write_file(path, about.dump(1));
 }

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/tensor.h"
 
@@ -28,9 +28,9 @@ class WrittenCase {
   void write() const;  // case.json, as it stands
 
   // Changes case.json of a case that was written.
-  static void edit(const std::string& folder, const std::function<void(nlohmann::json&)>& change);
+  static void edit(const std::string& folder, const std::function<void(Json&)>& change);
 
-  nlohmann::json about;
+  Json about;
 
  private:
   Tensor<double> add(const char* list, std::size_t position, const std::string& name, DType type,
@@ -47,9 +47,9 @@ struct AttentionCase {
   std::vector<std::int64_t> mask{};  // its shape; empty: none
   bool bool_mask = false;
   std::vector<std::int64_t> key_lengths{};
-  nlohmann::json attributes = nlohmann::json::object();  // all but the numbers of heads
-  bool presents = false;                                 // both present outputs
-  bool scores = false;                                   // qk_matmul_output
+  Json attributes = Json::object();  // all but the numbers of heads
+  bool presents = false;             // both present outputs
+  bool scores = false;               // qk_matmul_output
   // ONNX's, but for bfloat16 one unit in the last place.
   double rtol = type == DType::bfloat16 ? 0x1p-7 : type == DType::float64 ? 1e-12 : 1e-3;
 };

@@ -6,22 +6,20 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "core/json.h"
+#include "sextant/core/files.h"
 #include "sextant/schemes/scheme.h"
 #include "support/folders.h"
 
 namespace sextant {
 namespace {
-
-using Json = nlohmann::json;
 
 std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> files;
@@ -131,8 +129,7 @@ bool has_both_precisions(const Case& golden) {
 TEST(GoldenValues, AgreeWithFrameworksInBothPrecisions) {
   int cases = 0;
   for (const auto& file : golden_files()) {
-    std::ifstream stream(file);
-    for (const Json& json : Json::parse(stream)) {
+    for (const Json& json : Json::parse(read_file(file))) {
       if (json.contains("arrays")) continue;  // a content term: tests/attention/golden_test.cc
       Case golden = case_of(file.stem().string(), json);
       SCOPED_TRACE(golden.scheme + ": " + golden.source + " " + json["parameters"].dump());

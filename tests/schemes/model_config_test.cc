@@ -399,10 +399,10 @@ TEST(ModelConfig, RefusesValuesOutOfRange) {
 
 TEST(ModelConfig, RefusesWhatIsNoJson) {
   for (const char* text : {"", "{", "{\"a\":}", "{\"a\":1}}", "{\"\xff\":1}", "{\"a\":NaN}"}) {
-    expect_refusal_with(text, "[c] must be JSON: ");
+    expect_refusal_with(text, "[c] must be JSON, got a fault at byte ");
   }
-  expect_refused("[]", "must be a JSON object, got a list");
-  expect_refused(std::string("{}\0", 3), "has a zero byte");
+  expect_refused("[]", "must be a JSON object, got array");
+  expect_refused(std::string("{}\0", 3), "must be JSON, got a fault at byte 3: a zero byte");
   expect_refused(llama(R"("rope_theta":1,"rope_theta":2)"),
                  "has the key 'rope_theta' twice in one object");
   expect_refused(scaled(R"("factor":1,"factor":1)"), "has the key 'factor' twice in one object");

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/core/files.h"
 #include "sextant/text/pairs.h"
 #include "support/folders.h"
@@ -25,31 +24,32 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Texts = std::vector<std::string>;
 
-const nlohmann::json& golden() {
+const Json& golden() {
   static const auto values =
-      nlohmann::json::parse(read_file(sextant::tests::data_folder() + "/text/golden/bleu.json"));
+      Json::parse(read_file(sextant::tests::data_folder() + "/text/golden/bleu.json"));
   return values;
 }
 
-BleuOptions options_of(const nlohmann::json& given) {
+BleuOptions options_of(const Json& given) {
   BleuOptions options;
   options.tokens = given["tokenize"] == "13a" ? BleuTokens::v13a : BleuTokens::none;
-  options.lower_case = given["lowercase"];
+  options.lower_case = given["lowercase"].get<bool>();
   if (!given.contains("smooth_method")) return options;
-  const std::string smoothing = given["smooth_method"];
+  const std::string smoothing = given["smooth_method"].text();
   options.smoothing = smoothing == "exp"     ? BleuSmoothing::exp
                       : smoothing == "floor" ? BleuSmoothing::floor
                       : smoothing == "none"  ? BleuSmoothing::none
                                              : BleuSmoothing::add_k;
-  if (!given["smooth_value"].is_null()) options.smoothing_value = given["smooth_value"];
-  options.effective_order = given["effective_order"];
+  if (!given["smooth_value"].is_null())
+    options.smoothing_value = given["smooth_value"].get<double>();
+  options.effective_order = given["effective_order"].get<bool>();
   return options;
 }
 
 TEST(BleuGolden, CutsEverySentenceAsSacrebleu) {
   EXPECT_EQ(golden()["made_by"], "sacrebleu 2.6.0");
   ASSERT_GE(golden()["tokens"].size(), 400u);
-  for (const nlohmann::json& each : golden()["tokens"]) {
+  for (const Json& each : golden()["tokens"]) {
     EXPECT_EQ(bleu_tokens(each["text"].get<std::string>(), options_of(each)),
               each["tokens"].get<Texts>())
         << each["text"];
@@ -62,7 +62,7 @@ constexpr double kTolerance = 20 * 100 * 0x1p-52;
 
 TEST(BleuGolden, GivesEveryScoreOfSacrebleu) {
   ASSERT_GE(golden()["scores"].size(), 190u);
-  for (const nlohmann::json& each : golden()["scores"]) {
+  for (const Json& each : golden()["scores"]) {
     const auto references = each["references"].get<std::vector<Texts>>();
     const Bleu got = bleu(each["hypotheses"].get<Texts>(), references, options_of(each["options"]));
     EXPECT_NEAR(got.score, each["score"].get<double>(), kTolerance) << each;

@@ -86,7 +86,7 @@ TEST(TokenizerFile, EveryFaultHasItsOwnError) {
       {"{\"a\": 1, " + rest,
        "no key but format, kind, lower_case, split_punctuation and tokens, "
        "got \"a\""},
-      {"{\"tokens\": [], " + rest, "each key once, got two \"tokens\""},
+      {"{\"tokens\": [], " + rest, "has the key 'tokens' twice in one object"},
       {"{\"format\": 1, \"kind\": \"word\", " + rest, "text as \"format\", got number"},
       {"{\"format\": \"x\", \"kind\": \"word\", " + rest,
        "must have \"sextant tokenizer 1\" as \"format\", got \"x\""},

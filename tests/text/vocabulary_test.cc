@@ -144,7 +144,7 @@ TEST(VocabularyFile, EveryFaultHasItsOwnError) {
       {"{\"tokens\": [\"a\"], \"oov\": null, \"size\": 1}",
        "keys \"tokens\" and \"oov\" only, got \"size\""},
       {"{\"tokens\": [\"a\"], \"tokens\": [\"b\"], \"oov\": null}",
-       "each key once, got two \"tokens\""},
+       "has the key 'tokens' twice in one object"},
       {"{\"tokens\": \"a\", \"oov\": null}", "a list as \"tokens\", got string"},
       {"{\"tokens\": [\"a\", 1], \"oov\": null}", "text as every token, got number at place 1"},
       {"{\"tokens\": [\"a\"], \"oov\": 0}", "text or null as \"oov\", got number"},
@@ -153,9 +153,9 @@ TEST(VocabularyFile, EveryFaultHasItsOwnError) {
       {"{\"tokens\": [], \"oov\": null}", "at least one token"},
       {"{\"tokens\": [\"a\"], \"oov\": \"b\"}", "one of the tokens, got \"b\""},
       {"{\"tokens\": [\"\xFF\"], \"oov\": null}", "must be UTF-8, got byte 0xff at offset 13"},
-      {"{\"tokens\": [1e999], \"oov\": null}", "must be JSON with a list of tokens"},
+      {"{\"tokens\": [1e999], \"oov\": null}", "fault at byte 17: number overflow"},
       {"{\"tokens\": [\"\\ud800\"], \"oov\": null}", "must be JSON, got a fault at byte"},
-      {std::string(100000, '['), "must be JSON, got a fault at byte"},
+      {std::string(100000, '['), "must have at most 32 levels of JSON"},
   };
   for (const auto& [json, message] : faults) {
     const std::string bytes = json;

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "training/run_folders.h"
 #include "training/state_file.h"
@@ -100,10 +100,12 @@ TEST_F(Checkpoints, NeedATaskThatSavesItsParameters) {
 TEST_F(Checkpoints, OfAnotherProgramAreRefused) {
   const auto refuses = [&](const std::string& change, const std::string& message) {
     write_state(path("."), {.step = 7});
-    auto json = nlohmann::json::parse(read_file(path("training.json")));
-    json.update(nlohmann::json::parse(change));
+    auto json = Json::parse(read_file(path("training.json")));
+    json.update(Json::parse(change));
     json.erase("checksum");
+    json.sort_keys();
     json["checksum"] = checksum_of(json.dump());
+    json.sort_keys();
     write_file(path("training.json"), json.dump(2) + "\n");
     EXPECT_THAT([&] { check_files(path(".")); }, ThrowsMessage<Error>(HasSubstr(message)));
     std::filesystem::remove(path("training.json"));

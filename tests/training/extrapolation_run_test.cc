@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "training/extrapolation_plan.h"
 #include "training/run_folders.h"
@@ -54,9 +54,7 @@ class Extrapolation : public RunFolders {
                        });
   }
 
-  nlohmann::json file(const std::string& name) const {
-    return nlohmann::json::parse(read_file(path("runs/" + name)));
-  }
+  Json file(const std::string& name) const { return Json::parse(read_file(path("runs/" + name))); }
 
   void expect_refused(const ExtrapolationOptions& options, const std::string& message) {
     EXPECT_THAT([&] { run(options); }, ThrowsMessage<Error>(HasSubstr(message)));

@@ -17,11 +17,11 @@ TEST(TrainingGolden, ThreeStepsOfAdamWWithClipping) {
   const auto& config = golden.config();
   auto weight = golden.as<float>("parameter.weight"), bias = golden.as<float>("parameter.bias");
   const Parameters<float> parameters{{"weight", &weight, true}, {"bias", &bias, false}};
-  AdamW optimiser(parameters, {.beta1 = config["beta1"],
-                               .beta2 = config["beta2"],
-                               .epsilon = config["epsilon"],
-                               .weight_decay = config["weight_decay"],
-                               .clip_norm = config["clip"]});
+  AdamW optimiser(parameters, {.beta1 = config["beta1"].get<double>(),
+                               .beta2 = config["beta2"].get<double>(),
+                               .epsilon = config["epsilon"].get<double>(),
+                               .weight_decay = config["weight_decay"].get<double>(),
+                               .clip_norm = config["clip"].get<double>()});
   // PyTorch divides by the norm + 1e-6; what it divides is longer than 1.
   const double clipping = 1e-6;
   for (std::size_t step = 0; step < config["learning_rates"].size(); ++step) {
@@ -29,7 +29,7 @@ TEST(TrainingGolden, ThreeStepsOfAdamWWithClipping) {
     SCOPED_TRACE(at);
     auto d_weight = golden.as<float>(at + "gradient.weight"),
          d_bias = golden.as<float>(at + "gradient.bias");
-    const double rate = config["learning_rates"][step];
+    const double rate = config["learning_rates"][step].get<double>();
     const double norm =
         optimiser.step(parameters, {{"weight", &d_weight, true}, {"bias", &d_bias, false}}, rate);
     const double wanted = golden["norms"](static_cast<std::int64_t>(step));
@@ -52,12 +52,15 @@ TEST(TrainingGolden, ThreeStepsOfAdamWWithClipping) {
 
 TEST(TrainingGolden, LearningRates) {
   const GoldenCase golden("schedules");
-  const std::int64_t steps = golden.config()["steps"], warmup = golden.config()["warmup"],
-                     width = golden.config()["width"];
+  const std::int64_t steps = golden.config()["steps"].get<std::int64_t>(),
+                     warmup = golden.config()["warmup"].get<std::int64_t>(),
+                     width = golden.config()["width"].get<std::int64_t>();
   const Schedule root{
       .decay = Decay::inverse_square_root, .peak = vaswani_peak(width, warmup), .warmup = warmup};
-  const Schedule cosine{
-      .decay = Decay::cosine, .peak = golden.config()["peak"], .warmup = warmup, .steps = steps};
+  const Schedule cosine{.decay = Decay::cosine,
+                        .peak = golden.config()["peak"].get<double>(),
+                        .warmup = warmup,
+                        .steps = steps};
   // A handful of roundings; near its end the cosine is a difference of ones.
   const double tolerance = 16 * 0x1p-53;
   for (std::int64_t step = 0; step < steps; ++step) {

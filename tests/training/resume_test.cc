@@ -186,7 +186,7 @@ TEST_F(Resume, NeedsTheSameRun) {
   options.settings = R"({"width": 9})";
   refuses(options, "must have the same settings.width to be resumed: it is null, asked for 9");
   write("run/run.json", "{");
-  refuses(resumed(), "run.json] must be a JSON object of format 1");
+  refuses(resumed(), "run.json] must be JSON, got a fault at byte 2");
   EXPECT_THAT([&] { read_run(path("run")); }, ThrowsMessage<Error>(HasSubstr("run.json]")));
   write("run/run.json", R"({"format": 1})");
   EXPECT_THAT([&] { read_run(path("run")); },

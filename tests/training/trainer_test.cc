@@ -235,7 +235,7 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
   refuses([](O& o) { o.validate_every = 0, o.patience = 3; },
           "[trainer.patience] must be 0 when validate_every is 0, got 3");
   refuses([](O& o) { o.threads = -1; }, "[trainer.threads] must be 0 .. 1024, got -1");
-  refuses([](O& o) { o.settings = "[1]"; }, "[trainer.settings] must be a JSON object");
+  refuses([](O& o) { o.settings = "[1]"; }, "[trainer.settings] must be a JSON object, got array");
   refuses([](O& o) { o.schedule.peak = 0; }, "[schedule.peak] must be above 0 and finite, got 0");
   refuses([](O& o) { o.optimiser.beta1 = 1; },
           "[adamw.beta1] must be at least 0 and below 1, got 1");

@@ -1,0 +1,406 @@
+// Values, and the library that reads and writes them.
+#include "core/json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+
+#include "core/quoted_text.h"
+
+namespace sextant {
+namespace {
+
+using Library = nlohmann::ordered_json;
+
+std::string shown(std::string_view key) { return quoted_text(key); }
+
+// Keeps the limits and what the library does not look at: keys that come twice.
+class Guard : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  Guard(std::string_view where, JsonEvents& events, const JsonLimits& limits)
+      : where_(where), events_(events), limits_(limits) {}
+
+  bool null() override {
+    count();
+    events_.null();
+    return true;
+  }
+  bool boolean(bool value) override {
+    count();
+    events_.boolean(value);
+    return true;
+  }
+  bool number_integer(number_integer_t value) override {
+    count();
+    events_.negative(value);
+    return true;
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    count();
+    events_.whole(value);
+    return true;
+  }
+  bool number_float(number_float_t value, const std::string&) override {
+    count();
+    events_.real(value);
+    return true;
+  }
+  bool string(std::string& text) override {
+    count();
+    events_.string(text);
+    return true;
+  }
+  bool binary(binary_t&) override { return false; }  // not of texts
+  bool start_object(std::size_t) override {
+    open();
+    events_.start_object();
+    return true;
+  }
+  bool key(std::string& text) override {
+    if (!keys_.back().insert(text).second) {
+      throw Error(where_, "has the key " + quoted_text(text) + " twice in one object");
+    }
+    events_.key(text);
+    return true;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    events_.end_object();
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    open();
+    events_.start_array();
+    return true;
+  }
+  bool end_array() override {
+    keys_.pop_back();
+    events_.end_array();
+    return true;
+  }
+  // Without the library's own "[json.exception.parse_error.101] parse error at line 1, column 2: ".
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& problem) override {
+    std::string what = problem.what();
+    if (const auto bracket = what.find("] "); bracket != std::string::npos) {
+      what.erase(0, bracket + 2);
+    }
+    if (const auto colon = what.find(": ");
+        colon != std::string::npos && what.starts_with("parse")) {
+      what.erase(0, colon + 2);
+    }
+    for (char& c : what) c = c >= ' ' && c <= '~' ? c : '?';
+    throw Error(where_, "must be JSON, got a fault at byte " + std::to_string(position) + ": " +
+                            what.substr(0, 200));
+  }
+
+ private:
+  void count() {
+    if (++values_ > limits_.values) {
+      throw Error(where_,
+                  "must have at most " + std::to_string(limits_.values) + " values of JSON");
+    }
+  }
+  void open() {
+    count();
+    keys_.emplace_back();
+    if (keys_.size() > limits_.depth) {
+      throw Error(where_, "must have at most " + std::to_string(limits_.depth) + " levels of JSON");
+    }
+  }
+
+  std::string_view where_;
+  JsonEvents& events_;
+  JsonLimits limits_;
+  std::size_t values_ = 0;
+  std::vector<std::set<std::string>> keys_;  // of the arrays and objects that are open
+};
+
+// Makes the value of a text.
+class Builder : public JsonEvents {
+ public:
+  Json result;
+
+  void null() override { add(Json()); }
+  void boolean(bool value) override { add(value); }
+  void whole(std::uint64_t value) override { add(value); }
+  void negative(std::int64_t value) override { add(value); }
+  void real(double value) override { add(value); }
+  void string(std::string& text) override { add(std::move(text)); }
+  void key(std::string& text) override { key_ = std::move(text); }
+  void start_object() override { open_.push_back(&add(Json::object())); }
+  void end_object() override { open_.pop_back(); }
+  void start_array() override { open_.push_back(&add(Json::array())); }
+  void end_array() override { open_.pop_back(); }
+
+ private:
+  // A container grows while none of its elements is open: the places below stay where they are.
+  Json& add(Json value) {
+    if (open_.empty()) return result = std::move(value);
+    Json& into = *open_.back();
+    if (into.is_object()) {
+      into.append(std::move(key_), std::move(value));
+      return into.items().back().value;
+    }
+    into.push_back(std::move(value));
+    return into[into.size() - 1];
+  }
+
+  std::vector<Json*> open_;
+  std::string key_;
+};
+
+[[noreturn]] void wrong_kind(const char* wanted, const Json& got) {
+  throw JsonError(std::string("must have a value of kind ") + wanted + ", got " + got.type_name());
+}
+
+}  // namespace
+
+void read_json(std::string_view text, std::string_view where, JsonEvents& events,
+               const JsonLimits& limits) {
+  if (text.size() > limits.bytes) {
+    throw Error(where, "must be JSON of at most " + std::to_string(limits.bytes) + " bytes, got " +
+                           std::to_string(text.size()));
+  }
+  // The library takes a zero byte for the end of the text.
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos) {
+    throw Error(where,
+                "must be JSON, got a fault at byte " + std::to_string(zero + 1) + ": a zero byte");
+  }
+  Guard guard(where, events, limits);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &guard);
+}
+
+Json Json::parse(std::string_view text, std::string_view where, const JsonLimits& limits) {
+  Builder builder;
+  read_json(text, where, builder, limits);
+  return std::move(builder.result);
+}
+
+Json Json::parse_object(std::string_view text, std::string_view where, const JsonLimits& limits) {
+  Json json = parse(text, where, limits);
+  if (json.is_object()) return json;
+  throw Error(where, std::string("must be a JSON object, got ") + json.type_name());
+}
+
+struct JsonWriter {
+  static Library library_of(const Json& json) {
+    if (json.is<bool>()) return std::get<bool>(json.value_);
+    if (json.is<std::int64_t>()) return std::get<std::int64_t>(json.value_);
+    if (json.is<std::uint64_t>()) return std::get<std::uint64_t>(json.value_);
+    if (json.is<double>()) return std::get<double>(json.value_);
+    if (json.is_string()) return std::get<std::string>(json.value_);
+    if (json.is_array()) {
+      Library list = Library::array();
+      auto& elements = list.get_ref<Library::array_t&>();
+      elements.reserve(json.size());
+      for (const Json& each : json) elements.push_back(library_of(each));
+      return list;
+    }
+    if (json.is_object()) {
+      Library object = Library::object();
+      auto& members = object.get_ref<Library::object_t&>();
+      members.reserve(json.size());
+      for (const auto& [key, value] : json.items()) members.emplace_back(key, library_of(value));
+      return object;
+    }
+    return nullptr;
+  }
+};
+
+std::string Json::dump(int indent, JsonBytes bytes) const {
+  const auto handler = bytes == JsonBytes::replace ? Library::error_handler_t::replace
+                                                   : Library::error_handler_t::strict;
+  try {
+    return JsonWriter::library_of(*this).dump(indent, ' ', false, handler);
+  } catch (const Library::type_error&) {
+    throw JsonError("must have texts in UTF-8");
+  }
+}
+
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+
+Json::Json(std::initializer_list<Json> values) {
+  const bool pairs = std::all_of(values.begin(), values.end(), [](const Json& value) {
+    return value.is_array() && value.size() == 2 && value[0].is_string();
+  });
+  if (!pairs) {
+    value_ = Array(values);
+    return;
+  }
+  Object members;
+  for (const Json& pair : values) members.push_back({pair[0].text(), pair[1]});
+  value_ = std::move(members);
+}
+
+Json Json::array(std::initializer_list<Json> values) {
+  Json json;
+  json.value_ = Array(values);
+  return json;
+}
+
+Json Json::object() {
+  Json json;
+  json.value_ = Object();
+  return json;
+}
+
+const char* Json::type_name() const noexcept {
+  if (is_null()) return "null";
+  if (is_boolean()) return "boolean";
+  if (is_number()) return "number";
+  if (is_string()) return "string";
+  return is_array() ? "array" : "object";
+}
+
+std::size_t Json::size() const noexcept {
+  if (is_null()) return 0;
+  if (const Array* array = std::get_if<Array>(&value_)) return array->size();
+  if (const Object* object = std::get_if<Object>(&value_)) return object->size();
+  return 1;
+}
+
+bool Json::boolean() const {
+  if (!is_boolean()) wrong_kind("boolean", *this);
+  return std::get<bool>(value_);
+}
+
+double Json::number() const {
+  if (is<std::int64_t>()) return static_cast<double>(std::get<std::int64_t>(value_));
+  if (is<std::uint64_t>()) return static_cast<double>(std::get<std::uint64_t>(value_));
+  if (!is_float()) wrong_kind("number", *this);
+  return std::get<double>(value_);
+}
+
+void Json::no_integer() const {
+  if (!is_number()) wrong_kind("number", *this);
+  throw JsonError("must have a whole number in range, got " + dump());
+}
+
+void Json::no_container(const char* wanted) const { wrong_kind(wanted, *this); }
+
+const std::string& Json::text() const {
+  if (!is_string()) wrong_kind("string", *this);
+  return std::get<std::string>(value_);
+}
+
+const Json::Array& Json::elements() const {
+  static const Array kNone;
+  if (is_null()) return kNone;
+  if (!is_array()) wrong_kind("array", *this);
+  return std::get<Array>(value_);
+}
+
+Json::Array& Json::elements() {
+  if (is_null()) value_ = Array();
+  if (!is_array()) wrong_kind("array", *this);
+  return std::get<Array>(value_);
+}
+
+const Json& Json::element(std::size_t index) const {
+  const Array& array = elements();
+  if (index >= array.size()) {
+    throw JsonError("must have an element " + std::to_string(index) + ", got " +
+                    std::to_string(array.size()) + " elements");
+  }
+  return array[index];
+}
+
+void Json::push_back(Json value) { elements().push_back(std::move(value)); }
+
+const Json::Object& Json::items() const& {
+  static const Object kNone;
+  if (is_null()) return kNone;
+  if (!is_object()) wrong_kind("object", *this);
+  return std::get<Object>(value_);
+}
+
+Json::Object& Json::items() & {
+  if (is_null()) value_ = Object();
+  if (!is_object()) wrong_kind("object", *this);
+  return std::get<Object>(value_);
+}
+
+const Json* Json::find(std::string_view key) const {
+  const Object* object = std::get_if<Object>(&value_);
+  if (object == nullptr) return nullptr;
+  const auto found = std::ranges::find(*object, key, &Member::key);
+  return found == object->end() ? nullptr : &found->value;
+}
+
+Json& Json::operator[](std::string_view key) {
+  Object& members = items();
+  if (const Json* found = find(key)) return const_cast<Json&>(*found);
+  members.push_back({std::string(key), Json()});
+  return members.back().value;
+}
+
+const Json& Json::at(std::string_view key) const {
+  if (!is_object()) wrong_kind("object", *this);
+  const Json* found = find(key);
+  if (found == nullptr) throw JsonError("must have the key " + shown(key));
+  return *found;
+}
+
+Json& Json::at(std::string_view key) { return const_cast<Json&>(std::as_const(*this).at(key)); }
+
+void Json::append(std::string key, Json value) {
+  items().push_back({std::move(key), std::move(value)});
+}
+
+void Json::erase(std::string_view key) {
+  std::erase_if(items(), [key](const Member& member) { return member.key == key; });
+}
+
+void Json::erase(std::size_t index) {
+  element(index);
+  elements().erase(elements().begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Json::update(const Json& other) {
+  for (const auto& [key, value] : other.items()) (*this)[key] = value;
+}
+
+void Json::sort_keys() {
+  if (Array* array = std::get_if<Array>(&value_)) {
+    for (Json& each : *array) each.sort_keys();
+  } else if (Object* object = std::get_if<Object>(&value_)) {
+    std::ranges::sort(*object, {}, &Member::key);
+    for (Member& member : *object) member.value.sort_keys();
+  }
+}
+
+bool operator==(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number() && (a.is_float() || b.is_float())) {
+    return a.number() == b.number();
+  }
+  if (a.value_.index() != b.value_.index() || a.size() != b.size()) return false;
+  if (a.is_array()) return a.elements() == b.elements();
+  if (a.is_string()) return a.text() == b.text();
+  if (a.is_boolean()) return a.boolean() == b.boolean();
+  if (a.is<std::int64_t>()) return a.get<std::int64_t>() == b.get<std::int64_t>();
+  if (a.is<std::uint64_t>()) return a.get<std::uint64_t>() == b.get<std::uint64_t>();
+  if (a.is_null()) return true;
+  using Places = std::vector<const Json::Member*>;
+  const auto sorted = [](const Json& json) {
+    Places places;
+    for (const Json::Member& member : json.items()) places.push_back(&member);
+    std::ranges::sort(places, {},
+                      [](const Json::Member* m) -> const std::string& { return m->key; });
+    return places;
+  };
+  return std::ranges::equal(sorted(a), sorted(b), [](const Json::Member* x, const Json::Member* y) {
+    return x->key == y->key && x->value == y->value;
+  });
+}
+
+std::ostream& operator<<(std::ostream& out, const Json& json) {
+  return out << json.dump(-1, JsonBytes::replace);
+}
+
+}  // namespace sextant
