@@ -54,11 +54,7 @@ void BackwardOrder::set(const Walk::Task& task, std::int32_t value) noexcept {
   progress.notify_all();
 }
 
-void BackwardOrder::report(const Walk::Task& task, std::int64_t next_key) noexcept {
-  set(task, static_cast<std::int32_t>(next_key));
-}
-
-void BackwardOrder::wait_for(const Walk::Task& task, std::int64_t key) noexcept {
+void BackwardOrder::wait_for(const Walk::Task& task, std::int64_t key) const noexcept {
   const auto* progress = before(task);
   if (progress == nullptr) return;
   for (std::int32_t seen; (seen = progress->load(std::memory_order_acquire)) <= key;) {
@@ -66,6 +62,9 @@ void BackwardOrder::wait_for(const Walk::Task& task, std::int64_t key) noexcept 
   }
 }
 
-void BackwardOrder::wait_for_all(const Walk::Task& task) noexcept { wait_for(task, kFinished - 1); }
+BackwardOrder::Turn::~Turn() {
+  wait_for_all();
+  order_.set(task_, kFinished);
+}
 
 }  // namespace sextant::detail

@@ -57,17 +57,35 @@ class BackwardOrder {
     bool helps_ = false;
   };
 
+  // The place of a task in the order, from when it is taken to its end. However it ends, also by an
+  // exception, it first waits for the tasks before it and then lets the next one go on: nobody
+  // waits for ever, and no task's sums are touched before it by one that is behind.
+  class Turn {
+   public:
+    Turn(BackwardOrder& order, const Walk::Task& task) noexcept : order_(order), task_(task) {}
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    // Waits until the task before has added to keys below and at `key`; says that keys below
+    // next_key are done.
+    void wait_for(std::int64_t key) const noexcept { order_.wait_for(task_, key); }
+    void report(std::int64_t next_key) const noexcept {
+      order_.set(task_, static_cast<std::int32_t>(next_key));
+    }
+    // Waits until the tasks before are finished.
+    void wait_for_all() const noexcept { order_.wait_for(task_, kFinished - 1); }
+
+   private:
+    BackwardOrder& order_;
+    const Walk::Task task_;
+  };
+
   bool is_last(const Walk::Task& task) const noexcept {
     return task.number == tasks_of(task.unit) - 1;
   }
   // Whether several threads may be at work for a unit.
   bool is_shared(std::int64_t unit) const noexcept { return tasks_of(unit) > 1; }
-  // Waits until the task before has added to keys below and at `key`; keys below next_key are done.
-  void wait_for(const Walk::Task& task, std::int64_t key) noexcept;
-  void report(const Walk::Task& task, std::int64_t next_key) noexcept;
-  // Waits until the tasks before are finished; says that this one is.
-  void wait_for_all(const Walk::Task& task) noexcept;
-  void finish(const Walk::Task& task) noexcept { set(task, kFinished); }
 
  private:
   static constexpr std::int32_t kFinished = std::numeric_limits<std::int32_t>::max();
@@ -77,6 +95,7 @@ class BackwardOrder {
     return first_[at(unit + 1)] - first_[at(unit)];
   }
   std::atomic<std::int32_t>* before(const Walk::Task& task) const noexcept;
+  void wait_for(const Walk::Task& task, std::int64_t key) const noexcept;
   void set(const Walk::Task& task, std::int32_t value) noexcept;
 
   std::int64_t units_;

@@ -18,7 +18,7 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
     }
     distances_.resize(static_cast<std::size_t>(used));
   }
-  if (is_wanted(b.wanted.content)) {
+  if (wants_content()) {
     content_.resize(static_cast<std::size_t>(a.content->gradient_size()));
   }
   if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
@@ -45,13 +45,8 @@ double& BackwardSums<T>::sink(const Sequence& at, std::int64_t head) noexcept {
 }
 
 template <class T>
-void BackwardSums<T>::add_content(std::int64_t unit, const double* gradient) {
-  if (!is_wanted(b_.wanted.content)) return;
-  std::unique_lock lock(mutex_);
-  turn_.wait(lock, [&] { return next_unit_ == unit; });
+void BackwardSums<T>::add_content(const double* gradient) noexcept {
   for (std::size_t n = 0; n < content_.size(); ++n) content_[n] += gradient[n];
-  ++next_unit_;
-  turn_.notify_all();
 }
 
 template <class T>

@@ -2,9 +2,7 @@
 // order at the end, so that no thread can change a bit.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "backward_arguments.h"
@@ -31,9 +29,9 @@ class BackwardSums {
   // Takes those sums from another call's.
   void take_ordered(BackwardSums& other) noexcept;
 
-  // Adds a unit's gradient of the content term; returns when all units before it have added theirs.
-  // Units must be begun in order.
-  void add_content(std::int64_t unit, const double* gradient);
+  // Whether units add to the gradient of the content term: one at a time, in order.
+  bool wants_content() const noexcept { return is_wanted(b_.wanted.content); }
+  void add_content(const double* gradient) noexcept;
 
   // Writes the gradients of bias, slopes, sinks, indexed bias and content.
   void finish();
@@ -51,9 +49,6 @@ class BackwardSums {
   // Sums of parts: of the indexed bias; [rows of the bias, columns]; [heads_q]. Empty: not wanted.
   std::vector<double> indexed_, bias_by_ids_, slopes_by_ids_;
   std::vector<double> content_;
-  std::int64_t next_unit_ = 0;  // whose turn it is to add to content_
-  std::mutex mutex_;
-  std::condition_variable turn_;
 };
 
 }  // namespace sextant::detail

@@ -21,6 +21,7 @@ namespace sextant::detail {
 namespace {
 
 using Task = BackwardOrder::Walk::Task;
+using Turn = BackwardOrder::Turn;
 
 // Units whose counters share lines of the cache are taken by one thread, so many at most.
 constexpr std::int64_t kMostTogether = 8;
@@ -43,11 +44,12 @@ struct Call {
 template <class T>
 class BlockTask {
  public:
-  BlockTask(const Call<T>& call, const Task& task)
+  BlockTask(const Call<T>& call, const Task& task, const Turn& turn)
       : call_(call),
         b_(call.arguments),
         a_(b_.scores),
         task_(task),
+        turn_(turn),
         biases_{a_, b_.sequence_of_unit(task.unit), 0},
         part_(b_) {
     const Sequence& at = biases_.sequence;
@@ -117,7 +119,7 @@ class BlockTask {
     block_.dk = sums.k;
     block_.dv = sums.v;
     const bool finite = backward_block(block_, memory);
-    call_.order.wait_for_all(task_);
+    turn_.wait_for_all();
     add_to_sums();
     return finite;
   }
@@ -191,11 +193,11 @@ class BlockTask {
 
   static void wait(void* context, std::int64_t first_key) {
     const auto& task = *static_cast<BlockTask*>(context);
-    task.call_.order.wait_for(task.task_, first_key);
+    task.turn_.wait_for(first_key);
   }
   static void done(void* context, std::int64_t next_key) {
     const auto& task = *static_cast<BlockTask*>(context);
-    task.call_.order.report(task.task_, next_key);
+    task.turn_.report(next_key);
   }
 
   // With all tasks before this one finished.
@@ -221,6 +223,7 @@ class BlockTask {
   const BackwardArguments<T>& b_;
   const Arguments<T>& a_;
   Task task_;
+  const Turn& turn_;
   HeadBiases<T> biases_;
   std::int64_t first_query_ = 0;
   BackwardBlock block_;
@@ -254,16 +257,11 @@ bool finish_unit(const Call<T>& call, std::int64_t unit) {
   return k_finite && v_finite;
 }
 
-// Runs a task and what follows from it; says that it is finished whatever happens, because others
-// may be waiting.
+// Runs a task and what follows from it.
 template <class T>
 bool run_task(const Call<T>& call, const Task& task) {
-  struct Finish {
-    BackwardOrder& order;
-    const Task& task;
-    ~Finish() { order.finish(task); }
-  } const finish{call.order, task};
-  const bool finite = BlockTask<T>(call, task).run();
+  const Turn turn(call.order, task);
+  const bool finite = BlockTask<T>(call, task, turn).run();
   return (!call.order.is_last(task) || finish_unit(call, task.unit)) && finite;
 }
 

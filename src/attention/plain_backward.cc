@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backward_order.h"
 #include "each_row.h"
 #include "kernel_rows.h"
 #include "row.h"
@@ -19,7 +20,6 @@ class Unit {
       : b_(b),
         a_(b.scores),
         sums_(sums),
-        unit_(unit),
         at_(b.sequence_of_unit(unit)),
         key_head_(b.key_head_of_unit(unit)),
         k_(head_rows(a_.k, key_head_)),
@@ -52,7 +52,8 @@ class Unit {
     std::fill(dk_, dq_, 0.0);
   }
 
-  void run() {
+  // `turn` is null where sums over units need no order.
+  void run(const BackwardOrder::Turn* turn) {
     for (std::int64_t h = 0; h < b_.group(); ++h) {
       const std::int64_t head = key_head_ * b_.group() + h;
       distances_ = sums_.distances(at_, head);
@@ -67,7 +68,9 @@ class Unit {
     }
     write_keys(b_.wanted.k, dk_, channels_, a_.scale, key_rotation_, content_dk_);
     write_keys(b_.wanted.v, dv_, v_dim_, 1, {}, nullptr);
-    if (content_ != nullptr) sums_.add_content(unit_, content_);
+    if (turn == nullptr) return;
+    turn->wait_for_all();
+    sums_.add_content(content_);
   }
 
  private:
@@ -235,7 +238,6 @@ class Unit {
   const BackwardArguments<T>& b_;
   const Arguments<T>& a_;
   BackwardSums<T>& sums_;
-  std::int64_t unit_;
   Sequence at_;
   std::int64_t key_head_;
   View<const T> k_, v_;
@@ -270,17 +272,30 @@ std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
 template <class T>
 void plain_backward_unit(const BackwardArguments<T>& b, std::int64_t unit, BackwardSums<T>& sums,
                          double* memory) {
-  Unit<T>(b, unit, sums, memory).run();
+  Unit<T>(b, unit, sums, memory).run(nullptr);
 }
 
 template <class T>
 void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const Arguments<T>& a = b.scores;
   const std::int64_t unit_work = a.q_len * a.k_len * (a.head_dim + b.v.size(3)) * b.group();
+  const std::int64_t units = b.units(), doubles = plain_backward_scratch(b);
   // Sums of units are added in their order.
-  for_each_row(
-      b.units(), unit_work, b.units_share_sums() ? 1 : a.threads, plain_backward_scratch(b),
-      [&](std::int64_t unit, double* memory) { plain_backward_unit(b, unit, sums, memory); });
+  const int threads = b.units_share_sums() ? 1 : a.threads;
+  if (!sums.wants_content()) {
+    return for_each_row(units, unit_work, threads, doubles, [&](std::int64_t unit, double* memory) {
+      plain_backward_unit(b, unit, sums, memory);
+    });
+  }
+  BackwardOrder order(units, true, [](std::int64_t) { return 1; });
+  const std::int64_t workers = row_grid(units, unit_work, threads).workers;
+  for_each_row(workers, kBlockWork, threads, doubles, [&](std::int64_t, double* memory) {
+    BackwardOrder::Walk walk(order, 1);
+    for (BackwardOrder::Walk::Task task{}; walk.next(task);) {
+      const BackwardOrder::Turn turn(order, task);
+      Unit<T>(b, task.unit, sums, memory).run(&turn);
+    }
+  });
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                   \
