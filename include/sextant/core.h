@@ -9,4 +9,5 @@
 #include "sextant/core/parallel.h"
 #include "sextant/core/random.h"
 #include "sextant/core/safetensors.h"
+#include "sextant/core/scratch.h"
 #include "sextant/core/tensor.h"

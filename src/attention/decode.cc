@@ -7,11 +7,11 @@
 #include <atomic>
 
 #include "biases.h"
+#include "core/scratch_lease.h"
 #include "kernel_rows.h"
 #include "kernels/attention_block.h"
 #include "kernels/decode_block.h"
 #include "plain.h"
-#include "scratch.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::detail {
@@ -123,9 +123,10 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
   const std::int64_t first = block.first_block(), blocks = block.last_block() - first;
   const std::int64_t shared_floats = decode_shared_scratch(needs, blocks);
   const std::int64_t own_floats = stage_floats(needs, workers);
-  float* shared = thread_scratch(shared_floats + workers * own_floats);
+  const ScratchLease memory(shared_floats + workers * own_floats);
+  float* shared = memory.data();
   float* own = shared + shared_floats;
-  // Runs stage(begin, end, memory) for `parts` parts of [0, count), each worker in memory of its
+  // Runs stage(begin, end, room) for `parts` parts of [0, count), each worker in memory of its
   // own.
   const auto share_out = [&](std::int64_t count, std::int64_t parts, const auto& stage) {
     std::atomic<std::int64_t> next{0};
@@ -137,16 +138,16 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
   };
   decode_begin(block, shared);
   share_out(blocks, std::min<std::int64_t>(blocks, 8 * workers),
-            [&](std::int64_t begin, std::int64_t end, float* memory) {
-              decode_scores(block, first + begin, first + end, shared, memory);
+            [&](std::int64_t begin, std::int64_t end, float* room) {
+              decode_scores(block, first + begin, first + end, shared, room);
             });
   decode_softmax(block, shared);
   // Four groups of channels make the best tile.
   const std::int64_t groups =
       std::max<std::int64_t>(1, (block.v_dim + kGroupLanes - 1) / kGroupLanes);
   const std::int64_t parts = std::min(groups, std::max<std::int64_t>((groups + 3) / 4, workers));
-  share_out(groups, parts, [&](std::int64_t begin, std::int64_t end, float* memory) {
-    decode_weigh(block, begin * kGroupLanes, end * kGroupLanes, shared, memory);
+  share_out(groups, parts, [&](std::int64_t begin, std::int64_t end, float* room) {
+    decode_weigh(block, begin * kGroupLanes, end * kGroupLanes, shared, room);
   });
   std::uint32_t unfinished = decode_finish(block, shared);
   if (unfinished != 0) unfinished = decode_again(block, unfinished, own);
@@ -199,8 +200,8 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
     const std::int64_t first = rows * pass / passes, end = rows * (pass + 1) / passes;
     const DecodeTask<T> task(a, v, out, at, key_head, first, end - first);
     if (grid.in_stages) return run_in_stages(task, grid.workers);
-    task.finish(
-        decode_block(task.block(), thread_scratch(decode_block_scratch(needs_of(task.block())))));
+    const ScratchLease memory(decode_block_scratch(needs_of(task.block())));
+    task.finish(decode_block(task.block(), memory.data()));
   };
   // Tasks are numbered by sequence, then key head, then pass. Each worker walks along.
   std::atomic<std::int64_t> next{0};

@@ -7,11 +7,11 @@
 
 #include "biases.h"
 #include "content_tiles.h"
+#include "core/scratch_lease.h"
 #include "decode.h"
 #include "kernel_rows.h"
 #include "kernels/attention_block.h"
 #include "plain.h"
-#include "scratch.h"
 #include "sextant/core/parallel.h"
 #include "thread_work.h"
 
@@ -102,12 +102,11 @@ class HeadTask {
     const std::int64_t kernel_floats = attention_block_scratch(needs_of(block_));
     const std::int64_t lines = biases_.by_distance() ? line_floats() : 0;
     const std::int64_t rows = biases_.by_pair() ? kBlockLanes * kKeyBlock : 0;
-    float* memory =
-        thread_scratch(kernel_floats + lines + rows + ContentTiles<T>::scratch_size(a_));
-    rows_ = memory + kernel_floats;
+    const ScratchLease memory(kernel_floats + lines + rows + ContentTiles<T>::scratch_size(a_));
+    rows_ = memory.data() + kernel_floats;
     content_ = rows_ + rows + lines;
     if (biases_.by_distance()) prepare_distances(rows_ + rows);
-    const UnfinishedRows unfinished = attention_block(block_, memory);
+    const UnfinishedRows unfinished = attention_block(block_, memory.data());
     finish(unfinished);
   }
 

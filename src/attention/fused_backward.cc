@@ -8,12 +8,12 @@
 #include "backward_key_sums.h"
 #include "backward_order.h"
 #include "biases.h"
+#include "core/scratch_lease.h"
 #include "each_row.h"
 #include "kernel_rows.h"
 #include "kernels/attention_backward_block.h"
 #include "kernels/score_block.h"
 #include "plain_backward.h"
-#include "scratch.h"
 #include "sextant/core/parallel.h"
 #include "thread_work.h"
 
@@ -103,9 +103,8 @@ class BlockTask {
     const std::int64_t kernel_floats = backward_block_scratch(block_);
     const std::int64_t line = line_floats();
     const std::int64_t margin = kGroupLanes;
-    float* memory =
-        thread_scratch(kernel_floats + kBlockLanes * kBackwardKeys + 2 * line + 2 * margin);
-    rows_ = memory + kernel_floats;
+    const ScratchLease memory(kernel_floats + kBlockLanes * kBackwardKeys + 2 * line + 2 * margin);
+    rows_ = memory.data() + kernel_floats;
     float* distances = rows_ + kBlockLanes * kBackwardKeys;
     if (biases_.by_distance()) prepare_distances(distances);
     if (b_.wants_distances()) {
@@ -118,7 +117,7 @@ class BlockTask {
                                                   call_.order.is_shared(task_.unit), call_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
-    const bool finite = backward_block(block_, memory);
+    const bool finite = backward_block(block_, memory.data());
     turn_.wait_for_all();
     add_to_sums();
     return finite;

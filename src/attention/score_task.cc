@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "content_tiles.h"
+#include "core/scratch_lease.h"
 #include "kernel_rows.h"
-#include "scratch.h"
 
 namespace sextant::detail {
 
@@ -58,9 +58,9 @@ std::uint64_t ScoreTask<T>::run(ScoreTiles tiles, float* log_sum_exp, double* en
   const std::int64_t bias_floats =
       block_.scores.tiles.fill != nullptr ? kBlockLanes * kKeyBlock : 0;
   const std::int64_t distances = distance_count();
-  float* memory = thread_scratch(kernel_floats + bias_floats + distances +
-                                 ContentTiles<T>::scratch_size(biases_.arguments));
-  rows_ = memory + kernel_floats;
+  const ScratchLease memory(kernel_floats + bias_floats + distances +
+                            ContentTiles<T>::scratch_size(biases_.arguments));
+  rows_ = memory.data() + kernel_floats;
   content_ = rows_ + bias_floats + distances;
   if (distances > 0) {
     distances_ = rows_ + bias_floats;
@@ -70,7 +70,7 @@ std::uint64_t ScoreTask<T>::run(ScoreTiles tiles, float* log_sum_exp, double* en
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
     biases_.fill_distances(least_distance_, distances, in_log2 ? kLog2E : 1, distances_);
   }
-  return score_block(block_, memory);
+  return score_block(block_, memory.data());
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "core/scratch_lease.h"
 #include "kernels/matmul_block.h"
 #include "kernels/matmul_division.h"
 #include "kernels/row_blocks.h"
@@ -23,16 +24,6 @@ constexpr std::int64_t kMostColumns = 4096;    // of b packed at a time
 constexpr std::int64_t kMostPacked = 1 << 19;  // floats of b, unless one block of the depth is more
 constexpr std::int64_t kSmallResult = 1 << 18;  // floats of c that a cache keeps
 constexpr double kWorthThreads = 2e5;           // multiply-adds, some ten microseconds
-
-// This thread's until its next call.
-float* packed_b_scratch(std::int64_t floats) {
-  thread_local Tensor<float> memory;
-  if (memory.count() < floats) {
-    memory = Tensor<float>();  // gone before its successor comes
-    memory = Tensor<float>::uninitialized(Shape{floats});
-  }
-  return memory.data();
-}
 
 std::int64_t count_of(int threads) { return threads == 0 ? default_threads() : threads; }
 
@@ -155,15 +146,15 @@ void matmul_together(const MatmulSizes& sizes, const MatrixRef& a, const MatrixR
     const std::int64_t depth = std::min(most, sizes.depth - k);
     for (std::int64_t j = 0; j < sizes.columns; j += kMostColumns) {
       const std::int64_t columns = std::min(kMostColumns, sizes.columns - j);
-      float* packed = packed_b_scratch(depth * panels_of(columns) * kPanelLanes);
+      const ScratchLease packed(depth * panels_of(columns) * kPanelLanes);
       const auto part = [&](std::int64_t from) {
         return MatrixRef{b.data + from * b.row_stride + j * b.column_stride, b.row_stride,
                          b.column_stride};
       };
-      pack(part(k), depth, columns, packed, threads);
+      pack(part(k), depth, columns, packed.data(), threads);
       const std::int64_t behind = k + depth;
       multiply({sizes.rows, columns, depth},
-               {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed,
+               {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed.data(),
                {part(behind), std::min(most, sizes.depth - behind), columns},
                part_of(result, sizes, {.k = k, .end = behind, .j = j}), threads);
     }

@@ -29,9 +29,9 @@ struct MatmulSizes {
 };
 
 // c[i * c_row + j] = start + sum over k of a(i, k) b(k, j), where start is 0, or bias[j] if there
-// is one, or what c holds if `add`. Nothing overlaps c. threads as in parallel_for. The calling
-// thread keeps a packed part of b, at most 4 MiB, and every thread 100 KiB, for the next call.
-// Throws Error when there is not enough memory.
+// is one, or what c holds if `add`. Nothing overlaps c. threads as in parallel_for. A thread keeps
+// the memory of a packed part of b, at most 4 MiB, for its next call (release_scratch()). Throws
+// Error when there is not enough memory.
 struct MatmulResult {
   float* c;
   std::ptrdiff_t c_row;

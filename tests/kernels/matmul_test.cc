@@ -17,6 +17,7 @@
 #include "kernels/turning.h"
 #include "sextant/core/tensor.h"
 #include "sextant/kernels.h"
+#include "support/stealing_executor.h"
 
 namespace sextant {
 namespace {
@@ -362,6 +363,23 @@ TEST(Matmul, SeveralThreadsMayCallAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const Tensor<float>& c : results) EXPECT_TRUE(same_bits(c, expected));
+}
+
+TEST(Matmul, AThreadMayMultiplyOthersWhileItWaits) {
+  const Case test{{64, 512, 200}, Layout::rows, Layout::columns};
+  ASSERT_EQ(division(test.sizes, 3).rows, 0) << "all threads share what one of them has packed";
+  const Matrix a = random_matrix(64, 200, test.a, 1);
+  const Matrix b = random_matrix(200, 512, test.b, 2), other = random_matrix(200, 512, test.b, 3);
+  const Tensor<float> expected = chains(test, a, b), expected_other = chains(test, a, other);
+  Tensor<float> c = start_of(test);
+  StealingExecutor executor([&] {
+    Tensor<float> d = start_of(test);
+    matmul(test.sizes, a.ref, other.ref, {d.data(), d.size(1)}, 3);
+    EXPECT_TRUE(same_bits(d, expected_other));
+  });
+  matmul(test.sizes, a.ref, b.ref, {c.data(), c.size(1)}, 3);
+  EXPECT_TRUE(same_bits(c, expected));
+  EXPECT_EQ(executor.stolen(), 2) << "packing and multiplying";
 }
 
 }  // namespace

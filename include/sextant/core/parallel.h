@@ -35,6 +35,13 @@ class TaskRef {
 
 // Runs body(0) .. body(count - 1), each once, in any order, on up to `threads` threads, and returns
 // when all are done.
+// It may run any number of them on one thread, one after the other; it may be called from several
+// threads at once; and a thread may do something else before, between and after bodies, also while
+// it waits for those of others: other calls of this library too, with bodies of their own.
+// It may not begin a body on a thread that is inside another one, nor go on with a body on another
+// thread than it began on: a body may wait for those that began before it, and its thread keeps
+// memory for it. Bodies never call the executor: what is nested runs on its own thread. An executor
+// that throws does so when no body is running any more. Bodies do not throw.
 using Executor = std::function<void(std::int64_t count, int threads, TaskRef body)>;
 
 // Replaces OpenMP by the caller's own pool for every later call; an empty function puts OpenMP

@@ -34,7 +34,9 @@ class IndexedBias {
 
   // Writes what is added to each score into values[query * row_stride + key]; -infinity hides. Must
   // give the same number for a pair whatever tile it is in. Called with tiles that hold at least
-  // one visible pair; it may not throw.
+  // one visible pair; it may not throw. It may call this library, the operator too. It may not wait
+  // for a pool of threads that runs the operator's bodies meanwhile (see Executor). Denormal
+  // numbers may count as 0 while it runs.
   virtual void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept = 0;
 
   // What there is to learn: how many numbers its gradient has. 0: nothing.

@@ -1,0 +1,29 @@
+// Memory that a thread keeps from call to call, so that calls do not allocate: lent out, because a
+// thread may begin a call in the middle of another one, where an executor lets it run another task
+// while it waits, or where a caller's generator of biases calls the operator.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+// A local variable of the thread that uses it: leases of a thread end in reverse order.
+class ScratchLease {
+ public:
+  // At least `floats` numbers of any value on a cache line, which nobody else gets while the lease
+  // lives. Throws Error when there is not enough memory.
+  explicit ScratchLease(std::int64_t floats);
+  ~ScratchLease();
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+
+  float* data() const noexcept { return block_->data(); }
+
+ private:
+  std::unique_ptr<Tensor<float>> block_;
+};
+
+}  // namespace sextant
