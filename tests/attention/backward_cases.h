@@ -16,7 +16,7 @@ namespace sextant {
 // How large a random call gets, and how much it may hold.
 struct CaseSizes {
   std::int64_t most_batch = 3, most_heads_k = 2, most_group = 3;
-  std::int64_t most_length = 7, most_head_dim = 9, most_v_dim = 6;
+  std::int64_t least_length = 0, most_length = 7, most_head_dim = 9, most_v_dim = 6;
   double magnitude = 1;        // of q, k, v and dout
   double chance_of_one = 0.3;  // of slopes, of sinks: few numbers each
 };
@@ -79,27 +79,29 @@ std::int64_t mask_index(const Tensor<M>& mask, std::array<std::int64_t, 4> pair)
   return n;
 }
 
-// Turns rows of x [batch, heads, length, head_dim] to their positions, or back.
-template <class Position>
-void turn_rows(Tensor<double>& x, const RotationTable<float>& table, bool back,
+// Turns rows of x [batch, heads, length, head_dim] to their positions, or back. Number: double, or
+// RoundingError.
+template <class Number, class Position>
+void turn_rows(Tensor<Number>& x, const RotationTable<float>& table, bool back,
                Position&& position) {
   const std::int64_t pairs = table.cos.size(1);
   each_index(Shape{x.size(0), x.size(1), x.size(2), pairs}, [&](const auto& i, std::int64_t) {
     const bool adjacent = table.layout == RotaryLayout::interleaved;
-    double& first = x(i[0], i[1], i[2], table.first_channel + (adjacent ? 2 * i[3] : i[3]));
-    double& second =
+    Number& first = x(i[0], i[1], i[2], table.first_channel + (adjacent ? 2 * i[3] : i[3]));
+    Number& second =
         x(i[0], i[1], i[2], table.first_channel + (adjacent ? 2 * i[3] + 1 : i[3] + pairs));
     const std::int64_t row = position(i[0], i[2]);
-    const double cos = static_cast<double>(table.cos(row, i[3]));
-    const double sin = static_cast<double>(table.sin(row, i[3])) * (back ? -1 : 1);
-    const double turned = first * cos - second * sin;
+    const auto cos = static_cast<Number>(static_cast<double>(table.cos(row, i[3])));
+    const auto sin =
+        static_cast<Number>(static_cast<double>(table.sin(row, i[3])) * (back ? -1 : 1));
+    const Number turned = first * cos - second * sin;
     second = first * sin + second * cos;
     first = turned;
   });
 }
 
-template <class T>
-void turn_case(const BackwardCase<T>& call, Tensor<double>& q, Tensor<double>& k, bool back) {
+template <class T, class Number>
+void turn_case(const BackwardCase<T>& call, Tensor<Number>& q, Tensor<Number>& k, bool back) {
   if (call.options.rotation == nullptr) return;
   const Places& places = call.places;
   turn_rows(q, call.rotation, back, [&](std::int64_t b, std::int64_t i) {
@@ -116,9 +118,8 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
                      heads_k = pick(random, 1, sizes.most_heads_k),
                      heads = heads_k * pick(random, 1, sizes.most_group);
   const bool packed = chance(random, 0.25);
-  const std::int64_t q_len = pick(random, 0, sizes.most_length),
-                     k_len =
-                         packed || chance(random, 0.3) ? q_len : pick(random, 0, sizes.most_length),
+  const auto length = [&] { return pick(random, sizes.least_length, sizes.most_length); };
+  const std::int64_t q_len = length(), k_len = packed || chance(random, 0.3) ? q_len : length(),
                      head_dim = pick(random, 1, sizes.most_head_dim),
                      v_dim = chance(random, 0.3) ? head_dim : pick(random, 0, sizes.most_v_dim);
   const auto value = [&] { return sizes.magnitude * random.normal(); };
@@ -279,26 +280,28 @@ struct CaseGradients {
 };
 
 // The same from the oracle's, which knows no options: sums of what each pair adds.
+template <class Number>
 struct ExpectedGradients {
-  Tensor<double> q, k, v, bias, slopes, mask, sinks;
+  Tensor<Number> q, k, v, bias, slopes, mask, sinks;
 
   template <class T>
-  ExpectedGradients(const BackwardCase<T>& call, reference::AttentionGradient gradient)
+  ExpectedGradients(const BackwardCase<T>& call, reference::GradientOf<Number> gradient)
       : q(std::move(gradient.q)), k(std::move(gradient.k)), v(std::move(gradient.v)) {
     turn_case(call, q, k, true);
     const Shape heads{call.heads()};
-    if (call.options.bias != nullptr) bias = Tensor<double>(call.bias.values.shape());
-    if (!call.slopes.empty()) slopes = Tensor<double>(heads);
-    if (call.options.mask.index() == 2) mask = Tensor<double>(call.float_mask.dense.shape());
-    if (!call.sinks.empty()) sinks = Tensor<double>(heads);
+    if (call.options.bias != nullptr) bias = Tensor<Number>(call.bias.values.shape());
+    if (!call.slopes.empty()) slopes = Tensor<Number>(heads);
+    if (call.options.mask.index() == 2) mask = Tensor<Number>(call.float_mask.dense.shape());
+    if (!call.sinks.empty()) sinks = Tensor<Number>(heads);
     each_index(gradient.added.shape(), [&](const auto& i, std::int64_t n) {
-      const double ds = gradient.added.data()[n];
+      const Number ds = gradient.added.data()[n];
       if (!call.expected.sees(i[0], i[1], i[2], i[3])) return;
       const std::int64_t distance = call.places.distance(i[0], i[2], i[3]);
       if (bias.count() > 0) {
         bias(bias.size(0) == 1 ? 0 : i[1], distance + call.bias.origin) += ds;
       }
-      if (slopes.count() > 0) slopes(i[1]) -= std::abs(static_cast<double>(distance)) * ds;
+      if (slopes.count() > 0)
+        slopes(i[1]) -= static_cast<Number>(std::abs(static_cast<double>(distance))) * ds;
       if (mask.count() > 0) {
         mask.data()[mask_index(mask, {i[0], i[1], i[2], i[3]})] += ds;
       }
@@ -309,6 +312,16 @@ struct ExpectedGradients {
     }
   }
 };
+
+// A case's gradients in the arithmetic Real.
+template <class Real, class T>
+ExpectedGradients<reference::KeptAs<Real>> gradients_in(const BackwardCase<T>& call) {
+  // Of 16 bits, so that what is left of the output is its largest error.
+  const auto stored = widened<T>(call.out.view);
+  return {call, reference::attention_gradient<Real>(call.expected, call.sinks,
+                                                    widened<T>(call.dout.dense),
+                                                    sizeof(T) == 2 ? &stored : nullptr)};
+}
 
 // Runs attention() for out, then attention_backward() into `gradients`.
 template <class T>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attention/backward_cases.h"
-#include "attention/backward_tolerances.h"
+#include "attention/gradient_errors.h"
 #include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
@@ -135,9 +135,45 @@ struct Call {
     };
     return call;
   }
-  void turn(Tensor<double>& queries, Tensor<double>& keys, bool back) const {
+  template <class Number>
+  void turn(Tensor<Number>& queries, Tensor<Number>& keys, bool back) const {
     turn_rows(queries, rotation, back, [&](auto b, auto i) { return query_ids(b, i); });
     turn_rows(keys, rotation, back, [&](auto b, auto j) { return key_ids(b, j); });
+  }
+
+  // What backward() must give, in the arithmetic Real.
+  template <class Number>
+  struct Expected {
+    Tensor<Number> q, k, v, bias, slopes, mask, indexed;
+  };
+  template <class Real>
+  Expected<reference::KeptAs<Real>> expected() const {
+    using Number = reference::KeptAs<Real>;
+    const auto call = oracle();
+    const auto stored = widened<T>(out);
+    auto gradient = reference::attention_gradient<Real>(call, {}, widened<T>(dout),
+                                                        sizeof(T) == 2 ? &stored : nullptr);
+    turn(gradient.q, gradient.k, true);
+    Expected<Number> e{std::move(gradient.q),
+                       std::move(gradient.k),
+                       std::move(gradient.v),
+                       Tensor<Number>(bias.values.shape()),
+                       Tensor<Number>(Shape{kHeads}),
+                       Tensor<Number>(mask.shape()),
+                       Tensor<Number>(Shape{PositionStripes::kSize})};
+    each_index(gradient.added.shape(), [&](const auto& at, std::int64_t n) {
+      const auto [b, h, i, j] = std::array{at[0], at[1], at[2], at[3]};
+      if (!call.sees(b, h, i, j)) return;
+      const Number ds = gradient.added.data()[n];
+      const std::int64_t distance = key_ids(b, j) - query_ids(b, i);
+      const std::int64_t number = PositionStripes::number(query_ids(b, i), key_ids(b, j), h);
+      e.bias(h, distance + bias.origin) += ds;
+      e.slopes(h) -= static_cast<Number>(std::abs(static_cast<double>(distance))) * ds;
+      e.mask(i, j) += ds;
+      e.indexed(number % PositionStripes::kSize) +=
+          static_cast<Number>(static_cast<double>(PositionStripes::factor(number))) * ds;
+    });
+    return e;
   }
 
   struct Gradients {
@@ -189,6 +225,25 @@ class PositionIds : public ::testing::Test {
     }
   }
 
+  // All gradients of some ways to make a call's.
+  static void compare(GradientErrors& errors, const Call<T>& call,
+                      std::initializer_list<typename Call<T>::Gradients> ways) {
+    const auto exact = call.template expected<typename Rounding<T>::Exact>();
+    const auto plain = call.template expected<typename Rounding<T>::Plain>();
+    const auto error = call.template expected<reference::RoundingError>();
+    for (const auto& got : ways) {
+      using Wide = typename Call<T>::Wide;
+      errors.compare<T>("q", widened<T>(got.q), exact.q, plain.q, error.q);
+      errors.compare<T>("k", widened<T>(got.k), exact.k, plain.k, error.k);
+      errors.compare<T>("v", widened<T>(got.v), exact.v, plain.v, error.v);
+      errors.compare<Wide>("bias", widened<Wide>(got.bias), exact.bias, plain.bias, error.bias);
+      errors.compare<Wide>("slopes", widened<Wide>(got.slopes), exact.slopes, plain.slopes,
+                           error.slopes);
+      errors.compare<Wide>("mask", widened<Wide>(got.mask), exact.mask, plain.mask, error.mask);
+      errors.compare<Wide>("indexed", got.indexed, exact.indexed, plain.indexed, error.indexed);
+    }
+  }
+
   template <class Check>
   static void for_each_call(const Check& check) {
     // Several blocks of the kernel, few queries, and few keys.
@@ -216,11 +271,11 @@ TYPED_TEST(PositionIds, DecideRotationDistancesAndGenerators) {
     attention<T>(call.q, call.k, call.v, call.out, call.options);
     const auto oracle = call.oracle();
     const auto expected = reference::attend(oracle);
-    // As for gradients (backward_tolerances.h): the relative error of a weight, times v.
+    // The standard bounds on sums of products: the relative error of a weight, times v below 5.
     const double score_error = (6 + 14) * this->kEps * (expected.largest_score + 20);
     const double keys = static_cast<double>(call.k.size(2));
     const double weight_error = 2 * score_error + 4 * (keys + 16) * this->kEps;
-    this->near(call.out, expected.output, weight_error * largest(oracle.v), "out");
+    this->near(call.out, expected.output, weight_error * 5, "out");
     const auto weights = attention_weights<T>(call.q, call.k, call.options);
     this->near(weights, expected.probabilities, weight_error, "weights");
     const auto biased =
@@ -238,42 +293,9 @@ TYPED_TEST(PositionIds, DecideRotationDistancesAndGenerators) {
 
 TYPED_TEST(PositionIds, DecideGradients) {
   using T = TypeParam;
-  this->for_each_call([&](Call<T>& call) {
-    const auto got = call.backward();
-    const auto oracle = call.oracle();
-    auto expected = reference::attention_gradient<
-        std::conditional_t<std::is_same_v<T, double>, long double, double>>(oracle, {},
-                                                                            widened<T>(call.dout));
-    call.turn(expected.q, expected.k, true);
-    Tensor<double> bias(call.bias.values.shape()), slopes(Shape{4}), mask(call.mask.shape()),
-        indexed(Shape{PositionStripes::kSize});
-    double most_distance = 1;
-    each_index(expected.added.shape(), [&](const auto& at, std::int64_t n) {
-      const auto [b, h, i, j] = std::array{at[0], at[1], at[2], at[3]};
-      if (!oracle.sees(b, h, i, j)) return;
-      const double ds = expected.added.data()[n];
-      const std::int64_t distance = call.key_ids(b, j) - call.query_ids(b, i);
-      const std::int64_t number =
-          PositionStripes::number(call.query_ids(b, i), call.key_ids(b, j), h);
-      most_distance = std::max(most_distance, std::abs(static_cast<double>(distance)));
-      bias(h, distance + call.bias.origin) += ds;
-      slopes(h) -= std::abs(static_cast<double>(distance)) * ds;
-      mask(i, j) += ds;
-      indexed(number % PositionStripes::kSize) +=
-          static_cast<double>(PositionStripes::factor(number)) * ds;
-    });
-    const Tolerances tolerances(oracle, widened<T>(call.dout), this->kEps, this->kStored);
-    // Rows of the table turn by at most |cos| + |sin|.
-    const double turned = 2 * std::max(largest(widened<float>(call.rotation.cos)),
-                                       largest(widened<float>(call.rotation.sin)));
-    this->near(got.q, expected.q, turned * tolerances.q, "q");
-    this->near(got.k, expected.k, turned * tolerances.k, "k");
-    this->near(got.v, expected.v, tolerances.v, "v");
-    this->near(got.bias, bias, tolerances.added, "bias");
-    this->near(got.slopes, slopes, most_distance * tolerances.added, "slopes");
-    this->near(got.mask, mask, tolerances.added, "mask");
-    this->near(got.indexed, indexed, tolerances.added, "indexed");
-  });
+  GradientErrors errors;
+  this->for_each_call([&](Call<T>& call) { this->compare(errors, call, {call.backward()}); });
+  errors.expect_small();
 }
 
 // Each bit of all that a call can give, for two ways to say the same.
@@ -347,6 +369,7 @@ TYPED_TEST(PositionIds, ThatNamePlacesTurnToTheSameBits) {
 
 TYPED_TEST(PositionIds, ThatNamePlacesGiveTheSameDistances) {
   using T = TypeParam;
+  GradientErrors errors;
   this->for_each_call([&](Call<T>& named) {
     name_places(named);
     NumpyRandom random(9);
@@ -355,17 +378,10 @@ TYPED_TEST(PositionIds, ThatNamePlacesGiveTheSameDistances) {
     placed.options.key_positions = {};
     placed.options.softcap = named.options.softcap;
     if (placed.how == Hiding::lengths) placed.options.causal = Causal::none;
-    const auto a = named.backward(), b = placed.backward();
-    const auto oracle = named.oracle();
-    const Tolerances tolerances(oracle, widened<T>(named.dout), this->kEps, this->kStored);
-    const double reach = static_cast<double>(named.k.size(2) + named.q.size(2));
-    // Each is within half of this of the truth; turned rows only here, so that is left out for q.
-    this->near(a.bias, widened<typename Call<T>::Wide>(b.bias), 2 * tolerances.added, "bias");
-    this->near(a.slopes, widened<typename Call<T>::Wide>(b.slopes), 2 * reach * tolerances.added,
-               "slopes");
-    this->near(a.indexed, widened<double>(b.indexed), 2 * tolerances.added, "indexed");
-    this->near(a.v, widened<T>(b.v), 2 * tolerances.v, "v");
+    // The truth is one; the distances of places are summed in another way.
+    this->compare(errors, named, {named.backward(), placed.backward()});
   });
+  errors.expect_small();
 }
 
 TEST(PositionIdsOfALeftPaddedBatch, GiveWhatEachSequenceGivesAlone) {
