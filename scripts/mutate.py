@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Breaks the code in one place at a time and says which test notices: scripts/mutate.py [--list FILE] [--only TEXT] [--build FOLDER]
+
+Every line of the list (tests/mutations.txt) is `file | what is broken | old text | new text | test program`. The old text must
+stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Prints a Markdown table; exit code 1
+when a mutation survives, that is, when its test program passes.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def mutations(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        parts = [part.strip() for part in line.split(" | ")]
+        if len(parts) != 5:
+            sys.exit(f"{path}:{number}: must have five parts, got {len(parts)}")
+        yield parts
+
+
+def run(command, **more):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **more)
+
+
+def tests_that_fail(build, program):
+    """The names of the failed tests, or why there is no program to run."""
+    made = run(["ninja", "-C", build, program])
+    if made.returncode != 0:
+        return ["does not compile"]
+    try:
+        ran = run([f"{build}/tests/{program}", "--gtest_brief=1"], timeout=900)
+    except subprocess.TimeoutExpired:
+        return ["does not end"]
+    failed = list(dict.fromkeys(re.findall(r"^\[  FAILED  \] (\S+) \(", ran.stdout, re.M)))
+    if ran.returncode != 0 and not failed:
+        return [f"ended with {ran.returncode}"]
+    return failed
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    words.add_argument("--list", type=pathlib.Path, default=ROOT / "tests/mutations.txt", help="the mutations")
+    words.add_argument("--only", default="", help="those whose line contains this text")
+    words.add_argument("--build", default="build/dev", help="a configured build folder")
+    given = words.parse_args()
+    if run(["git", "status", "--porcelain", "--untracked-files=no"]).stdout:
+        sys.exit("mutate: the tree has uncommitted changes")
+
+    survived = 0
+    print("| file | mutation | caught by |\n|---|---|---|")
+    for file, what, old, new, program in mutations(given.list):
+        if given.only not in " | ".join([file, what]):
+            continue
+        path = ROOT / file
+        text = path.read_text()
+        if text.count(old) != 1:
+            sys.exit(f"mutate: {file} has {text.count(old)} times: {old}")
+        try:
+            path.write_text(text.replace(old, new))
+            failed = tests_that_fail(given.build, program)
+        finally:
+            path.write_text(text)
+        survived += not failed
+        more = f" and {len(failed) - 2} more" if len(failed) > 2 else ""
+        print(f"| {file} | {what} | {', '.join(failed[:2]) + more if failed else '**nothing**'} |", flush=True)
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
