@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "apps/run_program.h"
@@ -14,6 +17,14 @@ namespace sextant::app_tests {
 namespace {
 
 using ::testing::HasSubstr;
+
+std::set<std::string> names_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.insert(entry.path().filename().string());
+  }
+  return names;
+}
 
 // The weights of `from`, each by a factor of its own.
 void save_other(const std::string& from, const std::string& to) {
@@ -48,7 +59,7 @@ TEST(Average, IsTheMeanOfEachWeight) {
       ASSERT_EQ(found.data()[i], static_cast<float>((x.data()[i] + y.data()[i]) / 2)) << name;
     }
   }
-  EXPECT_FALSE(std::filesystem::exists(folder / "mean.partial"));
+  EXPECT_EQ(names_in(folder.path().string()), (std::set<std::string>{"mean", "other"}));
   EXPECT_EQ(sextant("generate --model " + (folder / "mean") + " --prompt abc --tokens 4").code, 0);
 }
 
@@ -68,8 +79,8 @@ TEST(Average, RefusesModelsThatDoNotFitTogether) {
     const Outcome outcome = sextant("average" + models + " -o " + (folder / "mean"));
     EXPECT_NE(outcome.code, 0);
     EXPECT_THAT(outcome.err, HasSubstr(why));
-    EXPECT_FALSE(std::filesystem::exists(folder / "mean"));
-    EXPECT_FALSE(std::filesystem::exists(folder / "mean.partial"));
+    for (const std::string& name : names_in(folder.path().string()))
+      EXPECT_EQ(name.find("mean"), name.npos);
   };
   const std::string one = " --model " + alphabet_model();
   refused(one, "[average.models] must be two or more, got 1");
@@ -87,9 +98,36 @@ TEST(Average, RefusesModelsThatDoNotFitTogether) {
   const Outcome taken = sextant("average" + one + one + " -o " + alphabet_model());
   EXPECT_EQ(taken.code, 1);
   EXPECT_THAT(taken.err, HasSubstr("must be a folder that is not there yet"));
-  put(folder / "mean.partial", "mine");
-  EXPECT_EQ(sextant("average" + one + one + " -o " + (folder / "mean")).code, 1);
-  EXPECT_EQ(contents(folder / "mean.partial"), "mine");
+}
+
+TEST(Average, GoesOverWhatAKilledOneLeft) {
+  const Folder folder;
+  const std::string one = " --model " + alphabet_model();
+  const std::string to = "average" + one + one + " -o " + (folder / "deep/mean");
+  // Killed while it writes: at the first file of its folder.
+  const Outcome killed = shell(
+      "\"" + sextant::tests::program() + "\" " + to + " & pid=$!\nuntil ls " + (folder / "deep") +
+      "/mean.partial-* > /dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do :; done\n" +
+      "kill -9 $pid; wait $pid; exit 0");
+  ASSERT_EQ(killed.code, 0) << killed.err;
+  std::filesystem::remove_all(folder / "deep/mean");  // where it was faster
+  // As if it had been, whichever was the faster one; and what is not of this kind.
+  const auto leave = [&](const std::string& name) {
+    std::filesystem::create_directories(folder / ("deep/" + name));
+    put(folder / ("deep/" + name + "/config.json"), "{");
+  };
+  leave("mean.partial-999999999");
+  leave("mean.partial-" + std::to_string(::getpid()));  // a process that lives
+  leave("mean.partial-x");
+  leave("mean.partial");
+  leave("other.partial-999999999");
+  const Outcome again = sextant(to + "/");
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(names_in(folder / "deep"),
+            (std::set<std::string>{"mean", "mean.partial", "mean.partial-x",
+                                   "mean.partial-" + std::to_string(::getpid()),
+                                   "other.partial-999999999"}));
+  EXPECT_NE(contents(folder / "deep/mean/model.safetensors"), "");
 }
 
 }  // namespace
