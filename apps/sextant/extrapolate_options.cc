@@ -28,8 +28,7 @@ std::string with_full_names(std::string text) {
 
 std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
   std::vector<ExtrapolationScheme> schemes;
-  for (const NamedScheme& named :
-       parse_schemes(with_full_names(text), "extrapolate.schemes", true)) {
+  for (const NamedScheme& named : parse_schemes(with_full_names(text), "extrapolate.schemes")) {
     schemes.push_back({named.label(), named.scheme, named.parameters});
   }
   return schemes;

@@ -150,7 +150,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
 }
 
 void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,
-                      const std::string& where, bool has_weights) {
+                      const std::string& where) {
   std::vector<std::string> known;
   for (const SchemeParameter& parameter : scheme.parameters) {
     known.push_back(option_name(parameter.name));
@@ -158,7 +158,7 @@ void check_parameters(const Scheme& scheme, const std::map<std::string, std::str
     const auto given = parameters.find(std::string(parameter.name));
     if (given != parameters.end()) {
       check_value(parameter, given->second, place);
-    } else if (parameter.default_text.empty() && !has_weights) {
+    } else if (parameter.default_text.empty()) {
       throw Error(place,
                   "must be given with " + known.back() + ": " + std::string(parameter.meaning));
     }
@@ -186,7 +186,7 @@ void SchemeChoice::check() const {
     const std::string why = refusal_(descriptor());
     if (!why.empty()) throw Error(where_, why + ", got '" + scheme + "'");
   }
-  check_parameters(descriptor(), parameters, where_, !weights_file.empty());
+  check_parameters(descriptor(), parameters, where_);
   if (!weights_file.empty() && descriptor().weights.empty()) {
     throw Error(where_ + "-weights",
                 "must be given with a scheme that learns, got it with " + scheme);

@@ -54,9 +54,8 @@ struct SchemeChoice {
 // Throws Error that lists the names, and the one that was meant, for a name that is none.
 void check_scheme_name(const std::string& name, const std::string& where);
 // Throws Error unless the parameters are the scheme's own and read as its descriptor says; `where`
-// names the option that chose the scheme. Weights from a file may stand for a parameter without
-// default.
+// names the option that chose the scheme.
 void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,
-                      const std::string& where, bool has_weights = false);
+                      const std::string& where);
 
 }  // namespace sextant::app

@@ -134,8 +134,7 @@ std::string NamedScheme::label() const {
   return text;
 }
 
-std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string& where,
-                                       bool learns) {
+std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string& where) {
   std::vector<NamedScheme> list;
   std::string* last = nullptr;  // the value that a list of numbers goes on with
   while (true) {
@@ -167,7 +166,7 @@ std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string&
     text.remove_prefix(comma + 1);
   }
   for (const NamedScheme& named : list) {
-    check_parameters(find_scheme(named.scheme), named.parameters, where, learns);
+    check_parameters(find_scheme(named.scheme), named.parameters, where);
   }
   return list;
 }

@@ -24,9 +24,8 @@ struct NamedScheme {
 
 // "rotary,rotary_yarn:factor=4:original_length=2048": parameters behind colons. What begins with no
 // letter goes on with the list of numbers before it. Throws Error for names that are none, and for
-// parameters that are missing, unless they stand for what `learns`.
-std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string& where,
-                                       bool learns = false);
+// parameters that are missing.
+std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string& where);
 
 struct ProfileOptions {
   std::int64_t length = 100, first = 0;

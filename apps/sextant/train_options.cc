@@ -364,6 +364,11 @@ TrainPlan TrainOptions::plan(const CLI::App& command) const {
   TransformerConfig& model = settings.model;
   model.scheme = choice_.scheme;
   model.scheme_parameters = choice_.parameters;
+  // Where training starts: a matter of the run, not of the model.
+  const auto table = model.scheme_parameters.extract("file");
+  if (!table.empty() && table.mapped() != "none") {
+    settings.table.push_back(data_file(table.mapped()));
+  }
   model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
   // A translation may be longer than its source; a language model knows what it was trained on.
   model.length = settings.is_pairs() ? 2 * settings.length + 16 : settings.length;

@@ -104,6 +104,7 @@ std::string format_settings(const TrainPlan& plan) {
   json["files"] = json_of(settings.files);
   json["valid"] = json_of(settings.valid);
   json["from"] = json_of(settings.from);
+  json["table"] = json_of(settings.table);
   json["tokenizer"] = name(settings.tokenizer.kind);
   each_number(plan, [&json](const char* key, const auto& value) { json[key] = value; });
   json["model"] = Json::parse(format_config(settings.model));
@@ -124,6 +125,8 @@ TrainPlan read_plan(const std::string& folder) {
     settings.files = files_of(json.at("files"));
     settings.valid = files_of(json.at("valid"));
     settings.from = files_of(json.at("from"));
+    if (const Json* table = json.find("table"))
+      settings.table = files_of(*table);  // not in older runs
     settings.tokenizer.kind = tokenizer_kind(json.at("tokenizer").get<std::string>());
     each_number(plan, [&json](const char* key, auto& value) { json.at(key).get_to(value); });
     settings.model = parse_config(json.at("model").dump(), path);

@@ -24,6 +24,7 @@ struct TrainSettings {
   std::vector<DataFile> files;    // texts, or one of pairs
   std::vector<DataFile> valid;    // of pairs: one or none
   std::vector<DataFile> from;     // a model's folder to start from: one or none
+  std::vector<DataFile> table;    // of the scheme, --scheme-file to start from: one or none
   bool reverse = false;           // the second column is the source
   PairAugmentation augment{};     // of pairs
   double held_out = 0.1;          // part of the data, 0 < held_out < 1

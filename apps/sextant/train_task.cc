@@ -10,9 +10,11 @@
 
 #include "arguments.h"
 #include "model_option.h"
+#include "options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/models/model_folder.h"
+#include "sextant/schemes/learned.h"
 #include "sextant/text/dates.h"
 #include "sextant/text/pairs.h"
 #include "sextant/training/epochs.h"
@@ -73,6 +75,31 @@ Tokenizer tokenizer_for(const TrainPlan& plan, const Start& start,
   if (!start.saved.empty()) return Tokenizer::load(start.saved);
   if (start.from) return start.from->tokenizer;
   return Tokenizer::train(texts, plan.settings.tokenizer);
+}
+
+// The table that the scheme starts from: the model gets as many positions as it has.
+void take_table(TrainPlan& plan, const Start& start) {
+  TrainSettings& settings = plan.settings;
+  if (settings.table.empty() || !start.saved.empty()) return;
+  DataFile& file = settings.table.front();
+  read_data(file);
+  TransformerConfig& model = settings.model;
+  const auto given = [&model](const char* name, const char* otherwise) {
+    const auto found = model.scheme_parameters.find(name);
+    return found == model.scheme_parameters.end() ? std::string(otherwise) : found->second;
+  };
+  const std::int64_t offset =
+      parse_integer(given("offset", "0"), model.scheme + ".offset", 0, kMostInteger);
+  model.length = LearnedPositions::load(file.path, offset).table().size(0) - offset;
+  // A decoder reads <bos> before its tokens.
+  const std::int64_t least = settings.length + (settings.is_pairs() ? 1 : 0);
+  if (model.length < least && given("clamp", "no") != "yes") {
+    throw Error("train.scheme-file",
+                "must have at least " + std::to_string(least + offset) + " rows for sequences of " +
+                    std::to_string(settings.length) + " tokens, got " +
+                    std::to_string(model.length + offset) + " in " + file.path);
+  }
+  model.scheme_parameters["file"] = file.path;
 }
 
 std::string amounts(std::size_t training, std::size_t held_out, const char* unit) {
@@ -186,6 +213,7 @@ TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
 
 TrainTask make_task(TrainPlan& plan, const std::string& resumed) {
   const Start start = start_of(plan, resumed);
+  take_table(plan, start);
   return plan.settings.is_pairs() ? make_pair_task(plan, start) : make_language_task(plan, start);
 }
 

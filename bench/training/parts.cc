@@ -89,9 +89,9 @@ SEXTANT_TIMED(activations, activate_gradient,
   "_ZN7sextant3ops17activate_gradientIfEEvNS_10ActivationENS_4ViewIKT_EES6_NS3_IS4_EEi",
   void, (Activation f, In x, In dy, Out dx, int threads), (f, x, dy, dx, threads))
 SEXTANT_TIMED(sums, dropout,
-  "_ZN7sextant3ops7dropoutIfEEvPKT_S4_PS2_ldNS_9RandomKeyEi",
-  void, (const float* residual, const float* x, float* y, std::int64_t count, double rate, RandomKey key, int threads),
-  (residual, x, y, count, rate, key, threads))
+  "_ZN7sextant3ops7dropoutIfEEvPKT_S4_PS2_lldNS_9RandomKeyEi",
+  void, (const float* residual, const float* x, float* y, std::int64_t rows, std::int64_t columns, double rate, RandomKey key, int threads),
+  (residual, x, y, rows, columns, rate, key, threads))
 SEXTANT_TIMED(sums, add,
   "_ZN7sextant3ops3addIfEEvPKT_PS2_li",
   void, (const float* x, float* y, std::int64_t count, int threads), (x, y, count, threads))

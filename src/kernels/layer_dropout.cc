@@ -73,7 +73,7 @@ HWY_INLINE void put(D d, const std::uint32_t* numbers, std::uint32_t least, floa
   hn::StoreU(residual == nullptr ? kept : hn::Add(hn::LoadU(d, residual), kept), d, y);
 }
 
-// Elements [first, first + count); first is a multiple of 64.
+// Elements [first, first + count).
 void dropout_part(const RowDropout& options, std::uint32_t least, float factor,
                   const float* residual, const float* x, std::int64_t first, std::int64_t count,
                   float* y) {
@@ -82,14 +82,17 @@ void dropout_part(const RowDropout& options, std::uint32_t least, float factor,
   const auto n = static_cast<std::int64_t>(hn::Lanes(d));
   HWY_ALIGN std::uint32_t numbers[4 * hn::MaxLanes(Numbers())];
   const std::int64_t end = first + count;
-  for (std::int64_t i = first; i < end; i += 4 * n) {
-    numbers_of(options.seed, options.stream, static_cast<std::uint64_t>(i) / 4, numbers);
-    const std::int64_t taken = std::min(4 * n, end - i);
+  std::int64_t taken = 0;
+  for (std::int64_t i = first; i < end; i += taken) {
+    // A call may begin within the four numbers of a counter; behind the first vectors it does not.
+    const std::int64_t index = options.first + i, skipped = index % 4;
+    numbers_of(options.seed, options.stream, static_cast<std::uint64_t>(index) / 4, numbers);
+    taken = std::min(4 * n - skipped, end - i);
     std::int64_t j = 0;
     const auto step = [&](auto tag) HWY_ATTR {
       const std::int64_t at = i + j;
-      put(tag, numbers + j, least, factor, residual == nullptr ? nullptr : residual + at, x + at,
-          y + at);
+      put(tag, numbers + skipped + j, least, factor, residual == nullptr ? nullptr : residual + at,
+          x + at, y + at);
     };
     for (; j + n <= taken; j += n) step(d);
     for (; j < taken; ++j) step(one);

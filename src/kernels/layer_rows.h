@@ -77,13 +77,14 @@ void adamw(const AdamWStep& options, float* gradient, std::int64_t count, float*
 double sum_of_squares(const float* x, std::int64_t count, int threads);
 
 // Dropout (Srivastava et al. 2014): y = x / (1 - rate) with probability 1 - rate, else 0. Which
-// elements stay is a function of (seed, stream, index): element i looks at number i % 4 of Philox
-// 4x32-10 with the counter (i / 4, stream). The same bits on every instruction set; the backward
-// pass is the same call on dy. 0 <= rate < 1.
+// elements stay is a function of (seed, stream, index): element i of a call has the index
+// first + i and looks at number index % 4 of Philox 4x32-10 with the counter (index / 4, stream).
+// The same bits on every instruction set; the backward pass is the same call on dy. 0 <= rate < 1.
 struct RowDropout {
   double rate;
   std::uint64_t seed;
   std::uint32_t stream;
+  std::int64_t first = 0;  // index of element 0, at least 0
 };
 void dropout(const RowDropout& options, const float* x, std::int64_t count, float* y,
              int threads);  // y may be x

@@ -29,7 +29,7 @@ typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> 
   }
   const RandomKey key = pass.next_random();
   if (pass.dropout > 0) {
-    ops::dropout<T>(nullptr, after.data(), after.data(), after.count(), pass.dropout, key,
+    ops::dropout<T>(nullptr, after.data(), after.data(), rows, after.size(1), pass.dropout, key,
                     pass.threads);
   }
   out.forward(after, y, pass);
@@ -50,8 +50,8 @@ void FeedForward<T>::backward(const Saved& saved, View<const T> dy, View<T> dx,
     out.backward(saved.after, dy, dafter, gradient.out, pass);
   }
   if (pass.dropout > 0) {
-    ops::dropout<T>(nullptr, dafter.data(), dafter.data(), dafter.count(), pass.dropout, saved.key,
-                    pass.threads);
+    ops::dropout<T>(nullptr, dafter.data(), dafter.data(), dafter.size(0), dafter.size(1),
+                    pass.dropout, saved.key, pass.threads);
   }
   const bool gated = activation == Activation::swiglu;
   const View<T> dbefore = gated ? pass.memory.take<T>(saved.before.shape()) : dafter;

@@ -193,9 +193,10 @@ void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> 
 }
 
 template <class T>
-void dropout(const T* residual, const T* x, T* y, std::int64_t count, double rate, RandomKey key,
-             int threads) {
-  const RowDropout options{rate, key.seed, key.stream};
+void dropout(const T* residual, const T* x, T* y, std::int64_t rows, std::int64_t columns,
+             double rate, RandomKey key, int threads) {
+  const std::int64_t count = rows * columns;
+  const RowDropout options{rate, key.seed, key.stream, key.first_row * columns};
   if constexpr (kIsFast<T>) {
     if (rate == 0 && residual != nullptr && residual != y && x == y) {
       return add_elements(residual, count, y, threads);
@@ -260,7 +261,8 @@ LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smooth
                               View<T>, bool, T*, T*, int);                                       \
   template void activate(Activation, View<const T>, View<T>, int);                               \
   template void activate_gradient(Activation, View<const T>, View<const T>, View<T>, int);       \
-  template void dropout(const T*, const T*, T*, std::int64_t, double, RandomKey, int);           \
+  template void dropout(const T*, const T*, T*, std::int64_t, std::int64_t, double, RandomKey,   \
+                        int);                                                                    \
   template void add(const T*, T*, std::int64_t, int);                                            \
   template LossSum cross_entropy(View<T>, const std::int64_t*, double, double, bool, int);
 SEXTANT_OPS(float)

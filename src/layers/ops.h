@@ -65,11 +65,12 @@ void activate(Activation f, View<const T> x, View<T> y, int threads);
 template <class T>
 void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> dx, int threads);
 
-// y = residual + dropout(x), or dropout(x) alone where residual is null; y may be x or residual.
-// rate 0: nothing is dropped. The gradient is dropout(dy) with the same key.
+// y = residual + dropout(x), or dropout(x) alone where residual is null; all [rows, columns],
+// contiguous; y may be x or residual. rate 0: nothing is dropped. The gradient is dropout(dy) with
+// the same key.
 template <class T>
-void dropout(const T* residual, const T* x, T* y, std::int64_t count, double rate, RandomKey key,
-             int threads);
+void dropout(const T* residual, const T* x, T* y, std::int64_t rows, std::int64_t columns,
+             double rate, RandomKey key, int threads);
 
 // y += x, n elements.
 template <class T>

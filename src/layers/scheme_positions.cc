@@ -71,6 +71,23 @@ SchemePositions<T>::SchemePositions(PositionOptions options)
     }
     weights_.emplace(name, converted<T>(tensor));
   }
+  start_with_weights();
+}
+
+template <class T>
+void SchemePositions<T>::start_with_weights() {
+  const auto file = options_.parameters.extract("file");
+  if (file.empty()) return;
+  const auto ids = first_positions(options_.length);
+  for (const auto& [name, tensor] :
+       find_scheme(options_.scheme).initial_weights(request(ids, {}))) {
+    const Shape& found = weights_.at(name).shape();
+    if (found == tensor.shape()) continue;
+    throw Error("positions.length", "must be the positions of " + file.mapped() + ", whose " +
+                                        name + " is " + found.to_string() + ", got " +
+                                        std::to_string(options_.length) + ", which makes it " +
+                                        tensor.shape().to_string());
+  }
 }
 
 template <class T>

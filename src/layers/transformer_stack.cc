@@ -37,7 +37,7 @@ void backward_block(const Norm<T>& norm, Norm<T>& gradient, bool pre_norm, const
   if (!pre_norm) norm.backward(saved.norm, d, d, false, gradient, pass);
   if (pass.dropout > 0) {
     inner = pass.memory.take<T>(d.shape());
-    ops::dropout<T>(nullptr, d.data(), inner.data(), d.count(), pass.dropout, saved.key,
+    ops::dropout<T>(nullptr, d.data(), inner.data(), d.size(0), d.size(1), pass.dropout, saved.key,
                     pass.threads);
   }
   const View<T> dx = pass.memory.take<T>(d.shape());

@@ -23,7 +23,8 @@ View<T> forward_block(const Norm<T>& norm, bool pre_norm, View<const T> x, Saved
     saved.inner = run(x, y);
   }
   saved.key = pass.next_random();
-  ops::dropout<T>(x.data(), y.data(), y.data(), y.count(), pass.dropout, saved.key, pass.threads);
+  ops::dropout<T>(x.data(), y.data(), y.data(), y.size(0), y.size(1), pass.dropout, saved.key,
+                  pass.threads);
   if (pre_norm) return y;
   const View<T> normal = pass.memory.take<T>(x.shape());
   saved.norm = norm.forward(y, normal, pass);

@@ -19,20 +19,22 @@ void hide_tokens(View<T> x, const RandomKey& key, const Pass& pass) {
   if (pass.word_dropout == 0) return;
   const double least = pass.word_dropout * 0x1p32;
   for (std::int64_t row = 0; row < x.size(0); ++row) {
+    const std::int64_t place = key.first_row + row;
     // The 1 is what no counter of dropout has there.
-    const auto random =
-        philox({static_cast<std::uint32_t>(row), 0, key.stream, 1},
-               {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)});
+    const auto random = philox(
+        {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32), key.stream, 1},
+        {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)});
     if (random[0] < least) std::fill_n(x.data() + row * x.size(1), x.size(1), T{});
   }
 }
 
 // dropout(hide(embedding(tokens) sqrt(width)) + positions), [tokens, width], in the pass's memory;
-// `key` is set to that of both kinds of dropout. Makes the tables of the positions.
+// `key` is set to that of both kinds of dropout, which count tokens from `first_row` on, here and
+// in the stack. Makes the tables of the positions.
 template <class T>
 View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& positions,
                      std::span<const std::int64_t> tokens, std::span<const std::int64_t> segments,
-                     RandomKey& key, Pass& pass) {
+                     std::int64_t first_row, RandomKey& key, Pass& pass) {
   std::int64_t longest = 1;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     longest = std::max(longest, segments[s + 1] - segments[s]);
@@ -41,11 +43,13 @@ View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& position
   const View<T> x =
       pass.memory.take<T>({static_cast<std::int64_t>(tokens.size()), embedding.width()});
   embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
+  pass.random.first_row = first_row;
   key = pass.next_random();
   hide_tokens(x, key, pass);
   positions.add_to(x, segments, pass);
   if (pass.dropout > 0) {
-    ops::dropout<T>(nullptr, x.data(), x.data(), x.count(), pass.dropout, key, pass.threads);
+    ops::dropout<T>(nullptr, x.data(), x.data(), x.size(0), x.size(1), pass.dropout, key,
+                    pass.threads);
   }
   return x;
 }
@@ -73,7 +77,8 @@ void embed_tokens_gradient(const Embedding<T>& embedding, const SchemePositions<
                            Embedding<T>& gradient, SchemePositions<T>& positions_gradient,
                            Pass& pass) {
   if (pass.dropout > 0) {
-    ops::dropout<T>(nullptr, dx.data(), dx.data(), dx.count(), pass.dropout, key, pass.threads);
+    ops::dropout<T>(nullptr, dx.data(), dx.data(), dx.size(0), dx.size(1), pass.dropout, key,
+                    pass.threads);
   }
   positions.add_gradient(dx, segments, positions_gradient);
   positions.finish(positions_gradient);

@@ -52,6 +52,7 @@ LanguageModel<T>::LanguageModel(const TransformerConfig& given)
         NumpyRandom random(config.seed + 1);
         return TransformerStack<T>(config.stack(config.kind == ModelKind::masked), random);
       }()) {
+  config.scheme_parameters = positions.options().parameters;  // what is in the weights now is not
   if (config.tied) return;
   NumpyRandom random(config.seed + 2);
   output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);
@@ -66,7 +67,8 @@ template <class T>
 typename LanguageModel<T>::Forward LanguageModel<T>::forward(const TokenBatch& batch, Pass& pass) {
   batch.check(config.vocabulary);
   Forward run;
-  run.x = detail::embed_tokens(embedding, positions, batch.tokens, batch.segments, run.key, pass);
+  run.x = detail::embed_tokens(embedding, positions, batch.tokens, batch.segments, batch.first_row,
+                               run.key, pass);
   run.stack = stack.forward(run.x, {.segments = batch.segments, .positions = &positions}, pass);
   return run;
 }

@@ -34,7 +34,7 @@ class Decoding {
     }
     RandomKey key;
     const View<float> x = detail::embed_tokens(model.embedding, model.encoder_positions, tokens_,
-                                               segments_, key, pass_);
+                                               segments_, 0, key, pass_);
     const View<const float> context =
         model.encoder
             .forward(x, {.segments = segments_, .positions = &model.encoder_positions}, pass_)

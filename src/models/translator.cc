@@ -55,6 +55,7 @@ Translator<T>::Translator(const TransformerConfig& given)
       decoder_positions(config.positions()),
       encoder(make_stack<T>(config, true)),
       decoder(make_stack<T>(config, false)) {
+  config.scheme_parameters = encoder_positions.options().parameters;  // as of LanguageModel
   NumpyRandom random(config.seed + 3);
   if (!config.tied) {
     output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);
@@ -71,12 +72,14 @@ template <class T>
 typename Translator<T>::Forward Translator<T>::forward(const PairBatch& batch, Pass& pass) {
   batch.check(config.vocabulary);
   Forward run;
-  const View<T> source = detail::embed_tokens(embedding, encoder_positions, batch.source,
-                                              batch.source_segments, run.source_key, pass);
+  const View<T> source =
+      detail::embed_tokens(embedding, encoder_positions, batch.source, batch.source_segments,
+                           batch.source_first_row, run.source_key, pass);
   run.encoder = encoder.forward(
       source, {.segments = batch.source_segments, .positions = &encoder_positions}, pass);
-  const View<T> target = detail::embed_tokens(embedding, decoder_positions, batch.target.tokens,
-                                              batch.target.segments, run.target_key, pass);
+  const View<T> target =
+      detail::embed_tokens(embedding, decoder_positions, batch.target.tokens, batch.target.segments,
+                           batch.target.first_row, run.target_key, pass);
   run.decoder = decoder.forward(target,
                                 {.segments = batch.target.segments,
                                  .context = run.encoder.y,

@@ -16,8 +16,8 @@ namespace {
 constexpr double kInitialDeviation = 0.02;  // BERT's
 
 constexpr SchemeParameter kParameters[] = {
-    {"file", "", "a .npy file [rows, width]",
-     "the trained table; not needed when it is among the weights"},
+    {"file", "none", "none | a .npy file [rows, width]",
+     "the trained table; none: where training starts, or what is among the weights"},
     {"offset", "0", "0 .. rows - 1",
      "the row of position 0: fairseq, RoBERTa, BART and OPT keep two rows, offset 2"},
     {"clamp", "no", "yes | no", "positions beyond the last row use the last row, as Marian's"},
@@ -28,17 +28,15 @@ constexpr SchemeWeight kWeights[] = {
     {"table", "[rows, width]", "one vector per row; position p uses row p + offset"},
 };
 
-// Without a file, the parameters are read as if there were one.
-SchemeRequest with_file(const SchemeRequest& request) {
-  SchemeRequest result = request;
-  result.parameters.emplace("file", "");
-  if (result.parameters["file"].empty()) result.parameters["file"] = "the weights";
-  return result;
-}
+// Most numbers of a table that is made for a few of its rows: 2 GiB.
+constexpr std::int64_t kMostMade = std::int64_t{1} << 28;
 
-bool has_file(const SchemeRequest& request) {
-  const auto file = request.parameters.find("file");
-  return file != request.parameters.end() && !file->second.empty();
+bool has_file(const Parameters& given) { return given.text("file") != "none"; }
+
+std::int64_t last_of(std::span<const std::int64_t> positions) {
+  std::int64_t last = 0;
+  for (const std::int64_t position : positions) last = std::max(last, position);
+  return last;
 }
 
 // The checked table among the weights of the request.
@@ -53,12 +51,7 @@ const Tensor<double>& table_of(const Parameters& given, const SchemeRequest& req
   return given.weight("table", {rows, request.width});
 }
 
-SchemeTable from_weights(const SchemeRequest& request) {
-  if (has_file(request)) {
-    throw Error("learned.file", "must not be given beside the weight table");
-  }
-  const SchemeRequest filled = with_file(request);
-  const Parameters given(kLearned, filled);
+SchemeTable from_weights(const Parameters& given, const SchemeRequest& request) {
   const Tensor<double>& table = table_of(given, request);
   const std::vector<std::int64_t> rows =
       learned_rows(request.positions, table.size(0), given.integer("offset"), given.flag("clamp"));
@@ -72,8 +65,21 @@ SchemeTable from_weights(const SchemeRequest& request) {
 }
 
 SchemeTable make(const SchemeRequest& request) {
-  if (request.weights != nullptr) return from_weights(request);
   const Parameters given(kLearned, request);
+  if (!has_file(given)) {
+    const std::int64_t last = last_of(request.positions);
+    const std::int64_t most = kMostMade / std::max<std::int64_t>(request.width, 1);
+    if (request.weights == nullptr && (last >= most || given.integer("offset") >= most - last)) {
+      throw Error("learned.positions",
+                  "must be in a table of at most 2^28 numbers where there is no file, got " +
+                      std::to_string(last) + " with offset " + given.text("offset") +
+                      " and width " + std::to_string(request.width));
+    }
+    return from_weights(given, request);
+  }
+  if (request.weights != nullptr) {
+    throw Error("learned.file", "must not be given beside the weight table");
+  }
   const LearnedPositions learned =
       LearnedPositions::load(given.text("file"), given.integer("offset"), given.flag("clamp"));
   if (learned.width() != request.width) {
@@ -88,19 +94,17 @@ SchemeTable make(const SchemeRequest& request) {
 
 // The file's table, or random numbers for the positions of the request.
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const SchemeRequest filled = with_file(request);
-  const Parameters given(kLearned, filled);
+  const Parameters given(kLearned, request);
   SchemeWeights weights;
   const std::int64_t offset = given.integer("offset");
-  if (has_file(request)) {
+  if (has_file(given)) {
     const LearnedPositions learned = LearnedPositions::load(given.text("file"), offset);
     Tensor<double> table = Tensor<double>::uninitialized(learned.table().shape());
     std::copy_n(learned.table().data(), table.count(), table.data());
     weights.emplace("table", std::move(table));
     return weights;
   }
-  std::int64_t last = 0;
-  for (const std::int64_t position : request.positions) last = std::max(last, position);
+  const std::int64_t last = last_of(request.positions);
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   if (offset < 0 || last >= kMost - offset || request.width < 1 ||
       request.width > kMost / (last + offset + 1)) {
@@ -121,12 +125,8 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const SchemeRequest filled = with_file(request);
-  const Parameters given(kLearned, filled);
-  const SchemeWeights initial =
-      request.weights == nullptr ? initial_weights(request) : SchemeWeights();
-  const std::int64_t rows =
-      request.weights == nullptr ? initial.at("table").size(0) : table_of(given, request).size(0);
+  const Parameters given(kLearned, request);
+  const std::int64_t rows = table_of(given, request).size(0);
   SchemeWeights result;
   result.emplace("table", learned_backward(request.positions, gradient, rows,
                                            given.integer("offset"), given.flag("clamp")));

@@ -23,15 +23,15 @@ double steady_seconds() {
   return std::chrono::duration<double>(now).count();
 }
 
-// Mixes all bits of the three (the finaliser of SplitMix64, Steele et al. 2014, after each).
-std::uint64_t batch_seed(std::uint64_t seed, std::int64_t step, std::int64_t batch) {
+// Of dropout. Mixes all bits of both (the finaliser of SplitMix64, Steele et al. 2014, after each).
+std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
   const auto mix = [](std::uint64_t x) {
     x += 0x9e3779b97f4a7c15U;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
     return x ^ (x >> 31);
   };
-  return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(step)) ^ static_cast<std::uint64_t>(batch));
+  return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(step)));
 }
 
 class Trainer {
@@ -122,7 +122,7 @@ class Trainer {
       Pass pass{.memory = memory_,
                 .threads = options_.threads,
                 .dropout = options_.dropout,
-                .random = {.seed = batch_seed(options_.seed, step, batch)},
+                .random = {.seed = step_seed(options_.seed, step)},
                 .word_dropout = options_.word_dropout};
       sum.add(task_.accumulate(step, batch, 1 / static_cast<double>(targets), pass));
     }

@@ -39,10 +39,10 @@ std::vector<std::int64_t> cut(std::vector<std::int64_t> ids, std::int64_t longes
   return ids;
 }
 
-PairBatch all_of(const TokenPairs& pairs) {
-  std::vector<std::int64_t> which(pairs.source.size());
-  std::iota(which.begin(), which.end(), std::int64_t{0});
-  return pair_batch(pairs, which);
+std::int64_t tokens_in(std::span<const std::vector<std::int64_t>> sides) {
+  std::int64_t count = 0;
+  for (const auto& side : sides) count += static_cast<std::int64_t>(side.size());
+  return count;
 }
 
 }  // namespace
@@ -94,30 +94,36 @@ std::int64_t TranslationTask::steps_per_epoch() const noexcept {
   return (epochs_.count() + data_.pairs - 1) / data_.pairs;
 }
 
-TokenPairs TranslationTask::pairs_at(std::int64_t first, std::int64_t last) {
-  TokenPairs pairs;
-  for (std::int64_t place = first; place < last; ++place) {
+const TokenPairs& TranslationTask::pairs_of(std::int64_t step) {
+  if (made_step_ == step) return made_;
+  made_step_ = -1;
+  made_ = {};
+  for (std::int64_t place = step * data_.pairs; place < (step + 1) * data_.pairs; ++place) {
     const auto index = static_cast<std::size_t>(epochs_(place));
     const auto split = [&](const std::vector<std::int64_t>& ids) {
       return cut(split_(ids, mixed(data_.seed, static_cast<std::uint64_t>(place))), data_.longest);
     };
-    pairs.source.push_back(split(pairs_.source[index]));
-    pairs.target.push_back(split(pairs_.target[index]));
+    made_.source.push_back(split(pairs_.source[index]));
+    made_.target.push_back(split(pairs_.target[index]));
   }
-  return pairs;
+  made_step_ = step;
+  return made_;
 }
 
 PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) {
+  const TokenPairs& pairs = pairs_of(step);
   const auto [first, last] = part_of(data_.pairs, part, data_.parts);
-  return all_of(pairs_at(step * data_.pairs + first, step * data_.pairs + last));
+  std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
+  std::iota(which.begin(), which.end(), first);
+  PairBatch batch = pair_batch(pairs, which);
+  const auto before = static_cast<std::size_t>(first);
+  batch.source_first_row = tokens_in(std::span(pairs.source).first(before));
+  batch.target.first_row = tokens_in(std::span(pairs.target).first(before)) + first;  // <bos> each
+  return batch;
 }
 
 std::int64_t TranslationTask::target_tokens(std::int64_t step) {
-  std::int64_t count = data_.pairs;  // <eos> each
-  for (const auto& target : pairs_at(step * data_.pairs, (step + 1) * data_.pairs).target) {
-    count += static_cast<std::int64_t>(target.size());
-  }
-  return count;
+  return tokens_in(pairs_of(step).target) + data_.pairs;  // <eos> each
 }
 
 std::int64_t TranslationTask::batches(std::int64_t /*step*/) const {

@@ -159,9 +159,11 @@ TEST(Attend, LearnedTablesAreGivenWithTheSchemesFile) {
   const Outcome from_file = sextant(learned + " --scheme-file " + folder / "P.npy");
   ASSERT_EQ(from_file.code, 0) << from_file.err;
   EXPECT_NE(from_file.json()["weights"], sextant("attend 'a b a' --json --scheme none").json());
-  const Outcome missing = sextant(learned);
-  EXPECT_EQ(missing.code, 2);
-  EXPECT_THAT(missing.err, StartsWith("sextant: [learned.file] must be given with --scheme-file"));
+  const Outcome start = sextant(learned);
+  ASSERT_EQ(start.code, 0) << start.err;
+  EXPECT_NE(start.json()["weights"], from_file.json()["weights"]);
+  EXPECT_NE(start.json()["weights"], sextant(learned + " --scheme-seed 1").json()["weights"]);
+  EXPECT_EQ(sextant(learned + " --scheme-file " + folder / "none.npy").code, 1);
 }
 
 TEST(Attend, RefusesTextThatIsNone) {

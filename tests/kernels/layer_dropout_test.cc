@@ -29,10 +29,13 @@ std::vector<float> dropped(const RowDropout& o, const std::vector<float>& x) {
   std::vector<float> y(x.size());
   const auto factor = static_cast<float>(1 / (1 - o.rate));
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const auto numbers = philox(
-        {static_cast<std::uint32_t>(i / 4), static_cast<std::uint32_t>(i / 4 >> 32), o.stream, 0},
-        {static_cast<std::uint32_t>(o.seed), static_cast<std::uint32_t>(o.seed >> 32)});
-    y[i] = static_cast<double>(numbers[i % 4]) < std::floor(o.rate * 0x1p32) ? 0 : x[i] * factor;
+    const std::uint64_t index = static_cast<std::uint64_t>(o.first) + i;
+    const auto numbers =
+        philox({static_cast<std::uint32_t>(index / 4), static_cast<std::uint32_t>(index / 4 >> 32),
+                o.stream, 0},
+               {static_cast<std::uint32_t>(o.seed), static_cast<std::uint32_t>(o.seed >> 32)});
+    y[i] =
+        static_cast<double>(numbers[index % 4]) < std::floor(o.rate * 0x1p32) ? 0 : x[i] * factor;
   }
   return y;
 }
@@ -48,6 +51,20 @@ TEST(RowDropout, HasTheSameBitsOnEveryInstructionSet) {
       EXPECT_EQ(y, expected) << count;
       add_dropout(options, residual.data(), x.data(), count, y.data(), 1);
       for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], residual[i] + expected[i]);
+    }
+  });
+}
+
+TEST(RowDropout, BeginsAtAnyIndexOnEveryInstructionSet) {
+  on_every_target([&] {
+    for (const std::int64_t first : {1, 2, 3, 4, 63, 4097, (1 << 30) + 3}) {
+      const RowDropout options{0.3, 0x123456789abcdef0, 77, first};
+      for (const std::int64_t count : {1, 3, 4, 65, 300, 20001}) {
+        const auto x = normal_numbers(count, 1);
+        auto y = x;
+        dropout(options, y.data(), count, y.data(), 2);
+        EXPECT_EQ(y, dropped(options, x)) << first << ", " << count;
+      }
     }
   });
 }

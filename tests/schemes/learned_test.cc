@@ -135,6 +135,26 @@ TEST(LearnedScheme, AddsTheRowsOfItsFile) {
             "[learned.file] must hold a table of width 4, got 2");
 }
 
+TEST(LearnedScheme, WithoutAFileStandsWhereTrainingStarts) {
+  SchemeRequest asked;
+  const std::int64_t positions[] = {7, 2};
+  asked.width = 4;
+  asked.positions = positions;
+  asked.parameters = {{"seed", "3"}, {"offset", "1"}};
+  const Scheme& learned = find_scheme("learned");
+  const SchemeWeights start = learned.initial_weights(asked);
+  const SchemeTable made = learned.make(asked);
+  const Tensor<double>& table = std::get<Tensor<double>>(made);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(table(0, i), start.at("table")(8, i));
+    EXPECT_EQ(table(1, i), start.at("table")(3, i));
+  }
+  const std::int64_t far[] = {std::int64_t{1} << 40};
+  asked.positions = far;
+  EXPECT_THAT(message_of([&] { learned.make(asked); }),
+              HasSubstr("[learned.positions] must be in a table of at most 2^28 numbers"));
+}
+
 TEST(LearnedPositions, ClampedTablesEndWithTheirLastRow) {
   const LearnedPositions learned(counting<float>(5, 2), 1, true);
   const std::int64_t positions[] = {3, 4, std::numeric_limits<std::int64_t>::max()};

@@ -67,7 +67,6 @@ TEST_F(Training, OfABatchInPartsIsThatOfTheWhole) {
   for (const std::int64_t parts : {1, 2, 8}) {
     ToyTask task(1, parts);
     TrainerOptions options = toy_options(path(std::to_string(parts)));
-    options.dropout = 0;
     train(task, options);
     EXPECT_EQ(read_file(options.folder + "/last/model.safetensors"),
               read_file(path("1/last/model.safetensors")))

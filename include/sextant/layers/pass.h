@@ -39,11 +39,12 @@ class Workspace {
   Mark at_;
 };
 
-// Numbers for dropout: a function of (seed, stream, place), so that the backward pass makes the
-// same ones again, whatever the threads.
+// Numbers for dropout: a function of (seed, stream, token, column), so that the backward pass makes
+// the same ones again, whatever the threads and the batches a step is made in.
 struct RandomKey {
-  std::uint64_t seed = 0;    // of this step
-  std::uint32_t stream = 0;  // which use of this step: the layers count it up in their order
+  std::uint64_t seed = 0;      // of this step
+  std::uint32_t stream = 0;    // which use of this step: the layers count it up in their order
+  std::int64_t first_row = 0;  // the place of the batch's first token among those of the step
 };
 
 // One pass over a batch. The batch is packed: row i of every activation [tokens, width] is one

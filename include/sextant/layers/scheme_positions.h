@@ -31,8 +31,10 @@ struct PositionOptions {
 template <class T>
 class SchemePositions {
  public:
-  // Throws Error for an unknown scheme, a bad parameter, a length below 1, and for a scheme
-  // whose weights are made of the tokens (forgetting).
+  // Weights start as the scheme says, or as in the file of its parameter `file`, which is not among
+  // options() afterwards: a model is its weights, not a file beside it. Throws Error for an unknown
+  // scheme, a bad parameter, a length below 1, a file of another length, and for a scheme whose
+  // weights are made of the tokens (forgetting).
   explicit SchemePositions(PositionOptions options);
   ~SchemePositions();
   SchemePositions(SchemePositions&&) noexcept;
@@ -70,6 +72,7 @@ class SchemePositions {
   struct Tables;
   SchemeRequest request(std::span<const std::int64_t> ids, const SchemeWeights& weights) const;
   bool learns() const noexcept { return !weights_.empty(); }
+  void start_with_weights();
 
   PositionOptions options_;
   std::map<std::string, Tensor<T>> weights_;

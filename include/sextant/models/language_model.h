@@ -18,6 +18,7 @@ struct TokenBatch {
   std::vector<std::int64_t> tokens;    // [tokens], all sequences one after the other
   std::vector<std::int64_t> segments;  // [sequences + 1], where they begin and end
   std::vector<std::int64_t> targets;   // [tokens]; negative: nothing
+  std::int64_t first_row = 0;  // tokens of the step in the batches before: dropout counts them too
 
   // Throws Error for tokens or targets outside the vocabulary and segments that do not fit.
   void check(std::int64_t vocabulary) const;

@@ -19,6 +19,7 @@ namespace sextant {
 struct PairBatch {
   std::vector<std::int64_t> source, source_segments;
   TokenBatch target;
+  std::int64_t source_first_row = 0;  // as TokenBatch::first_row, of the source
 
   // Throws Error for tokens outside the vocabulary and sequences that do not fit together.
   void check(std::int64_t vocabulary) const;

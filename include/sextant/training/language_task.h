@@ -16,7 +16,8 @@ namespace sextant {
 struct LanguageData {
   std::int64_t length = 256;    // tokens of a sequence
   std::int64_t sequences = 16;  // of a step
-  std::int64_t parts = 1;       // batches that a step is made in: less memory, the same sums
+  std::int64_t parts = 1;       // batches that a step is made in: less memory, the same sums; of
+                                // more than `sequences` as many
   double smoothing = 0;         // of labels
   double hidden = 0.15;         // masked models: the part of the tokens that is predicted
   std::uint64_t seed = 0;
@@ -25,7 +26,8 @@ struct LanguageData {
 // Sequences are pieces of one stream of tokens; where they begin moves with every pass over it.
 // Causal models predict each next token. Masked models predict chosen tokens, of which 80 % are
 // replaced by the token behind the tokenizer's last, 10 % by a random one, and 10 % are left as
-// they are (Devlin et al. 2018, section 3.1).
+// they are (Devlin et al. 2018, section 3.1). A step in which none is drawn has the one that came
+// nearest to it.
 class LanguageTask : public TrainingTask {
  public:
   // config.vocabulary is set to what the tokenizer needs. Throws Error for options out of range and
@@ -50,14 +52,24 @@ class LanguageTask : public TrainingTask {
   TokenBatch held_out_batch(std::int64_t first, std::int64_t count) const;
 
  private:
-  void append(TokenBatch& batch, std::span<const std::int64_t> text, std::int64_t begin,
-              std::uint64_t key) const;
+  // A sequence of the text: where it begins, and the key of what is hidden.
+  struct Sequence {
+    std::int64_t begin;
+    std::uint64_t key;
+  };
+  std::vector<Sequence> sequences_of(std::int64_t step);
+  TokenBatch batch_of(std::span<const std::int64_t> text, std::span<const Sequence> sequences,
+                      double hidden) const;
+  double smallest_number(std::span<const Sequence> sequences) const;
+  const TokenBatch& whole_batch(std::int64_t step);
 
   LanguageData data_;
   Tokenizer tokenizer_;
   LanguageModel<float> model_, gradient_;
   std::vector<std::int64_t> tokens_, held_out_;
   Epochs epochs_;
+  std::int64_t made_step_ = -1;  // of which made_ is the whole batch: it is made once
+  TokenBatch made_;
 };
 
 }  // namespace sextant

@@ -17,7 +17,8 @@ namespace sextant {
 
 struct TranslationData {
   std::int64_t pairs = 64;     // of a step
-  std::int64_t parts = 1;      // batches that a step is made in: less memory, the same sums
+  std::int64_t parts = 1;      // batches that a step is made in: less memory, the same sums; of
+                               // more than `pairs` as many
   std::int64_t longest = 256;  // tokens; longer sides are cut
   double smoothing = 0.1;      // of labels
   double subword_dropout = 0;  // part of the sub-words that are split, on both sides alike
@@ -56,8 +57,8 @@ class TranslationTask : public TrainingTask {
   PairBatch training_batch(std::int64_t step, std::int64_t batch);
 
  private:
-  // The pairs at these places of the endless order, as this epoch sees them.
-  TokenPairs pairs_at(std::int64_t first, std::int64_t last);
+  // The pairs of a step, as this epoch sees them.
+  const TokenPairs& pairs_of(std::int64_t step);
 
   TranslationData data_;
   Tokenizer tokenizer_;
@@ -65,6 +66,8 @@ class TranslationTask : public TrainingTask {
   TokenPairs pairs_, held_out_;
   Epochs epochs_;
   SubwordDropout split_;
+  std::int64_t made_step_ = -1;  // of which made_ has the pairs: they are made once
+  TokenPairs made_;
 };
 
 // Pairs [first, last) of `pairs` in the given order, packed: <bos> before the decoder's tokens,
