@@ -37,7 +37,7 @@ def tests_that_fail(build, program):
         ran = run([f"{build}/tests/{program}", "--gtest_brief=1"], timeout=900)
     except subprocess.TimeoutExpired:
         return ["does not end"]
-    failed = list(dict.fromkeys(re.findall(r"^\[  FAILED  \] (\S+) \(", ran.stdout, re.M)))
+    failed = list(dict.fromkeys(re.findall(r"^\[  FAILED  \] ([\w/.]+)", ran.stdout, re.M)))
     if ran.returncode != 0 and not failed:
         return [f"ended with {ran.returncode}"]
     return failed

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "sextant/core/error.h"
+#include "streams.h"
 
 namespace sextant::app {
 namespace {
@@ -82,15 +83,10 @@ std::int64_t terminal_height() {
 }
 
 void print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE) throw ReaderGone{};
-    if (written < 0) {
-      throw Error("stdout", "cannot be written: " + std::generic_category().message(errno));
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+  const int problem = write_stream(STDOUT_FILENO, text);
+  if (problem == EPIPE) throw ReaderGone{};
+  if (problem == 0) return;
+  throw Error("stdout", "cannot be written: " + std::generic_category().message(problem));
 }
 
 std::string to_text(const Json& json) {
@@ -100,28 +96,21 @@ std::string to_text(const Json& json) {
 }
 
 void note(std::string_view text) {
-  const std::string line = "sextant: " + std::string(text) + "\n";
   // Nobody to tell that stderr is gone.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  write_stream(STDERR_FILENO, "sextant: " + std::string(text) + "\n");
 }
 
 void Progress::show(std::string_view text) const {
-  if (!stderr_is_terminal()) return;
-  const std::string line = "\r\033[K" + std::string(text);
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  if (stderr_is_terminal()) write_stream(STDERR_FILENO, "\r\033[K" + std::string(text));
 }
 
 std::string read_stdin(std::uint64_t limit) {
   std::string text;
   std::array<char, 65536> buffer;
   while (true) {
-    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw Error("stdin", "cannot be read: " + std::generic_category().message(errno));
-    }
+    const std::size_t count = read_some_stdin(buffer);
     if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
+    text.append(buffer.data(), count);
     if (text.size() > limit) {
       throw Error("stdin", "must be at most " + std::to_string(limit) + " bytes long");
     }

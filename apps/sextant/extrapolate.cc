@@ -109,7 +109,11 @@ void run(ExtrapolateOptions& options) {
     const Picture picture = picture_of(result.table, unit);
     save_picture(options.run.folder + "/extrapolation.svg", picture);
     if (!options.picture.empty()) save_picture(options.picture, picture);
-    write_table_of(options, result.table, unit);
+    try {
+      write_table_of(options, result.table, unit);
+    } catch (...) {
+      if (signal == 0) throw;  // a terminal that was closed has no reader; the rows are saved
+    }
   }
   if (signal == 0) return;
   note("stopped; the same command goes on where it was");

@@ -1,14 +1,11 @@
 // Lines of text as they come.
 #include "line_source.h"
 
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "sextant/core/error.h"
+#include "streams.h"
 
 namespace sextant::app {
 
@@ -17,15 +14,9 @@ LineSource::LineSource(std::string text) : text_(std::move(text)), ended_(true) 
 void LineSource::read_some() {
   constexpr std::size_t kLongest = std::size_t{1} << 30;
   std::array<char, 65536> buffer;
-  ssize_t count = -1;
-  do {
-    count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-  } while (count < 0 && errno == EINTR);
-  if (count < 0) {
-    throw Error("stdin", "cannot be read: " + std::generic_category().message(errno));
-  }
+  const std::size_t count = read_some_stdin(buffer);
   ended_ = count == 0;
-  text_.append(buffer.data(), static_cast<std::size_t>(count));
+  text_.append(buffer.data(), count);
   if (text_.size() > kLongest) throw Error("stdin", "must have lines of at most 1 GiB");
 }
 

@@ -1,7 +1,6 @@
 // The program: one word says what to do, the rest how. Exit code 0, 1 for unusable input, 2 for a
 // wrong command line.
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <memory>
 #include <new>
@@ -11,6 +10,8 @@
 #include "arguments.h"
 #include "commands.h"
 #include "console.h"
+#include "file_arguments.h"
+#include "process.h"
 #include "sextant/core/error.h"
 
 namespace sextant::app {
@@ -159,6 +160,7 @@ int run(int argc, char** argv) {
     note(error.what());
     return kWrongCommandLine;
   }
+  check_files(*called(program).command);
   job();
   return 0;
 }
@@ -168,7 +170,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   namespace app = sextant::app;
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves early is seen by print() instead
+  app::prepare_process();
   try {
     return app::run(argc, argv);
   } catch (const app::ReaderGone&) {

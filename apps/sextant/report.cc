@@ -68,7 +68,8 @@ void add_report(CLI::App& program, Job& job) {
           "sentences that are drawn (default: the two longest of those)")
       ->type_name("A,B");
   command.add_option("-o,--output", report->path, "the page (default report.html; - is stdout)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->default_str(report->path);
   command.footer(
       "Examples:\n"
       "  sextant report \"The black cat sat on the couch.\" -o report.html\n"

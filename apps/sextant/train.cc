@@ -1,5 +1,4 @@
 // `sextant train`: a small transformer learns from your text, on this machine.
-#include <csignal>
 #include <memory>
 
 #include "commands.h"
@@ -65,7 +64,11 @@ void run(const TrainOptions& options, const CLI::App& command) {
     const Progress checking("checking on dates never seen ...");
     report.exact = check_dates(options.folder, trainer.seed, trainer.threads);
   }
-  print(options.json ? to_text(report_as_json(report)) + "\n" : text_of(report));
+  try {
+    print(options.json ? to_text(report_as_json(report)) + "\n" : text_of(report));
+  } catch (...) {
+    if (signal == 0) throw;  // a terminal that was closed has no reader; the run is saved
+  }
   if (signal == 0) return;
   note("stopped at step " + std::to_string(result.step) + ", which is saved; `sextant train " +
        "--resume -o " + options.folder + "` goes on");

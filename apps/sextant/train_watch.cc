@@ -1,25 +1,36 @@
 // Progress and signals.
 #include "train_watch.h"
 
+#include <signal.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <array>
+#include <cerrno>
 #include <string_view>
+
+#include "process.h"
 
 namespace sextant::app {
 namespace {
 
-volatile std::sig_atomic_t caught_signal = 0;
-void (*old_handlers[2])(int) = {SIG_DFL, SIG_DFL};
-constexpr int kSignals[] = {SIGINT, SIGTERM};
+volatile sig_atomic_t caught_signal = 0;
+std::array<struct sigaction, kEndSignals.size()> old_actions;
 
-// Only what is allowed in a signal handler.
+void restore_actions() noexcept {
+  for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+    ::sigaction(kEndSignals[i], &old_actions[i], nullptr);
+  }
+}
+
+// Only what is allowed in a signal handler, and nothing that the interrupted code could notice.
 void on_signal(int number) {
+  const int kept = errno;
   caught_signal = number;
-  for (const int other : kSignals) std::signal(other, SIG_DFL);
+  restore_actions();
   constexpr std::string_view kLine =
       "\nsextant: stopping after this step, to save; once more ends at once\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  errno = kept;
 }
 
 constexpr double kTerminalPause = 0.1;  // seconds between lines
@@ -30,15 +41,21 @@ constexpr std::int64_t kFileWidth = 100;
 
 StopSignals::StopSignals() {
   caught_signal = 0;
-  for (int i = 0; i < 2; ++i) {
-    old_handlers[i] = std::signal(kSignals[i], on_signal);
-    if (old_handlers[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  // While one of them is handled, no other.
+  for (const int number : kEndSignals) ::sigaddset(&action.sa_mask, number);
+  for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+    ::sigaction(kEndSignals[i], nullptr, &old_actions[i]);
+  }
+  for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
+    if (old_actions[i].sa_handler != SIG_IGN) ::sigaction(kEndSignals[i], &action, nullptr);
   }
 }
 
-StopSignals::~StopSignals() {
-  for (int i = 0; i < 2; ++i) std::signal(kSignals[i], old_handlers[i]);
-}
+StopSignals::~StopSignals() { restore_actions(); }
 
 int StopSignals::caught() noexcept { return caught_signal; }
 

@@ -8,8 +8,8 @@
 
 namespace sextant::app {
 
-// While one lives, the first SIGINT or SIGTERM is remembered, and the second ends the program as
-// if there were none. What was ignored before stays ignored.
+// While one lives, the first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) is remembered,
+// and the second ends the program as if there were none. What was ignored before stays ignored.
 class StopSignals {
  public:
   StopSignals();

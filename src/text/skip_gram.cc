@@ -2,6 +2,7 @@
 // sub-words. Words go in as numbers: whatever they hold, none can look like white space, a label or
 // the library's sign for the end of a sentence.
 #include <fasttext/fasttext.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,13 +13,14 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "core/temporary_file.h"
 #include "sextant/core/error.h"
-#include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/word_vectors.h"
@@ -77,7 +79,9 @@ Corpus read_corpus(std::span<const std::vector<std::string>> sentences) {
   return corpus;
 }
 
-// The library reads its text from a file only.
+// The library reads its text from a file only, by its name. Where the system has names for open
+// files (/proc), the file's own name is gone before it is read, and nothing is left when the
+// process is killed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view bytes) {
@@ -85,26 +89,41 @@ class TemporaryFile {
     const auto folder = std::filesystem::temp_directory_path(problem);
     if (problem) throw Error("skip_gram", "needs a temporary folder: " + problem.message());
     path_ = (folder / "sextant-XXXXXX").string();
-    const int descriptor = ::mkstemp(path_.data());  // a new name, readable by its owner only
-    if (descriptor < 0) {
-      throw Error("skip_gram", "cannot make a temporary file in " + folder.string() + ": " +
-                                   std::generic_category().message(errno));
+    descriptor_ = ::mkostemp(path_.data(), O_CLOEXEC);  // a new name, readable by its owner only
+    const int reason = errno;
+    if (descriptor_ >= 0) name_.emplace(path_);
+    if (descriptor_ < 0 || !write_all(bytes)) {
+      const std::string what = descriptor_ < 0 ? "cannot make" : "cannot write";
+      const std::string why = std::generic_category().message(descriptor_ < 0 ? reason : errno);
+      close();
+      throw Error("skip_gram", what + " a temporary file in " + folder.string() + ": " + why);
     }
-    ::close(descriptor);
-    try {
-      write_file(path_, bytes);
-    } catch (...) {
-      ::unlink(path_.c_str());
-      throw;
-    }
+    const std::string open_file = "/proc/self/fd/" + std::to_string(descriptor_);
+    if (::access(open_file.c_str(), R_OK) != 0) return;
+    path_ = open_file;
+    name_.reset();
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
+  ~TemporaryFile() { close(); }
   const std::string& path() const noexcept { return path_; }
 
  private:
+  bool write_all(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR) return false;
+      if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+  void close() const noexcept {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
   std::string path_;
+  int descriptor_ = -1;
+  std::optional<TemporaryName> name_;
 };
 
 fasttext::Args make_args(const SkipGram& options, const std::string& path) {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/folder_sync.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -20,39 +22,42 @@ namespace {
   throw Error(path, std::string(what) + ": " + std::generic_category().message(reason));
 }
 
-void sync(const std::string& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
+}  // namespace
+
+void make_folder(const std::string& path) {
+  if (path.empty()) fail(path, "cannot be made", ENOENT);
+  std::error_code problem;
+  std::filesystem::path made;
+  for (const auto& part : std::filesystem::path(path)) {
+    made /= part;
+    if (std::filesystem::is_directory(made, problem)) continue;
+    if (::mkdir(made.c_str(), 0777) == 0) {
+      sync_folder(parent_folder(made.string()));
+    } else if (errno != EEXIST) {
+      fail(path, "cannot be made", errno);
+    }
+  }
+  if (!std::filesystem::is_directory(path, problem)) {
+    throw Error(path, "must be a folder, got a file");
+  }
+}
+
+void sync_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail(path, "cannot be opened", errno);
-  // Some file systems cannot flush a folder and say so; there is nothing more to be done there.
+  // Some file systems cannot flush and say so; there is nothing more to be done there.
   const int problem = ::fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
   ::close(descriptor);
   if (problem != 0) fail(path, "cannot be written", problem);
 }
 
-std::string parent_of(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
+void sync_folder(const std::string& path) {
+  if (const int problem = sync_names(path)) fail(path, "cannot be written", problem);
 }
-
-}  // namespace
-
-void make_folder(const std::string& path) {
-  std::error_code problem;
-  const bool made = std::filesystem::create_directories(path, problem);
-  if (!problem && !std::filesystem::is_directory(path, problem) && !problem) {
-    throw Error(path, "must be a folder, got a file");
-  }
-  if (problem) fail(path, "cannot be made", problem.value());
-  if (made) sync_folder(parent_of(path));
-}
-
-void sync_file(const std::string& path) { sync(path, 0); }
-
-void sync_folder(const std::string& path) { sync(path, O_DIRECTORY); }
 
 void rename_folder(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) fail(to, "cannot be written", errno);
-  sync_folder(parent_of(to));
+  sync_folder(parent_folder(to));
 }
 
 void replace_link(const std::string& path, const std::string& target) {
@@ -64,7 +69,7 @@ void replace_link(const std::string& path, const std::string& target) {
     ::unlink(temporary.c_str());
     fail(path, "cannot be written", problem);
   }
-  sync_folder(parent_of(path));
+  sync_folder(parent_folder(path));
 }
 
 void remove_folder(const std::string& path) noexcept {

@@ -82,6 +82,17 @@ TEST(Program, AReaderThatLeavesEarlyIsNoError) {
   EXPECT_THAT(cut.err, IsEmpty());
 }
 
+TEST(Program, WaitsWhereStdoutWouldBlock) {
+  // Another program that shares the pipe may have asked for calls that do not wait; the reader takes
+  // its time.
+  const std::string big = "encode --length 4000 --width 64 --format csv";
+  const Outcome cut = shell("{ head -c 0 | dd iflag=nonblock oflag=nonblock status=none; " +
+                            std::string("python3 -c pass 2>/dev/null; sextant ") + big +
+                            "; } | { sleep 0.5; cat; }");
+  EXPECT_EQ(cut.code, 0) << cut.err;
+  EXPECT_EQ(cut.out, sextant(big).out);
+}
+
 TEST(Program, AFullDiskIsAnError) {
   const Outcome full = shell("sextant list >/dev/full");
   EXPECT_EQ(full.code, 1);

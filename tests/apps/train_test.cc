@@ -176,6 +176,34 @@ TEST_F(Train, ASignalSavesTheStepAndEndsWithItsCode) {
   EXPECT_EQ(model("stopped"), model("straight"));
 }
 
+TEST_F(Train, AClosedTerminalSavesTheStepToo) {
+  const std::string command = lm("closed", "--minutes 10 --checkpoint-every 3 ");
+  // Nobody reads what is printed then: both streams fail.
+  const Outcome stopped = shell("\"" + sextant::tests::program() + "\" " + command +
+                                " >/dev/full 2>/dev/full & pid=$!\nuntil [ -e " +
+                                (folder_ / "closed/last") +
+                                " ]; do sleep 0.01; done\nkill -HUP $pid; wait $pid");
+  EXPECT_EQ(stopped.code, 128 + 1) << stopped.err;
+  const Outcome losses = sextant("plot losses " + (folder_ / "closed") + " --json");
+  ASSERT_EQ(losses.code, 0) << losses.err;
+  const std::size_t steps = losses.json()[0]["steps"].size();
+  const Outcome resumed = sextant("train --resume --steps " + std::to_string(steps) + " --json -o " +
+                                  (folder_ / "closed"));
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(resumed.json()["step"], steps) << "the last step of the metrics was saved";
+}
+
+TEST_F(Train, WithoutStandardStreamsKeepsItsFilesCleanAndGoesOn) {
+  const Outcome begun = shell("sextant " + lm("run", "--steps 4 <&- >&- 2>&-"));
+  EXPECT_EQ(begun.code, 0);
+  const std::string metrics = contents(folder_ / "run/metrics.jsonl");
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 4) << metrics;
+  EXPECT_THAT(metrics, Not(HasSubstr("sextant:")));
+  const Outcome resumed = sextant("train --resume --steps 6 --json -o " + (folder_ / "run"));
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(resumed.json()["step"], 6);
+}
+
 TEST_F(Train, ResumesWithHigherLimitsOnly) {
   ASSERT_EQ(sextant(lm("run", "--steps 3")).code, 0);
   const std::string resume = "train --resume -o " + (folder_ / "run");

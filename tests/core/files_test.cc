@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,8 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <thread>
+#include <vector>
 
+#include "core/temporary_file.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -250,6 +254,53 @@ TEST_F(Files, WrittenByManyThreadsAtOnceAreNeverMixed) {
   EXPECT_EQ(bytes, std::string(50000, bytes[0]));
   EXPECT_EQ(entries(), 1);
 }
+
+TEST_F(Files, AreRemovedUnderTheirTemporaryNamesWhenTheProgramIsToldToEnd) {
+  const TemporaryName one(path("one")), two(path("two"));
+  TemporaryName renamed(path("three"));
+  for (const char* name : {"one", "two", "three"}) std::ofstream(path(name)) << name;
+  renamed.forget();
+  remove_temporary_files();
+  EXPECT_FALSE(fs::exists(path("one")));
+  EXPECT_FALSE(fs::exists(path("two")));
+  EXPECT_TRUE(fs::exists(path("three")));
+  write_file(path("a"), "x");
+  EXPECT_EQ(read_file(path("a")), "x");
+}
+
+TEST_F(Files, AreRemovedUnderTheirTemporaryNamesAtTheEndOfTheScope) {
+  std::vector<std::unique_ptr<TemporaryName>> many;  // more than are listed for signals
+  for (int i = 0; i < 100; ++i) {
+    many.push_back(std::make_unique<TemporaryName>(path(std::to_string(i))));
+    std::ofstream(many.back()->path()) << i;
+  }
+  EXPECT_EQ(entries(), 100);
+  many.clear();
+  EXPECT_EQ(entries(), 0);
+}
+
+#ifndef SEXTANT_SANITIZED  // their run-time does not survive fork() everywhere
+TEST_F(Files, LeaveNothingWhenTheProcessIsKilledWhileTheyAreWritten) {
+  const int unnamed = ::open(path("").c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) GTEST_SKIP() << "needs files without a name (O_TMPFILE)";
+  ::close(unnamed);
+  const std::string bytes(std::size_t{1} << 24, 'b');
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (int n = 0;; ++n) write_file(path("made-" + std::to_string(n)), bytes);
+    }
+    ::usleep(static_cast<useconds_t>(1000 + 1500 * i));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    for (const auto& entry : fs::directory_iterator(path(""))) {
+      EXPECT_THAT(entry.path().filename().string(), ::testing::StartsWith("made-"));
+      EXPECT_EQ(entry.file_size(), bytes.size());
+      fs::remove(entry.path());
+    }
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace sextant

@@ -11,5 +11,7 @@ void kill_at_operation(long n, bool half);
 // removals. 0: none.
 void fail_from_operation(long n);
 long operations_done();  // since either was called
+// Whether a file may get a name after it was made, as on most file systems.
+void allow_links(bool allowed);
 
 }  // namespace sextant

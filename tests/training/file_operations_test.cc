@@ -15,12 +15,14 @@
 
 #include <cerrno>
 
+#include "sextant/core/error.h"
+#include "training/durable.h"
 #include "training/run_folders.h"
 
 namespace {
 
 long done = 0, last = 0, first_failing = 0;
-bool halves = false;
+bool halves = false, links = true;
 
 void count() {
   if (++done == last) ::raise(SIGKILL);
@@ -46,6 +48,7 @@ void fail_from_operation(long n) {
   first_failing = n;
 }
 long operations_done() { return done; }
+void allow_links(bool allowed) { links = allowed; }
 
 }  // namespace sextant
 
@@ -69,6 +72,14 @@ int ftruncate(int descriptor, off_t size) noexcept {
 int rename(const char* from, const char* to) noexcept {
   if (fails()) return -1;
   return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  if (!links) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  if (fails()) return -1;
+  return static_cast<int>(::syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
 }
 int symlink(const char* target, const char* path) noexcept {
   if (fails()) return -1;
@@ -107,13 +118,47 @@ using FileOperations = RunFolders;
 TEST_F(FileOperations, AreSeenInThisProgramAndInTheStandardLibrary) {
   kill_at_operation(0, false);
   write_file(path("a"), "x");
-  EXPECT_EQ(operations_done(), 3) << "write, flush, rename";
+  EXPECT_EQ(operations_done(), 4) << "write, flush, link, flush the folder";
+  write_file(path("a"), "y");
+  EXPECT_EQ(operations_done(), 9) << "write, flush, link, rename, flush the folder";
+  kill_at_operation(0, false);
   std::filesystem::create_directory(path("b"));
-  EXPECT_EQ(operations_done(), 4);
+  EXPECT_EQ(operations_done(), 1);
   std::filesystem::rename(path("a"), path("b/a"));
-  EXPECT_EQ(operations_done(), 5);
+  EXPECT_EQ(operations_done(), 2);
   std::filesystem::remove_all(path("b"));
-  EXPECT_GE(operations_done(), 7) << "the file and the folder";
+  EXPECT_GE(operations_done(), 4) << "the file and the folder";
+}
+
+TEST_F(FileOperations, FlushEveryFolderThatGotANewName) {
+  kill_at_operation(0, false);
+  make_folder(path("a/b/c"));
+  EXPECT_EQ(operations_done(), 6) << "three folders, and the three that they are in";
+  make_folder(path("a/b/c/"));
+  EXPECT_EQ(operations_done(), 6) << "all there already";
+  EXPECT_THROW(make_folder(""), Error);
+}
+
+TEST_F(FileOperations, GoThroughATemporaryNameWhereAFileCannotBeNamedLater) {
+  allow_links(false);
+  kill_at_operation(0, false);
+  write_file(path("a"), "x");
+  EXPECT_EQ(operations_done(), 6) << "write and flush in vain; write, flush, rename, flush";
+  write_file(path("a"), "y");
+  allow_links(true);
+  EXPECT_EQ(read_file(path("a")), "y");
+  EXPECT_EQ(contents_of(path("")).size(), 1U) << "no temporary file";
+}
+
+TEST_F(FileOperations, LeaveNothingWhereAFileCannotBeNamedLaterAndTheDiskIsFull) {
+  allow_links(false);
+  for (long n = 1; n <= 5; ++n) {
+    fail_from_operation(n);
+    EXPECT_THROW(write_file(path("a"), "x"), Error) << n;
+    fail_from_operation(0);
+    EXPECT_TRUE(contents_of(path("")).empty()) << n;
+  }
+  allow_links(true);
 }
 
 }  // namespace

@@ -12,15 +12,25 @@ namespace sextant {
 // permission, larger than limit).
 std::string read_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 40);
 
-// Writes to a temporary file beside `path`, flushes, then renames; on any failure the old file
-// stays and the temporary one is removed. A symbolic link stays one and what it leads to is
-// replaced; an existing file keeps its permissions. What cannot be replaced, such as a pipe or
-// /dev/stdout, is written to directly. Throws Error that names the path and the reason.
+// Writes all bytes aside, flushes them, and only then gives them the name; then flushes the folder.
+// On any failure the old file stays and nothing else is left; only when flushing the folder fails
+// is the new file there already. A symbolic link stays one and what it leads to is replaced; an
+// existing file keeps its permissions. What cannot be replaced, such as a pipe or /dev/stdout, is
+// written to directly. Throws Error that names the path and the reason.
+//
+// On Linux the bytes go into a file without a name, so even SIGKILL leaves nothing behind. Two
+// exceptions: a file that replaces another is called ".sextant-PID-N.tmp" between two system calls,
+// the second of which renames it; and on file systems without such files (O_TMPFILE) it is called
+// so while it is written. remove_temporary_files() removes what has such a name.
 void write_file(const std::string& path, std::string_view bytes);
 
 // The same for one file in several parts, one after the other, so that a large one need not be put
 // together first.
 void write_file(const std::string& path, std::span<const std::string_view> parts);
+
+// Removes the files that write_file() has under temporary names at this moment, in any thread,
+// which then fails. For a program that is about to end: a signal handler may call it.
+void remove_temporary_files() noexcept;
 
 // 16 hexadecimal digits that tell whether bytes are still the same: against damage and mistakes,
 // not against an attacker.

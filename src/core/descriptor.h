@@ -1,0 +1,48 @@
+// An open file, closed at the end of its scope.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "sextant/core/error.h"
+
+namespace sextant {
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags, mode_t mode = 0) {
+    do number_ = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    while (number_ < 0 && errno == EINTR);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+
+  int number() const noexcept { return number_; }
+  bool is_open() const noexcept { return number_ >= 0; }
+  // 0, or the reason why the system could not close: some file systems report a full disk only
+  // here.
+  int close() noexcept {
+    const int number = number_;
+    number_ = -1;
+    return number >= 0 && ::close(number) != 0 && errno != EINTR ? errno : 0;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+// Throws Error for a path that no system call can take.
+inline void check_path(const std::string& path) {
+  if (path.empty()) throw Error("path", "must not be empty");
+  if (path.find('\0') != std::string::npos) throw Error("path", "must not contain a zero byte");
+}
+
+// Throws Error: `what` and the system's reason.
+[[noreturn]] void fail_file(const std::string& path, const char* what, int reason);
+
+}  // namespace sextant

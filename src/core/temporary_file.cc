@@ -1,0 +1,64 @@
+// A short list that a signal handler can read: pointers that change hands in one step, and memory
+// that is not freed once a handler has taken it.
+#include "core/temporary_file.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "sextant/core/files.h"
+
+namespace sextant {
+namespace {
+
+// As many as threads write files at the same time; of more, the rest is not listed.
+constexpr std::size_t kMostNames = 64;
+std::array<std::atomic<char*>, kMostNames> names;
+static_assert(std::atomic<char*>::is_always_lock_free, "a signal handler cannot wait");
+
+char* list(const std::string& path) {
+  char* const copy = new char[path.size() + 1];
+  std::memcpy(copy, path.c_str(), path.size() + 1);
+  for (std::atomic<char*>& name : names) {
+    char* none = nullptr;
+    if (name.compare_exchange_strong(none, copy)) return copy;
+  }
+  delete[] copy;
+  return nullptr;
+}
+
+}  // namespace
+
+TemporaryName::TemporaryName(std::string path) : path_(std::move(path)), listed_(list(path_)) {}
+
+TemporaryName::~TemporaryName() {
+  if (path_.empty()) return;
+  ::unlink(path_.c_str());
+  forget();
+}
+
+void TemporaryName::forget() noexcept {
+  path_.clear();
+  if (listed_ == nullptr) return;
+  for (std::atomic<char*>& name : names) {
+    char* expected = listed_;
+    if (!name.compare_exchange_strong(expected, nullptr)) continue;
+    delete[] std::exchange(listed_, nullptr);
+    return;
+  }
+  listed_ = nullptr;  // a handler has it, for the rest of the process
+}
+
+void remove_temporary_files() noexcept {
+  const int kept = errno;
+  for (std::atomic<char*>& name : names) {
+    if (const char* path = name.exchange(nullptr)) ::unlink(path);
+  }
+  errno = kept;
+}
+
+}  // namespace sextant

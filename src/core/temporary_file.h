@@ -1,0 +1,27 @@
+// A name that must not outlive the process: removed when it is not needed, and by the signal
+// handler of a program that is told to end.
+#pragma once
+
+#include <string>
+
+namespace sextant {
+
+// The name is removed by the destructor, unless the file has got its final name by then. Making the
+// file is up to the caller.
+class TemporaryName {
+ public:
+  explicit TemporaryName(std::string path);
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
+  ~TemporaryName();
+
+  const std::string& path() const noexcept { return path_; }
+  // It has another name now, or was never made.
+  void forget() noexcept;
+
+ private:
+  std::string path_;
+  char* listed_ = nullptr;  // what a signal handler sees
+};
+
+}  // namespace sextant
