@@ -1,6 +1,9 @@
 // Projections around the attention operator, and their gradients.
 #include "sextant/layers/attention_layer.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "layers/ops.h"
 #include "sextant/core/error.h"
 
@@ -46,14 +49,82 @@ View<T> heads_of(View<T> x, std::int64_t first, std::int64_t heads, std::int64_t
   return x.narrow(1, first, heads * head_dim).split(1, heads).transpose(0, 1).split(0, 1);
 }
 
+// An empty view of any shape is a context of no tokens.
+template <class T>
+View<const T> checked_context(View<const T> context, const AttentionLayerOptions& options) {
+  if (!options.cross && context.count() > 0) {
+    throw Error("attention_layer.context",
+                "must be empty for self attention, got " + context.shape().to_string());
+  }
+  if (context.count() == 0) return View<const T>(nullptr, {0, options.width});
+  if (context.rank() != 2 || context.size(1) != options.width) {
+    throw Error("attention_layer.context", "must be [tokens, " + std::to_string(options.width) +
+                                               "], got " + context.shape().to_string());
+  }
+  return context;
+}
+
 template <class T>
 AttentionOptions<T> options_of(const AttentionCall<T>& call, bool cross) {
   AttentionOptions<T> options;
   if (call.causal) options.causal = Causal::top_left;
   options.segments = call.segments;
   if (cross) options.key_segments = call.key_segments;
-  if (call.positions != nullptr) call.positions->set(options);
   return options;
+}
+
+// Sequences of a call that have the same tables: their rows and what the operator is told of them.
+template <class T>
+struct Part {
+  AttentionOptions<T> options;
+  std::int64_t length;  // of the longest
+  std::int64_t first_query, queries, first_key, keys;
+
+  // Of [1, heads, tokens] and [1, heads, tokens, head_dim].
+  template <class X>
+  View<X> of_queries(View<X> x) const {
+    return x.narrow(2, first_query, queries);
+  }
+  template <class X>
+  View<X> of_keys(View<X> x) const {
+    return x.narrow(2, first_key, keys);
+  }
+};
+
+// use(part) for all sequences at once, or for one run after the other where positions want it.
+template <class T, class Use>
+void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, std::int64_t keys,
+               int threads, const Use& use) {
+  Part<T> whole{options_of(call, cross), 0, 0, queries, 0, keys};
+  whole.options.threads = threads;
+  if (call.positions == nullptr) return use(whole);
+  const std::int64_t all_queries[] = {0, queries}, all_keys[] = {0, keys};
+  const std::span<const std::int64_t> q =
+      call.segments.empty() ? std::span<const std::int64_t>(all_queries) : call.segments;
+  const std::span<const std::int64_t> k = cross && call.segments.empty()        ? all_keys
+                                          : cross && !call.key_segments.empty() ? call.key_segments
+                                                                                : q;
+  const auto runs = call.positions->runs(q, k);
+  if (runs.size() <= 1) {
+    whole.length = runs.empty() ? 0 : runs[0].length;
+    if (!runs.empty()) call.positions->set(whole.options, whole.length);
+    return use(whole);
+  }
+  std::vector<std::int64_t> q_ends, k_ends;
+  const auto from_zero = [](std::span<const std::int64_t> ends, std::vector<std::int64_t>& to) {
+    to.assign(ends.begin(), ends.end());
+    for (std::int64_t& end : to) end -= ends[0];
+  };
+  for (const auto& run : runs) {
+    from_zero(q.subspan(run.first, run.last - run.first + 1), q_ends);
+    from_zero(k.subspan(run.first, run.last - run.first + 1), k_ends);
+    Part<T> part{whole.options, run.length,   q[run.first],
+                 q_ends.back(), k[run.first], k_ends.back()};
+    part.options.segments = q_ends;
+    if (cross) part.options.key_segments = k_ends;
+    call.positions->set(part.options, run.length);
+    use(part);
+  }
 }
 
 }  // namespace
@@ -68,13 +139,13 @@ AttentionLayer<T>::AttentionLayer(const AttentionLayerOptions& given, NumpyRando
                             out_gain)) {}
 
 template <class T>
-typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, View<const T> context,
+typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, View<const T> given,
                                                              const AttentionCall<T>& call,
                                                              View<T> y, Pass& pass) const {
-  const auto [width, heads, heads_k, head_dim, with_bias] = options;
+  const auto [width, heads, heads_k, head_dim, with_bias, cross] = options;
+  const View<const T> context = checked_context(given, options);
   const std::int64_t tokens = x.size(0), q_width = heads * head_dim, k_width = heads_k * head_dim;
   Saved saved{.x = x, .context = context, .call = call};
-  const bool cross = context.count() > 0;
   const View<T> projected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
   ops::linear<T>(x, part(in, 0, projected.size(1)), bias_of(in, 0), projected, pass.threads);
   const View<T> keys =
@@ -85,10 +156,11 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
   const View<T> mixed = pass.memory.take<T>({tokens, q_width});
   saved.mixed = heads_of(mixed, 0, heads, head_dim);
   saved.log_sum_exp = pass.memory.take<float>({1, heads, tokens});
-  AttentionOptions<T> attention_options = options_of(call, cross);
-  attention_options.threads = pass.threads;
-  attention_options.log_sum_exp = saved.log_sum_exp;
-  attention<T>(saved.q, saved.k, saved.v, saved.mixed, attention_options);
+  each_part(call, cross, tokens, keys.size(0), pass.threads, [&](Part<T>& part) {
+    part.options.log_sum_exp = part.of_queries(saved.log_sum_exp);
+    attention<T>(part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
+                 part.of_queries(saved.mixed), part.options);
+  });
   out.forward(mixed, y, pass);
   return saved;
 }
@@ -105,16 +177,17 @@ View<T> AttentionLayer<T>::project_context(View<const T> context, Pass& pass) co
 template <class T>
 void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call,
                                        View<T> y, Pass& pass) const {
-  const auto [width, heads, heads_k, head_dim, with_bias] = options;
+  const auto [width, heads, heads_k, head_dim, with_bias, cross] = options;
   const auto mark = pass.memory.mark();
   const View<T> q = pass.memory.take<T>({x.size(0), heads * head_dim});
   const View<T> mixed = pass.memory.take<T>(q.shape());
   ops::linear<T>(x, part(in, 0, heads * head_dim), bias_of(in, 0), q, pass.threads);
-  AttentionOptions<T> attention_options = options_of(call, true);
-  attention_options.threads = pass.threads;
-  attention<T>(heads_of(q, 0, heads, head_dim), heads_of(keys, 0, heads_k, head_dim),
-               heads_of(keys, heads_k * head_dim, heads_k, head_dim),
-               heads_of(mixed, 0, heads, head_dim), attention_options);
+  each_part(call, true, x.size(0), keys.size(0), pass.threads, [&](const Part<T>& part) {
+    attention<T>(part.of_queries(heads_of(q, 0, heads, head_dim)),
+                 part.of_keys(heads_of(keys, 0, heads_k, head_dim)),
+                 part.of_keys(heads_of(keys, heads_k * head_dim, heads_k, head_dim)),
+                 part.of_queries(heads_of(mixed, 0, heads, head_dim)), part.options);
+  });
   out.forward(mixed, y, pass);
   pass.memory.release(mark);
 }
@@ -123,10 +196,9 @@ template <class T>
 void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
                                  AttentionLayer& gradient, SchemePositions<T>* positions_gradient,
                                  Pass& pass) const {
-  const auto [width, heads, heads_k, head_dim, with_bias] = options;
+  const auto [width, heads, heads_k, head_dim, with_bias, cross] = options;
   const std::int64_t tokens = saved.x.size(0), q_width = heads * head_dim,
                      k_width = heads_k * head_dim;
-  const bool cross = saved.context.count() > 0;
   const auto mark = pass.memory.mark();
   const View<T> dmixed = pass.memory.take<T>({tokens, q_width});
   const View<const T> mixed(saved.mixed.data(), {tokens, q_width});
@@ -134,20 +206,19 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
   const View<T> dprojected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
   const View<T> dkeys = cross ? pass.memory.take<T>({saved.context.size(0), 2 * k_width})
                               : dprojected.narrow(1, q_width, 2 * k_width);
-  AttentionGradients<T> gradients;
-  gradients.q = heads_of(dprojected, 0, heads, head_dim);
-  gradients.k = heads_of(dkeys, 0, heads_k, head_dim);
-  gradients.v = heads_of(dkeys, k_width, heads_k, head_dim);
-  const SchemePositions<T>* positions = saved.call.positions;
-  if (positions != nullptr && positions_gradient != nullptr) positions->want(gradients, pass);
-  AttentionOptions<T> attention_options = options_of(saved.call, cross);
-  attention_options.threads = pass.threads;
-  attention_backward<T>(saved.q, saved.k, saved.v, saved.mixed,
-                        heads_of(dmixed, 0, heads, head_dim), gradients, attention_options,
-                        saved.log_sum_exp);
-  if (positions != nullptr && positions_gradient != nullptr) {
-    positions->collect(gradients, *positions_gradient);
-  }
+  const SchemePositions<T>* positions = positions_gradient ? saved.call.positions : nullptr;
+  each_part(saved.call, cross, tokens, dkeys.size(0), pass.threads, [&](const Part<T>& part) {
+    AttentionGradients<T> gradients;
+    gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));
+    gradients.k = part.of_keys(heads_of(dkeys, 0, heads_k, head_dim));
+    gradients.v = part.of_keys(heads_of(dkeys, k_width, heads_k, head_dim));
+    if (positions != nullptr) positions->want(gradients, part.length, pass);
+    attention_backward<T>(part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
+                          part.of_queries(saved.mixed),
+                          part.of_queries(heads_of(dmixed, 0, heads, head_dim)), gradients,
+                          part.options, part.of_queries(saved.log_sum_exp));
+    if (positions != nullptr) positions->collect(gradients, part.length, *positions_gradient);
+  });
 
   const auto weight_gradient = [&](View<const T> x, View<const T> d, std::int64_t first) {
     ops::linear_weight_gradient<T>(
@@ -167,18 +238,20 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
 
 template <class T>
 Tensor<T> AttentionLayer<T>::weights(const Saved& saved, std::int64_t sequence) const {
-  const bool cross = saved.context.count() > 0;
-  AttentionOptions<T> attention_options = options_of(saved.call, cross);
-  attention_options.segments = attention_options.key_segments = {};
+  const bool cross = options.cross;
   const auto cut = [sequence](View<T> x, std::span<const std::int64_t> segments) {
     const auto at = static_cast<std::size_t>(sequence);
     return x.narrow(2, segments[at], segments[at + 1] - segments[at]);
   };
   const auto key_segments =
       cross && !saved.call.key_segments.empty() ? saved.call.key_segments : saved.call.segments;
-  const Tensor<T> all =
-      attention_weights<T>(View<const T>(cut(saved.q, saved.call.segments)),
-                           View<const T>(cut(saved.k, key_segments)), attention_options);
+  const View<const T> q = cut(saved.q, saved.call.segments), k = cut(saved.k, key_segments);
+  AttentionOptions<T> attention_options = options_of(saved.call, cross);
+  attention_options.segments = attention_options.key_segments = {};
+  if (saved.call.positions != nullptr) {
+    saved.call.positions->set(attention_options, std::max(q.size(2), k.size(2)));
+  }
+  const Tensor<T> all = attention_weights<T>(q, k, attention_options);
   return copy_of(all.view().select(0, 0));
 }
 

@@ -1,26 +1,22 @@
-// Schemes in models: tables made when the length or the weights change, gradients summed until the
-// pass ends.
+// Schemes in models: tables made when the lengths or the weights change.
 #include "sextant/layers/scheme_positions.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "layers/apply_positions.h"
+#include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
-namespace {
 
-template <class To, class From>
-Tensor<To> converted(const Tensor<From>& from) {
-  auto to = Tensor<To>::uninitialized(from.shape());
-  std::ranges::transform(from.span(), to.data(), [](From x) { return static_cast<To>(x); });
-  return to;
-}
+using detail::converted;
+using detail::first_positions;
+using detail::widened;
+
+namespace {
 
 RotationTable<float> rounded(const RotationTable<double>& table) {
   RotationTable<float> to{converted<float>(table.cos), converted<float>(table.sin), table.layout,
@@ -29,43 +25,24 @@ RotationTable<float> rounded(const RotationTable<double>& table) {
   return to;
 }
 
-std::vector<std::int64_t> first_positions(std::int64_t length) {
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(length));
-  std::iota(ids.begin(), ids.end(), std::int64_t{0});
-  return ids;
-}
-
 template <class T>
-SchemeWeights widened(const std::map<std::string, Tensor<T>>& weights) {
-  SchemeWeights wide;
-  for (const auto& [name, tensor] : weights) wide.emplace(name, converted<double>(tensor));
-  return wide;
+void add(const T* from, std::int64_t count, T* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
 }  // namespace
 
 template <class T>
-struct SchemePositions<T>::Tables {
-  std::int64_t length = -1;
-  Tensor<T> added;
-  std::optional<RotationTable<float>> rotation;
-  std::optional<DistanceBias> bias;
-  std::shared_ptr<const IndexedBias> indexed;
-  std::shared_ptr<const ContentTerm> content;
-};
-
-template <class T>
 SchemePositions<T>::SchemePositions(PositionOptions options)
-    : options_(std::move(options)), tables_(std::make_unique<Tables>()) {
-  const Scheme& scheme = find_scheme(options_.scheme);
-  if (scheme.initial_weights == nullptr || scheme.kind == SchemeKind::rotated) return;
+    : options_(std::move(options)), scheme_(&find_scheme(options_.scheme)) {
+  if (scheme_->initial_weights == nullptr || scheme_->kind == SchemeKind::rotated) return;
   if (options_.length < 1) {
     throw Error("positions.length", "must be at least 1, got " + std::to_string(options_.length));
   }
   const auto ids = first_positions(options_.length), one = first_positions(1);
-  const SchemeWeights of_one = scheme.initial_weights(request(one, {}));
-  for (const auto& [name, tensor] : scheme.initial_weights(request(ids, {}))) {
-    if (scheme.kind == SchemeKind::content && tensor.shape() != of_one.at(name).shape()) {
+  const SchemeWeights of_one = scheme_->initial_weights(request(one, {}));
+  for (const auto& [name, tensor] : scheme_->initial_weights(request(ids, {}))) {
+    if (scheme_->kind == SchemeKind::content && tensor.shape() != of_one.at(name).shape()) {
       throw Error("positions.scheme", "must not be " + options_.scheme + ", whose " + name +
                                           " have to be made of the tokens");
     }
@@ -99,7 +76,7 @@ SchemePositions<T>& SchemePositions<T>::operator=(SchemePositions&&) noexcept = 
 
 template <class T>
 SchemeKind SchemePositions<T>::kind() const noexcept {
-  return find_scheme(options_.scheme).kind;
+  return scheme_->kind;
 }
 
 template <class T>
@@ -115,109 +92,148 @@ SchemeRequest SchemePositions<T>::request(std::span<const std::int64_t> ids,
   return request;
 }
 
+// Of the ids 0 .. length - 1, as the scheme has it.
 template <class T>
-void SchemePositions<T>::prepare(std::int64_t length) {
-  if (length <= tables_->length && !learns()) return;
-  // A little more than asked for, so that batches of growing length do not make a table each.
-  if (!learns()) length = (length + 63) / 64 * 64;
-  const SchemeWeights weights = widened(weights_);
-  AppliedPositions made =
-      make_positions(options_.scheme, options_.parameters, length, options_.width, options_.heads,
-                     options_.head_dim, weights.empty() ? nullptr : &weights);
-  *tables_ = {};
-  tables_->length = length;
-  if (made.added) tables_->added = converted<T>(*made.added);
-  if (made.rotation) tables_->rotation = rounded(*made.rotation);
-  tables_->bias = std::move(made.bias);
-  tables_->indexed = std::move(made.indexed);
-  tables_->content = std::move(made.content);
+std::int64_t SchemePositions<T>::class_of_ids(std::int64_t length) const {
+  return scheme_->length_class == nullptr ? 0 : scheme_->length_class(request({}, {}), length);
 }
 
 template <class T>
-void SchemePositions<T>::add_row(std::int64_t position, T* x) const {
-  if (tables_->added.count() == 0) return;
-  const T* row = tables_->added.data() + position * options_.width;
-  for (std::int64_t column = 0; column < options_.width; ++column) x[column] += row[column];
+std::int64_t SchemePositions<T>::length_class(std::int64_t length) const {
+  if (scheme_->length_class == nullptr) return 0;
+  const auto known = classes_.find(length);
+  if (known != classes_.end()) return known->second;
+  return class_of_ids(learns() ? std::max(length, options_.length) : length);
+}
+
+template <class T>
+std::int64_t SchemePositions<T>::note_class(std::int64_t length) {
+  const std::int64_t number = length_class(length);
+  if (scheme_->length_class != nullptr) classes_.emplace(length, number);
+  return number;
+}
+
+template <class T>
+void SchemePositions<T>::prepare(std::int64_t length) {
+  prepare_classes({{note_class(length), length}});
+}
+
+template <class T>
+void SchemePositions<T>::prepare(std::span<const std::int64_t> segments) {
+  std::map<std::int64_t, std::int64_t> longest;
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    const std::int64_t length = segments[s + 1] - segments[s];
+    std::int64_t& most = longest[note_class(length)];
+    most = std::max(most, length);
+  }
+  prepare_classes(longest);
+}
+
+// The tables of these classes, and no others: every length of a text may have its own.
+template <class T>
+void SchemePositions<T>::prepare_classes(const std::map<std::int64_t, std::int64_t>& longest) {
+  std::map<std::int64_t, std::unique_ptr<Tables>> next;
+  for (const auto& [number, length] : longest) {
+    const auto old = tables_.find(number);
+    if (old != tables_.end() && !learns() && old->second->length >= length) continue;
+    next.emplace(number, make(rows_for(number, length)));
+  }
+  for (auto& [number, tables] : tables_) {
+    if (longest.contains(number)) next.emplace(number, std::move(tables));
+  }
+  tables_ = std::move(next);
+}
+
+// How many rows the tables of a class get, to serve this length.
+template <class T>
+std::int64_t SchemePositions<T>::rows_for(std::int64_t number, std::int64_t length) const {
+  length = std::max<std::int64_t>(length, 1);
+  if (learns()) return class_of_ids(length) == number ? length : std::max(length, options_.length);
+  // A little more than asked for, so that batches of growing length do not make a table each.
+  const std::int64_t more = (length + 63) / 64 * 64;
+  return class_of_ids(more) == number ? more : length;
+}
+
+template <class T>
+std::unique_ptr<typename SchemePositions<T>::Tables> SchemePositions<T>::make(
+    std::int64_t rows) const {
+  const SchemeWeights weights = widened(weights_);
+  AppliedPositions made =
+      make_positions(options_.scheme, options_.parameters, rows, options_.width, options_.heads,
+                     options_.head_dim, weights.empty() ? nullptr : &weights);
+  auto tables = std::make_unique<Tables>();
+  tables->length = rows;
+  if (made.added) tables->added = converted<T>(*made.added);
+  if (made.rotation) tables->rotation = rounded(*made.rotation);
+  tables->bias = std::move(made.bias);
+  tables->indexed = std::move(made.indexed);
+  tables->content = std::move(made.content);
+  return tables;
+}
+
+template <class T>
+bool SchemePositions<T>::is_prepared(std::int64_t length) const {
+  const auto found = tables_.find(length_class(length));
+  return found != tables_.end() && found->second->length >= length;
+}
+
+template <class T>
+const typename SchemePositions<T>::Tables& SchemePositions<T>::tables_of(
+    std::int64_t length) const {
+  const auto found = tables_.find(length_class(length));
+  if (found == tables_.end() || found->second->length < length) {
+    throw Error("positions.length",
+                "must be prepared, got a sequence of " + std::to_string(length) + " tokens");
+  }
+  return *found->second;
+}
+
+template <class T>
+std::vector<typename SchemePositions<T>::Run> SchemePositions<T>::runs(
+    std::span<const std::int64_t> segments, std::span<const std::int64_t> key_segments) const {
+  std::vector<Run> runs;
+  std::int64_t last = 0;  // class
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    const std::int64_t length =
+        std::max(segments[s + 1] - segments[s], key_segments[s + 1] - key_segments[s]);
+    const std::int64_t number = length_class(length);
+    if (runs.empty() || number != last) {
+      runs.push_back({s, s + 1, length});
+    } else {
+      runs.back().last = s + 1;
+      runs.back().length = std::max(runs.back().length, length);
+    }
+    last = number;
+  }
+  return runs;
+}
+
+template <class T>
+void SchemePositions<T>::add_row(std::int64_t position, std::int64_t length, T* x) const {
+  if (scheme_->kind != SchemeKind::added) return;
+  add(tables_of(length).added.data() + position * options_.width, options_.width, x);
 }
 
 template <class T>
 void SchemePositions<T>::add_to(View<T> x, std::span<const std::int64_t> segments,
                                 const Pass& pass) const {
-  if (tables_->added.count() == 0) return;
+  if (scheme_->kind != SchemeKind::added) return;
   const auto sequences = static_cast<std::int64_t>(segments.size()) - 1;
   parallel_for(sequences, pass.threads, [&](std::int64_t s) {
-    const std::int64_t begin = segments[static_cast<std::size_t>(s)];
-    for (std::int64_t i = begin; i < segments[static_cast<std::size_t>(s) + 1]; ++i) {
-      add_row(i - begin, x.data() + i * options_.width);
-    }
+    const std::int64_t begin = segments[static_cast<std::size_t>(s)],
+                       end = segments[static_cast<std::size_t>(s) + 1];
+    const T* rows = tables_of(end - begin).added.data();
+    add(rows, (end - begin) * options_.width, x.data() + begin * options_.width);
   });
 }
 
 template <class T>
-void SchemePositions<T>::set(AttentionOptions<T>& options) const {
-  options.rotation = tables_->rotation ? &*tables_->rotation : nullptr;
-  options.bias = tables_->bias ? &*tables_->bias : nullptr;
-  options.indexed = tables_->indexed.get();
-  options.content = tables_->content.get();
-}
-
-template <class T>
-void SchemePositions<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
-                                      SchemePositions& gradient) const {
-  if (!learns() || tables_->added.count() == 0) return;
-  Tensor<double>& sum = gradient.sums_["added"];
-  if (sum.shape() != tables_->added.shape()) sum = Tensor<double>(tables_->added.shape());
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    const T* from = dx.data() + segments[s] * options_.width;
-    const std::int64_t count = (segments[s + 1] - segments[s]) * options_.width;
-    for (std::int64_t i = 0; i < count; ++i) sum.data()[i] += static_cast<double>(from[i]);
-  }
-}
-
-template <class T>
-void SchemePositions<T>::want(AttentionGradients<T>& gradients, Pass& pass) const {
-  using Wide = typename AttentionGradients<T>::Wide;
-  if (!learns()) return;
-  if (tables_->bias) gradients.bias = pass.memory.take<Wide>(tables_->bias->values.shape());
-  if (tables_->indexed && tables_->indexed->gradient_size() > 0) {
-    gradients.indexed = pass.memory.take<double>({tables_->indexed->gradient_size()});
-  }
-  if (tables_->content && tables_->content->gradient_size() > 0) {
-    gradients.content = pass.memory.take<double>({tables_->content->gradient_size()});
-  }
-}
-
-template <class T>
-void SchemePositions<T>::collect(const AttentionGradients<T>& gradients,
-                                 SchemePositions& gradient) const {
-  const auto sum_up = [&gradient](const char* name, const auto& view, const Shape& shape) {
-    if (view.count() == 0) return;
-    Tensor<double>& sum = gradient.sums_[name];
-    if (sum.shape() != shape) sum = Tensor<double>(shape);
-    for (std::int64_t i = 0; i < view.count(); ++i) {
-      sum.data()[i] += static_cast<double>(view.data()[i]);
-    }
-  };
-  sum_up("bias", gradients.bias, gradients.bias.shape());
-  sum_up("indexed", gradients.indexed, {1, gradients.indexed.count()});
-  sum_up("content", gradients.content, {1, gradients.content.count()});
-}
-
-template <class T>
-void SchemePositions<T>::finish(SchemePositions& gradient) const {
-  if (gradient.sums_.empty()) return;
-  const auto ids = first_positions(tables_->length);
-  const SchemeWeights weights = widened(weights_);
-  for (const auto& [name, sum] : gradient.sums_) {
-    for (const auto& [weight, slope] :
-         find_scheme(options_.scheme).backward(request(ids, weights), sum.view())) {
-      Tensor<T>& to = gradient.weights_.at(weight);
-      for (std::int64_t i = 0; i < slope.count(); ++i) {
-        to.data()[i] += static_cast<T>(slope.data()[i]);
-      }
-    }
-  }
-  gradient.sums_.clear();
+void SchemePositions<T>::set(AttentionOptions<T>& options, std::int64_t length) const {
+  const Tables& tables = tables_of(length);
+  options.rotation = tables.rotation ? &*tables.rotation : nullptr;
+  options.bias = tables.bias ? &*tables.bias : nullptr;
+  options.indexed = tables.indexed.get();
+  options.content = tables.content.get();
 }
 
 template <class T>

@@ -31,6 +31,9 @@ StackDecoder::StackDecoder(const TransformerStack<float>& stack, SchemePositions
     throw Error("decoder.capacity", "must be at least 1, got " + std::to_string(capacity));
   }
   positions.prepare(capacity);
+  if (positions.length_class(1) != positions.length_class(capacity)) {
+    inputs_ = Tensor<float>::uninitialized({rows, capacity, stack.options.attention.width});
+  }
   for (const auto& layer : stack.layers) {
     caches_.push_back(empty_cache(layer.self.options, rows, capacity));
   }
@@ -53,11 +56,71 @@ void StackDecoder::set_context(View<const float> context, std::span<const std::i
 }
 
 View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
-  const std::int64_t count = x.size(0) / rows();
+  const std::int64_t count = x.size(0) / rows(), length = length_ + count;
   if (count > capacity_ - length_) {
-    throw Error("decoder.capacity", "must hold " + std::to_string(length_ + count) +
-                                        " tokens, got " + std::to_string(capacity_));
+    throw Error("decoder.capacity", "must hold " + std::to_string(length) + " tokens, got " +
+                                        std::to_string(capacity_));
   }
+  if (count == 0) return x;
+  prepare(length);
+  if (inputs_.count() > 0) {
+    const std::int64_t size = count * x.size(1);
+    for (std::int64_t row = 0; row < rows(); ++row) {
+      std::copy_n(x.data() + row * size, size, &inputs_(row, length_, 0));
+    }
+    if (length_ > 0 && positions_.length_class(length) != positions_.length_class(length_)) {
+      return read_again(length, count, pass);
+    }
+  }
+  return read_on(x, pass);
+}
+
+// Makes tables that reach as far as those of this length serve, so that few are made.
+void StackDecoder::prepare(std::int64_t length) {
+  if (positions_.is_prepared(length)) return;
+  std::int64_t least = length, most = capacity_;
+  while (least < most) {
+    const std::int64_t middle = least + (most - least + 1) / 2;
+    if (positions_.length_class(middle) == positions_.length_class(length)) {
+      least = middle;
+    } else {
+      most = middle - 1;
+    }
+  }
+  positions_.prepare(least);
+}
+
+// Everything up to `length` with the tables of now; the results of the last `count` tokens.
+View<const float> StackDecoder::read_again(std::int64_t length, std::int64_t count, Pass& pass) {
+  const std::int64_t width = inputs_.size(2);
+  const View<float> x = pass.memory.take<float>({rows() * length, width});
+  for (std::int64_t row = 0; row < rows(); ++row) {
+    std::copy_n(&inputs_(row, 0, 0), length * width, x.data() + row * length * width);
+  }
+  for (KvCache<float>& cache : caches_) cache.clear();
+  length_ = 0;
+  const View<const float> y = read_on(x, pass);
+  const View<float> last = pass.memory.take<float>({rows() * count, width});
+  for (std::int64_t row = 0; row < rows(); ++row) {
+    std::copy_n(y.data() + ((row + 1) * length - count) * width, count * width,
+                last.data() + row * count * width);
+  }
+  return last;
+}
+
+View<const float> StackDecoder::with_positions(View<const float> x, Pass& pass) const {
+  if (positions_.kind() != SchemeKind::added) return x;
+  const std::int64_t count = x.size(0) / rows(), width = x.size(1);
+  const View<float> y = pass.memory.take<float>(x.shape());
+  std::copy_n(x.data(), x.count(), y.data());
+  for (std::int64_t i = 0; i < x.size(0); ++i) {
+    positions_.add_row(length_ + i % count, length_ + count, y.data() + i * width);
+  }
+  return y;
+}
+
+View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
+  const std::int64_t count = x.size(0) / rows(), length = length_ + count;
   // The rows of each source, as segments of the queries.
   std::vector<std::int64_t> segments(context_segments_.size(), 0);
   for (const std::int64_t source : sources_) {
@@ -81,7 +144,7 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
                       View<const float>(part(heads + heads_k, heads_k)));
     AttentionOptions<float> options;
     options.threads = pass.threads;
-    positions_.set(options);
+    positions_.set(options, length);
     caches_[i].attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
     layer.out.forward(mixed, to, pass);
     pass.memory.release(mark);
@@ -94,8 +157,8 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
     return Saved{};
   };
   TransformerStack<float>::Saved saved;
-  detail::walk_stack(stack_, x, saved, self, cross, pass);
-  length_ += count;
+  detail::walk_stack(stack_, with_positions(x, pass), saved, self, cross, pass);
+  length_ = length;
   return saved.y;
 }
 
@@ -134,6 +197,14 @@ void StackDecoder::select(std::span<const std::int64_t> parents) {
       next.append(View<const float>(k.view()), View<const float>(v.view()));
     }
     caches_[i] = std::move(next);
+  }
+  if (inputs_.count() > 0) {
+    auto next = Tensor<float>::uninitialized({count, capacity_, inputs_.size(2)});
+    for (std::int64_t row = 0; row < count && length_ > 0; ++row) {
+      std::copy_n(&inputs_(parents[static_cast<std::size_t>(row)], 0, 0), length_ * inputs_.size(2),
+                  &next(row, 0, 0));
+    }
+    inputs_ = std::move(next);
   }
   sources_ = std::move(sources);
 }

@@ -22,9 +22,10 @@ std::int64_t hidden_of(const StackOptions& options) {
   return options.hidden == 0 ? 4 * options.attention.width : options.hidden;
 }
 
-AttentionLayerOptions attention_of(const StackOptions& options) {
+AttentionLayerOptions attention_of(const StackOptions& options, bool cross) {
   AttentionLayerOptions attention = options.attention;
   attention.bias = options.bias;
+  attention.cross = cross;
   return attention;
 }
 
@@ -54,13 +55,13 @@ void backward_block(const Norm<T>& norm, Norm<T>& gradient, bool pre_norm, const
 
 template <class T>
 TransformerLayer<T>::TransformerLayer(const StackOptions& options, NumpyRandom& random)
-    : self(attention_of(options), random, out_gain(options)),
+    : self(attention_of(options, false), random, out_gain(options)),
       self_norm(options.norm, options.attention.width, options.epsilon),
       feed_forward(options.attention.width, hidden_of(options), options.activation, options.bias,
                    random, out_gain(options)),
       feed_forward_norm(options.norm, options.attention.width, options.epsilon) {
   if (!options.cross) return;
-  cross.emplace(attention_of(options), random, out_gain(options));
+  cross.emplace(attention_of(options, true), random, out_gain(options));
   cross_norm.emplace(options.norm, options.attention.width, options.epsilon);
 }
 

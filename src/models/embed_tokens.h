@@ -35,11 +35,7 @@ template <class T>
 View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& positions,
                      std::span<const std::int64_t> tokens, std::span<const std::int64_t> segments,
                      std::int64_t first_row, RandomKey& key, Pass& pass) {
-  std::int64_t longest = 1;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    longest = std::max(longest, segments[s + 1] - segments[s]);
-  }
-  positions.prepare(longest);
+  positions.prepare(segments);
   const View<T> x =
       pass.memory.take<T>({static_cast<std::int64_t>(tokens.size()), embedding.width()});
   embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
@@ -54,18 +50,14 @@ View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& position
   return x;
 }
 
-// The same for decoding: tokens [rows * count] of `rows` hypotheses that stand at `position`, no
-// dropout, tables prepared before.
+// The same for decoding: embedding(tokens) sqrt(width) alone, to which a StackDecoder adds the
+// positions.
 template <class T>
-View<T> embed_next(const Embedding<T>& embedding, const SchemePositions<T>& positions,
-                   std::span<const std::int64_t> tokens, std::int64_t rows, std::int64_t position,
+View<T> embed_next(const Embedding<T>& embedding, std::span<const std::int64_t> tokens,
                    Pass& pass) {
-  const auto total = static_cast<std::int64_t>(tokens.size());
-  const View<T> x = pass.memory.take<T>({total, embedding.width()});
+  const View<T> x =
+      pass.memory.take<T>({static_cast<std::int64_t>(tokens.size()), embedding.width()});
   embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
-  for (std::int64_t i = 0; i < total; ++i) {
-    positions.add_row(position + i % (total / rows), x.data() + i * embedding.width());
-  }
   return x;
 }
 

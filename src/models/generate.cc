@@ -37,8 +37,7 @@ std::vector<std::int64_t> generate(LanguageModel<float>& model,
   std::vector<float> logits(static_cast<std::size_t>(model.config.vocabulary));
   while (static_cast<std::int64_t>(tokens.size()) < length + options.most) {
     memory.reset();
-    const View<const float> x = detail::embed_next<float>(model.embedding, model.positions, next, 1,
-                                                          decoder.length(), pass);
+    const View<const float> x = detail::embed_next<float>(model.embedding, next, pass);
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);

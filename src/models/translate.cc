@@ -53,8 +53,7 @@ class Decoding {
     memory_.reset();
     decoder_->select(parents);
     const auto rows = static_cast<std::int64_t>(tokens.size());
-    const View<const float> x = detail::embed_next<float>(
-        model_.embedding, model_.decoder_positions, tokens, rows, decoder_->length(), pass_);
+    const View<const float> x = detail::embed_next<float>(model_.embedding, tokens, pass_);
     const View<const float> h = decoder_->read(x, pass_);
     auto logits = Tensor<float>::uninitialized({rows, model_.config.vocabulary});
     ops::linear<float>(h, model_.logits_matrix(), nullptr, logits.view(), pass_.threads);

@@ -55,6 +55,14 @@ SchemeTable make(const SchemeRequest& request) {
   return alibi_2d(options, request.positions);
 }
 
+// Biases go by the offset in rows and columns, so that only the columns matter.
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const Parameters given(kAlibi2d, request);
+  return detail::grid_of("alibi_2d", given.integer("rows"), given.integer("columns"), length,
+                         request.heads)
+      .columns;
+}
+
 }  // namespace
 
 constinit const Scheme kAlibi2d = {
@@ -64,6 +72,7 @@ constinit const Scheme kAlibi2d = {
     .paper = "Fuller et al. 2023, 2311.00566; Press et al. 2021, 2108.12409",
     .parameters = kParameters,
     .make = make,
+    .length_class = length_class,
 };
 
 }  // namespace descriptors

@@ -126,6 +126,10 @@ SchemeTable make(const SchemeRequest& request) {
   return nerf_features<double>({n, given.text("form") == "nerf_pi", input}, coordinates);
 }
 
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  return Parameters(kFourier, request).text("length") == "auto" ? length : 0;
+}
+
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kFourier, request);
   SchemeWeights result;
@@ -151,6 +155,7 @@ constinit const Scheme kFourier = {
     .weights = kWeights,
     .initial_weights = initial_weights,
     .backward = backward,
+    .length_class = length_class,
 };
 
 }  // namespace sextant::descriptors

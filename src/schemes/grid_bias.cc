@@ -29,16 +29,23 @@ void check_side(std::string_view scheme, std::string_view name, std::int64_t sid
 
 Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
              const PositionRuns& ids, std::int64_t heads) {
+  if (ids.least() < 0) {
+    throw Error(where(scheme, "positions"),
+                "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(ids.least()));
+  }
+  return grid_of(scheme, rows, columns, ids.most() + 1, heads);
+}
+
+Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns, std::int64_t cells,
+             std::int64_t heads) {
   check_side(scheme, "rows", rows);
   check_side(scheme, "columns", columns);
   if (heads < 1 || heads > (1 << 20)) {
     throw Error(where(scheme, "heads"), "must be in 1 .. 2^20, got " + std::to_string(heads));
   }
-  const std::int64_t cells = ids.most() + 1;  // that are needed
-  if (ids.least() < 0 || cells > kMostNumbers) {
+  if (cells > kMostNumbers) {
     throw Error(where(scheme, "positions"),
-                "must be cells of a grid, 0 .. 2^31 - 1, got " +
-                    std::to_string(ids.least() < 0 ? ids.least() : ids.most()));
+                "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(cells - 1));
   }
   if (columns == 0 && rows == 0) {
     // The root is exact enough below 2^53 to be at most one too small.
@@ -52,7 +59,7 @@ Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
     throw Error(where(scheme, "positions"), "must be 0 .. " + std::to_string(rows * columns - 1) +
                                                 ", the cells of " + std::to_string(rows) + " x " +
                                                 std::to_string(columns) + ", got " +
-                                                std::to_string(ids.most()));
+                                                std::to_string(cells - 1));
   }
   const Grid grid{rows, columns};
   if (grid.offsets() > kMostNumbers / heads) {

@@ -31,6 +31,9 @@ struct Grid {
 // id lies outside, and unless heads x offsets is at most 2^31.
 Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
              const PositionRuns& ids, std::int64_t heads);
+// The same for the ids 0 .. cells - 1.
+Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns, std::int64_t cells,
+             std::int64_t heads);
 
 class GridBias final : public IndexedBias {
  public:

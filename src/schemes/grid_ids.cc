@@ -23,8 +23,8 @@ std::int64_t root_up(std::int64_t count, int dimensions) {
 }  // namespace
 
 std::int64_t grid_side(const descriptors::Parameters& given, std::string_view name,
-                       const SchemeRequest& request, int dimensions) {
-  if (given.text(name) == "auto") return root_up(request.rows(), dimensions);
+                       std::int64_t patches, int dimensions) {
+  if (given.text(name) == "auto") return root_up(patches, dimensions);
   const std::int64_t side = given.integer(name);
   if (side < 1) throw Error(given.where(name), "must be 1 or more, got " + std::to_string(side));
   return side;

@@ -12,9 +12,9 @@
 namespace sextant {
 
 // The number of a parameter `name`, at least 1; "auto" is the smallest side whose `dimensions`-th
-// power is the number of rows of the request.
+// power holds this many patches.
 std::int64_t grid_side(const descriptors::Parameters& given, std::string_view name,
-                       const SchemeRequest& request, int dimensions);
+                       std::int64_t patches, int dimensions);
 
 // [rows, inner.size() + 1]: the ids of a request of that many axes as they are, and one id per row
 // taken apart, the innermost axis last: id = (outer * inner[0] + middle) * inner[1] + innermost,

@@ -144,6 +144,12 @@ struct Grid {
   Tensor<std::int64_t> ids;
 };
 
+// The side of the least square with `cells` cells.
+std::int64_t square_side(std::int64_t cells) {
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(cells)));
+  return side < 1 || side * side < cells ? side + 1 : side;
+}
+
 Grid grid_of(const RotaryAxial& options, std::int64_t count, const std::int64_t* listed) {
   const Rotation checked = rotation_of(options, 2);
   if (count < 0 || count > std::int64_t{1} << 53) {
@@ -158,9 +164,7 @@ Grid grid_of(const RotaryAxial& options, std::int64_t count, const std::int64_t*
     last = std::max(last, listed[i]);
   }
   Grid grid{options, Tensor<std::int64_t>::uninitialized({count, 2})};
-  auto columns = static_cast<std::int64_t>(std::sqrt(static_cast<double>(last + 1)));
-  if (columns < 1 || columns * columns < last + 1) ++columns;
-  columns = options.columns.value_or(columns);
+  const std::int64_t columns = options.columns.value_or(square_side(last + 1));
   grid.options.columns = columns;
   if (!options.rows) grid.options.rows = std::max<std::int64_t>(last, 0) / columns + 1;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -237,6 +241,15 @@ SchemeTable make_table(const SchemeRequest& request) {
   return rotary_axial<double>(options, ids_of(request));
 }
 
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const RotaryAxial options = options_of(Parameters(kRotaryAxial, request), request);
+  const std::int64_t columns =
+      std::max<std::int64_t>(1, options.columns.value_or(square_side(length)));
+  const bool rows_matter = options.coordinates == AxialCoordinates::centered && !options.rows;
+  const std::int64_t rows = rows_matter ? std::max<std::int64_t>(length - 1, 0) / columns + 1 : 0;
+  return (rows << 31) + (options.columns ? 0 : columns);
+}
+
 RotationFrequencies frequencies(const SchemeRequest& request) {
   return rotation_frequencies(options_of(Parameters(kRotaryAxial, request), request),
                               request.axes == 1 ? 2 : request.axes);
@@ -251,6 +264,7 @@ constinit const Scheme kRotaryAxial = {
     .paper = "EVA-02, Fang et al. 2023, 2303.11331; rope-vit, Heo et al. 2024, 2403.13298",
     .parameters = kParameters,
     .make = make_table,
+    .length_class = length_class,
     .frequencies = frequencies,
 };
 

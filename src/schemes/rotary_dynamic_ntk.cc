@@ -80,6 +80,11 @@ SchemeTable make(const SchemeRequest& request) {
   return rotary_dynamic_ntk<double>(options_of(given, request), one_id_a_row(given, request));
 }
 
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const RotaryDynamicNtk options = options_of(Parameters(kRotaryDynamicNtk, request), request);
+  return options.length ? 0 : std::max(length, options.max_length);
+}
+
 RotationFrequencies frequencies(const SchemeRequest& request) {
   const Parameters given(kRotaryDynamicNtk, request);
   return rotation_frequencies(options_of(given, request),
@@ -95,6 +100,7 @@ constinit const Scheme kRotaryDynamicNtk = {
     .paper = "emozilla 2023; Peng et al. 2023, 2309.00071, section 3.3",
     .parameters = kParameters,
     .make = make,
+    .length_class = length_class,
     .frequencies = frequencies,
 };
 

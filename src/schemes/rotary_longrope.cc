@@ -102,6 +102,11 @@ SchemeTable make(const SchemeRequest& request) {
   return rotary_longrope<double>(options_of(given, request), one_id_a_row(given, request));
 }
 
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const RotaryLongrope options = options_of(Parameters(kRotaryLongrope, request), request);
+  return !options.length && length > options.original_length ? 1 : 0;
+}
+
 RotationFrequencies frequencies(const SchemeRequest& request) {
   const Parameters given(kRotaryLongrope, request);
   return rotation_frequencies(options_of(given, request),
@@ -117,6 +122,7 @@ constinit const Scheme kRotaryLongrope = {
     .paper = "Ding et al. 2024, 2402.13753",
     .parameters = kParameters,
     .make = make,
+    .length_class = length_class,
     .frequencies = frequencies,
 };
 

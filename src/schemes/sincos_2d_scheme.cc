@@ -38,8 +38,7 @@ std::int64_t side_of(const Parameters& given, std::string_view name,
   return last + 1;
 }
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kSincos2d, request);
+Sincos2d options_of(const Parameters& given, const SchemeRequest& request) {
   Sincos2d options = sincos_2d_form(given.text("form"));
   const auto is_given = [&](std::string_view name) { return given.text(name) != "auto"; };
   if (is_given("axes")) {
@@ -61,12 +60,27 @@ SchemeTable make(const SchemeRequest& request) {
   if (is_given("normalized")) options.normalized = given.flag("normalized");
   options.base = given.number("base");
   options.width = request.width;
+  return options;
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kSincos2d, request);
+  Sincos2d options = options_of(given, request);
   listed_positions(request.positions, "sincos_2d.positions");
-  const std::int64_t inner[] = {grid_side(given, "columns", request, 2)};
+  const std::int64_t inner[] = {grid_side(given, "columns", request.rows(), 2)};
   const std::vector<std::int64_t> ids = grid_ids_of(request, kSincos2d.name, inner);
   options.rows = side_of(given, "rows", ids, 0);
   options.columns = request.axes == 1 ? inner[0] : side_of(given, "columns", ids, 1);
   return sincos_2d<double>(options, ids);
+}
+
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const Parameters given(kSincos2d, request);
+  const std::int64_t columns = grid_side(given, "columns", length, 2);
+  const bool rows_matter =
+      options_of(given, request).normalized && given.text("rows") == "auto" && length > 0;
+  const std::int64_t rows = rows_matter ? (length - 1) / columns + 1 : 0;
+  return (rows << 31) + (given.text("columns") == "auto" ? columns : 0);
 }
 
 }  // namespace
@@ -79,6 +93,7 @@ constinit const Scheme kSincos2d = {
     .paper = "He et al. 2021, 2111.06377; Carion et al. 2020, 2005.12872",
     .parameters = kParameters,
     .make = make,
+    .length_class = length_class,
 };
 
 }  // namespace sextant::descriptors

@@ -165,9 +165,17 @@ SchemeTable make(const SchemeRequest& request) {
                 "must be one of multidim, diffusers, tensor2tensor, got " + quoted_text(form));
   }
   options.form = *known;
-  const std::int64_t inner[] = {grid_side(given, "rows", request, 3),
-                                grid_side(given, "columns", request, 3)};
+  const std::int64_t inner[] = {grid_side(given, "rows", request.rows(), 3),
+                                grid_side(given, "columns", request.rows(), 3)};
   return sincos_3d<double>(options, grid_ids_of(request, kSincos3d.name, inner));
+}
+
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const Parameters given(kSincos3d, request);
+  for (const char* side : {"rows", "columns"}) {
+    if (given.text(side) == "auto") return grid_side(given, side, length, 3);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -179,6 +187,7 @@ constinit const Scheme kSincos3d = {
     .paper = "Vaswani et al. 2018, 1803.07416; Yang et al. 2024, 2408.06072",
     .parameters = kParameters,
     .make = make,
+    .length_class = length_class,
 };
 
 }  // namespace descriptors

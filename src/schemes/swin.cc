@@ -73,6 +73,13 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
   return weights;
 }
 
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const Parameters given(kSwin, request);
+  const detail::Grid grid = detail::grid_of("swin", given.integer("rows"), given.integer("columns"),
+                                            length, request.heads);
+  return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
+}
+
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kSwin, request);
   const Swin window = window_of(given, request);
@@ -98,6 +105,7 @@ constinit const Scheme kSwin = {
     .weights = kWeights,
     .initial_weights = initial_weights,
     .backward = backward,
+    .length_class = length_class,
 };
 
 }  // namespace descriptors

@@ -61,6 +61,13 @@ SwinV2Weights weights_of(const Parameters& given, const SchemeRequest& request) 
           given.weight("w2", {request.heads, hidden}).clone()};
 }
 
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const Parameters given(kSwinV2, request);
+  const detail::Grid grid = detail::grid_of("swin_v2", given.integer("rows"),
+                                            given.integer("columns"), length, request.heads);
+  return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
+}
+
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kSwinV2, request);
   const SwinV2 options = options_of(given, request);
@@ -90,6 +97,7 @@ constinit const Scheme kSwinV2 = {
     .weights = kWeights,
     .initial_weights = initial_weights,
     .backward = backward,
+    .length_class = length_class,
 };
 
 }  // namespace sextant::descriptors

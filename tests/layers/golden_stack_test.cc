@@ -57,7 +57,8 @@ TYPED_TEST(GoldenStack, AttentionLayer) {
     const GoldenCase golden(name);
     NumpyRandom random(1);
     const AttentionLayerOptions options{.width = golden.config()["width"].get<std::int64_t>(),
-                                        .heads = golden.config()["heads"].get<std::int64_t>()};
+                                        .heads = golden.config()["heads"].get<std::int64_t>(),
+                                        .cross = golden.config()["cross"].get<bool>()};
     Golden<T, AttentionLayer<T>> it(
         golden, [&](const std::string& ours) { return golden_names(rules, ours, ""); }, options,
         std::ref(random));

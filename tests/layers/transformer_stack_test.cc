@@ -28,7 +28,7 @@ struct Probe {
     const std::int64_t segments[] = {0, 5, 8}, context_segments[] = {0, 4, 6};
     Workspace memory;
     const auto forward = [&](Pass& pass) {
-      positions.prepare(5);
+      positions.prepare(segments);
       const View<double> with_positions = memory.take<double>(x.shape());
       std::ranges::copy(x.span(), with_positions.data());
       positions.add_to(with_positions, segments, pass);
@@ -109,8 +109,45 @@ TEST(TransformerStack, HasTheGradientsOfWhatEverySchemeLearns) {
   }
 }
 
+// The two sequences have tables of their own, also where these learn and are longer than options.
+TEST(TransformerStack, HasTheGradientsOfTablesThatDependOnTheLength) {
+  const std::map<std::string, std::map<std::string, std::string>> parameters = {
+      {"rotary_dynamic_ntk", {{"max_length", "2"}}},
+      {"rotary_longrope", {{"original_length", "4"}, {"long_factor", "1,3"}}},
+      {"swin", {{"columns", "2"}, {"rows", "3"}}}};  // its weights are of one window
+  for (const Scheme* scheme : schemes()) {
+    if (scheme->length_class == nullptr) continue;
+    SCOPED_TRACE(scheme->name);
+    const std::string name(scheme->name);
+    const std::int64_t width = name == "sincos_2d" || name == "sincos_3d" ? 12 : 8;
+    Probe probe{small(),
+                {.scheme = name,
+                 .parameters = parameters.contains(name) ? parameters.at(name)
+                                                         : std::map<std::string, std::string>(),
+                 .width = width,
+                 .heads = 2,
+                 .head_dim = width / 2,
+                 .length = 2},
+                0};
+    probe.options.attention.width = width;
+    probe.options.layers = 1;
+    probe.check();
+  }
+}
+
 TEST(TransformerStack, RefusesASchemeWhoseWeightsAreMadeOfTokens) {
   EXPECT_THROW(SchemePositions<float>({.scheme = "forgetting", .heads = 2, .head_dim = 4}), Error);
+}
+
+TEST(TransformerStack, RefusesSequencesBeyondALearnedWindow) {
+  SchemePositions<float> positions({.scheme = "swin", .heads = 2, .head_dim = 4, .length = 4});
+  positions.prepare(1);  // of the window of options.length, 2 x 2
+  positions.prepare(4);
+  EXPECT_THROW(positions.prepare(5), Error);
+  EXPECT_TRUE(positions.is_prepared(3));
+  AttentionOptions<float> options;
+  EXPECT_NO_THROW(positions.set(options, 4));
+  EXPECT_THROW(positions.set(options, 5), Error);
 }
 
 TEST(TransformerStack, RefusesSizesThatDoNotFit) {

@@ -1,4 +1,4 @@
-// Language models: logits of chosen places.
+// Whole models: logits of chosen places, sources without tokens.
 #include "sextant/models/language_model.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sextant/core/error.h"
+#include "sextant/models/translator.h"
 
 namespace sextant {
 namespace {
@@ -48,6 +49,28 @@ TEST(LanguageModel, HasNoLogitsOutsideTheBatch) {
   Pass pass{.memory = memory, .threads = 1};
   EXPECT_THROW(model.logits(batch, std::vector<std::int64_t>{2}, pass), Error);
   EXPECT_THROW(model.logits(batch, std::vector<std::int64_t>{-1}, pass), Error);
+}
+
+// A decoder over an empty source has a sum of nothing for context, alone or among others.
+TEST(Translator, TakesASourceWithoutTokens) {
+  TransformerConfig config;
+  config.kind = ModelKind::translator;
+  config.vocabulary = 7;
+  config.width = 8;
+  config.heads = 2;
+  config.layers = 1;
+  Translator<double> model(config), gradient(config);
+  const PairBatch empty{{}, {0, 0}, {{1, 4, 5}, {0, 3}, {4, 5, 2}}},
+      other{{3, 6}, {0, 2}, {{1, 6}, {0, 2}, {6, 2}}},
+      both{{3, 6}, {0, 0, 2}, {{1, 4, 5, 1, 6}, {0, 3, 5}, {4, 5, 2, 6, 2}}};
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const auto loss = [&](const PairBatch& batch) {
+    return model.loss(batch, {}, &gradient, pass).loss;
+  };
+  EXPECT_NEAR(loss(empty) + loss(other), loss(both), 1e-13);  // sums of five numbers below 10
+  const auto maps = model.attention_maps(empty.source, empty.target.tokens, pass);
+  EXPECT_EQ(maps.cross[0].shape(), Shape({2, 3, 0}));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct AttentionLayerOptions {
   std::int64_t heads_k = 0;   // of keys and values, a divisor of heads; 0: heads
   std::int64_t head_dim = 0;  // 0: width / heads, which must divide
   bool bias = true;           // of the linear maps
+  bool cross = false;         // keys and values are of a context, not of x
 };
 
 // What a call attends over: the sequences of x and, for cross attention, of the context.
@@ -41,12 +42,14 @@ struct AttentionLayer {
   AttentionLayer(const AttentionLayerOptions& options, NumpyRandom& random, double out_gain = 1);
 
   struct Saved {
-    View<const T> x, context;  // [tokens, width]; of self attention the context is empty
+    View<const T> x, context;  // [tokens, width]
     View<T> q, k, v, mixed;    // [1, heads or heads_k, tokens, head_dim], strided
     View<float> log_sum_exp;   // [1, heads, tokens]
     AttentionCall<T> call;
   };
-  // x, y: [tokens, width]; context: [context tokens, width], or empty for self attention.
+  // x, y: [tokens, width]; context: [context tokens, width] of cross attention, else empty. A
+  // sequence without context attends to nothing: out() of zeros. Throws Error for a context that
+  // does not fit.
   Saved forward(View<const T> x, View<const T> context, const AttentionCall<T>& call, View<T> y,
                 Pass& pass) const;
   // dx is overwritten; dcontext is added to; the gradients of layer and positions (null where the

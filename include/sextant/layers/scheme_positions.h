@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sextant/attention/attention.h"
 #include "sextant/attention/backward.h"
@@ -28,6 +30,11 @@ struct PositionOptions {
 // One scheme for all layers of a stack, as T5 shares its biases. Every sequence counts from 0. What
 // a scheme learns is learned, but for the angles of rotary_mixed, which stay as they start. T:
 // float or double; rotations and distance biases are of float32 in both.
+//
+// Some schemes take something from the length of the text (Scheme::length_class): a base, a list, a
+// grid. Every sequence has the tables of its own length then, whatever it is packed with; where the
+// scheme learns, sequences up to options.length have those of options.length, which its weights are
+// made for.
 template <class T>
 class SchemePositions {
  public:
@@ -43,25 +50,44 @@ class SchemePositions {
   const PositionOptions& options() const noexcept { return options_; }
   SchemeKind kind() const noexcept;
 
-  // Makes the tables of positions 0 .. length - 1, from the weights as they are now. Throws Error
-  // where the scheme has no such positions (a learned table has an end).
+  // Makes the tables of a sequence of this length, or of each sequence of a batch, from the weights
+  // as they are now; earlier ones are kept where they serve. Throws Error where the scheme has no
+  // such positions (a learned table has an end).
   void prepare(std::int64_t length);
+  void prepare(std::span<const std::int64_t> segments);
+  bool is_prepared(std::int64_t length) const;
+
+  // Which tables a sequence of this length has: a number, the same for all where lengths do not
+  // matter. Lengths of one number lie next to each other.
+  std::int64_t length_class(std::int64_t length) const;
+  // Sequences [first, last) of a batch that have the same tables, and the longest of them: the
+  // longer of its queries and keys.
+  struct Run {
+    std::size_t first, last;
+    std::int64_t length;
+  };
+  std::vector<Run> runs(std::span<const std::int64_t> segments,
+                        std::span<const std::int64_t> key_segments) const;
+
+  // What follows throws Error for lengths that are not prepared.
 
   // x [tokens, width] += the rows of added tables; segments [sequences + 1].
   void add_to(View<T> x, std::span<const std::int64_t> segments, const Pass& pass) const;
-  // Row `position` of the added table alone, or nothing.
-  void add_row(std::int64_t position, T* x) const;
-  // Rotation, biases and terms into the options of a call.
-  void set(AttentionOptions<T>& options) const;
+  // Row `position` of the added table of a sequence of this length alone, or nothing.
+  void add_row(std::int64_t position, std::int64_t length, T* x) const;
+  // Rotation, biases and terms for sequences of up to this length, of its class, into the options
+  // of a call.
+  void set(AttentionOptions<T>& options, std::int64_t length) const;
 
   // Gradients go into another SchemePositions of the same options. dx [tokens, width] is that of
   // add_to(): sums are kept for added tables.
   void add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
                     SchemePositions& gradient) const;
-  // Which gradients an attention call is asked for, with memory of the pass; collect() adds what it
-  // gave.
-  void want(AttentionGradients<T>& gradients, Pass& pass) const;
-  void collect(const AttentionGradients<T>& gradients, SchemePositions& gradient) const;
+  // Which gradients an attention call with the tables of this length is asked for, with memory of
+  // the pass; collect() adds what it gave.
+  void want(AttentionGradients<T>& gradients, std::int64_t length, Pass& pass) const;
+  void collect(const AttentionGradients<T>& gradients, std::int64_t length,
+               SchemePositions& gradient) const;
   // Takes the sums of all calls of the pass to the gradients of the weights, and forgets them.
   void finish(SchemePositions& gradient) const;
 
@@ -73,11 +99,20 @@ class SchemePositions {
   SchemeRequest request(std::span<const std::int64_t> ids, const SchemeWeights& weights) const;
   bool learns() const noexcept { return !weights_.empty(); }
   void start_with_weights();
+  std::int64_t class_of_ids(std::int64_t length) const;
+  std::int64_t note_class(std::int64_t length);
+  void prepare_classes(const std::map<std::int64_t, std::int64_t>& longest);
+  std::int64_t rows_for(std::int64_t number, std::int64_t length) const;
+  std::unique_ptr<Tables> make(std::int64_t rows) const;
+  const Tables& tables_of(std::int64_t length) const;
 
   PositionOptions options_;
+  const Scheme* scheme_;
   std::map<std::string, Tensor<T>> weights_;
-  std::unique_ptr<Tables> tables_;
-  std::map<std::string, Tensor<double>> sums_;  // of gradients of tables: "added", "bias", ...
+  std::map<std::int64_t, std::int64_t> classes_;            // of lengths that were asked for
+  std::map<std::int64_t, std::unique_ptr<Tables>> tables_;  // by class
+  // Of gradients of tables, by class and "added", "bias", ...
+  std::map<std::pair<std::int64_t, std::string>, Tensor<double>> sums_;
 };
 
 }  // namespace sextant

@@ -13,9 +13,16 @@ namespace sextant {
 // Several hypotheses at once, all of the same length; the rows of one source are next to each
 // other. The stack and the positions must outlive it; stacks whose positions are content terms or
 // need every key's id are as the KV cache allows them.
+//
+// What a read gives is what the stack gives for everything read so far at once, however it was cut:
+// the results of its last `count` tokens. Where the scheme's tables depend on the length of the
+// text (SchemePositions::length_class) and the text has come to a length with others, caches hold
+// keys, and layers above the first hidden states, of the old ones: all is read again then. That is
+// once for rotary_longrope, and every token for rotary_dynamic_ntk behind max_length.
 class StackDecoder {
  public:
-  // `rows` hypotheses of nothing, room for `capacity` tokens each. Prepares the positions.
+  // `rows` hypotheses of nothing, room for `capacity` tokens each. Throws Error where the positions
+  // do not reach as far.
   StackDecoder(const TransformerStack<float>& stack, SchemePositions<float>& positions,
                std::int64_t rows, std::int64_t capacity);
 
@@ -28,9 +35,9 @@ class StackDecoder {
   // Which segment of the context each row looks at, [rows].
   std::span<const std::int64_t> sources() const noexcept { return sources_; }
 
-  // Reads the next `count` tokens of every row: x [rows * count, width], embedded with the
-  // positions length() .. length() + count - 1. The stack's result, [rows * count, width], in the
-  // pass's memory. Throws Error when the capacity is not enough.
+  // Reads the next `count` tokens of every row: x [rows * count, width], embedded, positions not
+  // added. The stack's result, [rows * count, width], in the pass's memory. Throws Error when the
+  // capacity is not enough.
   View<const float> read(View<const float> x, Pass& pass);
 
   // Row i becomes what row parents[i] was. Rows of one source must stay next to each other, sources
@@ -38,10 +45,16 @@ class StackDecoder {
   void select(std::span<const std::int64_t> parents);
 
  private:
+  void prepare(std::int64_t length);
+  View<const float> with_positions(View<const float> x, Pass& pass) const;
+  View<const float> read_on(View<const float> x, Pass& pass);
+  View<const float> read_again(std::int64_t length, std::int64_t count, Pass& pass);
+
   const TransformerStack<float>& stack_;
   SchemePositions<float>& positions_;
   std::int64_t length_ = 0, capacity_;
-  std::vector<KvCache<float>> caches_;     // of each layer
+  std::vector<KvCache<float>> caches_;  // of each layer
+  Tensor<float> inputs_;  // all x, [rows, capacity, width], where they may be read again
   std::vector<Tensor<float>> cross_keys_;  // of each layer, [context tokens, 2 heads_k head_dim]
   std::vector<std::int64_t> sources_;      // [rows]
   std::vector<std::int64_t> context_segments_;

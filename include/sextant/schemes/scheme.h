@@ -71,12 +71,17 @@ struct Scheme {
 
   // Of schemes that learn: their weights, where training starts (random ones by the parameter
   // `seed`), and the loss's gradient of each weight from that of the table: [position, width] for
-  // added tables, [heads, distances] for distance biases, [heads, position, pairs] of the angles for
-  // rotations (rotary_mixed_angle_gradient()), and for the others the list of numbers that
+  // added tables, [heads, distances] for distance biases, [heads, position, pairs] of the angles
+  // for rotations (rotary_mixed_angle_gradient()), and for the others the list of numbers that
   // attention_backward() makes, [1, n].
   std::span<const SchemeWeight> weights = {};
   SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;
   SchemeWeights (*backward)(const SchemeRequest& request, View<const double> gradient) = nullptr;
+
+  // Of schemes whose rows depend on how long the text is, where their parameters do not say it:
+  // which of its tables a text with the ids 0 .. length - 1 gets. Lengths of one number have tables
+  // that agree in the rows they share. Null: rows depend on nothing but their ids.
+  std::int64_t (*length_class)(const SchemeRequest& request, std::int64_t length) = nullptr;
 
   // Of rotations: what the table of the request is made of.
   RotationFrequencies (*frequencies)(const SchemeRequest& request) = nullptr;

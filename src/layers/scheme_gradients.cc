@@ -1,0 +1,83 @@
+// Gradients of what schemes learn: sums of gradients of tables, by class of length, that become
+// those of the weights when the pass ends.
+#include "layers/scheme_tables.h"
+
+namespace sextant {
+
+using detail::first_positions;
+using detail::widened;
+
+template <class T>
+void SchemePositions<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
+                                      SchemePositions& gradient) const {
+  if (!learns() || scheme_->kind != SchemeKind::added) return;
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    const std::int64_t length = segments[s + 1] - segments[s];
+    const Shape& shape = tables_of(length).added.shape();
+    Tensor<double>& sum = gradient.sums_[{length_class(length), "added"}];
+    if (sum.shape() != shape) sum = Tensor<double>(shape);
+    const T* from = dx.data() + segments[s] * options_.width;
+    const std::int64_t count = length * options_.width;
+    for (std::int64_t i = 0; i < count; ++i) sum.data()[i] += static_cast<double>(from[i]);
+  }
+}
+
+template <class T>
+void SchemePositions<T>::want(AttentionGradients<T>& gradients, std::int64_t length,
+                              Pass& pass) const {
+  using Wide = typename AttentionGradients<T>::Wide;
+  if (!learns()) return;
+  const Tables& tables = tables_of(length);
+  if (tables.bias) gradients.bias = pass.memory.take<Wide>(tables.bias->values.shape());
+  if (tables.indexed && tables.indexed->gradient_size() > 0) {
+    gradients.indexed = pass.memory.take<double>({tables.indexed->gradient_size()});
+  }
+  if (tables.content && tables.content->gradient_size() > 0) {
+    gradients.content = pass.memory.take<double>({tables.content->gradient_size()});
+  }
+}
+
+template <class T>
+void SchemePositions<T>::collect(const AttentionGradients<T>& gradients, std::int64_t length,
+                                 SchemePositions& gradient) const {
+  const auto sum_up = [&](const char* name, const auto& view, const Shape& shape) {
+    if (view.count() == 0) return;
+    Tensor<double>& sum = gradient.sums_[{length_class(length), name}];
+    if (sum.shape() != shape) sum = Tensor<double>(shape);
+    for (std::int64_t i = 0; i < view.count(); ++i) {
+      sum.data()[i] += static_cast<double>(view.data()[i]);
+    }
+  };
+  sum_up("bias", gradients.bias, gradients.bias.shape());
+  sum_up("indexed", gradients.indexed, {1, gradients.indexed.count()});
+  sum_up("content", gradients.content, {1, gradients.content.count()});
+}
+
+template <class T>
+void SchemePositions<T>::finish(SchemePositions& gradient) const {
+  if (gradient.sums_.empty()) return;
+  const SchemeWeights weights = widened(weights_);
+  for (const auto& [key, sum] : gradient.sums_) {
+    const auto ids = first_positions(tables_.at(key.first)->length);
+    for (const auto& [weight, slope] : scheme_->backward(request(ids, weights), sum.view())) {
+      Tensor<T>& to = gradient.weights_.at(weight);
+      for (std::int64_t i = 0; i < slope.count(); ++i) {
+        to.data()[i] += static_cast<T>(slope.data()[i]);
+      }
+    }
+  }
+  gradient.sums_.clear();
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                                 \
+  template void SchemePositions<T>::add_gradient(View<const T>, std::span<const std::int64_t>, \
+                                                 SchemePositions<T>&) const;                   \
+  template void SchemePositions<T>::want(AttentionGradients<T>&, std::int64_t, Pass&) const;   \
+  template void SchemePositions<T>::collect(const AttentionGradients<T>&, std::int64_t,        \
+                                            SchemePositions<T>&) const;                        \
+  template void SchemePositions<T>::finish(SchemePositions<T>&) const;
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant

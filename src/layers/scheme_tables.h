@@ -1,0 +1,50 @@
+// What the tables of a scheme in a model are, for making them and for their gradients.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/layers/scheme_positions.h"
+
+namespace sextant {
+
+template <class T>
+struct SchemePositions<T>::Tables {
+  std::int64_t length = 0;
+  Tensor<T> added;
+  std::optional<RotationTable<float>> rotation;
+  std::optional<DistanceBias> bias;
+  std::shared_ptr<const IndexedBias> indexed;
+  std::shared_ptr<const ContentTerm> content;
+};
+
+namespace detail {
+
+template <class To, class From>
+Tensor<To> converted(const Tensor<From>& from) {
+  auto to = Tensor<To>::uninitialized(from.shape());
+  std::ranges::transform(from.span(), to.data(), [](From x) { return static_cast<To>(x); });
+  return to;
+}
+
+inline std::vector<std::int64_t> first_positions(std::int64_t length) {
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(length));
+  std::iota(ids.begin(), ids.end(), std::int64_t{0});
+  return ids;
+}
+
+template <class T>
+SchemeWeights widened(const std::map<std::string, Tensor<T>>& weights) {
+  SchemeWeights wide;
+  for (const auto& [name, tensor] : weights) wide.emplace(name, converted<double>(tensor));
+  return wide;
+}
+
+}  // namespace detail
+}  // namespace sextant
