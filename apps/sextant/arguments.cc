@@ -8,6 +8,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::app {
 namespace {
@@ -74,12 +75,6 @@ std::string bound_text(std::int64_t bound) {
   return std::to_string(bound);
 }
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kMost = 40;
-  if (text.size() <= kMost) return "'" + std::string(text) + "'";
-  return "'" + std::string(text.substr(0, kMost)) + "...'";
-}
-
 // How finely one number was written: its significant digits, and its places after the point.
 struct Digits {
   int significant = 0;
@@ -117,7 +112,8 @@ Positions parse_positions(std::string_view text, std::string_view where) {
     if (!item.empty() && item.find_first_not_of("0123456789+-.eE ") == std::string_view::npos) {
       continue;
     }
-    throw Error(where, "must be positions such as 0,5,20..30 or 10.5,20, got " + quoted(text));
+    throw Error(where,
+                "must be positions such as 0,5,20..30 or 10.5,20, got " + printable_quote(text));
   }
   if (std::none_of(items.begin(), items.end(), is_real)) {
     return parse_int64_list(text, where, static_cast<std::int64_t>(kMostPositions));
@@ -126,8 +122,8 @@ Positions parse_positions(std::string_view text, std::string_view where) {
   std::vector<double> reals;
   for (const auto item : items) {
     if (item.find("..") != std::string_view::npos) {
-      throw Error(where, "must be whole numbers to have ranges such as 0..10, got '" +
-                             std::string(item.substr(0, 40)) + "' among real values");
+      throw Error(where, "must be whole numbers to have ranges such as 0..10, got " +
+                             printable_quote(item) + " among real values");
     }
     reals.push_back(parse_double(item, where));
   }
@@ -136,10 +132,10 @@ Positions parse_positions(std::string_view text, std::string_view where) {
 
 std::int64_t parse_integer(std::string_view text, std::string_view where, std::int64_t least,
                            std::int64_t most) {
-  if (!is_whole(text)) throw Error(where, "must be a whole number, got " + quoted(text));
+  if (!is_whole(text)) throw Error(where, "must be a whole number, got " + printable_quote(text));
   const auto out_of_range = [&] {
     return Error(where, "must be a whole number in the range " + bound_text(least) + " .. " +
-                            bound_text(most) + ", got " + quoted(text));
+                            bound_text(most) + ", got " + printable_quote(text));
   };
   std::string_view digits = text;
   digits.remove_prefix(std::min(digits.find_first_of("123456789"), digits.size()));
@@ -173,13 +169,13 @@ double parse_finite(std::string_view text, std::string_view where, double least,
   if (std::isfinite(value) && fits) return value;
   const std::string bound =
       std::isfinite(least) ? (above ? " and > " : " and >= ") + shortest(least) : "";
-  throw Error(where, "must be finite" + bound + ", got " + quoted(text));
+  throw Error(where, "must be finite" + bound + ", got " + printable_quote(text));
 }
 
 std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where) {
   const auto items = split_commas(text);
   if (items.size() != 2 || items[0].empty() || items[1].empty()) {
-    throw Error(where, "must be two words such as black,brown, got " + quoted(text));
+    throw Error(where, "must be two words such as black,brown, got " + printable_quote(text));
   }
   return {std::string(items[0]), std::string(items[1])};
 }
@@ -196,7 +192,7 @@ Format parse_format(std::string_view name, std::span<const Format> allowed,
   for (const Format format : allowed) {
     if (name_of(format) == name) return format;
   }
-  throw Error(where, "must be one of " + list_of(allowed, "") + ", got " + quoted(name));
+  throw Error(where, "must be one of " + list_of(allowed, "") + ", got " + printable_quote(name));
 }
 
 Format format_of_path(std::string_view path, std::span<const Format> allowed,
@@ -210,8 +206,8 @@ Format format_of_path(std::string_view path, std::span<const Format> allowed,
       if (format != Format::text && name_of(format) == ending) return format;
     }
   }
-  throw Error(where, "must be a file that ends in " + list_of(allowed, ".") + ", got '" +
-                         std::string(path) + "'");
+  throw Error(where, "must be a file that ends in " + list_of(allowed, ".") + ", got " +
+                         printable_quote(path));
 }
 
 NumberTable parse_number_table(std::string_view text, std::string_view where) {

@@ -50,18 +50,6 @@ std::string page_of(const Attend& attend, const HeadMaps& maps) {
   return page.html();
 }
 
-// A map has one number per head and pair of tokens: said before a text as long as a book is
-// multiplied with itself.
-constexpr std::size_t kMostMapTokens = 2048;
-
-std::vector<std::string> tokens_of(const Attend& attend, const std::string& text,
-                                   const std::string& where) {
-  auto tokens = attend.splitting.tokens(text, where);
-  if (tokens.size() <= kMostMapTokens) return tokens;
-  throw Error(where, "must be at most " + std::to_string(kMostMapTokens) +
-                         " tokens for a map, got " + std::to_string(tokens.size()));
-}
-
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {"TARGET", "--part", "--layer", "--threads"};
 constexpr std::string_view kOfBoth[] = {"TEXT",   "--file",   "--second", "--head", "--lines",
@@ -87,17 +75,27 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   }
   check_kind(command, is_trained);
   attend.choice.check();
-  attend.output.format(kAttendFormats, "attend");
+  if (!is_trained) check_head(attend, attend.options.heads);
+  const auto format = attend.output.format(kAttendFormats, "attend");
+  if (attend.lines && format != Format::svg && format != Format::png) {
+    throw Error("attend.lines", "must be given with svg or png, got it with " +
+                                    std::string(name_of(format.value_or(Format::text))));
+  }
 }
 
 void run(Attend& attend) {
   attend.options.scheme = attend.choice.scheme;
   attend.options.parameters = attend.choice.parameters;
-  const auto first = tokens_of(attend, attend.text.read("attend.text"), "attend.text");
+  const auto first =
+      attend.splitting.tokens(attend.text.read("attend.text", kLongestShownText), "attend.text");
   std::vector<std::string> second;
   if (attend.second_option->count() > 0) {
-    second = tokens_of(attend, read_text(attend.second, "attend.second"), "attend.second");
+    second = attend.splitting.tokens(read_text(attend.second, "attend.second", kLongestShownText),
+                                     "attend.second");
   }
+  const double queries = static_cast<double>(first.size());
+  check_written(attend, static_cast<double>(attend.head < 0 ? attend.options.heads : 1) * queries *
+                            (second.empty() ? queries : static_cast<double>(second.size())));
   const auto weights = attend.choice.weights();
   attend.options.weights = weights ? &*weights : nullptr;
   const SentenceAttention result = attend_sentences(first, second, attend.options);

@@ -50,6 +50,14 @@ struct HeadMaps {
   bool has_heads = true;   // false: one map that is no head's
 };
 
+// Text, JSON and pages have every number of a map in digits, some 20 bytes each. Throws Error for
+// more of them than a browser can open.
+inline constexpr double kMostWrittenWeights = 1 << 21;
+void check_written(const Attend& attend, double weights);
+
+// Throws Error for a --head that is not among so many.
+void check_head(const Attend& attend, std::int64_t heads);
+
 // Chooses a head of [heads, queries, keys]. Throws Error for one that is not there.
 View<const double> chosen_heads(const Attend& attend, View<const double> weights);
 

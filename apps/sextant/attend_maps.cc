@@ -7,12 +7,25 @@
 
 namespace sextant::app {
 
+void check_written(const Attend& attend, double weights) {
+  const auto format = attend.output.format(kAttendFormats, "attend");
+  const bool is_text = format ? *format == Format::text : !stdout_is_terminal();
+  const bool in_digits = is_text || format == Format::json || format == Format::html;
+  if (!in_digits || weights <= kMostWrittenWeights) return;
+  throw Error("attend.text", "must be so short that all heads have at most 2^21 weights for " +
+                                 std::string(name_of(format.value_or(Format::text))) + ", got " +
+                                 shortest(weights) + "; npy, svg and png have no such limit");
+}
+
+void check_head(const Attend& attend, std::int64_t heads) {
+  if (attend.head < heads) return;
+  throw Error("attend.head",
+              "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(attend.head));
+}
+
 View<const double> chosen_heads(const Attend& attend, View<const double> weights) {
   if (attend.head < 0) return weights;
-  if (attend.head >= weights.size(0)) {
-    throw Error("attend.head", "must be 0 .. " + std::to_string(weights.size(0) - 1) + ", got " +
-                                   std::to_string(attend.head));
-  }
+  check_head(attend, weights.size(0));
   return weights.narrow(0, attend.head, 1);
 }
 

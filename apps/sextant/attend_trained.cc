@@ -54,7 +54,8 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
 Labelled target_of(const Attend& attend, const ModelFolder& folder, Translator<float>& model,
                    const Labelled& source) {
   if (attend.has_second()) {
-    return labelled(folder.tokenizer, read_text(attend.second, "attend.target"), "attend.target");
+    return labelled(folder.tokenizer, read_text(attend.second, "attend.target", kLongestShownText),
+                    "attend.target");
   }
   Translation options;
   options.threads = attend.model.threads;
@@ -192,12 +193,19 @@ void attend_trained(const Attend& attend) {
   const ModelFolder folder =
       attend.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
   const Labelled source =
-      labelled(folder.tokenizer, attend.text.read("attend.text"), "attend.text");
+      labelled(folder.tokenizer, attend.text.read("attend.text", kLongestShownText), "attend.text");
   const auto parts = folder.config.kind == ModelKind::translator
                          ? translator_parts(attend, folder, source)
                          : language_parts(attend, folder, source);
   const Part& part = chosen(attend, parts);
   const std::size_t layer = chosen_layer(attend, part);
+  double weights = 0;  // of a page, which has all layers of all parts
+  for (const Part& each : parts) {
+    for (const Tensor<double>& map : each.layers) weights += static_cast<double>(map.count());
+  }
+  const bool is_page =
+      attend.output.format(kAttendFormats, "attend").value_or(Format::text) == Format::html;
+  check_written(attend, is_page ? weights : static_cast<double>(part.layers[layer].count()));
   write_maps(
       attend, shown(attend, part, layer), [&] { return json_of(attend, part, layer); },
       [&] { return page_of(attend, folder, parts); });

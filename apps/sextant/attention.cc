@@ -278,8 +278,7 @@ void add_attention(CLI::App& program, Job& job) {
   add_visibility(command, *attention);
   add_scores(command, *attention);
   add_more_results(command, *attention);
-  add_integer(command, "--threads", attention->threads, 0, kMostThreads,
-              "0: all cores (default 0); never changes a bit");
+  add_threads(command, attention->threads);
   command.add_flag(
       "--explain", attention->explain,
       "print which kernel runs, its tiles, threads and memory; without -o that is all");

@@ -99,7 +99,12 @@ void add_average(CLI::App& program, Job& job) {
   command.footer(
       "Examples:\n"
       "  sextant average --model runs/a/last --model runs/b/last -o runs/both");
-  command.callback([average, &job] { job = [average] { run(*average); }; });
+  command.callback([average, &job] {
+    if (average->models.size() < 2) {
+      throw Error("average.model", "must be given twice or more, got it once");
+    }
+    job = [average] { run(*average); };
+  });
 }
 
 }  // namespace sextant::app

@@ -118,9 +118,12 @@ void check(const Compare& compare) {
 }
 
 void run(Compare& compare) {
-  compare.first = read_text(compare.first, "compare.first");
-  compare.second = read_text(compare.second, "compare.second");
+  compare.first = read_text(compare.first, "compare.first", kLongestShownText);
+  compare.second = read_text(compare.second, "compare.second", kLongestShownText);
   if (compare.lab) {
+    const Splitting spaces{.split = "spaces"};  // as the toy model does
+    spaces.tokens(compare.first, "compare.first");
+    spaces.tokens(compare.second, "compare.second");
     const OrderLab lab;
     const auto verdict = lab.compare(compare.first, compare.second, compare.choice.scheme,
                                      compare.choice.parameters);

@@ -11,10 +11,13 @@
 #include <system_error>
 
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 #include "streams.h"
 
 namespace sextant::app {
 namespace {
+
+constexpr std::size_t kLongestNote = 2000;  // bytes of a line on stderr
 
 winsize terminal_size() {
   winsize size{};
@@ -97,11 +100,12 @@ std::string to_text(const Json& json) {
 
 void note(std::string_view text) {
   // Nobody to tell that stderr is gone.
-  write_stream(STDERR_FILENO, "sextant: " + std::string(text) + "\n");
+  write_stream(STDERR_FILENO, "sextant: " + printable(text, kLongestNote) + "\n");
 }
 
 void Progress::show(std::string_view text) const {
-  if (stderr_is_terminal()) write_stream(STDERR_FILENO, "\r\033[K" + std::string(text));
+  if (!stderr_is_terminal()) return;
+  write_stream(STDERR_FILENO, "\r\033[K" + printable(text, kLongestNote));
 }
 
 std::string read_stdin(std::uint64_t limit) {

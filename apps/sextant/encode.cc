@@ -61,6 +61,7 @@ void encode_sinusoidal(const Encode& encode) {
 // Width is what added tables and rotations are made of.
 void check_sizes(const Encode& encode) {
   const SchemeKind kind = encode.choice.descriptor().kind;
+  if (kind == SchemeKind::content) refuse_content(encode.choice.descriptor(), "encode");
   if (kind == SchemeKind::added && !encode.width) throw CLI::RequiredError("--width");
   if (kind == SchemeKind::rotated && !encode.width && !encode.head_dim) {
     throw CLI::RequiredError("--head-dim");
@@ -143,11 +144,9 @@ void add_encode(CLI::App& program, Job& job) {
       ->type_name("T")
       ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
   constexpr std::int64_t kMostHeads = 1 << 20;
-  constexpr std::int64_t kMostThreads = 1 << 16;
   add_integer(command, "--heads", encode->heads, 1, kMostHeads,
               "of a bias, or of a rotation per head (default 8)");
-  add_integer(command, "--threads", encode->threads, 0, kMostThreads,
-              "0: all cores (default 0); never changes a bit");
+  add_threads(command, encode->threads);
   encode->output.add_to(command, kTableFormats,
                         "save as .npy .csv .json .svg .png or .html, by the ending");
   encode->choice.add_to(command, "sinusoidal");

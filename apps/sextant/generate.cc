@@ -47,6 +47,10 @@ void run(const Generate& command) {
   const std::string prompt = prompt_of(command);
   const auto ids = folder.tokenizer.encode(prompt);
   if (ids.empty()) throw Error("generate.prompt", "must have at least one token, got none");
+  if (ids.size() > kMostPromptTokens) {
+    throw Error("generate.prompt", "must be at most " + std::to_string(kMostPromptTokens) +
+                                       " tokens, got " + std::to_string(ids.size()));
+  }
   LanguageModel<float> model = load_language_model(folder);
   Generation options = command.options;
   options.stop = Tokenizer::eos();

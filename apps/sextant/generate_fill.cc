@@ -85,6 +85,10 @@ void fill_in(const Generate& command) {
   const ModelFolder folder = command.model.open({ModelKind::masked});
   const std::string text = read_text(command.fill, "generate.fill");
   Holes holes = holes_of(text, folder.tokenizer);
+  if (holes.batch.tokens.size() > kMostPromptTokens) {
+    throw Error("generate.fill", "must be at most " + std::to_string(kMostPromptTokens) +
+                                     " tokens, got " + std::to_string(holes.batch.tokens.size()));
+  }
   LanguageModel<float> model = load_language_model(folder);
   Workspace memory;
   Pass pass{.memory = memory, .threads = command.model.threads};

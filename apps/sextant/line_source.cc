@@ -21,7 +21,11 @@ void LineSource::read_some() {
 }
 
 std::vector<std::string> LineSource::next(std::size_t most) {
-  while (!ended_ && (text_.find('\n') == std::string::npos)) read_some();
+  // Only what is new is searched: a line may come in many parts.
+  for (std::size_t searched = 0; !ended_ && text_.find('\n', searched) == std::string::npos;) {
+    searched = text_.size();
+    read_some();
+  }
   if (!std::exchange(begun_, true) && text_.starts_with("\xEF\xBB\xBF")) text_.erase(0, 3);
   std::vector<std::string> lines;
   std::size_t at = 0;

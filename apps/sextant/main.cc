@@ -13,6 +13,7 @@
 #include "file_arguments.h"
 #include "process.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::app {
 namespace {
@@ -82,6 +83,33 @@ void build(CLI::App& program, Job& job) {
       "Exit codes: 0 done, 1 unusable input, 2 wrong command line.");
 }
 
+// An option that was given with nothing is not one that was not given: every option of every
+// command refuses it, the words before they are split ("--from=" would take the next word)
+// included.
+void refuse_empty_values(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_lnames().empty() && option->get_snames().empty()) continue;  // texts, files
+    const std::string name =
+        option->get_lnames().empty() ? option->get_snames()[0] : option->get_lnames()[0];
+    const std::string where = command.get_name() + "." + name;
+    option->transform(CLI::Validator(  // which comes before every check
+        [where](const std::string& value) {
+          if (value.empty()) throw Error(where, "must not be empty, got ''");
+          return std::string();
+        },
+        ""));
+  }
+  for (CLI::App* inner : command.get_subcommands({})) refuse_empty_values(*inner);
+}
+
+void refuse_empty_values(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return;  // what follows are texts and files
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    throw Error(word.substr(2, word.size() - 3), "must not be empty, got " + printable_quote(word));
+  }
+}
+
 // The innermost command that was given, and the words that call it.
 struct Called {
   const CLI::App* command;
@@ -114,7 +142,11 @@ std::string suggestion(const CLI::App& program) {
     }
   }
   const std::string word = extras.front().substr(0, extras.front().find('='));
-  const std::string meant = nearest(word, known);
+  if (std::find(known.begin(), known.end(), word) != known.end()) {
+    return "; it must stand behind the command: " + called(program).words + " " + word;
+  }
+  constexpr std::size_t kLongestName = 64;  // no option is nearly as long
+  const std::string meant = word.size() > kLongestName ? "" : nearest(word, known);
   return meant.empty() ? "" : "; did you mean '" + meant + "'?";
 }
 
@@ -128,10 +160,10 @@ int explain(const CLI::App& program, const CLI::ParseError& problem) {
   std::string what = problem.what();
   if (const auto extras = program.remaining(true); !extras.empty()) {
     const bool option = extras.front().starts_with("-");
-    what = std::string(option                ? "unknown option '"
-                       : command == &program ? "unknown command '"
-                                             : "unexpected argument '") +
-           extras.front() + "'" + suggestion(program);
+    what = std::string(option                ? "unknown option "
+                       : command == &program ? "unknown command "
+                                             : "unexpected argument ") +
+           printable_quote(extras.front()) + suggestion(program);
   }
   note(what);
   note("see '" + words + " --help'");
@@ -151,8 +183,10 @@ int run(int argc, char** argv) {
     words.erase(words.begin());
     words.push_back("--help");
   }
-  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  refuse_empty_values(program);
   try {
+    refuse_empty_values(words);
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     program.parse(words);
   } catch (const CLI::ParseError& problem) {
     return explain(program, problem);

@@ -22,10 +22,8 @@ std::string described(ModelKind kind) {
 }
 
 CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
-  constexpr std::int64_t kMostThreads = 1 << 16;
   where_ = command.get_name() + ".model";
-  add_integer(command, "--threads", threads, 0, kMostThreads,
-              "0: all cores (default 0); never changes a bit");
+  add_threads(command, threads);
   std::string text = "the model's folder, or that of a training run: its best model then";
   if (several) text += "; again for models that decide together";
   // One value each, or the words behind it would be folders too.

@@ -8,14 +8,18 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
+#include "sextant/core/printable.h"
 #include "sextant/text/segment.h"
 
 namespace sextant::app {
 namespace {
 
-constexpr std::uint64_t kLongestText = std::uint64_t{1} << 30;
-
-std::string checked(std::string text, const std::string& source) {
+std::string checked(std::string text, const std::string& source, std::uint64_t longest) {
+  if (text.size() > longest) {
+    throw Error(source, "must be at most " + std::to_string(longest) + " bytes long, got " +
+                            std::to_string(text.size()));
+  }
   check_utf8(text, source);
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark is no text
   if (split_spaces(text).empty()) throw Error(source, "must hold some text, got none");
@@ -25,8 +29,15 @@ std::string checked(std::string text, const std::string& source) {
 
 }  // namespace
 
-std::string read_text(const std::string& text, const std::string& where) {
-  return text == "-" ? checked(read_stdin(kLongestText), "stdin") : checked(text, where);
+void add_threads(CLI::App& command, int& threads) {
+  add_integer(
+      command, "--threads", threads, 0, kMostThreads,
+      "0 .. " + std::to_string(kMostThreads) + "; 0: all cores (default 0); never changes a bit");
+}
+
+std::string read_text(const std::string& text, const std::string& where, std::uint64_t longest) {
+  return text == "-" ? checked(read_stdin(longest), "stdin", longest)
+                     : checked(text, where, longest);
 }
 
 void TextInput::add_to(CLI::App& command, const std::string& what) {
@@ -41,9 +52,9 @@ void TextInput::check(const std::string& where, bool required) const {
   if (required && !is_given()) throw CLI::RequiredError("TEXT or --file");
 }
 
-std::string TextInput::read(const std::string& where) const {
-  if (file.empty() || file == "-") return read_text(is_stdin() ? "-" : text, where);
-  return checked(read_file(file, kLongestText), file);
+std::string TextInput::read(const std::string& where, std::uint64_t longest) const {
+  if (file.empty() || file == "-") return read_text(is_stdin() ? "-" : text, where, longest);
+  return checked(read_file(file, longest), file, longest);
 }
 
 void Splitting::add_to(CLI::App& command) {
@@ -62,6 +73,10 @@ std::vector<std::string> Splitting::tokens(const std::string& text,
   const std::string cased = lower ? lower_case(text) : text;
   auto tokens = split == "spaces" ? split_spaces(cased) : split_words(cased);
   if (tokens.empty()) throw Error(where, "must hold at least one word, got none");
+  if (tokens.size() > kMostMapTokens) {
+    throw Error(where, "must be at most " + std::to_string(kMostMapTokens) +
+                           " tokens to draw or compare each, got " + std::to_string(tokens.size()));
+  }
   return tokens;
 }
 
@@ -118,7 +133,8 @@ void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
 std::optional<Format> Output::format(std::span<const Format> allowed,
                                      const std::string& where) const {
   if (json && !format_name.empty() && format_name != "json") {
-    throw Error(where + ".format", "must be json together with --json, got '" + format_name + "'");
+    throw Error(where + ".format",
+                "must be json together with --json, got " + printable_quote(format_name));
   }
   if (json) {
     for (const Format other : allowed) {

@@ -33,14 +33,22 @@ CLI::Option* add_integer(CLI::App& command, const std::string& name, T& value, s
           meaning)
       ->type_name("N");
 }
+// --threads, of commands whose results do not depend on it.
+void add_threads(CLI::App& command, int& threads);
 inline constexpr std::int64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kFarthestPosition = std::int64_t{1}
                                                   << 53;  // position that a table can have
 inline constexpr std::int64_t kMostSeed = (std::int64_t{1} << 32) - 1;
 
+// Bytes of a text that is read as a whole, and of one whose every token is drawn.
+inline constexpr std::uint64_t kLongestText = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kLongestShownText = std::uint64_t{1} << 20;
+
 // `text`, or all of stdin for "-": UTF-8 with at least one visible character, without a byte order
-// mark and without line breaks at its end. Throws Error otherwise, naming `where` or stdin.
-std::string read_text(const std::string& text, const std::string& where);
+// mark and without line breaks at its end. Throws Error otherwise, and for more than `longest`
+// bytes, naming `where` or stdin.
+std::string read_text(const std::string& text, const std::string& where,
+                      std::uint64_t longest = kLongestText);
 
 // A text given as an argument, as "-" (stdin) or with --file.
 struct TextInput {
@@ -54,15 +62,17 @@ struct TextInput {
   // Throws Error when it is given twice, and CLI::RequiredError when it is needed and not given.
   void check(const std::string& where, bool required = true) const;
   // As read_text.
-  std::string read(const std::string& where) const;
+  std::string read(const std::string& where, std::uint64_t longest = kLongestText) const;
 };
 
-// How a text becomes tokens.
+// How a text becomes tokens, of which every one is drawn, or looks at every other.
+inline constexpr std::size_t kMostMapTokens = 2048;
 struct Splitting {
   std::string split = "words";
   bool lower = false;
 
   void add_to(CLI::App& command);
+  // Throws Error for no token and for more than kMostMapTokens.
   std::vector<std::string> tokens(const std::string& text, const std::string& where) const;
 };
 

@@ -78,7 +78,8 @@ void run(const PlotOptions& options) {
   const Kind& kind = find_kind(options.kind);
   std::vector<std::string> words;
   if (options.text.is_given()) {
-    words = options.splitting.tokens(options.text.read("plot.text"), "plot.text");
+    words =
+        options.splitting.tokens(options.text.read("plot.text", kLongestShownText), "plot.text");
   }
   const Plot plot = make_plot(options, kind, words);
   auto format = options.output.format(kTableFormats, "plot");

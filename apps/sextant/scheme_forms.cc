@@ -12,6 +12,11 @@ namespace {
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;  // 2 GiB of float64
 constexpr std::int64_t kMostPanels = 8;
 
+[[noreturn]] void refuse(const Scheme& scheme, const std::string& where, const std::string& why) {
+  throw Error(where + ".scheme",
+              "must be a scheme that has a table, got '" + std::string(scheme.name) + "', " + why);
+}
+
 // An exact form, from what a scheme made of a request.
 struct Former {
   const Scheme& scheme;
@@ -19,10 +24,6 @@ struct Former {
   Side side;
   const std::string& where;
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(where + ".scheme", "must be a scheme that has a table, got '" +
-                                       std::string(scheme.name) + "', " + why);
-  }
   void check_size(double numbers) const {
     if (numbers <= static_cast<double>(kMostNumbers)) return;
     throw Error(where + ".length", "must give at most 2^28 numbers for the scheme " +
@@ -30,11 +31,9 @@ struct Former {
                                        std::to_string(request.rows()) + " positions");
   }
 
-  SchemeForm operator()(std::monostate) const { refuse("which adds nothing"); }
+  SchemeForm operator()(std::monostate) const { refuse(scheme, where, "which adds nothing"); }
   SchemeForm operator()(const std::shared_ptr<const ContentTerm>&) const {
-    refuse("whose scores depend on q and k as well: see `sextant attend --scheme " +
-           std::string(scheme.name) + "` and `sextant attention --scheme " +
-           std::string(scheme.name) + "`");
+    refuse_content(scheme, where);
   }
 
   SchemeForm operator()(Tensor<double>&& table) const {
@@ -135,6 +134,13 @@ ColorMap map_of(const SchemeForm& form, double& largest) {
 }
 
 }  // namespace
+
+void refuse_content(const Scheme& scheme, const std::string& where) {
+  const std::string name(scheme.name);
+  refuse(scheme, where,
+         "whose scores depend on q and k as well: see `sextant attend --scheme " + name +
+             "` and `sextant attention --scheme " + name + "`");
+}
 
 SchemeForm form_of(const Scheme& scheme, const SchemeRequest& request, Side side,
                    const std::string& where) {

@@ -34,6 +34,9 @@ struct SchemeForm {
 SchemeForm form_of(const Scheme& scheme, const SchemeRequest& request, Side side,
                    const std::string& where);
 
+// Throws that Error for a content term, before anything is asked of its sizes.
+[[noreturn]] void refuse_content(const Scheme& scheme, const std::string& where);
+
 // Title aside, what is to be said of the rows, and how they are drawn: indexed biases as one map
 // per head, up to 8, all others as one map. Borrows `form`.
 TableNames names_of(const SchemeForm& form);

@@ -7,14 +7,14 @@
 namespace sextant::app {
 
 TextStream::TextStream(const Tokenizer& tokenizer, std::string_view prompt,
-                       std::vector<std::int64_t> ids, std::string stop,
+                       std::span<const std::int64_t> ids, std::string stop,
                        std::function<void(std::string_view)> show)
-    : tokenizer_(tokenizer),
-      ids_(std::move(ids)),
-      prompt_bytes_(tokenizer.decode(ids_).size()),
+    : decoder_(tokenizer),
       space_shown_(tokenizer.kind() != TokenizerKind::character && prompt.ends_with(' ')),
       stop_(std::move(stop)),
-      show_(std::move(show)) {}
+      show_(std::move(show)) {
+  for (const std::int64_t id : ids) decoder_.add(id);
+}
 
 void TextStream::show_up_to(std::size_t end) {
   if (end <= shown_) return;
@@ -23,14 +23,18 @@ void TextStream::show_up_to(std::size_t end) {
 }
 
 bool TextStream::add(std::int64_t token) {
-  ids_.push_back(token);
-  text_ = tokenizer_.decode(ids_).substr(prompt_bytes_);
-  if (space_shown_ && text_.starts_with(' ')) text_.erase(0, 1);
+  const std::size_t before = text_.size();
+  std::string part = decoder_.add(token);
+  if (space_shown_ && part.starts_with(' ')) part.erase(0, 1);
+  space_shown_ = space_shown_ && part.empty();
+  text_ += part;
   if (stop_.empty()) {
     show_up_to(text_.size());
     return true;
   }
-  if (const std::size_t found = text_.find(stop_); found != std::string::npos) {
+  // It may have begun in the text before.
+  const std::size_t from = before - std::min(before, stop_.size() - 1);
+  if (const std::size_t found = text_.find(stop_, from); found != std::string::npos) {
     text_.resize(found);
     stopped_ = true;
     show_up_to(text_.size());

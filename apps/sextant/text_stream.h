@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "sextant/text/tokenizer.h"
+#include "sextant/text/text_decoder.h"
 
 namespace sextant::app {
 
@@ -17,7 +17,7 @@ class TextStream {
  public:
   // Continues `prompt`, whose tokens are `ids`. `stop` ends the text and is no part of it; empty:
   // none. `show` gets every new part.
-  TextStream(const Tokenizer& tokenizer, std::string_view prompt, std::vector<std::int64_t> ids,
+  TextStream(const Tokenizer& tokenizer, std::string_view prompt, std::span<const std::int64_t> ids,
              std::string stop, std::function<void(std::string_view)> show);
 
   // The next token. False: the text that stops was found, nothing more may come.
@@ -30,10 +30,8 @@ class TextStream {
  private:
   void show_up_to(std::size_t end);
 
-  const Tokenizer& tokenizer_;
-  std::vector<std::int64_t> ids_;
-  std::size_t prompt_bytes_;  // of the decoded prompt
-  bool space_shown_;          // the prompt ends with the space that the next word would bring
+  TextDecoder decoder_;
+  bool space_shown_;  // the prompt ends with the space that the next word would bring
   std::string stop_;
   std::function<void(std::string_view)> show_;
   std::string text_;

@@ -1,13 +1,16 @@
 // The text of an error: "[where] what".
 #include "sextant/core/error.h"
 
+#include "sextant/core/printable.h"
+
 namespace sextant {
 namespace {
 
+constexpr std::size_t kLongestWhere = 400;  // bytes: a path is seldom longer
+
+// Both parts may hold names from files and from the command line.
 std::string error_text(std::string_view where, std::string_view what) {
-  std::string text;
-  text.reserve(where.size() + what.size() + 3);
-  return text.append("[").append(where).append("] ").append(what);
+  return "[" + printable(where, kLongestWhere) + "] " + printable(what);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Generation: the stack reads the prompt at once, then its own tokens.
 #include "sextant/models/generate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -34,6 +35,15 @@ std::vector<std::int64_t> generate(LanguageModel<float>& model,
   StackDecoder decoder(model.stack, model.positions, 1, length + options.most);
   NumpyRandom random(options.seed);
   std::vector<std::int64_t> tokens(prompt.begin(), prompt.end()), next = tokens;
+  // Each token once, which is all that a repetition penalty looks at.
+  std::vector<std::int64_t> different;
+  std::vector<bool> seen(static_cast<std::size_t>(model.config.vocabulary));
+  const auto add_different = [&](std::int64_t token) {
+    if (seen[static_cast<std::size_t>(token)]) return;
+    seen[static_cast<std::size_t>(token)] = true;
+    different.push_back(token);
+  };
+  std::for_each(tokens.begin(), tokens.end(), add_different);
   std::vector<float> logits(static_cast<std::size_t>(model.config.vocabulary));
   while (static_cast<std::int64_t>(tokens.size()) < length + options.most) {
     memory.reset();
@@ -41,9 +51,10 @@ std::vector<std::int64_t> generate(LanguageModel<float>& model,
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);
-    const std::int64_t token = sample_token(logits, options.sampling, random, tokens);
+    const std::int64_t token = sample_token(logits, options.sampling, random, different);
     if (token == options.stop) break;
     tokens.push_back(token);
+    add_different(token);
     next = {token};
     if (each && !each(token)) break;
   }

@@ -32,7 +32,11 @@ constexpr double kMostOutside =
 constexpr double kSpareBits =
     30;  // chance has one in 2^30, and some 2^10 structures, noises and bases to try
 
-void check(View<const double> table, double unit_roundoff, int threads) {
+constexpr double kLargest = 0x1p500;  // the fits square values, and sum 2^22 squares
+
+// Returns whether the values are small enough to fit, but for some that may be damaged. Throws
+// Error for what is no table.
+bool check(View<const double> table, double unit_roundoff, int threads) {
   check_threads("identify_table.threads", threads);
   if (table.rank() != 2 || table.size(0) < 1 || table.size(1) < 2) {
     throw Error("identify_table.table",
@@ -46,9 +50,13 @@ void check(View<const double> table, double unit_roundoff, int threads) {
   }
   check_memory("identify_table.table", table);
   std::atomic<std::int64_t> bad{std::numeric_limits<std::int64_t>::max()};
+  std::atomic<std::int64_t> huge{0};
   parallel_for(table.size(0), threads, [&](std::int64_t row) {
     for (std::int64_t column = 0; column < table.size(1); ++column) {
-      if (std::isfinite(table(row, column))) continue;
+      const double size = std::abs(table(row, column));
+      if (size <= kLargest) continue;
+      ++huge;
+      if (std::isfinite(size)) continue;
       const std::int64_t place = row * table.size(1) + column;
       std::int64_t known = bad.load();
       while (place < known && !bad.compare_exchange_weak(known, place)) {
@@ -61,6 +69,7 @@ void check(View<const double> table, double unit_roundoff, int threads) {
                                             std::to_string(bad / table.size(1)) + ", column " +
                                             std::to_string(bad % table.size(1)) + " is not");
   }
+  return static_cast<double>(huge) <= kMostOutside * static_cast<double>(table.count());
 }
 
 double smallest_normal(double unit_roundoff) {
@@ -114,6 +123,20 @@ class Identifier {
     }
     if (found_) return finish();  // damaged, but less than any other reading would be
     return unknown();
+  }
+
+  Identification unknown() const {
+    Identification result;
+    result.options = guess_;
+    result.options.length = table_.size(0);
+    if (guess_.width == 0) result.options.width = table_.size(1);
+    const Noise noise{unit_, 0, kFloat64Angles};
+    result.max_deviation = compared(result.options, noise, 0, kAllRows).max_deviation;
+    // A table that is that of the paper to the last bit can only lack what tells its base.
+    result.explanation = guess_fits_ || result.max_deviation == 0
+                             ? explain_undetermined_base(result.options.first, table_.size(0))
+                             : explain_unknown(result.max_deviation, guess_.width > 0);
+    return result;
   }
 
  private:
@@ -231,20 +254,6 @@ class Identifier {
     return result;
   }
 
-  Identification unknown() const {
-    Identification result;
-    result.options = guess_;
-    result.options.length = table_.size(0);
-    if (guess_.width == 0) result.options.width = table_.size(1);
-    const Noise noise{unit_, 0, kFloat64Angles};
-    result.max_deviation = compared(result.options, noise, 0, kAllRows).max_deviation;
-    // A table that is that of the paper to the last bit can only lack what tells its base.
-    result.explanation = guess_fits_ || result.max_deviation == 0
-                             ? explain_undetermined_base(result.options.first, table_.size(0))
-                             : explain_unknown(result.max_deviation, guess_.width > 0);
-    return result;
-  }
-
   View<const double> table_;
   double unit_;
   int threads_;
@@ -266,8 +275,9 @@ class Identifier {
 }  // namespace
 
 Identification identify_table(View<const double> table, double unit_roundoff, int threads) {
-  check(table, unit_roundoff, threads);
-  return Identifier(table, unit_roundoff, threads).run();
+  const bool can_fit = check(table, unit_roundoff, threads);
+  Identifier identifier(table, unit_roundoff, threads);
+  return can_fit ? identifier.run() : identifier.unknown();
 }
 
 }  // namespace sextant

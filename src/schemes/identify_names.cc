@@ -21,6 +21,8 @@ double roundest_scale(double estimate, double tolerance, double width) {
 std::vector<Named> names_of(const Structure& structure, const Fit& fit, std::int64_t length,
                             std::int64_t width, const Noise& noise) {
   std::vector<Named> names;
+  // A damaged value may be so large that its square is infinite, and what is fitted to it NaN.
+  if (!std::isfinite(fit.scale) || !std::isfinite(fit.ratio.log)) return names;
   // The constant log(base)/n was itself rounded to float32: an error that all rows share.
   const double shared = noise.angle == kFloat32Angles || noise.storage > 0x1p-24
                             ? 0x1p-24 * std::abs(fit.ratio.log)

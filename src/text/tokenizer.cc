@@ -6,18 +6,12 @@
 
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
+#include "sextant/text/text_decoder.h"
 #include "text/quote.h"
 #include "text/tokenizer_parts.h"
 
 namespace sextant {
 namespace {
-
-constexpr std::string_view kSpace = "\u2581";  // SentencePiece's sign
-
-std::string without_first_space(std::string text) {
-  if (!text.empty() && text.front() == ' ') text.erase(0, 1);
-  return text;
-}
 
 }  // namespace
 
@@ -113,42 +107,17 @@ std::string Tokenizer::piece(std::int64_t id) const {
 }
 
 std::string Tokenizer::decode(std::span<const std::int64_t> ids) const {
-  std::vector<std::string> tokens;
-  tokens.reserve(ids.size());
-  for (const std::int64_t id : ids) {
-    std::string token = piece(id);
-    if (id > unk()) {
-      tokens.push_back(std::move(token));
-    } else if (id == unk()) {
-      tokens.emplace_back(kind_ == TokenizerKind::word        ? token
-                          : kind_ == TokenizerKind::character ? "\uFFFD"
-                                                              : " \u2047 ");
-    }
-  }
-  return join(tokens);
+  TextDecoder decoder(*this);
+  std::string text;
+  for (const std::int64_t id : ids) text += decoder.add(id);
+  return text;
 }
 
 std::string Tokenizer::join(std::span<const std::string> tokens) const {
+  TextDecoder decoder(*this);
   std::string text;
-  std::string line;
-  for (const std::string& token : tokens) {
-    if (kind_ == TokenizerKind::word) {
-      if (!text.empty() && text.back() != '\n' && token != "\n") text += ' ';
-      text += token;
-    } else if (kind_ == TokenizerKind::character) {
-      text += token;
-    } else if (token == "\n") {
-      text += without_first_space(std::exchange(line, {})) + '\n';
-    } else {
-      for (std::size_t at = 0; at < token.size();) {
-        const std::size_t space = std::min(token.find(kSpace, at), token.size());
-        line.append(token, at, space - at);
-        if (space < token.size()) line += ' ';
-        at = space + kSpace.size();
-      }
-    }
-  }
-  return text + without_first_space(line);
+  for (const std::string& token : tokens) decoder.append(token, text);
+  return text;
 }
 
 }  // namespace sextant

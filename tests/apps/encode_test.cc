@@ -203,6 +203,11 @@ TEST(Encode, OtherSchemesGiveTheirOwnTables) {
                     " --offset 2 --length 3 --width 4")
                 .out,
             learned.out);
+  for (const char* scheme : {"cope", "deberta", "forgetting", "shaw", "transformer_xl"}) {
+    const Outcome content = sextant(std::string("encode --length 4 --scheme ") + scheme);
+    EXPECT_EQ(content.code, 2) << scheme;
+    EXPECT_THAT(content.err, HasSubstr("whose scores depend on q and k as well")) << scheme;
+  }
   const Outcome none = sextant("encode --scheme none --length 3 --width 4");
   EXPECT_EQ(none.code, 1);
   EXPECT_THAT(none.err, HasSubstr("adds nothing"));

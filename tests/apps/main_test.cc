@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "apps/run_program.h"
 #include "support/folders.h"
 
@@ -62,6 +64,102 @@ TEST(Program, AnUnknownOptionIsAWrongCommandLineAndTheNearestIsNamed) {
   EXPECT_THAT(inner.err, HasSubstr("see 'sextant plot losses --help'"));
 }
 
+TEST(Program, AnOptionBeforeTheCommandIsShownItsPlace) {
+  const Outcome wrong = sextant("--length 4 encode --width 4");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, StartsWith("sextant: unknown option '--length'; it must stand behind the "
+                                    "command: sextant encode --length\n"));
+}
+
+// Options of a command that take a value, as its help lists them.
+std::vector<std::string> value_options(const std::string& command) {
+  std::istringstream help(sextant(command + " --help").out);
+  std::vector<std::string> names;
+  for (std::string line; std::getline(help, line);) {
+    std::istringstream words(line);
+    std::string option, type;
+    words >> option >> type;
+    if (!line.starts_with("  -") || type.empty() || type[0] < 'A' || type[0] > 'Z') continue;
+    names.push_back(option.substr(option.find_last_of(',') + 1));
+  }
+  return names;
+}
+
+TEST(Program, AnEmptyValueIsNotAnOptionThatWasNotGiven) {
+  std::size_t tried = 0;
+  for (std::string command : kCommands) {
+    if (command == "train") command = "train lm";
+    for (const std::string& option : value_options(command)) {
+      for (const std::string& given : {option + " ''", option + "="}) {
+        if (given.starts_with("-o=")) continue;
+        const Outcome outcome = sextant(command + " " + given);
+        EXPECT_EQ(outcome.code, 2) << command << " " << given << outcome.err;
+        EXPECT_EQ(outcome.out, "") << command << " " << given;
+        ++tried;
+      }
+    }
+  }
+  EXPECT_GT(tried, 200u);
+  const Folder folder;
+  put(folder / "P.csv", "0,1\n1,0\n");
+  for (const char* given :
+       {"plot heatmap --table ''", "plot heatmap --table=", "list --scheme ''",
+        "encode --length 2 --width 2 -o ''", "encode --length 2 --width 2 --base ''",
+        "attend a --file ''", "attend a --scheme-file ''", "attend a --model ''",
+        "plot losses --format ''"}) {
+    const Outcome outcome = sextant(given);
+    EXPECT_EQ(outcome.code, 2) << given;
+    EXPECT_THAT(outcome.err, HasSubstr("] must not be empty, got '")) << given;
+  }
+}
+
+TEST(Program, NamesInErrorsNeitherSteerNorFloodATerminal) {
+  const Folder folder;
+  const std::string name = folder / "a\nb\x1b[31m\xff\u202e.npy";
+  put(name, "no table");
+  put(folder / "name", name);
+  std::string line = "{\"" + std::string(1000000, 'x') + "\": 1}";
+  put(folder / "config.json", line);
+  // Bytes reach the program through $'...', as no shell variable of this test could hold them.
+  const std::string bytes = "$'a\\nb\\x1b[31m\\xff'";
+  const std::string file = "\"$(cat " + folder / "name" + ")\"";
+  const std::string flood = "\"$(head -c 100000 /dev/zero | tr '\\0' x)\"";
+  for (const std::string& word : {bytes, file, flood}) {
+    for (const std::string& wrong : {"identify " + word,
+                                     "frobnicate" + word,
+                                     "encode --" + word,
+                                     "encode --length " + word,
+                                     "encode --length 2 --width 2 --layout " + word,
+                                     "encode --length 2 --scheme " + word,
+                                     "encode --length 2 --width 2 -o " + word + ".none",
+                                     "encode --length 2 --positions " + word,
+                                     "plot " + word,
+                                     "plot heatmap --table " + word,
+                                     "plot distance --schemes " + word,
+                                     "plot losses " + word,
+                                     "similarity a b --vectors " + word,
+                                     "attend a --split " + word,
+                                     "attend a --file " + word,
+                                     "attend a --model " + word,
+                                     "list " + word,
+                                     "convert-rotary " + word + " -o " + folder / "x.safetensors",
+                                     "train " + word,
+                                     "train lm --text " + word + " -o " + folder / "run",
+                                     "generate --prompt a --model " + word,
+                                     "attention --q " + word + " --k " + word + " --v " + word,
+                                     "encode --length 2 --config " + folder / "config.json"}) {
+      const Outcome outcome = sextant(wrong);
+      const std::string what = wrong.substr(0, 60);
+      EXPECT_NE(outcome.code, 0) << what;
+      EXPECT_LT(outcome.err.size(), 4000u) << what;
+      EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2) << what << outcome.err;
+      for (const char c : outcome.err) {
+        ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << what << ": " << outcome.err;
+      }
+    }
+  }
+}
+
 TEST(Program, AWordThatIsNoNumberIsAWrongCommandLine) {
   const Outcome wrong = sextant("encode --length four --width 4");
   EXPECT_EQ(wrong.code, 2);
@@ -83,8 +181,8 @@ TEST(Program, AReaderThatLeavesEarlyIsNoError) {
 }
 
 TEST(Program, WaitsWhereStdoutWouldBlock) {
-  // Another program that shares the pipe may have asked for calls that do not wait; the reader takes
-  // its time.
+  // Another program that shares the pipe may have asked for calls that do not wait; the reader
+  // takes its time.
   const std::string big = "encode --length 4000 --width 64 --format csv";
   const Outcome cut = shell("{ head -c 0 | dd iflag=nonblock oflag=nonblock status=none; " +
                             std::string("python3 -c pass 2>/dev/null; sextant ") + big +

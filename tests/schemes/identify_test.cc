@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <ostream>
 #include <random>
 #include <string>
@@ -396,6 +398,43 @@ TEST(Identify, OneDamagedValueShows) {
   EXPECT_NEAR(found.max_deviation, 0.5, 1e-6);
   EXPECT_THAT(found.explanation, HasSubstr("1 of 3840 values"));
   EXPECT_THAT(found.explanation, HasSubstr("row 33, column 7"));
+}
+
+TEST(Identify, OneHugeDamagedValueDoesNotHide) {
+  for (const double huge : {1e100, 1e160, -1.7e308}) {
+    for (const std::int64_t row : {1, 33, 59}) {
+      Tensor<double> table = stored(family(60, 64), kFloat64);
+      table(row, 7) = huge;
+      const Identification found = identify(table, kFloat64);
+      EXPECT_EQ(found.scheme, "sinusoidal") << huge << " in row " << row;
+      EXPECT_EQ(found.options.base, 10000);
+    }
+  }
+}
+
+TEST(Identify, HugeAndTinyNumbersAreUnknown) {
+  const double most = std::numeric_limits<double>::max();
+  const double least = std::numeric_limits<double>::denorm_min();
+  for (const Shape& shape : {Shape{1, 8}, Shape{4, 4}, Shape{16, 8}, Shape{40, 33}}) {
+    const auto fill = [&](const std::function<double(std::int64_t)>& value) {
+      Tensor<double> table(shape);
+      for (std::int64_t i = 0; i < table.count(); ++i) table.data()[i] = value(i);
+      return table;
+    };
+    const double few[] = {most, least, -most, 0, 1};
+    for (const Tensor<double>& table :
+         {fill([&](std::int64_t) { return most; }),
+          fill([&](std::int64_t i) { return i % 2 == 0 ? most : -most; }),
+          fill([&](std::int64_t i) { return few[i % 5]; }),
+          fill([&](std::int64_t i) { return std::cos(static_cast<double>(i)) * 1e160; }),
+          fill([&](std::int64_t i) { return std::pow(10.0, static_cast<double>(i % 600) - 300); }),
+          fill([&](std::int64_t i) { return static_cast<double>(i % 7) * least; })}) {
+      const Identification found = identify_table(table, 0x1p-53);
+      EXPECT_EQ(found.scheme, "unknown") << table(0, 0) << " " << table(0, 1);
+      EXPECT_FALSE(found.explanation.empty());
+      EXPECT_FALSE(std::isnan(found.max_deviation));
+    }
+  }
 }
 
 TEST(Identify, AnEmptyPaddingRowDoesNotHide) {

@@ -1,0 +1,121 @@
+// One character at a time, as itself or as an escape.
+#include "sextant/core/printable.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace sextant {
+namespace {
+
+constexpr std::string_view kCut = "...";
+
+struct Character {
+  std::size_t bytes = 1;
+  std::uint32_t code = 0;
+  bool valid = false;
+};
+
+// The character that `text` begins with, or one byte that begins none.
+Character first_of(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, lead, true};
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  constexpr std::uint32_t kFirst[] = {0, 0, 0x80, 0x800, 0x10000};  // shorter forms must be used
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
+  std::uint32_t code = lead & (0x7fu >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3fu);
+  }
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (code < kFirst[bytes] || code > 0x10ffff || surrogate) return {};
+  return {bytes, code, true};
+}
+
+bool within(std::uint32_t code, std::uint32_t first, std::uint32_t last) {
+  return code >= first && code <= last;
+}
+
+bool is_printable(std::uint32_t code) {
+  if (code < 0x20 || within(code, 0x7f, 0x9f)) return false;  // controls
+  return code != 0xad && code != 0x61c && !within(code, 0x200b, 0x200f) &&
+         !within(code, 0x2028, 0x202e) && !within(code, 0x2060, 0x206f) && code != 0xfeff &&
+         !within(code, 0xfff0, 0xfffb) && !within(code, 0xe0000, 0xe0fff) &&
+         (code & 0xfffe) != 0xfffe;
+}
+
+std::string hex(std::uint32_t code, std::size_t digits) {
+  std::string text(digits, '0');
+  for (std::size_t i = digits; i-- > 0; code >>= 4) text[i] = "0123456789abcdef"[code & 15];
+  return text;
+}
+
+std::string escape(std::uint32_t code) {
+  switch (code) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return code < 0x100 ? "\\x" + hex(code, 2) : "\\u" + hex(code, code < 0x10000 ? 4 : 6);
+  }
+}
+
+// Takes one character off the front of `text`.
+std::string take(std::string_view& text) {
+  const Character c = first_of(text);
+  const std::string_view bytes = text.substr(0, c.bytes);
+  text.remove_prefix(c.bytes);
+  if (!c.valid) return "\\x" + hex(static_cast<unsigned char>(bytes[0]), 2);
+  return is_printable(c.code) ? std::string(bytes) : escape(c.code);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t most) {
+  most = std::max<std::size_t>(most, 16);
+  std::string shown;
+  std::string_view rest = text;
+  while (!rest.empty() && shown.size() <= most) shown += take(rest);
+  if (rest.empty() && shown.size() <= most) return shown;
+
+  const std::size_t end_room = most / 3;
+  const std::size_t begin_room = most - end_room - kCut.size();
+  shown.clear();
+  rest = text;
+  while (true) {
+    std::string_view after = rest;
+    const std::string piece = take(after);
+    if (shown.size() + piece.size() > begin_room) break;
+    shown += piece;
+    rest = after;
+  }
+  // The end, begun between two characters: not at a byte that continues one.
+  std::size_t begin = std::max(text.size() - std::min(text.size(), end_room),
+                               static_cast<std::size_t>(rest.data() - text.data()));
+  for (int i = 0; i < 3 && begin < text.size(); ++i, ++begin) {
+    if ((static_cast<unsigned char>(text[begin]) & 0xc0) != 0x80) break;
+  }
+  std::vector<std::string> pieces;
+  for (rest = text.substr(begin); !rest.empty();) pieces.push_back(take(rest));
+  std::size_t kept = pieces.size();
+  for (std::size_t room = end_room; kept > 0 && pieces[kept - 1].size() <= room; --kept) {
+    room -= pieces[kept - 1].size();
+  }
+  shown += kCut;
+  for (; kept < pieces.size(); ++kept) shown += pieces[kept];
+  return shown;
+}
+
+std::string printable_quote(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  std::string shown = "'";
+  while (!text.empty() && shown.size() <= kMost) shown += take(text);
+  return shown + (text.empty() ? "'" : "...'");
+}
+
+}  // namespace sextant

@@ -1,0 +1,62 @@
+// The text of token ids as they come.
+#include "sextant/text/text_decoder.h"
+
+#include <algorithm>
+
+namespace sextant {
+namespace {
+
+constexpr std::string_view kSpace = "\u2581";  // SentencePiece's sign
+
+}  // namespace
+
+std::string TextDecoder::add(std::int64_t id) {
+  const std::string token = tokenizer_.piece(id);
+  std::string text;
+  if (id > Tokenizer::unk()) {
+    append(token, text);
+  } else if (id == Tokenizer::unk()) {
+    append(tokenizer_.kind() == TokenizerKind::word        ? std::string_view(token)
+           : tokenizer_.kind() == TokenizerKind::character ? "\uFFFD"
+                                                           : " \u2047 ",
+           text);
+  }
+  return text;
+}
+
+void TextDecoder::append(std::string_view token, std::string& text) {
+  switch (tokenizer_.kind()) {
+    case TokenizerKind::character:
+      text += token;
+      return;
+    case TokenizerKind::word:
+      if (begun_ && !after_break_ && token != "\n") text += ' ';
+      text += token;
+      if (token.empty()) return;
+      after_break_ = token.back() == '\n';
+      begun_ = true;
+      return;
+    case TokenizerKind::subword:
+      break;
+  }
+  if (token == "\n") {
+    text += '\n';
+    line_begun_ = false;
+    return;
+  }
+  for (std::size_t at = 0; at < token.size();) {
+    const std::size_t space = std::min(token.find(kSpace, at), token.size());
+    std::string_view part = token.substr(at, space - at);
+    // The space before a line's first word is none of the text.
+    if (!line_begun_ && part.starts_with(' ')) part.remove_prefix(1);
+    line_begun_ = line_begun_ || space > at;
+    text += part;
+    if (space < token.size()) {
+      if (line_begun_) text += ' ';
+      line_begun_ = true;
+    }
+    at = space + kSpace.size();
+  }
+}
+
+}  // namespace sextant
