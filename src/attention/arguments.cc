@@ -430,7 +430,7 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   }
   if (options.log_sum_exp.data() != nullptr || options.log_sum_exp.rank() != 1) {
     check_shape(function, "log_sum_exp", options.log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
-    check_output("attention.log_sum_exp", options.log_sum_exp);
+    check_output(name_in(function, "log_sum_exp"), options.log_sum_exp);
     a.log_sum_exp = options.log_sum_exp;
   }
 

@@ -126,7 +126,8 @@ class HeadTask {
     if (biases_.by_pair()) return;
     std::reverse(memory, memory + count);
     // The line's first number is that of query 0 and key last_key, one more than anybody sees.
-    block_.line = memory + last_key();
+    block_.line = memory + (last_key() - first_key());
+    block_.line_key = first_key();
   }
 
   static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,

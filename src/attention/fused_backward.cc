@@ -91,6 +91,7 @@ class BlockTask {
     if (biases_.by_pair()) block_.tiles = {fill_tile, this};
     if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
     block_.wants_line_gradient = b_.wants_distances();
+    block_.line_key = first_key();
     if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
     block_.turns = {wait, done, this};
   }
@@ -110,7 +111,7 @@ class BlockTask {
     if (b_.wants_distances()) {
       gradients_ = distances + line + margin;
       std::fill_n(gradients_ - margin, line + 2 * margin, 0.0F);
-      block_.line_gradient = gradients_ + line_origin();
+      block_.line_gradient = gradients_ + (line_origin() - first_key());
     }
     std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
     const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len,
@@ -143,7 +144,7 @@ class BlockTask {
     biases_.fill_distances(least_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
     if (biases_.by_pair()) return;
     std::reverse(memory, memory + count);
-    block_.line = memory + line_origin();
+    block_.line = memory + (line_origin() - first_key());
   }
 
   static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,

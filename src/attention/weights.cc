@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "arguments.h"
+#include "core/scratch_lease.h"
 #include "each_row.h"
 #include "fused.h"
 #include "row.h"
@@ -162,7 +163,7 @@ class RowWriter {
     const std::int64_t begin = at_.k_begin + first_key;
     hide(next_, begin);
     next_ = begin + keys;
-    alignas(64) float rows[kBlockLanes * kKeyBlock];
+    float* const rows = rows_.data();
     turn_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
     // Weights are finite or the kernel says so; of scores only what is hidden may be infinite.
     const bool checks = call_.stage != Stage::probabilities;
@@ -185,7 +186,8 @@ class RowWriter {
   const Group& group_;
   detail::Sequence at_;
   T* targets_[kBlockLanes];
-  std::int64_t next_ = 0;  // the first key that is not written yet
+  ScratchLease rows_{kBlockLanes * kKeyBlock};  // a tile turned
+  std::int64_t next_ = 0;                       // the first key that is not written yet
   std::uint64_t unfinished_ = 0;
 };
 

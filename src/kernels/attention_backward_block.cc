@@ -53,7 +53,7 @@ HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch&
   o.piece = piece;
   o.softcap = b.softcap;
   if (b.line != nullptr) {
-    o.bias = b.line + lanes.first_query - piece.first_key;
+    o.bias = b.line + (lanes.first_query - (piece.first_key - b.line_key));
     o.bias_row = -1;
   } else if (scratch.bias != nullptr) {
     o.bias = scratch.bias + row * kBlockLanes;
@@ -130,7 +130,7 @@ HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
     }
   }
   add_diagonals(tile, o.gradient_row, keys,
-                b.line_gradient + lanes.first_query - o.piece.first_key);
+                b.line_gradient + (lanes.first_query - (o.piece.first_key - b.line_key)));
 }
 
 // One block of keys for 64 lanes; returns whether all was finite.

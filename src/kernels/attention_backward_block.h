@@ -41,9 +41,10 @@ struct BackwardBlock {
   float natural_scale = 1;              // the same without
   float softcap = 0;                    // times log2(e); 0: none
   float sink = 0;                       // times log2(e); -infinity: none
-  const std::int32_t* first = nullptr;  // first, last, line and tiles as in AttentionBlock
+  const std::int32_t* first = nullptr;  // first, last, lines and tiles as in AttentionBlock
   const std::int32_t* last = nullptr;
   const float* line = nullptr;
+  std::int64_t line_key = 0;  // of line_gradient too
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};
   const float* log_sum_exp = nullptr;  // natural; null: summed here

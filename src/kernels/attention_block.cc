@@ -112,7 +112,7 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, cons
     const float* bias = nullptr;
     std::ptrdiff_t bias_row = 0;
     if (b.line != nullptr) {
-      bias = b.line + lanes.first_query - piece.first_key;
+      bias = b.line + (lanes.first_query - (piece.first_key - b.line_key));
       bias_row = -1;
     } else if (b.tiles.fill != nullptr) {
       bias = scratch.bias + row * kBlockLanes;

@@ -40,8 +40,10 @@ struct AttentionBlock {
   // The keys [first[i], last[i]) that query i may see; both ascend with i.
   const std::int32_t* first = nullptr;
   const std::int32_t* last = nullptr;
-  // At most one of the two: the bias of query i and key j is line[i - j], or comes in tiles.
+  // At most one of the two: the bias of query i and key j is line[i - (j - line_key)], or comes in
+  // tiles.
   const float* line = nullptr;
+  std::int64_t line_key = 0;
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};  // cos null: none
   // Filled, natural logarithms; null: not wanted.

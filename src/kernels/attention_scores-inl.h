@@ -10,8 +10,6 @@
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -19,6 +17,7 @@
 #include "kernels/attention_block.h"
 #include "kernels/attention_pieces.h"
 #include "kernels/exp2-inl.h"
+#include "kernels/log_sums-inl.h"
 #include "kernels/pack-inl.h"
 #include "kernels/tile-inl.h"
 
@@ -153,22 +152,6 @@ HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const
       float* at = lanes.o + c * kBlockLanes + lane;
       hn::StoreU(hn::Mul(factor, hn::LoadU(d, at)), d, at);
     }
-  }
-}
-
-// The natural logarithms of so many rows' sums of exponentials, l 2^m; arrays of kBlockLanes.
-HWY_INLINE void log_sums(const float* most, const float* sum, std::int64_t rows, float* logs) {
-  constexpr std::int64_t n = kVectorLanes / 2;
-  const hn::FixedTag<float, n> d;
-  const hn::FixedTag<double, n> wide;
-  for (std::int64_t i = 0; i < rows; i += n) {
-    const auto log = hn::Log(wide, hn::PromoteTo(wide, hn::LoadU(d, sum + i)));
-    const auto m = hn::PromoteTo(wide, hn::LoadU(d, most + i));
-    hn::StoreU(hn::DemoteTo(d, hn::MulAdd(m, hn::Set(wide, kLn2), log)), d, logs + i);
-  }
-  for (std::int64_t i = 0; i < rows; ++i) {
-    if (sum[i] > 0 && std::isfinite(sum[i])) continue;  // Log() is for these
-    logs[i] = sum[i] == 0 ? -std::numeric_limits<float>::infinity() : most[i] + sum[i];
   }
 }
 

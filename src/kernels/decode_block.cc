@@ -31,6 +31,7 @@
 
 #include "kernels/decode_tiles-inl.h"
 #include "kernels/exp2-inl.h"
+#include "kernels/log_sums-inl.h"
 #include "kernels/pack-inl.h"
 
 #ifndef SEXTANT_KERNELS_DECODE_BLOCK_ONCE_
@@ -408,6 +409,10 @@ HWY_INLINE bool normalize(const DecodeBlock& b, const Shared& s, int row) {
 HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const Shared& s, bool careful,
                                 std::uint32_t wanted) {
   std::uint32_t unfinished = 0;
+  alignas(64) float most[kBlockLanes] = {}, sum[kBlockLanes] = {}, logs[kBlockLanes];
+  std::copy_n(s.most, b.count, most);
+  std::copy_n(s.sum, b.count, sum);
+  if (b.rows[0].log_sum_exp != nullptr) log_sums(most, sum, b.count, logs);  // of all rows or none
   for (int row = 0; row < b.count; ++row) {
     if ((wanted >> row & 1) == 0) continue;
     if (!normalize(b, s, row)) {
@@ -427,11 +432,7 @@ HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const Shared& s, bool care
         store_row(from, b.v_dim, static_cast<bfloat16*>(r.out), b.out_stride);
         break;
     }
-    if (r.log_sum_exp == nullptr) continue;
-    const double sum = static_cast<double>(s.sum[row]);
-    const double log_sum = static_cast<double>(s.most[row]) * kLn2 + std::log(sum);
-    *r.log_sum_exp =
-        sum == 0 ? -std::numeric_limits<float>::infinity() : static_cast<float>(log_sum);
+    if (r.log_sum_exp != nullptr) *r.log_sum_exp = logs[row];
   }
   return unfinished;
 }

@@ -1,4 +1,5 @@
-// Who sees whom, drawn: the grids of docs/attention.md. Rows are queries, columns keys, # visible.
+// Masks and positions, drawn: the grids of docs/attention.md. Rows are queries, columns keys, #
+// visible.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,10 +1,12 @@
 // Every refusal of the operator, with its text.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "sextant/attention/attention.h"
+#include "sextant/attention/plan.h"
 
 namespace sextant {
 namespace {
@@ -262,6 +264,12 @@ TEST_F(AttentionErrors, LogSumExp) {
   Tensor<float> sums(Shape{2, 4, 4});
   options.log_sum_exp = sums;
   EXPECT_EQ(message(), "[attention.log_sum_exp] must be [2, 4, 3], got [2, 4, 4]");
+  constexpr std::int64_t kStrides[] = {12, 3, 0};  // rows over each other
+  options.log_sum_exp = View<float>(sums.data(), Shape{2, 4, 3}, kStrides);
+  EXPECT_THAT(message(), ::testing::StartsWith("[attention.log_sum_exp] "));
+  EXPECT_THAT(
+      [&] { attention_plan(q, k, v, options); },
+      ::testing::ThrowsMessage<Error>(::testing::StartsWith("[attention_plan.log_sum_exp] ")));
 }
 
 TEST_F(AttentionErrors, Windows) {

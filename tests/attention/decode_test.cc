@@ -207,6 +207,23 @@ TYPED_TEST(Decode, GivesTheBitsOfAllQueriesAtOnce) {
   }
 }
 
+// One function makes both logarithms.
+TEST(DecodeLogSumExp, HasTheBitsOfAllQueriesAtOnceInEveryOfManyRows) {
+  constexpr std::int64_t kRows = 20000, kTogether = 4;
+  NumpyRandom random(11);
+  const auto q = normal<float>(Shape{1, 1, kRows, 8}, random),
+             k = normal<float>(Shape{1, 1, 5, 8}, random);
+  Tensor<float> out(q.shape()), whole(Shape{1, 1, kRows}), parts(whole.shape());
+  attention(q, k, k, out, {.threads = 1, .log_sum_exp = whole});
+  for (std::int64_t row = 0; row < kRows; row += kTogether) {
+    attention(q.view().narrow(2, row, kTogether), k, k, out.view().narrow(2, row, kTogether),
+              {.threads = 1, .log_sum_exp = parts.view().narrow(2, row, kTogether)});
+  }
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    ASSERT_TRUE(same(parts(0, 0, row), whole(0, 0, row))) << row;
+  }
+}
+
 // Short sequences packed into a long row, and each alone.
 TYPED_TEST(Decode, GivesTheBitsOfPackedSequences) {
   using T = TypeParam;
