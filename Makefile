@@ -51,6 +51,13 @@ tsan:            ## the tests under the thread sanitizer
 	cmake --build --preset tsan
 	ctest --preset tsan
 
+packages:        ## Debian packages in build/packages, and every way to use the library from outside
+	@scripts/setup.sh build
+	cmake --preset release $(CONFIGURE)
+	cmake --build --preset release
+	cpack --config build/release/CPackConfig.cmake -G DEB
+	ctest --test-dir build/release -C packages -L consumer --output-on-failure
+
 fuzz:            ## every fuzz target for FUZZ_SECONDS each
 	@scripts/setup.sh fuzz
 	cmake --preset fuzz
@@ -96,5 +103,5 @@ docs:            ## the C++ reference as HTML, in build/docs
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test asan tsan fuzz bench bench-peers format check-format check-all tidy docs clean
+.PHONY: help demo demo-train program build test asan tsan packages fuzz bench bench-peers format check-format check-all tidy docs clean
 .DEFAULT_GOAL := help

@@ -13,7 +13,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr const char* kPositions = "Who sees whom";
+constexpr const char* kPositions = "Masks and positions";
 constexpr const char* kScores = "Scores";
 constexpr const char* kGradients = "Gradients";
 

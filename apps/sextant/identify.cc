@@ -1,4 +1,4 @@
-// `sextant identify`: whose table of positions is in this file?
+// `sextant identify`: which scheme made the table in this file?
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -162,7 +162,7 @@ void run(const Identify& identify) {
 void add_identify(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "identify",
-      "whose table of positions is in this file?\n"
+      "which scheme made the table in this file?\n"
       "Finds out how a table of positions was made, from its numbers alone: layout, ladder, base, "
       "first position, scale, and the known mistakes. A slice of a longer table is enough; what "
       "fits no formula is called unknown. Caches of rotations (cosines, sines, scaled too), "

@@ -134,7 +134,7 @@ void run(const List& list) {
 void add_list(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "list",
-      "the schemes of positions\n"
+      "the positional schemes\n"
       "Lists every scheme with one sentence, by what it does to attention; of one that is named "
       "also its paper, its parameters, which are options of the other commands, and what it "
       "learns. --json has all of that for all.");

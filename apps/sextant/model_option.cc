@@ -25,7 +25,7 @@ CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   where_ = command.get_name() + ".model";
   add_threads(command, threads);
   std::string text = "the model's folder, or that of a training run: its best model then";
-  if (several) text += "; again for models that decide together";
+  if (several) text += "; again for an ensemble";
   // One value each, or the words behind it would be folders too.
   return command.add_option("--model", folders, text)->type_name("DIR")->allow_extra_args(false);
 }

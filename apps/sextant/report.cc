@@ -1,4 +1,4 @@
-// `sextant report`: one page with all of it.
+// `sextant report`: one page: from a sentence to attention.
 #include <memory>
 #include <optional>
 
@@ -50,7 +50,7 @@ void run(const Report& report) {
 
 void add_report(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand("report",
-                                              "one page with all of it\n"
+                                              "one page: from a sentence to attention\n"
                                               "Writes one self-contained page about a text: its "
                                               "tokens, their positions, attention maps with "
                                               "and without positions and mask, whether order "

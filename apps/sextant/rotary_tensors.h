@@ -48,7 +48,7 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
 void convert_tensor(const RotaryTensor& tensor, const std::string& name, Array& array,
                     const LayerPositions& layer, RotaryLayout to, std::string_view where);
 
-// A stranger's name in an error, harmless for a terminal.
+// An untrusted name in an error, harmless for a terminal.
 std::string quoted_name(std::string_view text);
 
 // Whether the layer turns channels of q and k by pairs.

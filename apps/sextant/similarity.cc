@@ -1,4 +1,4 @@
-// `sextant similarity`: how alike two words are, with and without their places.
+// `sextant similarity`: how similar two words are, with and without positions.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -131,7 +131,7 @@ void run(Similarity& similarity) {
 void add_similarity(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "similarity",
-      "how alike two words are, with and without their places\n"
+      "how similar two words are, with and without positions\n"
       "Prints three cosine similarities of two words: of their vectors (skip-gram, trained on the "
       "text, or loaded, or those of a model), of the sinusoidal encodings of their positions, and "
       "of both together, "

@@ -1,4 +1,4 @@
-// `sextant train`: a small transformer learns from your text, on this machine.
+// `sextant train`: train a small transformer on your text, on this machine.
 #include <memory>
 
 #include "commands.h"
@@ -80,7 +80,7 @@ void run(const TrainOptions& options, const CLI::App& command) {
 void add_train(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "train",
-      "a small transformer learns from your text\n"
+      "train a small transformer on your text\n"
       "Trains a language model (lm), a masked language model (mlm) or a translator (translate) on "
       "your files, or a translator of dates on data of its own (dates). The folder holds the best "
       "and the last model with their tokenizer, the metrics of every step and a picture of them. A "

@@ -151,7 +151,7 @@ void add_step_options(CLI::App& command, TrainOptions& to) {
   steps.integer("--steps", 1, kMostInteger, SEXTANT_FIELD(trainer.steps),
                 "how many (dates: default 600)");
   steps.real("--minutes", 0, kAnyNumber, true, SEXTANT_FIELD(trainer.minutes),
-             "on the clock, over all sittings; with --steps: what comes first");
+             "on the clock, across resumed runs; with --steps: what comes first");
   steps.integer("--patience", 1, kMostInteger, SEXTANT_FIELD(trainer.patience),
                 "ends after so many validations that are no better than the best");
   steps.integer("--batch", 1, kMostSize, SEXTANT_FIELD(settings.batch),

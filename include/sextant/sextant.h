@@ -1,12 +1,20 @@
-// Sextant: positions and attention in transformers, on the CPU. This header includes all of it.
+// Sextant: positions and attention in transformers, on the CPU. This header includes all of it:
+// every floor that was installed.
 #pragma once
 
 #include "sextant/attention.h"
 #include "sextant/core.h"
 #include "sextant/kernels.h"
+#include "sextant/schemes.h"
+
+#if __has_include("sextant/text.h")
+#include "sextant/text.h"
+#endif
+#if __has_include("sextant/pictures.h")
+#include "sextant/pictures.h"
+#endif
+#if __has_include("sextant/layers.h")
 #include "sextant/layers.h"
 #include "sextant/models.h"
-#include "sextant/pictures.h"
-#include "sextant/schemes.h"
-#include "sextant/text.h"
 #include "sextant/training.h"
+#endif

@@ -24,7 +24,7 @@ Executor& installed_executor() {
 // True on a thread while it runs a body of a call that uses several threads.
 thread_local bool inside_parallel_call = false;
 
-// What the threads of one call share. Exceptions must not leave an OpenMP region, nor a stranger's
+// What the threads of one call share. Exceptions must not leave an OpenMP region, nor a caller's
 // pool.
 class GuardedBody {
  public:

@@ -1,4 +1,4 @@
-// A stranger's text inside an error message.
+// Untrusted text inside an error message.
 #pragma once
 
 #include <string>

@@ -134,7 +134,7 @@ std::optional<std::int64_t> ConfigObject::integer_of(
 }
 
 void ConfigObject::fail(std::string_view key, const std::string& what) const {
-  std::string name;  // a stranger's key, shown harmlessly
+  std::string name;  // an untrusted key, shown harmlessly
   for (const char c : (prefix_ + std::string(key)).substr(0, 80))
     name += c >= ' ' && c <= '~' ? c : '?';
   throw Error(where_, name + " " + what);

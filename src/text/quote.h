@@ -1,4 +1,4 @@
-// A stranger's text inside an error message: quoted, short, on one line.
+// Untrusted text inside an error message: quoted, short, on one line.
 #pragma once
 
 #include <string>

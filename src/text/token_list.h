@@ -1,4 +1,4 @@
-// A list of tokens in a stranger's JSON file.
+// A list of tokens in an untrusted JSON file.
 #pragma once
 
 #include <string>

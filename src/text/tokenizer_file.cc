@@ -1,4 +1,4 @@
-// tokenizer.json and tokenizer.model: written together, and read as a stranger's.
+// tokenizer.json and tokenizer.model: written together, and read as untrusted input.
 #include <algorithm>
 #include <initializer_list>
 #include <utility>

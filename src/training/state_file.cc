@@ -38,7 +38,7 @@ Json parse(const std::string& path) {
   const std::string wanted = json["checksum"].text();
   json.erase("checksum");
   if (!as_written || checksum_of(json.dump()) != wanted)
-    throw Error(path, "must be as it was written, is damaged");
+    throw Error(path, "is corrupt: checksum mismatch");
   return json;
 }
 
@@ -114,7 +114,7 @@ void check_files(const std::string& folder) {
                             std::to_string(bytes.size()));
     }
     if (checksum_of(bytes) != file.checksum) {
-      throw Error(path, "must be as it was written, is damaged");
+      throw Error(path, "is corrupt: checksum mismatch");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Headers of .npy files that strangers may write: each mistake has its own clear error.
+// Headers of .npy files of untrusted files: each mistake has its own clear error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

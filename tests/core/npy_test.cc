@@ -1,4 +1,4 @@
-// .npy files: what NumPy writes and what we write. What strangers may write is in
+// .npy files: what NumPy writes and what we write. What untrusted files may hold is in
 // npy_header_test.cc.
 #include "sextant/core/npy.h"
 

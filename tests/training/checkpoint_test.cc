@@ -93,8 +93,9 @@ TEST_F(Checkpoints, NeedATaskThatSavesItsParameters) {
   };
   run.save(task_, optimiser_, {.step = 1});
   write_file(path("run/last/tokenizer/words.json"), "{}");
-  EXPECT_THAT([&] { run.load(task_, optimiser_); },
-              ThrowsMessage<Error>(HasSubstr("tokenizer/words.json] must be as it was written")));
+  EXPECT_THAT(
+      [&] { run.load(task_, optimiser_); },
+      ThrowsMessage<Error>(HasSubstr("tokenizer/words.json] is corrupt: checksum mismatch")));
 }
 
 TEST_F(Checkpoints, OfAnotherProgramAreRefused) {

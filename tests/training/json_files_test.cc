@@ -1,4 +1,4 @@
-// Every file that is JSON, in the hands of a stranger: one reader, so one depth, one size, no byte
+// Every file that is JSON, as an untrusted file: one reader, so one depth, one size, no byte
 // behind it and every key once, whatever the file is for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

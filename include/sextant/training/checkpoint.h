@@ -16,7 +16,7 @@ namespace sextant {
 // of the seed and the step.
 struct TrainingState {
   std::int64_t step = 0;            // how many were made
-  double seconds = 0;               // spent on them, over all sittings
+  double seconds = 0;               // spent on them, across resumed runs
   std::int64_t tokens = 0;          // targets seen
   double mean_loss = 0;             // moving average that starts at 0: see Trainer
   std::optional<double> best_loss;  // lowest validation loss per token

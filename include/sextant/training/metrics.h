@@ -18,7 +18,7 @@ struct StepMetrics {
   double gradient_norm = 0;  // before clipping
   double learning_rate = 0;
   std::int64_t tokens = 0;       // targets seen since the start
-  double seconds = 0;            // spent since the start, over all sittings
+  double seconds = 0;            // spent since the start, across resumed runs
   double tokens_per_second = 0;  // over the last steps
   std::optional<double> validation_loss, validation_accuracy;
 };

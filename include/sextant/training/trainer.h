@@ -28,7 +28,7 @@ struct TrainerOptions {
 
   // When it ends: at the first that is reached; steps or minutes must be given.
   std::int64_t steps = 0;     // in all; 0: any number
-  double minutes = 0;         // on the clock, over all sittings; 0: any time
+  double minutes = 0;         // on the clock, across resumed runs; 0: any time
   std::int64_t patience = 0;  // validations in a row that are no better than the best; 0: any
 
   std::int64_t validate_every = 0;    // steps; 0: only at the end

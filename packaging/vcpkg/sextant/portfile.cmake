@@ -1,0 +1,10 @@
+# An overlay port of the sources that it lies in: vcpkg install sextant --overlay-ports=packaging/vcpkg
+get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+vcpkg_check_linkage(ONLY_STATIC_LIBRARY)
+vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES text SEXTANT_TEXT pictures SEXTANT_PICTURES)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS ${features} -DSEXTANT_APP=OFF -DSEXTANT_DEVELOP=OFF)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/sextant)
+vcpkg_fixup_pkgconfig()
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
