@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -154,6 +155,34 @@ TYPED_TEST(DecodeBlockOf, HasTheBitsOfTheForwardKernelOnEveryInstructionSet) {
           ASSERT_NO_FATAL_FAILURE(expect_same(staged_log, expected_log));
         }
       }
+    }
+  });
+}
+
+// Sums of exponentials near 1, whose logarithms are what rounding leaves: another logarithm, or a
+// product and a sum in place of one operation, shows in every few rows.
+TEST(DecodeBlock, HasTheLogarithmsOfTheForwardKernelForEveryLength) {
+  on_every_target([] {
+    constexpr int kHeads = 5;
+    NumpyRandom random(19);
+    for (std::int32_t keys = 1; keys <= 300; ++keys) {
+      Problem<float> problem(kHeads, keys, 16, 20);
+      std::fill(problem.q.span().begin(), problem.q.span().end(), 0.0F);
+      std::fill_n(problem.last, kQueries, keys);
+      for (int row = 0; row < kHeads * kQueries; ++row) {
+        // One number for all keys of a row: the sum is that many times it.
+        const double nearly = -std::log(keys) + 1e-6 * (row % 4) * random.normal();
+        const double value = row % 5 == 0 ? 50 * random.normal() : nearly;
+        std::fill_n(problem.bias.data() + row * keys, keys, static_cast<float>(value));
+      }
+      Tensor<float> expected(Shape{kHeads, kQueries, 16}), out(expected.shape());
+      Tensor<float> expected_log(Shape{kHeads, kQueries}), log_sum(expected_log.shape());
+      for (int h = 0; h < kHeads; ++h) problem.forward(h, expected, expected_log);
+      const DecodeBlock block = problem.decode(out, log_sum);
+      auto scratch = Tensor<float>::uninitialized(Shape{decode_block_scratch(needs_of(block))});
+      ASSERT_EQ(decode_block(block, scratch.data()), 0U);
+      SCOPED_TRACE(std::to_string(keys) + " keys");
+      ASSERT_NO_FATAL_FAILURE(expect_same(log_sum, expected_log));
     }
   });
 }
