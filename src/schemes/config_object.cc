@@ -32,6 +32,8 @@ const Json* ConfigObject::find(std::string_view key) const {
 
 bool ConfigObject::has(std::string_view key) const { return find(key) != nullptr; }
 
+bool ConfigObject::is_absent(std::string_view key) const { return json_.find(key) == nullptr; }
+
 std::optional<std::int64_t> ConfigObject::integer(std::string_view key, std::int64_t least) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;

@@ -22,6 +22,8 @@ class ConfigObject {
       : json_(json), where_(std::move(where)), prefix_(std::move(prefix)) {}
 
   bool has(std::string_view key) const;
+  // Not there at all: null says "none", what is absent takes the default of the model type.
+  bool is_absent(std::string_view key) const;
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t least = 1) const;
   std::optional<double> number(std::string_view key) const;
   std::optional<double> positive(std::string_view key) const;

@@ -122,10 +122,11 @@ class Reader {
   void yarn() {
     setting_.scheme = "rotary_yarn";
     const std::int64_t length = original(false);
-    setting_.factor = rope_.positive("factor").value_or(
-        context_.max_positions
-            ? static_cast<double>(*context_.max_positions) / static_cast<double>(length)
-            : rope_.need(std::optional<double>(), "factor"));
+    auto factor = rope_.positive("factor");
+    if (!factor && context_.max_positions) {
+      factor = static_cast<double>(*context_.max_positions) / static_cast<double>(length);
+    }
+    setting_.factor = rope_.need(factor, "factor");
     put("factor", shortest(setting_.factor));
     put("original_length", std::to_string(length));
     put_number("beta_fast", "beta_fast");

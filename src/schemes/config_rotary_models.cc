@@ -35,20 +35,37 @@ struct Family {
   bool latent = false;                                 // DeepSeek's heads: what turns comes last
   bool temperature = false;                            // Llama 4
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;  // when the config does not say; 0: it must
+  std::int64_t window_size = 0;                        // of a config without sliding_window
 };
 
 constexpr Family kFamilies[] = {
     {.name = "llama"},
-    {.name = "mistral", .window = Window::always},
+    {.name = "mistral", .window = Window::always, .window_size = 4096},
     {.name = "mixtral", .base = 1e6, .window = Window::always},
-    {.name = "qwen2", .window = Window::from_layer},
-    {.name = "qwen2_moe", .window = Window::from_layer},
-    {.name = "qwen3", .window = Window::from_layer},
-    {.name = "qwen3_moe", .window = Window::from_layer},
-    {.name = "qwen2_vl", .base = 1e6, .window = Window::from_layer, .sections = true},
-    {.name = "qwen2_vl_text", .base = 1e6, .window = Window::from_layer, .sections = true},
-    {.name = "qwen2_5_vl", .base = 1e6, .window = Window::from_layer, .sections = true},
-    {.name = "qwen2_5_vl_text", .base = 1e6, .window = Window::from_layer, .sections = true},
+    {.name = "qwen2", .window = Window::from_layer, .window_size = 4096},
+    {.name = "qwen2_moe", .window = Window::from_layer, .window_size = 4096},
+    {.name = "qwen3", .window = Window::from_layer, .window_size = 4096},
+    {.name = "qwen3_moe", .window = Window::from_layer, .window_size = 4096},
+    {.name = "qwen2_vl",
+     .base = 1e6,
+     .window = Window::from_layer,
+     .sections = true,
+     .window_size = 4096},
+    {.name = "qwen2_vl_text",
+     .base = 1e6,
+     .window = Window::from_layer,
+     .sections = true,
+     .window_size = 4096},
+    {.name = "qwen2_5_vl",
+     .base = 1e6,
+     .window = Window::from_layer,
+     .sections = true,
+     .window_size = 4096},
+    {.name = "qwen2_5_vl_text",
+     .base = 1e6,
+     .window = Window::from_layer,
+     .sections = true,
+     .window_size = 4096},
     {.name = "qwen3_vl", .base = 500000, .sections = true, .sections_interleaved = true},
     {.name = "qwen3_vl_text", .base = 500000, .sections = true, .sections_interleaved = true},
     {.name = "qwen3_vl_moe_text", .base = 500000, .sections = true, .sections_interleaved = true},
@@ -59,7 +76,8 @@ constexpr Family kFamilies[] = {
      .scale = Scale::query_pre_attn_scalar,
      .heads = 8,
      .kv_heads = 4,
-     .head_dim = 256},
+     .head_dim = 256,
+     .window_size = 4096},
     {.name = "gemma3_text",
      .base = 1e6,
      .window = Window::by_pattern,
@@ -68,7 +86,8 @@ constexpr Family kFamilies[] = {
      .scale = Scale::query_pre_attn_scalar,
      .heads = 8,
      .kv_heads = 4,
-     .head_dim = 256},
+     .head_dim = 256,
+     .window_size = 4096},
     {.name = "phi", .partial = 0.5},
     {.name = "phi3", .window = Window::always},
     {.name = "starcoder2", .window = Window::always},
@@ -78,7 +97,12 @@ constexpr Family kFamilies[] = {
     {.name = "stablelm", .partial = 0.25},
     {.name = "falcon"},
     {.name = "smollm3", .base = 2e6, .no_rope = NoRope::by_list},
-    {.name = "gpt_oss", .base = 150000, .window = Window::by_pattern, .pattern = 2, .head_dim = 64},
+    {.name = "gpt_oss",
+     .base = 150000,
+     .window = Window::by_pattern,
+     .pattern = 2,
+     .head_dim = 64,
+     .window_size = 128},
     {.name = "gpt_neox", .partial = 0.25},
     {.name = "gptj", .layout = kPairs},
     {.name = "codegen", .layout = kPairs},
@@ -87,7 +111,8 @@ constexpr Family kFamilies[] = {
      .layout = kPairs,
      .window = Window::by_pattern,
      .pattern = 4,
-     .no_rope = NoRope::full_attention},
+     .no_rope = NoRope::full_attention,
+     .window_size = 4096},
     {.name = "glm", .layout = kPairs, .partial = 0.5, .head_dim = 128},
     {.name = "glm4", .layout = kPairs, .partial = 0.5, .head_dim = 128},
     {.name = "llama4_text",
@@ -173,6 +198,9 @@ class Reader {
     window_ =
         is("modernbert") ? object_.integer("local_attention") : object_.integer("sliding_window");
     if (is("modernbert") && !window_) window_ = 128;
+    if (family_.window_size > 0 && object_.is_absent("sliding_window")) {
+      window_ = family_.window_size;
+    }
     const bool used = object_.flag("use_sliding_window")
                           .value_or(family_.window != Window::from_layer && !is("smollm3"));
     if (!used) window_.reset();
@@ -258,8 +286,14 @@ class Reader {
   }
 
   void read_rope() {
-    const auto parameters = object_.object("rope_parameters");
+    // What gpt-oss is without a word of it: `transformers` takes null for absent here.
+    static const Json kYarn = Json::parse_object(
+        R"({"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1, "truncate": false,
+            "original_max_position_embeddings": 4096})",
+        "gpt_oss");
+    auto parameters = object_.object("rope_parameters");
     const auto scaling = object_.object("rope_scaling");
+    if (is("gpt_oss") && !parameters && !scaling) parameters.emplace(kYarn, "gpt_oss");
     if (parameters && scaling && parameters->json() != scaling->json()) {
       object_.fail("rope_scaling", "must not be given beside rope_parameters with other values");
     }

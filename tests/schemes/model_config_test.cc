@@ -66,6 +66,55 @@ TEST(ModelConfig, MakesTheTablesOfEveryConfigThatWeKeep) {
   EXPECT_GE(count, 25);
 }
 
+// What the configuration classes of transformers 5.23 take for a key that is not there; null is not
+// that: it says that there is no window.
+TEST(ModelConfig, TakesTheWindowOfTheModelTypeWhereTheKeyIsAbsent) {
+  const auto window = [](const std::string& type, const std::string& more) {
+    const ModelConfig config = parse_model_config(
+        "{\"model_type\":\"" + type +
+            R"(","hidden_size":64,"num_hidden_layers":6,"num_attention_heads":8,"head_dim":8,)"
+            R"("num_key_value_heads":4,"max_position_embeddings":64)" +
+            more + "}",
+        "c");
+    return layer_positions(config, 0).window_left;
+  };
+  for (const char* type : {"mistral", "gemma2", "gemma3_text", "cohere2"}) {
+    EXPECT_EQ(window(type, ""), 4095) << type;
+    EXPECT_EQ(window(type, R"(,"sliding_window":null)"), -1) << type;
+    EXPECT_EQ(window(type, R"(,"sliding_window":16)"), 15) << type;
+  }
+  EXPECT_EQ(window("gpt_oss", ""), 127);
+  EXPECT_EQ(window("gpt_oss", R"(,"sliding_window":null)"), -1);
+  for (const char* type : {"mixtral", "phi3", "starcoder2", "llama", "qwen2", "qwen3"}) {
+    EXPECT_EQ(window(type, ""), -1) << type;
+  }
+  for (const char* type : {"qwen2", "qwen3"}) {
+    const std::string used = R"(,"use_sliding_window":true,"max_window_layers":0)";
+    EXPECT_EQ(window(type, used), 4095) << type;
+    EXPECT_EQ(window(type, used + R"(,"sliding_window":null)"), -1) << type;
+  }
+}
+
+TEST(ModelConfig, TakesGptOssForYarnWhereNothingIsSaidOfRotation) {
+  const auto read = [](const std::string& more) {
+    return layer_positions(
+        parse_model_config(R"({"model_type":"gpt_oss","hidden_size":64,"num_hidden_layers":2,)"
+                           R"("num_attention_heads":8,"num_key_value_heads":4)" +
+                               more + "}",
+                           "c"),
+        0);
+  };
+  for (const char* more : {"", R"(,"rope_parameters":null)", R"(,"rope_scaling":null)"}) {
+    const LayerPositions layer = read(more);
+    EXPECT_EQ(layer.scheme, "rotary_yarn") << more;
+    EXPECT_EQ(layer.parameters.at("factor"), "32");
+    EXPECT_EQ(layer.parameters.at("original_length"), "4096");
+    EXPECT_EQ(layer.parameters.at("base"), "150000");
+  }
+  EXPECT_EQ(read(R"(,"rope_theta":5)").parameters.at("base"), "5");
+  EXPECT_EQ(read(R"(,"rope_parameters":{"rope_type":"default"})").scheme, "rotary");
+}
+
 TEST(ModelConfig, ReadsLlama) {
   const ModelConfig two = load("llama2");
   EXPECT_EQ(two.model_type, "llama");
