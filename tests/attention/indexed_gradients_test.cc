@@ -213,15 +213,16 @@ TEST(IndexedGradients, OfTheKernelAgreeWithThoseOfPlainRows) {
     const auto got = call.gradient(), expected = plain.gradient();
     // A gradient of a score is at most P (|dP| + |delta|) <= 2 P dP with |dP| <= sum |dout v| < 40,
     // its error a few dozen units of 2^-24 of that (head_dim + v_dim + 30 roundings, scores below
-    // 20); a row's P sum to 1, and there are 8 q_len rows. Factors are at most 2.
+    // 20); a row's P sum to 1, and the errors of the 8 q_len rows are independent. Factors are at
+    // most 2.
     const double rows = static_cast<double>(8 * call.q.size(2));
-    const double tolerance = 2 * rows * 2 * 40 * (20 + 41) * 0x1p-24;
+    const double tolerance = 2 * std::sqrt(rows) * 2 * 40 * (20 + 41) * 0x1p-24;
     double most = 0;
     for (std::int64_t n = 0; n < got.count(); ++n) {
       EXPECT_NEAR(got(n), expected(n), tolerance) << n;
       most = std::max(most, std::abs(expected(n)));
     }
-    EXPECT_GT(most, 2 * tolerance);
+    EXPECT_GT(most, 20 * tolerance);  // an error of 10 % is twice that
   }
 }
 
