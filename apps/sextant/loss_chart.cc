@@ -2,6 +2,7 @@
 #include "loss_chart.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"
@@ -43,7 +44,8 @@ LineChart empty_chart(const std::string& title) {
 
 LossRun load_losses(const std::string& folder) {
   const std::string path = folder + "/metrics.jsonl";
-  if (!std::filesystem::exists(path)) {
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) {
     throw Error(folder, "must be the folder of a training, which has metrics.jsonl");
   }
   const auto name = std::filesystem::path(folder + "/").lexically_normal().parent_path().filename();

@@ -2,6 +2,7 @@
 // wrong command line.
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
@@ -213,6 +214,9 @@ int main(int argc, char** argv) {
     return end.code;
   } catch (const sextant::Error& error) {
     app::note(error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    app::note("[" + sextant::printable(error.path1().string()) +
+              "] cannot be used: " + error.code().message());
   } catch (const std::bad_alloc&) {
     app::note("[memory] there is not enough of it for this size");
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <type_traits>
 
 #include "options.h"
@@ -212,7 +213,10 @@ std::string why_it_cannot_learn(const Scheme& scheme) {
 }
 
 DataFile data_file(const std::string& path) {
-  return {std::filesystem::absolute(path).lexically_normal().string()};
+  std::error_code problem;
+  const auto whole = std::filesystem::absolute(path, problem);
+  if (problem) throw Error(path, "cannot be found: " + problem.message());
+  return {whole.lexically_normal().string()};
 }
 
 // What follows the warm-up depends on whether the number of steps is known.

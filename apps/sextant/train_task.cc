@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -65,7 +66,10 @@ ModelFolder open_start(TrainPlan& plan) {
 
 Start start_of(TrainPlan& plan, const std::string& resumed) {
   const std::string saved = resumed + "/last";
-  if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json")) return {saved, {}};
+  std::error_code problem;
+  if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json", problem)) {
+    return {saved, {}};
+  }
   if (plan.settings.from.empty()) return {};
   return {"", open_start(plan)};
 }

@@ -161,10 +161,10 @@ std::string RunFolder::folder_of(std::int64_t step) const {
 
 void RunFolder::set_links(const TrainingState& state) const {
   const auto set = [&](const std::string& name, std::int64_t step) {
-    if (!fs::is_directory(folder_of(step))) {
+    std::error_code none;
+    if (!fs::is_directory(folder_of(step), none)) {
       throw Error(folder_of(step), "must be there, it is the " + name + " checkpoint");
     }
-    std::error_code none;
     if (fs::read_symlink(path_ + "/" + name, none) != name_of_step(step)) {
       replace_link(path_ + "/" + name, name_of_step(step));
     }
