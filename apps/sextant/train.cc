@@ -47,19 +47,14 @@ void run(const TrainOptions& options, const CLI::App& command) {
        " parameters; " + std::to_string(made.steps_per_epoch) + " steps see all of it once");
 
   TrainingResult result;
-  std::int64_t tokens = 0;
   int signal = 0;
   {
     const StopSignals signals;
     TrainProgress progress;
-    result = train(*made.task, trainer, [&](const TrainingProgress& now) {
-      tokens = now.metrics.tokens;
-      progress.show(now);
-    });
+    result = train(*made.task, trainer, [&](const TrainingProgress& now) { progress.show(now); });
     if (result.end == TrainingEnd::stopped) signal = StopSignals::caught();
   }
   TrainReport report = report_of(options, plan, made, result);
-  report.tokens = tokens;
   if (plan.settings.kind == "dates" && signal == 0) {
     const Progress checking("checking on dates never seen ...");
     report.exact = check_dates(options.folder, trainer.seed, trainer.threads);

@@ -81,7 +81,7 @@ std::string text_of(const TrainReport& report) {
                         grouped(model.vocabulary) + ", positions " + model.scheme);
   text += line("data", report.data);
   text +=
-      line("trained", grouped(report.result.step) + " steps, " + grouped(report.tokens) +
+      line("trained", grouped(report.result.step) + " steps, " + grouped(report.result.tokens) +
                           " tokens, " + clock_text(report.result.seconds) + ": " + ending(report));
   if (report.training_loss) text += line("loss", losses(report));
   if (const auto perplexity = report.perplexity()) {
@@ -109,7 +109,7 @@ Json report_as_json(const TrainReport& report) {
   json["end"] = name_of(report.result.end);
   json["step"] = report.result.step;
   json["seconds"] = report.result.seconds;
-  json["tokens"] = report.tokens;
+  json["tokens"] = report.result.tokens;
   json["parameters"] = report.parameters;
   json["data"] = report.data;
   json["model"] = Json::parse(format_config(report.model));

@@ -18,7 +18,6 @@ struct TrainReport {
   std::string data;
   std::int64_t parameters = 0;
   TrainingResult result;
-  std::int64_t tokens = 0;                               // targets seen
   std::optional<double> training_loss, validation_loss;  // the last of each
   std::optional<ExactMatch> exact;
   std::string picture;

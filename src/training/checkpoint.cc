@@ -18,6 +18,7 @@
 #include "sextant/core/files.h"
 #include "sextant/core/safetensors.h"
 #include "training/durable.h"
+#include "training/run_description.h"
 #include "training/state_file.h"
 
 namespace sextant {
@@ -92,6 +93,32 @@ void check_finite(const Parameters<float>& parameters) {
   }
 }
 
+// `path` and the folders above it that are not there yet, deepest first.
+std::vector<fs::path> missing_folders(const std::string& path) {
+  std::vector<fs::path> missing;
+  std::error_code none;
+  for (fs::path at = path; !at.empty() && !fs::exists(at, none); at = at.parent_path()) {
+    missing.push_back(at);
+  }
+  return missing;
+}
+
+// Whether a new run may take the place of what is in the folder: nothing that can go on.
+void check_free(const std::string& path) {
+  const std::vector<std::string> names = names_in(path);
+  const bool described = std::ranges::find(names, "run.json") != names.end();
+  for (const std::string& name : names) {
+    if (name == "last" || name == "best" || step_of(name) ||
+        (name == "metrics.jsonl" && !described)) {
+      throw Error(
+          path, "must hold no other run, got " + name + ": resume that run or name another folder");
+    }
+  }
+  if (described && !is_description(read_file(path + "/run.json"))) {
+    throw Error(path, "must hold no run.json of anything else");
+  }
+}
+
 // The file has to give these parameters back, bit for bit.
 void check_saved_model(const std::string& path, const Parameters<float>& parameters) {
   const SafetensorsFile file = load_safetensors(path);
@@ -114,6 +141,7 @@ void check_saved_model(const std::string& path, const Parameters<float>& paramet
 
 struct RunFolder::Held {
   FolderLock lock;
+  std::vector<fs::path> made = {};  // folders, deepest first
 };
 
 RunFolder::RunFolder(std::string path, std::string description, std::unique_ptr<Held> held)
@@ -122,16 +150,13 @@ RunFolder::RunFolder(RunFolder&&) noexcept = default;
 RunFolder::~RunFolder() = default;
 
 RunFolder RunFolder::create(const std::string& path, const std::string& description) {
+  std::vector<fs::path> made = missing_folders(path);
   make_folder(path);
-  auto held = std::make_unique<Held>(Held{FolderLock(path)});
+  auto held = std::make_unique<Held>(Held{FolderLock(path), std::move(made)});
   remove_left_overs(path);
-  for (const std::string& name : names_in(path)) {
-    if (name == "run.json" || name == "metrics.jsonl" || name == "last" || name == "best" ||
-        step_of(name)) {
-      throw Error(
-          path, "must hold no other run, got " + name + ": resume that run or name another folder");
-    }
-  }
+  check_free(path);
+  std::error_code none;
+  fs::remove(path + "/metrics.jsonl", none);  // of steps that nothing was kept of
   write_file(path + "/run.json", description);
   sync_folder(path);
   return {path, description, std::move(held)};
@@ -151,8 +176,24 @@ RunFolder RunFolder::open(const std::string& path) {
                   "must be of the step in the folder's name, got " + std::to_string(state.step));
     }
     run.set_links(state);
+    return run;
+  }
+  for (const char* name : {"/last", "/best"}) {
+    std::error_code none;
+    const fs::path target = fs::read_symlink(path + name, none);
+    if (none) continue;
+    throw Error(path + name, "must lead to a checkpoint, got " + target.string() +
+                                 ", which is gone: put it back, or begin another run");
   }
   return run;
+}
+
+void RunFolder::discard() noexcept {
+  if (last_) return;
+  std::error_code ignored;
+  fs::remove(path_ + "/metrics.jsonl", ignored);
+  fs::remove(path_ + "/run.json", ignored);
+  for (const fs::path& folder : held_->made) fs::remove(folder, ignored);  // where it is empty
 }
 
 std::string RunFolder::folder_of(std::int64_t step) const {

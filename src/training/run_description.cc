@@ -112,6 +112,15 @@ void check_options(const TrainerOptions& options) {
 
 std::string describe_run(const TrainerOptions& options) { return to_json(options).dump(2) + "\n"; }
 
+bool is_description(const std::string& text) noexcept {
+  try {
+    const Json json = Json::parse_object(text, "run.json");
+    return json.contains("format") && json.contains("seed") && json.contains("optimiser");
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 void check_same_run(const std::string& path, const std::string& description,
                     const TrainerOptions& options) {
   check_same(path, "", parse_run(path, description), to_json(options));

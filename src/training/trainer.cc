@@ -34,6 +34,21 @@ std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
   return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(step)));
 }
 
+// Takes a new run back unless it begins.
+class NewRun {
+ public:
+  NewRun(RunFolder& run, bool is_new) : run_(is_new ? &run : nullptr) {}
+  NewRun(const NewRun&) = delete;
+  NewRun& operator=(const NewRun&) = delete;
+  ~NewRun() {
+    if (run_ != nullptr) run_->discard();
+  }
+  void begins() noexcept { run_ = nullptr; }
+
+ private:
+  RunFolder* run_;
+};
+
 class Trainer {
  public:
   Trainer(TrainingTask& task, const TrainerOptions& options, const TrainingObserver& observer)
@@ -43,6 +58,7 @@ class Trainer {
         clock_(options.clock ? options.clock : steady_seconds),
         run_(options.resume ? RunFolder::open(options.folder)
                             : RunFolder::create(options.folder, describe_run(options))),
+        new_run_(run_, !options.resume),
         optimiser_(task.parameters(), options.optimiser) {
     if (options.resume) check_same_run(run_.path() + "/run.json", run_.description(), options);
     state_ = run_.load(task_, optimiser_);
@@ -66,6 +82,7 @@ class Trainer {
       if (!end && options_.should_stop && options_.should_stop()) end = TrainingEnd::stopped;
       state_.seconds = progress.metrics.seconds = clock_() - start_;
       metrics.append(progress.metrics);
+      new_run_.begins();
       state_.metrics_bytes = metrics.bytes();
       if (best || end || checkpoint_due()) {
         metrics.sync();
@@ -76,7 +93,12 @@ class Trainer {
       progress.seconds_left = end ? 0 : seconds_left();
       if (observer_) observer_(progress);
     }
-    return {*end, state_.step, state_.seconds, state_.best_loss, state_.best_step};
+    return {.end = *end,
+            .step = state_.step,
+            .seconds = state_.seconds,
+            .tokens = state_.tokens,
+            .best_loss = state_.best_loss,
+            .best_step = state_.best_step};
   }
 
  private:
@@ -201,6 +223,7 @@ class Trainer {
   const TrainingObserver& observer_;
   std::function<double()> clock_;
   RunFolder run_;
+  NewRun new_run_;  // behind run_: it goes first
   AdamW optimiser_;
   TrainingState state_;
   Workspace memory_;

@@ -179,16 +179,16 @@ TEST_F(Train, ASignalSavesTheStepAndEndsWithItsCode) {
 TEST_F(Train, AClosedTerminalSavesTheStepToo) {
   const std::string command = lm("closed", "--minutes 10 --checkpoint-every 3 ");
   // Nobody reads what is printed then: both streams fail.
-  const Outcome stopped = shell("\"" + sextant::tests::program() + "\" " + command +
-                                " >/dev/full 2>/dev/full & pid=$!\nuntil [ -e " +
-                                (folder_ / "closed/last") +
-                                " ]; do sleep 0.01; done\nkill -HUP $pid; wait $pid");
+  const Outcome stopped =
+      shell("\"" + sextant::tests::program() + "\" " + command +
+            " >/dev/full 2>/dev/full & pid=$!\nuntil [ -e " + (folder_ / "closed/last") +
+            " ]; do sleep 0.01; done\nkill -HUP $pid; wait $pid");
   EXPECT_EQ(stopped.code, 128 + 1) << stopped.err;
   const Outcome losses = sextant("plot losses " + (folder_ / "closed") + " --json");
   ASSERT_EQ(losses.code, 0) << losses.err;
   const std::size_t steps = losses.json()[0]["steps"].size();
-  const Outcome resumed = sextant("train --resume --steps " + std::to_string(steps) + " --json -o " +
-                                  (folder_ / "closed"));
+  const Outcome resumed = sextant("train --resume --steps " + std::to_string(steps) +
+                                  " --json -o " + (folder_ / "closed"));
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(resumed.json()["step"], steps) << "the last step of the metrics was saved";
 }
@@ -215,6 +215,23 @@ TEST_F(Train, ResumesWithHigherLimitsOnly) {
   EXPECT_THAT(other.err, StartsWith("sextant: [train.width] must not be given with --resume"));
   EXPECT_THAT(sextant("train mlm --resume -o " + (folder_ / "run")).err,
               StartsWith("sextant: [train.kind] must be lm"));
+}
+
+TEST_F(Train, AFinishedRunThatIsResumedSaysWhatItCameTo) {
+  const Outcome first = sextant(lm("run", "--steps 3 --json"));
+  ASSERT_EQ(first.code, 0) << first.err;
+  const Outcome again = sextant("train --resume --json -o " + (folder_ / "run"));
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.json()["tokens"], 3 * 4 * 16);
+  EXPECT_EQ(again.json(), first.json());
+}
+
+TEST_F(Train, ADivergedRunMayBeBegunAgainInItsFolder) {
+  const Outcome diverged =
+      sextant(lm("run", "--steps 40 --warmup 0 --rate 1e30 --clip 0 --dropout 0"));
+  EXPECT_EQ(diverged.code, 1);
+  EXPECT_THAT(diverged.err, HasSubstr("must be finite"));
+  EXPECT_EQ(sextant(lm("run", "--steps 2")).code, 0);
 }
 
 TEST_F(Train, RefusesChangedData) {

@@ -69,6 +69,7 @@ TEST_F(Resume, OfAFinishedRunDoesNothing) {
   const auto before = contents_of(path("straight"));
   const TrainingResult result = train(task, options, [](const TrainingProgress&) { FAIL(); });
   EXPECT_EQ(result.step, 12);
+  EXPECT_EQ(result.tokens, 12 * ToyTask::kExamples);
   EXPECT_EQ(contents_of(path("straight")), before);
   ToyTask trained(1);
   load_parameters(path("straight/last/model.safetensors"), trained.parameters());
@@ -153,6 +154,30 @@ TEST_F(Resume, SetsTheLinksRight) {
   fs::remove(path("run/last"));
   fs::remove(path("run/best"));
   fs::create_symlink("checkpoint-000000001", path("run/best"));
+  ToyTask task(1);
+  train(task, resumed());
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
+}
+
+TEST_F(Resume, OfARunWhoseCheckpointsAreGoneIsRefused) {
+  train_until(7);
+  for (const char* name : {"run/checkpoint-000000006", "run/checkpoint-000000007"}) {
+    fs::remove_all(path(name));
+  }
+  refuses(resumed(),
+          "run/last] must lead to a checkpoint, got checkpoint-000000007, which is gone");
+  fs::remove(path("run/last"));
+  refuses(resumed(),
+          "run/best] must lead to a checkpoint, got checkpoint-000000006, which is gone");
+  ToyTask task(1);
+  EXPECT_THAT([&] { train(task, toy_options(path("run"))); },
+              ThrowsMessage<Error>(HasSubstr("must hold no other run")));
+}
+
+TEST_F(Resume, OfARunThatWasKilledBeforeItsFirstCheckpointBeginsAgain) {
+  fs::create_directory(path("run"));
+  fs::copy_file(path("straight/run.json"), path("run/run.json"));
+  write("run/metrics.jsonl", "{\"step\":1}\n");
   ToyTask task(1);
   train(task, resumed());
   EXPECT_EQ(differences(path("run"), path("straight")), "");

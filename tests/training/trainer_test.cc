@@ -187,6 +187,50 @@ TEST_F(Training, StopsAtANumberThatIsNoneAndKeepsTheLastGoodCheckpoint) {
                                    path("validation") + "/last keeps step 2"));
 }
 
+TEST_F(Training, ThatThrowsBeforeItsFirstStepLeavesNothingBehind) {
+  ToyTask task(1);
+  task.on_accumulate = [](std::int64_t, LossSum&) { throw Error("task", "must have memory"); };
+  EXPECT_THROW(train(task, toy_options(path("deep/er/run/"))), Error);
+  EXPECT_FALSE(fs::exists(path("deep")));
+  // What was there before stays.
+  fs::create_directories(path("mine/run"));
+  write_file(path("mine/run/notes.txt"), "mine");
+  EXPECT_THROW(train(task, toy_options(path("mine/run"))), Error);
+  EXPECT_THAT(contents_of(path("mine")), ::testing::SizeIs(2));
+  EXPECT_EQ(read_file(path("mine/run/notes.txt")), "mine");
+  task.on_accumulate = nullptr;
+  EXPECT_EQ(train(task, toy_options(path("mine/run"))).step, 12);
+}
+
+TEST_F(Training, ThatDivergedBeforeACheckpointMayBeBegunAgain) {
+  ToyTask task(1), again(1), straight(1);
+  TrainerOptions options = toy_options(path("run"));
+  options.checkpoint_every = 0;
+  options.validate_every = 0;
+  options.schedule.peak = 0.5;
+  task.on_accumulate = [](std::int64_t step, LossSum& sum) {
+    if (step == 4) sum.loss = std::numeric_limits<double>::quiet_NaN();
+  };
+  EXPECT_THROW(train(task, options), Error);
+  EXPECT_EQ(loss_curves(path("run/metrics.jsonl")).steps.size(), 4U);  // to look at
+  train(again, toy_options(path("run")));
+  train(straight, toy_options(path("straight")));
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
+}
+
+TEST_F(Training, NeverTakesThePlaceOfAnythingElse) {
+  ToyTask task(1);
+  for (const char* name : {"run.json", "metrics.jsonl", "last", "checkpoint-000000003"}) {
+    fs::create_directory(path("run"));
+    write_file(path("run/") + name, R"({"name": "mine"})");
+    EXPECT_THAT([&] { train(task, toy_options(path("run"))); },
+                ThrowsMessage<Error>(HasSubstr("must hold no ")))
+        << name;
+    EXPECT_EQ(read_file(path("run/") + name), R"({"name": "mine"})");
+    fs::remove_all(path("run"));
+  }
+}
+
 TEST_F(Training, RefusesTasksThatDoNotAddUp) {
   struct Empty final : TrainingTask {
     Tensor<float> none;

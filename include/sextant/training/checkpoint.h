@@ -34,11 +34,12 @@ struct TrainingState {
 // complete. A process may be killed at any moment.
 class RunFolder {
  public:
-  // A new run; makes the folder if needed. description: a JSON object. Throws Error when the folder
-  // holds another run, is held by another process, or cannot be written.
+  // A new run; makes the folder if needed. description: a JSON object. What a run without a
+  // checkpoint has left there, because it was killed early or diverged, is replaced. Throws Error
+  // when the folder holds another run, is held by another process, or cannot be written.
   static RunFolder create(const std::string& path, const std::string& description);
   // A run that was begun. Removes what a killed process left half-written. Throws Error when there
-  // is none, or when training.json of the last checkpoint is damaged.
+  // is none, when its checkpoints are gone, or when training.json of the last one is damaged.
   static RunFolder open(const std::string& path);
   RunFolder(RunFolder&&) noexcept;
   ~RunFolder();
@@ -46,6 +47,9 @@ class RunFolder {
   const std::string& path() const noexcept { return path_; }
   const std::string& description() const noexcept { return description_; }
   std::optional<std::int64_t> last_step() const noexcept { return last_; }  // of the checkpoints
+
+  // Takes back what create() made, unless there is a checkpoint: for a run that was refused.
+  void discard() noexcept;
 
   // Keeps the task's model, the optimiser and the state as the last checkpoint, and as the best one
   // if state.best_step is state.step; then removes those that are neither. On any failure (a full

@@ -16,7 +16,7 @@ namespace sextant {
 
 struct TrainerOptions {
   std::string folder;   // of the run; made if needed
-  bool resume = false;  // go on with the run in `folder`; else there must be none
+  bool resume = false;  // go on with the run in `folder`; else there must be none that could
 
   // What the numbers depend on: kept in run.json; a run is resumed with the same only.
   std::uint64_t seed = 0;  // of dropout; of the data too, if the task takes it
@@ -59,21 +59,24 @@ struct TrainingResult {
   TrainingEnd end = TrainingEnd::steps;
   std::int64_t step = 0;            // made in all
   double seconds = 0;               // spent in all
+  std::int64_t tokens = 0;          // targets seen in all
   std::optional<double> best_loss;  // validation loss per token
   std::int64_t best_step = 0;       // folder/best is the model after this step
 };
 
 // Trains. Step i (from 0) sums the gradients of task.batches(i) batches, each scaled by 1 /
-// task.target_tokens(i), and makes one AdamW step with learning_rate(schedule, i). The random key
-// of a batch is a function of seed, step and batch, so a run that is killed at any moment and
-// resumed gives the same weights and the same metrics.jsonl, bit for bit (but for seconds), as one
-// that is not. At the end, folder/last is the model as it is in the task, folder/best the one with
-// the lowest validation loss.
+// task.target_tokens(i), and makes one AdamW step with learning_rate(schedule, i). The random seed
+// is a function of `seed` and the step, the same for all batches of a step: a task tells their
+// tokens apart by RandomKey::first_row. So a step has the same sums in one batch and in several, up
+// to rounding, and a run that is killed at any moment and resumed gives the same weights and the
+// same metrics.jsonl, bit for bit (but for seconds), as one that is not. At the end, folder/last is
+// the model as it is in the task, folder/best the one with the lowest validation loss.
 //
 // Throws Error and keeps the checkpoints there are: for options out of range (named
 // "trainer.OPTION"), for a run that does not fit the options, for files that are damaged or cannot
 // be written, and with the step's number for a loss, gradient norm or validation loss that is not
-// finite: the update is not applied then.
+// finite: the update is not applied then. A new run that throws before its first step is made
+// leaves nothing behind.
 TrainingResult train(TrainingTask& task, const TrainerOptions& options,
                      const TrainingObserver& observer = {});
 
