@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -36,9 +37,22 @@ std::string to_line(const StepMetrics& metrics) {
   return json.dump() + "\n";
 }
 
+// Of those in the first bytes of the file.
+std::string checksum_of_lines(const std::string& path, std::int64_t bytes) {
+  std::string checksum;
+  if (bytes == 0) return checksum;
+  const std::string text = read_file(path).substr(0, static_cast<std::size_t>(bytes));
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    checksum = checksum_of(checksum + text.substr(begin, end - begin));
+    begin = end;
+  }
+  return checksum;
+}
+
 }  // namespace
 
-MetricsFile::MetricsFile(std::string path, std::int64_t bytes)
+MetricsFile::MetricsFile(std::string path, std::int64_t bytes, const std::string& checksum)
     : path_(std::move(path)),
       descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
       bytes_(bytes) {
@@ -46,10 +60,23 @@ MetricsFile::MetricsFile(std::string path, std::int64_t bytes)
   struct stat status {};
   int problem = ::fstat(descriptor_, &status) != 0 ? errno : 0;
   const bool is_short = problem == 0 && status.st_size < bytes;
-  if (problem == 0 && !is_short && ::ftruncate(descriptor_, bytes) != 0) problem = errno;
-  if (problem == 0 && !is_short) return;
+  try {
+    if (problem == 0 && !is_short) checksum_ = checksum_of_lines(path_, bytes);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+  const bool is_other = !is_short && checksum_ != checksum;
+  if (problem == 0 && !is_short && !is_other && ::ftruncate(descriptor_, bytes) != 0) {
+    problem = errno;
+  }
+  if (problem == 0 && !is_short && !is_other) return;
   ::close(descriptor_);
   if (problem != 0) fail(path_, problem);
+  if (is_other) {
+    throw Error(path_, "is corrupt: checksum mismatch in the " + std::to_string(bytes) +
+                           " bytes of its checkpoint");
+  }
   throw Error(path_, "must have the " + std::to_string(bytes) + " bytes of its checkpoint, got " +
                          std::to_string(status.st_size));
 }
@@ -66,6 +93,7 @@ void MetricsFile::append(const StepMetrics& metrics) {
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   bytes_ += static_cast<std::int64_t>(line.size());
+  checksum_ = checksum_of(checksum_ + line);
 }
 
 void MetricsFile::sync() {
@@ -83,10 +111,13 @@ LossCurves loss_curves(const std::string& path) {
     begin = end + 1;
     try {
       const Json json = Json::parse_object(text, path);
-      const auto step = json.at("step").get<double>();
+      const auto step = static_cast<double>(json.at("step").get<std::int64_t>());
       const auto loss = json.at("loss").get<double>();
       const auto mean = json.at("mean_loss").get<double>();
       const auto seconds = json.at("seconds").get<double>();
+      if (!(step > (curves.steps.empty() ? 0 : curves.steps.back())) || !(seconds >= 0)) {
+        throw Error(path, "must have steps that rise, and seconds");
+      }
       curves.steps.push_back(step);
       curves.loss.push_back(loss);
       curves.mean_loss.push_back(mean);

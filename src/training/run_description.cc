@@ -14,7 +14,8 @@
 namespace sextant {
 namespace {
 
-constexpr int kFormat = 1;
+// 2: with a checksum, and dropout by the token's place in the step.
+constexpr int kFormat = 2;
 constexpr JsonLimits kSettings{.depth = JsonLimits{}.depth - 1};  // a level of run.json is above
 
 Json to_json(const TrainerOptions& options) {
@@ -39,10 +40,21 @@ Json to_json(const TrainerOptions& options) {
           {"settings", Json::parse(options.settings)}};
 }
 
+// Without the checksum, which is that of all the rest.
 Json parse_run(const std::string& path, const std::string& text) {
   Json json = Json::parse_object(text, path);
-  if (json.value("format", Json()) != kFormat) {
-    throw Error(path, "must be a JSON object of format " + std::to_string(kFormat));
+  const Json format = json.value("format", Json());
+  if (format != kFormat) {
+    throw Error(path, "must be a run's description of format " + std::to_string(kFormat) +
+                          ", got " + format.dump() +
+                          (format == 1 ? ", of an earlier version: its models can be used, the "
+                                         "run cannot go on"
+                                       : ""));
+  }
+  const Json checksum = json.value("checksum", Json());
+  json.erase("checksum");
+  if (checksum != checksum_of(json.dump())) {
+    throw Error(path, "is corrupt: checksum mismatch. A run goes on as it was begun, or not");
   }
   return json;
 }
@@ -78,8 +90,10 @@ void check_same(const std::string& path, const std::string& name, const Json& fo
 
 }  // namespace
 
-void check_options(const TrainerOptions& options) {
-  if (options.folder.empty()) throw Error("trainer.folder", "must not be empty");
+namespace {
+
+// What run.json keeps.
+void check_kept(const TrainerOptions& options) {
   if (!(options.dropout >= 0 && options.dropout < 1)) {
     throw Error("trainer.dropout",
                 "must be at least 0 and below 1, got " + shortest(options.dropout));
@@ -88,6 +102,16 @@ void check_options(const TrainerOptions& options) {
     throw Error("trainer.word_dropout",
                 "must be at least 0 and below 1, got " + shortest(options.word_dropout));
   }
+  Json::parse_object(options.settings, "trainer.settings", kSettings);
+  learning_rate(options.schedule, 0);
+  AdamW({}, options.optimiser);
+}
+
+}  // namespace
+
+void check_options(const TrainerOptions& options) {
+  if (options.folder.empty()) throw Error("trainer.folder", "must not be empty");
+  check_kept(options);
   check_count("trainer.steps", options.steps);
   check_count("trainer.patience", options.patience);
   check_count("trainer.validate_every", options.validate_every);
@@ -105,12 +129,13 @@ void check_options(const TrainerOptions& options) {
     throw Error("trainer.threads", "must be 0 .. " + std::to_string(kMostThreads) + ", got " +
                                        std::to_string(options.threads));
   }
-  Json::parse_object(options.settings, "trainer.settings", kSettings);
-  learning_rate(options.schedule, 0);
-  AdamW({}, options.optimiser);
 }
 
-std::string describe_run(const TrainerOptions& options) { return to_json(options).dump(2) + "\n"; }
+std::string describe_run(const TrainerOptions& options) {
+  Json json = to_json(options);
+  json["checksum"] = checksum_of(json.dump());
+  return json.dump(2) + "\n";
+}
 
 bool is_description(const std::string& text) noexcept {
   try {
@@ -147,9 +172,12 @@ TrainerOptions read_run(const std::string& folder) {
     options.dropout = json.at("dropout").get<double>();
     options.word_dropout = json.at("word_dropout").get<double>();
     options.settings = json.at("settings").dump();
+    check_kept(options);
     return options;
   } catch (const JsonError& error) {
     throw Error(path, "must be the run.json of a training: " + error.problem());
+  } catch (const Error& error) {
+    throw Error(path, std::string("must be the run.json of a training: ") + error.what());
   }
 }
 

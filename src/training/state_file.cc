@@ -2,12 +2,14 @@
 #include "training/state_file.h"
 
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <vector>
 
 #include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
 #include "training/durable.h"
 
 namespace sextant {
@@ -15,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;  // 2: with the checksum of the metrics
 constexpr const char* kName = "/training.json";
 
 struct FileSum {
@@ -42,6 +44,22 @@ Json parse(const std::string& path) {
   return json;
 }
 
+void check_ranges(const std::string& path, const TrainingState& state) {
+  const auto check = [&path](const char* key, auto value, auto most) {
+    if (value >= 0 && value <= most) return;
+    throw Error(path, std::string("must be a training state: ") + key + " must be 0 .. " +
+                          shortest(static_cast<double>(most)) + ", got " +
+                          shortest(static_cast<double>(value)));
+  };
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  check("step", state.step, kMost - 1);
+  check("seconds", state.seconds, std::numeric_limits<double>::max());
+  check("tokens", state.tokens, kMost);
+  check("best_step", state.best_step, state.step);
+  check("since_best", state.since_best, state.step);
+  check("metrics_bytes", state.metrics_bytes, kMost);
+}
+
 Contents read_contents(const std::string& path) {
   const Json json = parse(path);
   try {
@@ -58,6 +76,8 @@ Contents read_contents(const std::string& path) {
     state.best_step = json.at("best_step").get<std::int64_t>();
     state.since_best = json.at("since_best").get<std::int64_t>();
     state.metrics_bytes = json.at("metrics_bytes").get<std::int64_t>();
+    state.metrics_checksum = json.at("metrics_checksum").get<std::string>();
+    check_ranges(path, state);
     for (const auto& [name, file] : json.at("files").items()) {
       contents.files.push_back(
           {name, file.at("bytes").get<std::size_t>(), file.at("checksum").get<std::string>()});
@@ -95,6 +115,7 @@ void write_state(const std::string& folder, const TrainingState& state) {
                {"best_step", state.best_step},
                {"since_best", state.since_best},
                {"metrics_bytes", state.metrics_bytes},
+               {"metrics_checksum", state.metrics_checksum},
                {"files", files}};
   json.sort_keys();
   json["checksum"] = checksum_of(json.dump());

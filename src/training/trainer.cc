@@ -69,7 +69,8 @@ class Trainer {
   }
 
   TrainingResult run() {
-    MetricsFile metrics(run_.path() + "/metrics.jsonl", state_.metrics_bytes);
+    MetricsFile metrics(run_.path() + "/metrics.jsonl", state_.metrics_bytes,
+                        state_.metrics_checksum);
     std::optional<TrainingEnd> end = reached();
     set_to_zero(task_.gradients());  // from here on each step of AdamW does
     while (!end) {
@@ -84,6 +85,7 @@ class Trainer {
       metrics.append(progress.metrics);
       new_run_.begins();
       state_.metrics_bytes = metrics.bytes();
+      state_.metrics_checksum = metrics.checksum();
       if (best || end || checkpoint_due()) {
         metrics.sync();
         run_.save(task_, optimiser_, state_);

@@ -111,7 +111,11 @@ TEST_F(Checkpoints, OfAnotherProgramAreRefused) {
     EXPECT_THAT([&] { check_files(path(".")); }, ThrowsMessage<Error>(HasSubstr(message)));
     std::filesystem::remove(path("training.json"));
   };
-  refuses(R"({"format": 2})", "training.json] must have format 1");
+  refuses(R"({"format": 1})", "training.json] must have format 2");
+  refuses(R"({"step": -1})", "step must be 0 .. ");
+  refuses(R"({"best_step": 8})", "best_step must be 0 .. 7, got 8");
+  refuses(R"({"metrics_bytes": -5})", "metrics_bytes must be 0 .. ");
+  refuses(R"({"tokens": 9223372036854775808})", "training.json] must be a training state: ");
   for (const char* change :
        {R"({"format": "1"})", R"({"step": "x"})", R"({"best_loss": []})", R"({"files": 3})",
         R"({"files": ["x"]})", R"({"files": {"a": {"bytes": 3}}})"}) {

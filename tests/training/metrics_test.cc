@@ -64,6 +64,15 @@ TEST_F(Metrics, OfSomethingElseAreRefusedWithTheLine) {
                                      "] must be the metrics of a training, is not in line 2"))
         << bad;
   }
+  for (const char* bad :
+       {R"({"step":1,"loss":2.5,"mean_loss":2.5,"seconds":0.5})",
+        R"({"step":1.5,"loss":2.5,"mean_loss":2.5,"seconds":0.5})",
+        R"({"step":2,"loss":1e999,"mean_loss":2.5,"seconds":0.5})",
+        R"({"step":2,"loss":2.5,"mean_loss":2.5,"seconds":-1})",
+        R"({"step":9223372036854775808,"loss":2.5,"mean_loss":2.5,"seconds":1})"}) {
+    write_file(path("m"), line + "\n" + bad + "\n");
+    EXPECT_THROW(loss_curves(path("m")), Error) << bad;
+  }
   EXPECT_THROW(loss_curves(path("missing")), Error);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "training/run_folders.h"
 #include "training/toy_task.h"
@@ -215,7 +216,82 @@ TEST_F(Resume, NeedsTheSameRun) {
   EXPECT_THAT([&] { read_run(path("run")); }, ThrowsMessage<Error>(HasSubstr("run.json]")));
   write("run/run.json", R"({"format": 1})");
   EXPECT_THAT([&] { read_run(path("run")); },
-              ThrowsMessage<Error>(HasSubstr("must be the run.json of a training")));
+              ThrowsMessage<Error>(HasSubstr("must be a run's description of format 2, got 1, of "
+                                             "an earlier version")));
+  write("run/run.json", R"({"format": 2})");
+  EXPECT_THAT([&] { read_run(path("run")); }, ThrowsMessage<Error>(HasSubstr("is corrupt")));
+}
+
+// As somebody who edits the file would.
+TEST_F(Resume, RefusesARunThatWasEdited) {
+  train_until(7);
+  const std::string kept = read_file(path("run/run.json"));
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"seed\": 3", "\"seed\": 4"},
+           {"\"seed\": 3", "\"seed\": -1"},
+           {"\"weight_decay\": 0.01", "\"weight_decay\": 0.1"},
+           {"\"epsilon\": 1e-08", "\"epsilon\": 1e-07"},
+           {"\"dropout\": 0.1", "\"dropout\": 0.2"},
+           {"\"warmup\": 5", "\"warmup\": 6"},
+           {"\"floor\"", "\"roof\""}}) {
+    std::string edited = kept;
+    ASSERT_NE(edited.find(from), edited.npos) << from;
+    edited.replace(edited.find(from), from.size(), to);
+    write("run/run.json", edited);
+    EXPECT_THAT([&] { read_run(path("run")); },
+                ThrowsMessage<Error>(HasSubstr("run.json] is corrupt: checksum mismatch")))
+        << to;
+    refuses(resumed(), "run.json] is corrupt: checksum mismatch");
+  }
+  std::string spaced = kept;  // what JSON does not mean is no matter
+  spaced.insert(1, "\n\n  ");
+  write("run/run.json", spaced);
+  EXPECT_EQ(read_run(path("run")).seed, 3U);
+}
+
+// Whatever a checksum says: no number wraps.
+TEST_F(Resume, RefusesNumbersOutOfRange) {
+  const auto refuses_number = [&](const std::string& from, const std::string& to) {
+    Json json = Json::parse([&] {
+      std::string text = read_file(path("straight/run.json"));
+      EXPECT_NE(text.find(from), text.npos) << from;
+      return text.replace(text.find(from), from.size(), to);
+    }());
+    json.erase("checksum");
+    json["checksum"] = checksum_of(json.dump());
+    fs::create_directories(path("run"));
+    write("run/run.json", json.dump(2) + "\n");
+    EXPECT_THAT([&] { read_run(path("run")); },
+                ThrowsMessage<Error>(HasSubstr("must be the run.json of a training: ")))
+        << to;
+  };
+  refuses_number("\"seed\": 3", "\"seed\": -1");
+  refuses_number("\"seed\": 3", "\"seed\": 18446744073709551616");
+  refuses_number("\"seed\": 3", "\"seed\": 2.5");
+  refuses_number("\"warmup\": 5", "\"warmup\": -5");
+  refuses_number("\"warmup\": 5", "\"warmup\": 1e19");
+  refuses_number("\"dropout\": 0.1", "\"dropout\": 1");
+  refuses_number("\"beta1\": 0.9", "\"beta1\": 1.5");
+  refuses_number("\"weight_decay\": 0.01", "\"weight_decay\": -0.01");
+  refuses_number("\"peak\": 0.05", "\"peak\": 0");
+}
+
+TEST_F(Resume, RefusesMetricsThatWereEdited) {
+  train_until(7);
+  const std::string kept = read_file(path("run/metrics.jsonl"));
+  for (const std::size_t at : {kept.find("0."), kept.rfind("\"step\":7") + 7, kept.size() / 2}) {
+    std::string edited = kept;
+    edited[at] = edited[at] == '1' ? '2' : '1';
+    write("run/metrics.jsonl", edited);
+    ToyTask task(1);
+    EXPECT_THAT([&] { train(task, resumed()); },
+                ThrowsMessage<Error>(HasSubstr("metrics.jsonl] is corrupt: checksum mismatch")));
+    EXPECT_EQ(read_file(path("run/metrics.jsonl")), edited);  // untouched
+  }
+  write("run/metrics.jsonl", kept);
+  ToyTask task(1);
+  train(task, resumed());
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
 }
 
 TEST_F(Resume, IsOneProcessAtATime) {

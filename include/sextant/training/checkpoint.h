@@ -23,6 +23,7 @@ struct TrainingState {
   std::int64_t best_step = 0;       // when it was
   std::int64_t since_best = 0;      // validations after it
   std::int64_t metrics_bytes = 0;   // length of metrics.jsonl
+  std::string metrics_checksum{};   // of its lines
 };
 
 // One run's folder, held against other processes while this object lives:
