@@ -62,8 +62,9 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       [&command](const std::string& text, const std::string& where) {
         command.causal = parse_causal(text, where);
       },
-      "top_left: query i sees keys 0 .. i; bottom_right: the last query sees all keys, with "
-      "--kv-lengths all that are not padding; at_offsets: as --query-offsets says; none (default)")
+      "top_left: query i sees keys 0 .. i; bottom_right: the last query sees the last key of k; "
+      "at_lengths: the last one before --kv-lengths; at_offsets: as --query-offsets says; none "
+      "(default)")
       ->group(kPositions);
   add_parsed(
       program, "--window", "L,R",
@@ -83,8 +84,8 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       ->group(kPositions)
       ->needs(segments);
   add_file(program, inputs, "--kv-lengths",
-           "[batch]: keys from there on are padding; with --causal bottom_right the last key that "
-           "is none is the last query's own. int32 or int64")
+           "[batch]: keys from there on are padding; with --causal at_lengths the last key that is "
+           "none is the last query's own. int32 or int64")
       ->group(kPositions)
       ->excludes(segments);
   add_file(program, inputs, "--query-offsets",
@@ -244,6 +245,9 @@ void check(const AttentionCommand& command) {
   const bool offsets = command.inputs.contains("query-offsets");
   if (command.causal == Causal::at_offsets && !offsets) {
     fail("causal", "must go with --query-offsets to be at_offsets");
+  }
+  if (command.causal == Causal::at_lengths && !command.inputs.contains("kv-lengths")) {
+    fail("causal", "must go with --kv-lengths to be at_lengths");
   }
   if (offsets && command.causal && *command.causal != Causal::at_offsets &&
       *command.causal != Causal::none) {

@@ -138,7 +138,7 @@ void AttentionOperands<T>::take_bias(const Array& array) {
 
 template <Floating T>
 void AttentionOperands<T>::align(const AttentionCommand& command, const AttentionArrays& arrays) {
-  const std::int64_t batch = q.size(0), q_len = q.size(2), k_len = k.size(2);
+  const std::int64_t batch = q.size(0), k_len = k.size(2);
   options.causal = command.causal;
   if (arrays.contains("query-offsets")) {
     offsets_ = whole_numbers(arrays, "query-offsets", batch, "one number per batch row");
@@ -152,12 +152,6 @@ void AttentionOperands<T>::align(const AttentionCommand& command, const Attentio
                                             ", the length of k, got " + std::to_string(length));
   }
   options.key_lengths = key_lengths_;
-  if (command.causal != Causal::bottom_right) return;
-  // The operator's own bottom_right counts padding. From a file of lengths it can only mean that
-  // the last key that is none is the last query's own.
-  for (const std::int64_t length : key_lengths_) offsets_.push_back(length - q_len);
-  options.causal = Causal::at_offsets;
-  options.query_offsets = offsets_;
 }
 
 template <Floating T>
@@ -203,6 +197,9 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
   // Of pairs with fewer keys than queries no distance is further than their queries are long.
   if (options.causal == Causal::bottom_right && key_segments_.empty()) {
     first_positions.assign(static_cast<std::size_t>(q.size(0)), k_len - q_len);
+  }
+  if (options.causal == Causal::at_lengths) {
+    for (const std::int64_t length : key_lengths_) first_positions.push_back(length - q_len);
   }
   std::int64_t count = std::max(q_len, k_len);
   for (std::size_t row = 0; row < first_positions.size(); ++row) {

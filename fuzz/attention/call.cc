@@ -169,6 +169,7 @@ void Call<T>::choose_places(Choices& choices) {
   if (choices.one_in(3)) {
     for (std::int64_t b = 0; b < batch; ++b) key_lengths.push_back(choices.integer(0, k_len));
     options.key_lengths = key_lengths;
+    if (offsets.empty() && choices.one_in(3)) options.causal = Causal::at_lengths;
   }
 }
 
@@ -285,6 +286,9 @@ bool Call<T>::are_apart(std::int64_t i, std::int64_t j) const noexcept {
 template <class T>
 std::int64_t Call<T>::own_key(std::int64_t b, std::int64_t i) const noexcept {
   if (!offsets.empty()) return i + offsets[static_cast<std::size_t>(b)];
+  if (options.causal == Causal::at_lengths) {
+    return i + key_lengths[static_cast<std::size_t>(b)] - q_len;
+  }
   if (options.causal != Causal::bottom_right) return i - query_begin(i);
   if (segments.empty()) return i + k_len - q_len;
   const std::size_t n = sequence_at(segments, i);

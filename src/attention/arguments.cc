@@ -93,11 +93,15 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   const bool has_offsets = !options.query_offsets.empty();
   a.causal = causal != Causal::none;
   a.ends_together = causal == Causal::bottom_right;
+  a.ends_at_lengths = causal == Causal::at_lengths;
+  if (a.ends_at_lengths && options.key_lengths.empty() && a.batch > 0) {
+    refuse(function, "key_lengths", "must be given with causal at_lengths, got none");
+  }
   if (has_offsets) {
     check_per_sequence(function, "query_offsets", options.query_offsets, a.batch, -kFarthestOffset,
                        kFarthestOffset);
     a.offsets = options.query_offsets.data();
-    if (causal == Causal::top_left || causal == Causal::bottom_right) {
+    if (causal != Causal::none && causal != Causal::at_offsets) {
       refuse(function, "query_offsets",
              "must go with causal at_offsets or none, got causal " + std::string(name_of(causal)));
     }
@@ -332,7 +336,8 @@ Sequence Arguments<T>::sequence(std::int64_t number) const noexcept {
     at.k_len = key_segments[n + 1] - at.k_begin;
   }
   at.offset = offsets != nullptr ? offsets[row] : ends_together ? at.k_len - at.q_len : 0;
-  if (key_lengths != nullptr) at.k_len = key_lengths[row];  // does not move the diagonal
+  if (key_lengths != nullptr) at.k_len = key_lengths[row];
+  if (ends_at_lengths) at.offset = at.k_len - at.q_len;  // nothing else moves with the lengths
   return at;
 }
 

@@ -49,7 +49,8 @@ struct Arguments {
   bool causal = false;
   // The window; open sides are a number beyond every distance.
   std::int64_t left = 0, right = 0;
-  bool ends_together = false;                 // the last query's own key is the last key
+  bool ends_together = false;                 // the last query's own key is the last key, or
+  bool ends_at_lengths = false;               // the last one before key_lengths
   const std::int64_t* offsets = nullptr;      // [batch] or null: the own key of query 0
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
   BroadcastMask<bool> bool_mask{};

@@ -208,15 +208,16 @@ void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>&
   if (!options.key_lengths.empty()) refuse("key_lengths", "must be empty: they are the lengths");
   if (!options.segments.empty()) refuse("segments", "must be empty: a cache has none");
   if (!options.key_segments.empty()) refuse("key_segments", "must be empty: a cache has none");
-  if (options.causal && *options.causal != Causal::none && *options.causal != Causal::at_offsets) {
+  const Causal causal = options.causal.value_or(Causal::at_offsets);
+  if (causal != Causal::none && causal != Causal::at_offsets && causal != Causal::at_lengths) {
     refuse("causal",
-           "must be unset, none or at_offsets, got " + std::string(name_of(*options.causal)));
+           "must be unset, none, at_offsets or at_lengths, got " + std::string(name_of(causal)));
   }
   AttentionOptions<T> here = options;
-  if (!here.causal) here.causal = Causal::at_offsets;
+  here.causal = causal;
   here.key_lengths = lengths_;
   std::vector<std::int64_t> offsets;
-  if (options.query_offsets.empty() && q.rank() == 4) {
+  if (options.query_offsets.empty() && causal != Causal::at_lengths && q.rank() == 4) {
     for (const std::int64_t length : lengths_) offsets.push_back(length - q.size(2));
     here.query_offsets = offsets;
   }

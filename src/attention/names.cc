@@ -1,5 +1,6 @@
 // The words for alignments and stages, the same in C++, Python and on the command line.
 #include <array>
+#include <cstddef>
 #include <string>
 
 #include "core/quoted_text.h"
@@ -9,20 +10,20 @@ namespace sextant {
 namespace {
 
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 4> kCausalNames = {"none", "top_left", "bottom_right",
-                                                          "at_offsets"};
+constexpr std::array<std::string_view, 5> kCausalNames = {"none", "top_left", "bottom_right",
+                                                          "at_offsets", "at_lengths"};
 constexpr std::array<std::string_view, 4> kStageNames = {"scores", "capped", "biased",
                                                          "probabilities"};
 
 // "unknown" for a number that was cast to the enum and is none of its values.
-template <class Enum>
-std::string_view name(const std::array<std::string_view, 4>& names, Enum value) noexcept {
+template <class Enum, std::size_t count>
+std::string_view name(const std::array<std::string_view, count>& names, Enum value) noexcept {
   const auto index = static_cast<std::size_t>(value);
   return index < names.size() ? names[index] : "unknown";
 }
 
-template <class Enum>
-Enum parse(const std::array<std::string_view, 4>& names, std::string_view name,
+template <class Enum, std::size_t count>
+Enum parse(const std::array<std::string_view, count>& names, std::string_view name,
            std::string_view where) {
   std::string known;
   for (std::size_t i = 0; i < names.size(); ++i) {

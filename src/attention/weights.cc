@@ -220,10 +220,13 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
     throw Error("attention_weights.stage", "must be one of the named values, got " +
                                                std::to_string(static_cast<int>(chosen.stage)));
   }
+  std::vector<std::int64_t> offsets;
   if (!detail::hides(chosen.stage) && !options.key_lengths.empty() && options.rotation != nullptr) {
     // Padding is turned too, so the table must have its positions.
-    AttentionOptions<T> whole{.causal = options.causal,
-                              .query_offsets = options.query_offsets,
+    const bool at_lengths = options.causal == Causal::at_lengths;
+    for (const std::int64_t length : options.key_lengths) offsets.push_back(length - a.q_len);
+    AttentionOptions<T> whole{.causal = at_lengths ? Causal::at_offsets : options.causal,
+                              .query_offsets = at_lengths ? offsets : options.query_offsets,
                               .query_positions = options.query_positions,
                               .key_positions = options.key_positions,
                               .rotation = options.rotation,

@@ -66,6 +66,8 @@ TEST_F(AttentionRefusals, LinesWithoutWhatIsNeeded) {
   wrong_line("--grad @g --dsinks @x", "--dsinks requires --sinks");
   wrong_line("--stage scores", "--stage requires --weights");
   wrong_line("--causal at_offsets", "[attention.causal] must go with --query-offsets");
+  wrong_line("--causal at_lengths",
+             "[attention.causal] must go with --kv-lengths to be at_lengths");
 }
 
 TEST_F(AttentionRefusals, WordsThatDoNotRead) {
@@ -194,7 +196,7 @@ TEST_F(AttentionRefusals, NumbersThatDoNotFit) {
            "[attention.rotary-base] must go with queries at positions 0 .. 2^24 - 1, got -1 for "
            "the first of batch row 1");
   list({4, 2});
-  unusable("--kv-lengths @n --causal bottom_right --rotary-base 10",
+  unusable("--kv-lengths @n --causal at_lengths --rotary-base 10",
            "[attention.rotary-base] must go with queries at positions 0 .. 2^24 - 1, got -1 for "
            "the first of batch row 1");
   list({0, 9e15});

@@ -105,7 +105,7 @@ TEST_F(AttentionDifferences, OfPaddedAndOfPackedSequences) {
   save_npy(file("n"), filled<std::int64_t>({2}, {4, 2}));
   save_npy(file("cu"), filled<std::int32_t>({3}, {0, 1, 4}));
   for (const std::string options :
-       {"--kv-lengths @n --causal bottom_right ", "--segments @cu --causal top_left "}) {
+       {"--kv-lengths @n --causal at_lengths ", "--segments @cu --causal top_left "}) {
     const Outcome outcome = run("--grad @g --dq @dq --dk @dk --dv @dv " + options);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     expect_gradient(options, "q", "dq");

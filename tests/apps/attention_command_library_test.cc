@@ -66,7 +66,7 @@ class AttentionByLibrary : public AttentionFiles {
   AttentionOptions<T> options;
   const std::string line =
       std::string(std::is_same_v<T, bfloat16> ? "--dtype bfloat16 " : "") +
-      "--causal bottom_right --kv-lengths @n --window 3,-1 --mask @m --bias @b --alibi --sinks @s "
+      "--causal at_lengths --kv-lengths @n --window 3,-1 --mask @m --bias @b --alibi --sinks @s "
       "--rotary-base 50 --rotary-layout interleaved --softcap 3 --scale 0.3 ";
 };
 using Types = ::testing::Types<float, double, float16, bfloat16>;
@@ -221,7 +221,7 @@ TEST_F(AttentionStreams, EmptyArraysGiveEmptyResults) {
   save<float>("k", {0, 2, 5, 4}, {});
   save<float>("v", {0, 2, 5, 4}, {});
   save_npy(file("n"), Tensor<std::int64_t>(Shape{0}));
-  EXPECT_THAT(result<float>("--kv-lengths @n --causal bottom_right"), IsEmpty());
+  EXPECT_THAT(result<float>("--kv-lengths @n --causal at_lengths"), IsEmpty());
   EXPECT_EQ(load_npy(file("out")).shape, (Shape{0, 2, 3, 4}));
 }
 

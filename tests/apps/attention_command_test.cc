@@ -87,7 +87,7 @@ TEST_F(AttentionByHand, PackedPairsHaveKeysOfTheirOwn) {
   EXPECT_THAT(result(options + "--scheme none"), means);
 }
 
-TEST_F(AttentionByHand, LengthsOfKeysArePaddingAndMoveTheLastQuery) {
+TEST_F(AttentionByHand, LengthsOfKeysArePaddingAndMoveTheDiagonalOfAtLengthsAlone) {
   save<double>("q", {2, 1, 2, 1}, List(4));
   save<double>("k", {2, 1, 4, 1}, List(8));
   save<double>("v", {2, 1, 4, 1}, {1, 2, 4, 8, 1, 2, 4, 8});
@@ -96,10 +96,14 @@ TEST_F(AttentionByHand, LengthsOfKeysArePaddingAndMoveTheLastQuery) {
               Pointwise(DoubleNear(kRounding), {7.0 / 3, 7.0 / 3, 1.0, 1.0}));
   // The last query's own key is the last one that is no padding: key 2 and key 0. Row 1's first
   // query stands before every key.
-  EXPECT_THAT(result("--kv-lengths @n --causal bottom_right"),
+  EXPECT_THAT(result("--kv-lengths @n --causal at_lengths"),
               Pointwise(DoubleNear(kRounding), {1.5, 7.0 / 3, 0.0, 1.0}));
-  EXPECT_THAT(result("--kv-lengths @n --causal bottom_right --window 0,0"),
-              ElementsAre(2, 4, 0, 1));
+  EXPECT_THAT(result("--kv-lengths @n --causal at_lengths --window 0,0"), ElementsAre(2, 4, 0, 1));
+  // bottom_right means the last key of k, padding or not, as in the library.
+  EXPECT_THAT(result("--kv-lengths @n --causal bottom_right"),
+              Pointwise(DoubleNear(kRounding), {7.0 / 3, 7.0 / 3, 1.0, 1.0}));
+  EXPECT_THAT(result("--kv-lengths @n --causal bottom_right --window 1,0"),
+              ElementsAre(3, 4, 0, 0));
   EXPECT_THAT(result("--kv-lengths @n --causal top_left"), ElementsAre(1, 1.5, 1, 1));
   save_npy(file("n"), filled<std::int64_t>({2}, {4, 0}));
   EXPECT_THAT(result("--kv-lengths @n"), ElementsAre(3.75, 3.75, 0, 0));
@@ -190,7 +194,7 @@ TEST_F(AttentionByHand, RotationFollowsLengthsAndOffsets) {
     return list;
   };
   save_npy(file("n"), filled<std::int64_t>({1}, {2}));
-  EXPECT_THAT(scores("--kv-lengths @n --causal bottom_right"),
+  EXPECT_THAT(scores("--kv-lengths @n --causal at_lengths"),
               Pointwise(DoubleNear(kTableRounding), {std::cos(1.0), 1.0}));
   save_npy(file("o"), filled<std::int64_t>({1}, {9}));  // beyond every key
   EXPECT_THAT(scores("--query-offsets @o"),

@@ -96,6 +96,25 @@ TEST(AttentionAlignment, KeyLengthsCutColumnsAndMoveNoDiagonal) {
                   "####."}));
 }
 
+TEST(AttentionAlignment, OfLengthsEndsAtTheLastKeyThatIsNoPadding) {
+  const std::vector<std::int64_t> length{4}, short_length{2}, none{0};
+  EXPECT_EQ(visible(3, 5, {.causal = Causal::at_lengths, .key_lengths = length}),
+            (Grid{"##...",  //
+                  "###..",  //
+                  "####."}));
+  EXPECT_EQ(visible(3, 5, {.causal = Causal::at_lengths, .key_lengths = short_length}),
+            (Grid{".....",  //
+                  "#....",  //
+                  "##..."}));
+  EXPECT_EQ(visible(2, 3, {.causal = Causal::at_lengths, .key_lengths = none}),
+            (Grid{"...", "..."}));
+  // Windows count from there too.
+  EXPECT_EQ(visible(3, 5, {.causal = Causal::at_lengths, .window = {1, -1}, .key_lengths = length}),
+            (Grid{"##...",  //
+                  ".##..",  //
+                  "..##."}));
+}
+
 TEST(AttentionAlignment, MasksIntersectAndKeepWhatIsTrue) {
   Tensor<bool> mask(Shape{3});
   mask(0) = mask(2) = true;

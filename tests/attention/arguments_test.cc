@@ -181,6 +181,12 @@ TEST_F(AttentionErrors, KeyLengthsAndOffsets) {
   EXPECT_EQ(
       message(),
       "[attention.query_offsets] must go with causal at_offsets or none, got causal bottom_right");
+  options.causal = Causal::at_lengths;
+  EXPECT_EQ(message(), "[attention.key_lengths] must be given with causal at_lengths, got none");
+  options.key_lengths = numbers;
+  EXPECT_EQ(
+      message(),
+      "[attention.query_offsets] must go with causal at_offsets or none, got causal at_lengths");
 }
 
 TEST_F(AttentionErrors, AnAlignmentThatNobodyNamed) {

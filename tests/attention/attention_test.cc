@@ -76,6 +76,10 @@ void random_call(RandomCall<T>& call, NumpyRandom& random) {
   if (chance(random, 0.4)) {
     for (std::int64_t b = 0; b < batch; ++b) call.key_lengths.push_back(pick(random, 0, k_len));
     options.key_lengths = call.key_lengths;
+    if (!by_offsets && chance(random, 0.4)) {
+      options.causal = Causal::at_lengths;
+      for (const std::int64_t length : call.key_lengths) call.offsets.push_back(length - q_len);
+    }
   }
 
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -130,6 +134,7 @@ void random_call(RandomCall<T>& call, NumpyRandom& random) {
       own = i + call.k.dense.size(2) - call.q.dense.size(2);
     }
     if (call.options.causal == Causal::at_offsets) causal = true;
+    if (call.options.causal == Causal::at_lengths) causal = true;
     if (!call.offsets.empty()) own = i + call.offsets[static_cast<std::size_t>(b)];
     if (causal && j > own) return false;
     if (call.options.window.left != -1 && j < own - call.options.window.left) return false;

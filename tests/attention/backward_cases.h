@@ -158,6 +158,13 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
     if (chance(random, 0.3)) {
       for (std::int64_t b = 0; b < batch; ++b) call.key_lengths.push_back(pick(random, 0, k_len));
       options.key_lengths = call.key_lengths;
+      if (call.offsets.empty() && k_len >= q_len && chance(random, 0.5)) {
+        options.causal = Causal::at_lengths;
+        for (std::size_t b = 0; b < call.key_lengths.size(); ++b) {
+          call.key_lengths[b] = pick(random, q_len, k_len);  // as above
+          call.places.offsets[b] = call.key_lengths[b] - q_len;
+        }
+      }
     }
   }
 

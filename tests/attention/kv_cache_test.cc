@@ -79,6 +79,11 @@ TYPED_TEST(KvCacheOf, APromptWholeOrInChunksGivesTheSameBits) {
         ASSERT_TRUE(same_bits<T>(prompt.attend(cache, first, count, options),
                                  prompt.part(whole, first, count)))
             << "queries from " << first << " by " << chunk;
+        if (chunk < 64) continue;
+        AttentionOptions<T> named = options;
+        named.causal = Causal::at_lengths;
+        ASSERT_TRUE(same_bits<T>(prompt.attend(cache, first, count, named),
+                                 prompt.part(whole, first, count)));
       }
     }
   }
@@ -267,8 +272,9 @@ TEST(KvCache, ErrorsNameTheArgument) {
               HasSubstr("kv_cache.segments"));
   EXPECT_THAT(error_of([&] { cache.attend(q, out, {.key_segments = segments}); }),
               HasSubstr("kv_cache.key_segments"));
-  EXPECT_THAT(error_of([&] { cache.attend(q, out, {.causal = Causal::top_left}); }),
-              HasSubstr("[kv_cache.causal] must be unset, none or at_offsets, got top_left"));
+  EXPECT_THAT(
+      error_of([&] { cache.attend(q, out, {.causal = Causal::top_left}); }),
+      HasSubstr("[kv_cache.causal] must be unset, none, at_offsets or at_lengths, got top_left"));
   EXPECT_THAT(error_of([&] { cache.attend(k.view().select(0, 0), out); }),
               HasSubstr("attention.q"));
 }

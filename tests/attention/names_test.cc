@@ -7,8 +7,8 @@ namespace sextant {
 namespace {
 
 TEST(AttentionNames, ReadBackAsWhatTheyName) {
-  for (const Causal causal :
-       {Causal::none, Causal::top_left, Causal::bottom_right, Causal::at_offsets}) {
+  for (const Causal causal : {Causal::none, Causal::top_left, Causal::bottom_right,
+                              Causal::at_offsets, Causal::at_lengths}) {
     EXPECT_EQ(parse_causal(name_of(causal), "x"), causal);
   }
   for (const Stage stage : {Stage::scores, Stage::capped, Stage::biased, Stage::probabilities}) {
@@ -23,9 +23,9 @@ TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
     parse_causal("bottom-right", "--causal");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "[--causal] must be one of none, top_left, bottom_right, at_offsets, got 'bottom-right'");
+    EXPECT_STREQ(error.what(),
+                 "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
+                 "got 'bottom-right'");
   }
   try {
     parse_stage("", "--stage");
@@ -39,7 +39,8 @@ TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "[--causal] must be one of none, top_left, bottom_right, at_offsets, got '?[2J'");
+                 "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
+                 "got '?[2J'");
   }
 }
 

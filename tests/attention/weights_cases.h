@@ -128,6 +128,10 @@ class LookCall {
     if (!packed && chance(random, 0.4)) {
       for (std::int64_t b = 0; b < batch; ++b) lengths_.push_back(pick(random, 0, k_len));
       options.key_lengths = lengths_;
+      if (offsets_.empty() && chance(random, 0.4)) {
+        options.causal = Causal::at_lengths;
+        for (const std::int64_t length : lengths_) offsets_.push_back(length - q_len);
+      }
     }
   }
 

@@ -28,6 +28,9 @@ enum class Causal {
   bottom_right,  // key j <= i + k_len - q_len: the last query sees every key (decoding with a
                  // cache)
   at_offsets,    // key j <= i + query_offsets[b]
+  at_lengths,    // key j <= i + key_lengths[b] - q_len: the last query sees every key that is no
+                 // padding (a buffer filled to different lengths; ONNX's nonpad_kv_seqlen and
+                 // flash-attention's cache_seqlens)
 };
 
 // How many keys beside its own a query sees to the left and right, its own not counted; -1 is open.
@@ -61,7 +64,8 @@ struct AttentionOptions {
   Window window{};
   std::variant<std::monostate, BoolMask, FloatMask<T>> mask{};
   std::span<const std::int64_t> key_lengths{};  // [batch]: keys from key_lengths[b] on are padding;
-                                                // does not move a diagonal. Empty: none
+                                                // moves no diagonal but that of at_lengths.
+                                                // Empty: none
   // Packed sequences: batch row b holds the sequences [segments[s], segments[s + 1]), which do not
   // see one another; positions (causal, window, distances, rotation) start again at each. First
   // entry 0, ascending, last entry q_len. Not with query_offsets or key_lengths. Empty: one

@@ -75,10 +75,10 @@ class KvCache {
 
   // attention() of q [batch, heads_q, q_len, head_dim] with all that is held: key_lengths are
   // lengths(), and unless options.query_offsets says where the queries stand, they are the last
-  // q_len positions of each sequence: append first. options.causal unset is at_offsets; `none`
-  // makes all positions visible. Position ids, if any, are those of these queries and of all that
-  // is held, [batch or 1, longest()]. Throws Error as attention() does, and when options has
-  // key_lengths, segments, key_segments or another causal.
+  // q_len positions of each sequence: append first. options.causal unset is at_offsets, without
+  // offsets the same as at_lengths; `none` makes all positions visible. Position ids, if any, are
+  // those of these queries and of all that is held, [batch or 1, longest()]. Throws Error as
+  // attention() does, and when options has key_lengths, segments, key_segments or another causal.
   void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {}) const;
 
  private:
