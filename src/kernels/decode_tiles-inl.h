@@ -23,24 +23,13 @@
 #include "kernels/stored_floats-inl.h"
 #include "kernels/stored_rows.h"
 #include "kernels/tile-inl.h"
+#include "kernels/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Geometry. A word is 32 bits of a key: one float32 or float16 channel (widened) or two bfloat16
-// ones. A square of kTileLanes keys and kWords words is turned at a time; with 32 registers two
-// squares, for up to 4 rows, so that there are 8 chains and a broadcast of q serves two squares.
 using TileVector = hn::Vec<TileTag>;
-#if HWY_TARGET == HWY_AVX3
-constexpr int kWords = 8;
-constexpr int most_squares(int rows) { return rows <= 4 ? 2 : 1; }
-constexpr int kWeighVectors = 4;
-#else
-constexpr int kWords = 4;
-constexpr int most_squares(int) { return 1; }
-constexpr int kWeighVectors = 2;
-#endif
 
 // As many words as D has lanes.
 template <class D, class T>
@@ -72,7 +61,7 @@ HWY_INLINE void turn_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, Til
                           TileVector& w2, TileVector& w3, TileVector& w4, TileVector& w5,
                           TileVector& w6, TileVector& w7) {
   const TileTag d;
-#if HWY_TARGET == HWY_AVX3
+#if SEXTANT_AVX512
   // Vector i of the first four: keys i and 4 + i, 8 words each; of the others 8 + i and 12 + i.
   const hn::Half<TileTag> half;
   const auto pair = [&](const T* at) HWY_ATTR {
@@ -95,7 +84,7 @@ HWY_INLINE void turn_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, Til
   w6 = TileVector{_mm512_shuffle_f32x4(a2.raw, b2.raw, kOdd)};
   w7 = TileVector{_mm512_shuffle_f32x4(a3.raw, b3.raw, kOdd)};
 #else
-#if HWY_TARGET == HWY_AVX2
+#if SEXTANT_TILE_LANES == 8
   // Vector i: keys i and 4 + i, 4 words each.
   const hn::Half<TileTag> half;
   const auto load = [&](const T* at) HWY_ATTR {

@@ -8,6 +8,8 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/tile_geometry-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -19,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // error on f's interval is smallest, found by weighted least squares.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp2(D d, V x) {
-#if HWY_TARGET == HWY_AVX3
+#if SEXTANT_AVX512
   // f in [0, 1): one instruction here and one at the end, right at infinities and NaN.
   const V f{_mm512_reduce_ps(x.raw, 0x09)};
   V p = hn::Set(d, 1.8671305e-3F);
@@ -64,7 +66,7 @@ HWY_INLINE V softcap(D d, V x, V cap, V rate) {
   q = hn::MulAdd(q, f, hn::Set(d, 0.6931472F));
   const V one = hn::Set(d, 1.0F);
   const V two = hn::Set(d, 2.0F);
-#if HWY_TARGET == HWY_AVX3
+#if SEXTANT_AVX512
   const V power{_mm512_scalef_ps(one.raw, n.raw)};
 #else
   const hn::RebindToSigned<D> di;
@@ -73,7 +75,7 @@ HWY_INLINE V softcap(D d, V x, V cap, V rate) {
 #endif
   const V e = hn::MulAdd(power, hn::Mul(f, q), hn::Sub(power, one));
   const V below = hn::Add(e, two);
-#if HWY_TARGET == HWY_AVX3
+#if SEXTANT_AVX512
   // 14 bits and a Newton step; other instruction sets' first guess differs between makers.
   const V guess = hn::ApproximateReciprocal(below);
   const V about = hn::Mul(e, guess);

@@ -17,6 +17,7 @@
 #include "kernels/matmul_tile-inl.h"
 #include "kernels/pack-inl.h"
 #include "kernels/row_blocks.h"
+#include "kernels/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
@@ -93,7 +94,7 @@ HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int6
   for (std::int64_t first = 0; first < steps; first += kSumRows) {
     const std::int64_t end = std::min(first + kSumRows, steps);
     std::int64_t s = first;
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2  // others load and store what a mask hides
+#if SEXTANT_TILE_LANES >= 8  // others load and store what a mask hides
     constexpr std::int64_t kAskedAhead = 8;
     const ProductTag d;
     const auto used = hn::FirstN(d, static_cast<std::size_t>(rows));

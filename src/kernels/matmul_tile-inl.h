@@ -21,23 +21,14 @@
 #include "kernels/lanes-inl.h"
 #include "kernels/matmul_geometry.h"
 #include "kernels/runs_ahead.h"
+#include "kernels/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 24 accumulators of 32 registers, or 12 of 16.
-#if HWY_TARGET == HWY_AVX3
-using ProductTag = hn::FixedTag<float, 16>;
-constexpr int kTallTile = 12;
-#elif HWY_TARGET == HWY_AVX2
-using ProductTag = hn::FixedTag<float, 8>;
-constexpr int kTallTile = 6;
-#else
-using ProductTag = hn::FixedTag<float, 4>;
-constexpr int kTallTile = 6;
-#endif
-constexpr std::int64_t kProductLanes = static_cast<std::int64_t>(hn::MaxLanes(ProductTag()));
+using ProductTag = TileTag;
+constexpr std::int64_t kProductLanes = kTileLanes;
 constexpr std::int64_t kTileColumns = 2 * kProductLanes;
 static_assert(kRowBlock % kTallTile == 0 && kRowStep % kTallTile == 0 &&
               kPanelLanes % kTileColumns == 0);

@@ -14,6 +14,7 @@
 
 #include "kernels/stored_floats-inl.h"
 #include "kernels/stored_rows.h"
+#include "kernels/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
@@ -121,7 +122,7 @@ HWY_INLINE void transpose_4x4(const float* from, std::int64_t from_stride, float
   put(hn::InterleaveUpper(wide, e, f), 3);
 }
 
-#if HWY_TARGET == HWY_AVX3
+#if SEXTANT_AVX512
 // Four rows of sixteen to four vectors whose 128-bit block b is column 4 b + i of the four rows.
 HWY_INLINE void transpose_blocks(const float* from, std::int64_t stride, __m512& y0, __m512& y1,
                                  __m512& y2, __m512& y3) {
@@ -186,27 +187,22 @@ HWY_INLINE void transpose(const float* from, std::int64_t from_stride, std::int6
                           std::int64_t columns, float* to, std::int64_t to_stride,
                           const Finish& finish) {
   std::int64_t r = 0;
-#if HWY_TARGET == HWY_AVX3
-  constexpr std::int64_t kSide = 16;
-#else
-  constexpr std::int64_t kSide = 4;
-#endif
-  for (; r + kSide <= rows; r += kSide) {
+  for (; r + kSquareSide <= rows; r += kSquareSide) {
     std::int64_t c = 0;
     const float* x = from + r * from_stride;
     float* y = to + r;
-#if HWY_TARGET == HWY_AVX3
+#if SEXTANT_AVX512
     for (; c + 16 <= columns; c += 16) {
       transpose_16x16(x + c, from_stride, y + c * to_stride, to_stride, finish);
     }
 #endif
     for (; c + 4 <= columns; c += 4) {
-      for (std::int64_t i = 0; i < kSide; i += 4) {
+      for (std::int64_t i = 0; i < kSquareSide; i += 4) {
         transpose_4x4(x + i * from_stride + c, from_stride, y + c * to_stride + i, to_stride,
                       finish);
       }
     }
-    transpose_rest(x, from_stride, kSide, c, columns, y, to_stride, finish);
+    transpose_rest(x, from_stride, kSquareSide, c, columns, y, to_stride, finish);
   }
   for (; r + 4 <= rows; r += 4) {
     std::int64_t c = 0;

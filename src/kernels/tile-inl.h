@@ -21,28 +21,12 @@
 #include <cstdint>
 
 #include "kernels/attention_geometry.h"
+#include "kernels/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Geometry: vectors side by side in a tile, and rows for so many vectors. With 32 registers 16
-// accumulators hide the latency of two multiply-adds per cycle and leave room; with 16 registers 12
-// do. (One vector alone waits for its broadcasts anyway.)
-#if HWY_TARGET == HWY_AVX3
-using TileTag = hn::FixedTag<float, 16>;
-constexpr int kTileVectors = 4;
-constexpr int tile_rows(int vectors) { return vectors <= 2 ? 8 : 4; }
-#elif HWY_TARGET == HWY_AVX2
-using TileTag = hn::FixedTag<float, 8>;
-constexpr int kTileVectors = 2;
-constexpr int tile_rows(int) { return 6; }
-#else
-using TileTag = hn::FixedTag<float, 4>;
-constexpr int kTileVectors = 2;
-constexpr int tile_rows(int) { return 6; }
-#endif
-constexpr int kTileLanes = static_cast<int>(hn::MaxLanes(TileTag()));
 static_assert(kGroupLanes % kTileLanes == 0);
 
 // Zeros in the groups of lanes that hold lanes [first, end), in so many rows of kBlockLanes.
@@ -186,7 +170,7 @@ HWY_INLINE void product(std::int64_t rows, std::int64_t groups, TileOperands o) 
       case 2:
         column_of_tiles<kMode, 2>(rows, o);
         break;
-#if HWY_TARGET == HWY_AVX3
+#if SEXTANT_AVX512
       case 3:
         column_of_tiles<kMode, 3>(rows, o);
         break;

@@ -1,0 +1,69 @@
+// The tiles of all kernels: how wide their vectors are, how many they hold. The one place that asks
+// which instruction set is being compiled, by the width of its vectors: names of new ones with
+// AVX-512 (AVX3_DL, AVX3_ZEN4, AVX3_SPR) need no line here. Included again for each.
+#if defined(SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_
+#undef SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_
+#else
+#define SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+// float32 lanes of a tile's vectors; whether these are AVX-512's, with its intrinsics.
+#undef SEXTANT_TILE_LANES
+#undef SEXTANT_AVX512
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+#define SEXTANT_TILE_LANES 16
+#define SEXTANT_AVX512 1
+#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
+#define SEXTANT_TILE_LANES 8
+#define SEXTANT_AVX512 0
+#else  // elsewhere vectors may be wider, and tiles use a part of them
+#define SEXTANT_TILE_LANES 4
+#define SEXTANT_AVX512 0
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using TileTag = hn::FixedTag<float, SEXTANT_TILE_LANES>;
+constexpr int kTileLanes = SEXTANT_TILE_LANES;
+
+// Attention (tile-inl.h): vectors side by side in a tile, and rows for so many vectors. With 32
+// registers 16 accumulators hide the latency of two multiply-adds per cycle and leave room; with 16
+// registers 12 do. (One vector alone waits for its broadcasts anyway.)
+//
+// Matrix products (matmul_tile-inl.h) are two vectors wide: 24 accumulators of 32 registers, or 12
+// of 16.
+//
+// Decoding (decode_tiles-inl.h): a word is 32 bits of a key, one float32 or float16 channel
+// (widened) or two bfloat16 ones. A square of kTileLanes keys and kWords words is turned at a time;
+// with 32 registers two squares, for up to 4 rows, so that there are 8 chains and a broadcast of q
+// serves two squares.
+//
+// Transpositions (pack-inl.h) go by squares of kSquareSide, and of 4 where that is too many.
+#if SEXTANT_AVX512
+constexpr int kTileVectors = 4;
+constexpr int tile_rows(int vectors) { return vectors <= 2 ? 8 : 4; }
+constexpr int kTallTile = 12;
+constexpr int kWords = 8;
+constexpr int most_squares(int rows) { return rows <= 4 ? 2 : 1; }
+constexpr int kWeighVectors = 4;
+constexpr std::int64_t kSquareSide = 16;
+#else
+constexpr int kTileVectors = 2;
+constexpr int tile_rows(int) { return 6; }
+constexpr int kTallTile = 6;
+constexpr int kWords = 4;
+constexpr int most_squares(int) { return 1; }
+constexpr int kWeighVectors = 2;
+constexpr std::int64_t kSquareSide = 4;
+#endif
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
