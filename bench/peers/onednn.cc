@@ -115,9 +115,10 @@ void attend(Arrays& a, Row head, Row first, Row queries, Row key_block,
 
 void attend_all(Arrays& a, Row query_block, Row key_block, int threads) {
   const Row blocks = (a.n + query_block - 1) / query_block;
+  omp_set_num_threads(threads);  // in a team of one, oneDNN starts as many as it may
 #pragma omp parallel num_threads(threads)
   {
-    static thread_local std::vector<float> scores;  // inside, oneDNN keeps to one thread
+    static thread_local std::vector<float> scores;  // in a team of several, it keeps to one
 #pragma omp for schedule(dynamic)
     for (Row task = 0; task < a.problem.heads * blocks; ++task) {
       const Row first = task % blocks * query_block;
