@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <thread>
 
@@ -108,7 +107,7 @@ TEST(Scratch, ThatIsNotThereThrowsAndLeavesTheRestInOrder) {
   release_scratch();
   const ScratchLease outer(20);
   outer.data()[0] = 5;
-  EXPECT_THROW(ScratchLease(std::numeric_limits<std::int64_t>::max() / 8), Error);
+  EXPECT_THROW(ScratchLease(std::int64_t{1} << 62), Error);
   const ScratchLease inner(20);
   inner.data()[0] = 6;
   EXPECT_EQ(outer.data()[0], 5);
