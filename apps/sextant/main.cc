@@ -15,6 +15,7 @@
 #include "process.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
+#include "sextant/kernels.h"
 
 namespace sextant::app {
 namespace {
@@ -186,6 +187,7 @@ int run(int argc, char** argv) {
   }
   refuse_empty_values(program);
   try {
+    check_requested_target();
     refuse_empty_values(words);
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     program.parse(words);

@@ -108,6 +108,7 @@ std::string format_settings(const TrainPlan& plan) {
   json["tokenizer"] = name(settings.tokenizer.kind);
   each_number(plan, [&json](const char* key, const auto& value) { json[key] = value; });
   json["model"] = Json::parse(format_config(settings.model));
+  json["model"].erase("format");  // run.json has a number of its own
   return json.dump();
 }
 

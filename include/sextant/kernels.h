@@ -9,9 +9,12 @@ namespace sextant {
 std::string compiled_targets();
 
 // The one in use. The environment variable SEXTANT_TARGET asks for another, at most that good:
-// SEXTANT_TARGET=AVX2 keeps AVX-512 off. It is read once, before the first table is made; a name
-// that is not compiled, or not available on this processor, changes as little as possible, and this
-// function says what came of it.
+// SEXTANT_TARGET=AVX2 keeps AVX-512 off. It is read once, before the first table is made. One that
+// this processor lacks gives the next lesser one that it has; this function says which.
 std::string chosen_target();
+
+// Throws Error("SEXTANT_TARGET", ...) when that variable is set to what is not among
+// compiled_targets(); kernels take it for unset then.
+void check_requested_target();
 
 }  // namespace sextant

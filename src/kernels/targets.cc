@@ -7,6 +7,9 @@
 
 #include <hwy/highway.h>
 
+#include "sextant/core/error.h"
+#include "sextant/core/printable.h"
+
 namespace sextant {
 namespace {
 
@@ -38,6 +41,18 @@ std::string compiled_targets() {
     names += (names.empty() ? "" : " ") + std::string(hwy::TargetName(target));
   });
   return names;
+}
+
+void check_requested_target() {
+  const char* name = std::getenv("SEXTANT_TARGET");
+  if (name == nullptr) return;
+  bool known = false;
+  for_each_compiled_target([&](std::int64_t target) {
+    known = known || std::string_view(hwy::TargetName(target)) == name;
+  });
+  if (known) return;
+  throw Error("SEXTANT_TARGET",
+              "must be one of " + compiled_targets() + ", got " + printable_quote(name));
 }
 
 std::string chosen_target() {

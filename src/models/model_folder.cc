@@ -2,12 +2,16 @@
 #include "sextant/models/model_folder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
 #include "sextant/core/safetensors.h"
 
 namespace sextant {
@@ -18,6 +22,63 @@ std::string config_path(const std::string& folder) { return folder + "/config.js
 bool exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
+}
+
+// A checkpoint has checksums of its files in training.json: what is read must be what was saved. A
+// model without that file was put together by hand, or is an average: it is taken as it is.
+void check_sums(const std::string& folder) {
+  const std::string path = folder + "/training.json";
+  if (!exists(path)) return;
+  const Json json = Json::parse_object(read_file(path, JsonLimits{}.bytes), path);
+  try {
+    for (const auto& [name, sum] : json.at("files").items()) {
+      if (name == "optimiser.safetensors" || !exists(folder + "/" + name)) continue;
+      if (checksum_of(read_file(folder + "/" + name)) != sum.at("checksum").text()) {
+        throw Error(folder + "/" + name, "is corrupt: checksum mismatch");
+      }
+    }
+  } catch (const JsonError& error) {
+    throw Error(path, error.problem());
+  }
+}
+
+// A config of a few bytes may claim any size: before memory is asked for, the weights have to be
+// there. Every model has an embedding, and every layer its attention and feed-forward maps.
+void check_size(const ModelFolder& folder) {
+  const TransformerConfig& c = folder.config;
+  const double width = static_cast<double>(c.width);
+  const double hidden = c.hidden > 0 ? static_cast<double>(c.hidden) : 4 * width;
+  double layers = static_cast<double>(c.layers);
+  if (c.kind == ModelKind::translator) {
+    layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
+  }
+  const double numbers =
+      static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden);
+  constexpr double kLeastBytes = 2;  // of a number
+  const std::string path = folder.path + "/model.safetensors";
+  std::error_code problem;
+  const auto bytes = std::filesystem::file_size(path, problem);
+  if (problem) throw Error(path, "cannot be read: " + problem.message());
+  if (static_cast<double>(bytes) >= kLeastBytes * numbers) return;
+  throw Error(path, "must hold the " + shortest(numbers) +
+                        " numbers and more that config.json asks for, got " +
+                        std::to_string(bytes) + " bytes");
+}
+
+template <class Model>
+Model load(const ModelFolder& folder) {
+  check_size(folder);
+  Model model(folder.config);
+  const std::string path = folder.path + "/model.safetensors";
+  const Parameters<float> parameters = model.parameters();
+  load_parameters(path, parameters);
+  for (const auto& [name, tensor, decays] : parameters) {
+    const auto finite = [](float x) { return std::isfinite(x); };
+    if (!std::ranges::all_of(tensor->span(), finite)) {
+      throw Error(path, "must hold finite numbers, got others in " + name);
+    }
+  }
+  return model;
 }
 
 }  // namespace
@@ -42,6 +103,7 @@ ModelFolder open_model_folder(const std::string& folder) {
   if (!exists(config_path(path))) {
     throw Error(folder, "must be a model's folder with config.json, or that of a training run");
   }
+  check_sums(path);
   ModelFolder result{path, parse_config(read_file(config_path(path), 1 << 24), config_path(path)),
                      Tokenizer::load(path)};
   const std::int64_t wanted = vocabulary_for(result.config.kind, result.tokenizer);
@@ -84,15 +146,11 @@ WordVectors learned_word_vectors(const ModelFolder& folder) {
 }
 
 LanguageModel<float> load_language_model(const ModelFolder& folder) {
-  LanguageModel<float> model(folder.config);
-  load_parameters(folder.path + "/model.safetensors", model.parameters());
-  return model;
+  return load<LanguageModel<float>>(folder);
 }
 
 Translator<float> load_translator(const ModelFolder& folder) {
-  Translator<float> model(folder.config);
-  load_parameters(folder.path + "/model.safetensors", model.parameters());
-  return model;
+  return load<Translator<float>>(folder);
 }
 
 }  // namespace sextant

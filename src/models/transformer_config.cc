@@ -1,6 +1,8 @@
 // Configurations: checks, parts, JSON.
 #include "sextant/models/transformer_config.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -45,6 +47,28 @@ void each_field(Config& c, const Field& field) {
   field("seed", c.seed);
 }
 
+// Of config.json. Raised when a reader of today would take a new file for something else; a new
+// field whose default is what was there before it needs no new number.
+constexpr int kFormat = 1;
+
+// What every format has had. Other fields may be absent: they are as TransformerConfig begins.
+constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "heads",
+                                          "layers", "scheme",     "length"};
+
+// Files of the first days have no number.
+void check_format(const Json& json, const std::string& where) {
+  const Json* format = json.find("format");
+  if (format == nullptr) return;
+  if (!format->is_integer() || format->get<std::int64_t>() < 1) {
+    throw Error(where + ".format", "must be a whole number from 1 on, got " + format->dump());
+  }
+  if (format->get<std::int64_t>() > kFormat) {
+    throw Error(where + ".format", "must be at most " + std::to_string(kFormat) + ", got " +
+                                       format->dump() +
+                                       ": the model was saved by a newer version of sextant");
+  }
+}
+
 struct Reader {
   const Json& json;
   std::string where;
@@ -52,7 +76,10 @@ struct Reader {
   template <class T>
   void operator()(const char* key, T& value) const {
     const Json* found = json.find(key);
-    if (found == nullptr) throw Error(where, std::string("must have the key ") + key);
+    if (found == nullptr) {
+      if (std::ranges::find(kRequired, key) == std::end(kRequired)) return;
+      throw Error(where, std::string("must have the key ") + key);
+    }
     const std::string at = where + "." + key;
     try {
       if constexpr (std::is_same_v<T, ModelKind>) {
@@ -138,15 +165,17 @@ PositionOptions TransformerConfig::positions() const {
 
 std::string format_config(const TransformerConfig& config) {
   Json json;
+  json["format"] = kFormat;
   each_field(config, Writer{json});
   return json.dump(2) + "\n";
 }
 
 TransformerConfig parse_config(std::string_view text, std::string_view where) {
   const Json json = Json::parse_object(text, where);
+  check_format(json, std::string(where));
   TransformerConfig config;
   each_field(config, Reader{json, std::string(where)});
-  std::set<std::string> known;
+  std::set<std::string> known{"format"};
   each_field(config, [&known](const char* key, const auto&) { known.insert(key); });
   for (const auto& [key, value] : json.items()) {
     if (!known.contains(key)) throw Error(where, "must not have the unknown key " + key);

@@ -74,7 +74,9 @@ Json settings_of(const ExtrapolationOptions& options) {
   model.scheme = "none";
   model.scheme_parameters.clear();
   model.length = options.data.length;
-  return {{"model", Json::parse(format_config(model))},
+  Json json = Json::parse(format_config(model));
+  json.erase("format");  // the file has a number of its own
+  return {{"model", json},
           {"data",
            {{"length", options.data.length},
             {"sequences", options.data.sequences},

@@ -22,12 +22,15 @@ struct ModelFolder {
 void save_model_folder(const std::string& folder, const TransformerConfig& config,
                        const Tokenizer& tokenizer, const Parameters<float>& parameters);
 
-// Reads config.json and the tokenizer. `folder` may be that of a training run: its best model is
-// taken then, or its last one if there is no best. Throws Error that names the file for what is
-// missing, damaged, or does not fit together.
+// Reads config.json and the tokenizer, and compares the files with their checksums where
+// training.json has some (checkpoints do; averages and folders put together by hand do not).
+// `folder` may be that of a training run: its best model is taken then, or its last one if there is
+// no best. Throws Error that names the file for what is missing, damaged, or does not fit together.
 ModelFolder open_model_folder(const std::string& folder);
 
-// The model with its weights. Throws Error for another kind of model, and as load_parameters().
+// The model with its weights. Throws Error for another kind of model, for a file smaller than
+// config.json asks for, before memory is taken for it, for weights that are not finite, and as
+// load_parameters().
 LanguageModel<float> load_language_model(const ModelFolder& folder);
 Translator<float> load_translator(const ModelFolder& folder);
 

@@ -1,0 +1,101 @@
+// Models that were saved by earlier versions: they load, and say what they said.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/models/generate.h"
+#include "sextant/models/model_folder.h"
+#include "support/folders.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// A small model of the alphabet from before config.json had a format number.
+std::string first() { return tests::data_folder() + "/models/stored/first"; }
+
+// A copy that may be damaged.
+class StoredModel : public ::testing::Test {
+ protected:
+  StoredModel()
+      : folder_((fs::temp_directory_path() / ("sextant-stored-" + std::to_string(::getpid())))
+                    .string()) {
+    fs::copy(first(), folder_);
+  }
+  ~StoredModel() override { fs::remove_all(folder_); }
+
+  std::string config() const { return read_file(folder_ + "/config.json"); }
+  void replace(const std::string& from, const std::string& to) const {
+    std::string text = config();
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    write_file(folder_ + "/config.json", text.replace(at, from.size(), to));
+  }
+  void load() const { load_language_model(open_model_folder(folder_)); }
+
+  std::string folder_;
+};
+
+TEST_F(StoredModel, OfTheFirstDaysSaysWhatItSaid) {
+  const ModelFolder folder = open_model_folder(folder_);
+  LanguageModel<float> model = load_language_model(folder);
+  Generation options;
+  options.sampling.temperature = 0;
+  options.most = 8;
+  EXPECT_EQ(folder.tokenizer.decode(generate(model, folder.tokenizer.encode("abc"), options)),
+            "abccccccccc");
+}
+
+TEST_F(StoredModel, MayLackWhatHasADefault) {
+  replace("  \"pointer\": false,\n", "");
+  replace("  \"heads_k\": 0,\n", "");
+  EXPECT_NO_THROW(load());
+  replace("  \"width\": 16,\n", "");
+  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("must have the key width")));
+}
+
+TEST_F(StoredModel, OfANewerFormatSaysSo) {
+  replace("{\n", "{\n  \"format\": 1,\n");
+  EXPECT_NO_THROW(load());
+  replace("\"format\": 1", "\"format\": 2");
+  EXPECT_THAT([&] { load(); },
+              ThrowsMessage<Error>(HasSubstr(
+                  "config.json.format] must be at most 1, got 2: the model was saved by a newer")));
+  replace("\"format\": 2", "\"format\": \"1\"");
+  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("must be a whole number")));
+}
+
+TEST_F(StoredModel, ThatClaimsMoreThanItHoldsTakesNoMemory) {
+  replace("\"width\": 16", "\"width\": 8192");
+  replace("\"layers\": 1", "\"layers\": 1000");
+  EXPECT_THAT([&] { load(); },
+              ThrowsMessage<Error>(HasSubstr("model.safetensors] must hold the ")));
+}
+
+TEST_F(StoredModel, WithWeightsThatAreNotFiniteIsRefused) {
+  std::string bytes = read_file(folder_ + "/model.safetensors");
+  bytes.replace(bytes.size() - 4, 4, std::string("\0\0\xc0\x7f", 4));  // NaN
+  write_file(folder_ + "/model.safetensors", bytes);
+  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("must hold finite numbers")));
+}
+
+TEST_F(StoredModel, ThatIsNotWhatItsChecksumSaysIsRefused) {
+  std::string bytes = read_file(folder_ + "/model.safetensors");
+  write_file(folder_ + "/training.json", R"({"files": {"model.safetensors": {"bytes": )" +
+                                             std::to_string(bytes.size()) + R"(, "checksum": ")" +
+                                             checksum_of(bytes) + "\"}}}");
+  EXPECT_NO_THROW(load());
+  bytes[bytes.size() - 2] ^= 1;
+  write_file(folder_ + "/model.safetensors", bytes);
+  EXPECT_THAT([&] { load(); },
+              ThrowsMessage<Error>(HasSubstr("model.safetensors] is corrupt: checksum mismatch")));
+}
+
+}  // namespace
+}  // namespace sextant
