@@ -219,6 +219,11 @@ std::string Json::dump(int indent, JsonBytes bytes) const {
   }
 }
 
+Json::Json() noexcept = default;
+Json::Json(std::nullptr_t) noexcept {}
+Json::Json(const char* text) : value_(std::string(text)) {}
+Json::Json(std::string_view text) : value_(std::string(text)) {}
+Json::Json(std::string text) noexcept : value_(std::move(text)) {}
 Json::Json(const Json& other) = default;
 Json::Json(Json&& other) noexcept = default;
 Json& Json::operator=(const Json& other) = default;

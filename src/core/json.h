@@ -53,30 +53,20 @@ class Json {
   using iterator = Array::iterator;
   using const_iterator = Array::const_iterator;
 
-  Json() noexcept = default;  // null
+  Json() noexcept;  // null
   // Not inline: there are eight kinds to copy, and every file that has a Json would.
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
   ~Json();
-  Json(std::nullptr_t) noexcept {}
-  Json(const char* text) : value_(std::string(text)) {}
-  Json(std::string_view text) : value_(std::string(text)) {}
-  Json(std::string text) noexcept : value_(std::move(text)) {}
+  Json(std::nullptr_t) noexcept;
+  Json(const char* text);
+  Json(std::string_view text);
+  Json(std::string text) noexcept;
   template <class T>
   requires std::is_arithmetic_v<T> Json(T value)
-  noexcept {
-    if constexpr (std::is_same_v<T, bool>) {
-      value_ = value;
-    } else if constexpr (std::is_floating_point_v<T>) {
-      value_ = static_cast<double>(value);
-    } else if (std::in_range<std::int64_t>(value)) {
-      value_ = static_cast<std::int64_t>(value);
-    } else {
-      value_ = static_cast<std::uint64_t>(value);
-    }
-  }
+  noexcept;
   // A list of values, or an object from a map of texts to values.
   template <class Range>
   requires(!std::is_same_v<Range, Json> && !std::is_convertible_v<const Range&, std::string_view> &&
@@ -209,6 +199,20 @@ struct Json::Member {
   std::string key;
   Json value;
 };
+
+template <class T>
+requires std::is_arithmetic_v<T> Json::Json(T value)
+noexcept {
+  if constexpr (std::is_same_v<T, bool>) {
+    value_ = value;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    value_ = static_cast<double>(value);
+  } else if (std::in_range<std::int64_t>(value)) {
+    value_ = static_cast<std::int64_t>(value);
+  } else {
+    value_ = static_cast<std::uint64_t>(value);
+  }
+}
 
 template <class T>
 T Json::get() const {

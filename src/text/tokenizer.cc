@@ -11,9 +11,7 @@
 #include "text/tokenizer_parts.h"
 
 namespace sextant {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 const char* name(TokenizerKind kind) {
   switch (kind) {

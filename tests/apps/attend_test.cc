@@ -139,7 +139,9 @@ TEST(Attend, ABookIsNoMap) {
   const Outcome book =
       shell("for i in {1..3000}; do echo word; done | sextant attend - --split spaces");
   EXPECT_EQ(book.code, 1);
-  EXPECT_EQ(book.err, "sextant: [attend.text] must be at most 2048 tokens to draw or compare each, got 3000\n");
+  EXPECT_EQ(
+      book.err,
+      "sextant: [attend.text] must be at most 2048 tokens to draw or compare each, got 3000\n");
 }
 
 TEST(Attend, TwoWishesForOneOutputAreRefused) {

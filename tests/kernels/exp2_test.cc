@@ -117,7 +117,8 @@ TEST(Softcap, IsTheHyperbolicTangentAlsoOfSmallNumbers) {
         const double truth = wide * std::tanh(static_cast<double>(x[i]) / wide);
         worst = std::max(worst, std::abs(static_cast<double>(y[i]) / truth - 1));
       }
-      // Some ten roundings of 2^-24 around the polynomial's 1.1e-8, half of them to be felt at once.
+      // Some ten roundings of 2^-24 around the polynomial's 1.1e-8, half of them to be felt at
+      // once.
       EXPECT_LT(worst, 7e-7) << cap;
     }
   });
