@@ -37,11 +37,9 @@ Json json_of(const Attend& attend, const HeadMaps& maps) {
 }
 
 std::string page_of(const Attend& attend, const HeadMaps& maps) {
-  Page page(title_of(attend), "Rows ask, columns answer; every row sums to one.");
+  Page page(title_of(attend), "Rows are queries, columns are keys; every row sums to one.");
   page.section("Maps");
-  page.picture(maps_of(maps),
-               "One map per head. Row: the word that looks. Column: the "
-               "word that is looked at.");
+  page.picture(maps_of(maps), "One map per head. Row: the query's word. Column: the key's.");
   page.section("Lines");
   page.picture(lines_of(maps),
                "The same weights as lines from left to right, one colour "
@@ -110,20 +108,19 @@ void add_attend(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "attend",
       "attention maps of a text\n"
-      "Shows where every word of a text looks: softmax(q k^T / sqrt(head width)) of a model with "
-      "seeded random weights. A word's vector depends on the word and the seed only, so all that "
-      "tells two equal words apart is the scheme of positions. With --model the attention is that "
-      "of a trained model, part by part and layer by layer; a page (-o x.html) has all of them.");
+      "Shows the attention weights of a text, softmax(q k^T / sqrt(head width)), of a model with "
+      "seeded random weights. A word's vector depends on the word and the seed only, so only the "
+      "positional scheme tells two equal words apart. With --model the attention is that of a "
+      "trained model, by part and layer; a page (-o x.html) has all of them.");
   auto attend = std::make_shared<Attend>();
-  attend->text.add_to(command, "the text that looks; of a translator the source");
+  attend->text.add_to(command, "the text whose words are the queries; of a translator the source");
   attend->target_option = command.add_option(
       "TARGET", attend->second,
       "of a translator: the translation (default: the one that the model makes); - reads stdin");
   attend->second_option =
       command
           .add_option("--second", attend->second,
-                      "the text that is looked at; - reads stdin (default: the first looks at "
-                      "itself)")
+                      "the text whose words are the keys; - reads stdin (default: the first text)")
           ->type_name("TEXT")
           ->excludes(command.get_option("TARGET"));
   auto* model = attend->model.add_to(command);

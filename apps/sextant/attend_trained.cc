@@ -84,11 +84,11 @@ std::vector<Part> translator_parts(const Attend& attend, const ModelFolder& fold
 
   std::vector<Part> parts;
   parts.push_back({"encoder", "Encoder attention", widened(maps.encoder), source.labels,
-                   source.labels, "Row: the source token that looks. Column: what it looks at."});
+                   source.labels, "Row: the query. Column: the key. Both are source tokens."});
   parts.push_back({"decoder", "Decoder attention", widened(maps.decoder), read_labels, read_labels,
-                   "Row: the token that was read last. Column: what it looks at."});
+                   "Row: the token that was read last. Column: the keys, up to it."});
   parts.push_back({"cross", "Cross attention", widened(maps.cross), written, source.labels,
-                   "Row: the token that is written. Column: the source token looked at for it."});
+                   "Row: the token that is written. Column: the keys, source tokens."});
   if (!model.pointer) return parts;
   Part copy{
       "copy",
@@ -115,8 +115,7 @@ std::vector<Part> language_parts(const Attend& attend, const ModelFolder& folder
   Pass pass{.memory = memory, .threads = attend.model.threads};
   std::vector<Part> parts;
   parts.push_back({"self", "Self attention", widened(model.attention_maps(text.ids, pass)),
-                   text.labels, text.labels,
-                   "Row: the token that looks. Column: the token it looks at."});
+                   text.labels, text.labels, "Row: the query. Column: the key."});
   return parts;
 }
 

@@ -83,9 +83,9 @@ void add_average(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "average",
       "the mean of models' weights, as one model\n"
-      "Of models that went on from one (`sextant train --from`) with other data or seeds the mean "
-      "can be better than each, and costs what one does. Of models that began apart it is worth "
-      "nothing.");
+      "Writes a model whose weights are the mean of several models' weights. It can be better than "
+      "each of them if all were trained on from one model (`sextant train --from`) with different "
+      "data or seeds, and costs what one does. Models trained from scratch have no useful mean.");
   auto average = std::make_shared<Average>();
   command
       .add_option("--model", average->models,

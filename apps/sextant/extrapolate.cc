@@ -126,11 +126,11 @@ void add_extrapolate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "extrapolate",
       "train at one length, test at others\n"
-      "Trains one small language model per scheme of positions, all with the same weights to start "
+      "Trains one small language model per positional scheme, all with the same weights to start "
       "from, batches and steps, and scores each at several lengths on the same held-out tokens: in "
       "pieces that do not overlap and in sliding windows. The table goes to stdout, results.json "
-      "and extrapolation.svg into the folder. The same command goes on where it was stopped; other "
-      "schemes and test lengths use what is trained.");
+      "and extrapolation.svg into the folder. The same command continues where it was stopped; "
+      "with other schemes and test lengths it uses what is trained.");
   auto options = std::make_shared<ExtrapolateOptions>();
   options->add_to(command);
   command.footer(

@@ -111,13 +111,12 @@ void add_generate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "generate",
       "text from a trained language model\n"
-      "A causal language model goes on with a prompt, token by token, and prints the text as it is "
-      "made, the prompt first. A masked one says with --fill what may stand where a text has "
-      "[MASK].");
+      "A causal language model continues a prompt, token by token, and prints the text as it is "
+      "made, the prompt first. A masked model predicts, with --fill, each [MASK] of a text.");
   auto generate = std::make_shared<Generate>();
   generate->model.add_to(command)->required();
   auto* prompt =
-      command.add_option("--prompt", generate->prompt, "the text to go on with; - reads stdin")
+      command.add_option("--prompt", generate->prompt, "the text to continue; - reads stdin")
           ->type_name("TEXT");
   auto* fill = command
                    .add_option("--fill", generate->fill,

@@ -49,8 +49,7 @@ void add_info(CLI::App& program, Job& job) {
       "info",
       "version, compiler, instruction sets, threads\n"
       "Says what was built and what runs: the version, the compiler, the instruction sets that "
-      "were "
-      "compiled and the one that this processor made us choose, and how many threads a call uses "
+      "were compiled and the one in use on this processor, and how many threads a call uses "
       "(OMP_NUM_THREADS changes that).");
   auto output = std::make_shared<Output>();
   output->add_to(command, kTextOrJson, "save as .json");

@@ -135,9 +135,9 @@ void add_list(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "list",
       "the positional schemes\n"
-      "Lists every scheme with one sentence, by what it does to attention; of one that is named "
-      "also its paper, its parameters, which are options of the other commands, and what it "
-      "learns. --json has all of that for all.");
+      "Lists every scheme with one sentence, grouped by what it does to attention. With NAME: also "
+      "its paper, its parameters, which are options of the other commands, and its weights. --json "
+      "has all of that for every scheme.");
   auto list = std::make_shared<List>();
   command.add_option("NAME,--scheme", list->scheme, "only this one, in full");
   list->output.add_to(command, kTextOrJson, "save as .json");

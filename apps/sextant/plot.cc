@@ -111,11 +111,10 @@ void add_plot(CLI::App& program, Job& job) {
       "the words of TEXT marked on "
       "them. rows: the vectors of chosen positions. heatmap: the whole "
       "table, of schemes of any kind: rotations as cosines and sines, biases by distance or by "
-      "query and key. similarity: how alike any two positions are. "
+      "query and key. similarity: how similar any two positions are. "
       "distance: the same by their distance, or what a scheme makes of a "
-      "distance; --schemes draws several together. Loss curves of trainings have a command of "
-      "their "
-      "own: `sextant plot losses`.");
+      "distance; --schemes draws several together. Loss curves of trainings: "
+      "`sextant plot losses`.");
   auto plot = std::make_shared<PlotOptions>();
   command.add_option("KIND", plot->kind, "sinusoids | rows | heatmap | similarity | distance");
   plot->text.add_to(command, "sinusoids: words to mark");

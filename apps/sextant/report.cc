@@ -54,7 +54,7 @@ void add_report(CLI::App& program, Job& job) {
                                               "Writes one self-contained page about a text: its "
                                               "tokens, their positions, attention maps with "
                                               "and without positions and mask, whether order "
-                                              "matters, how alike its words are, and how exact "
+                                              "matters, how similar its words are, how exact "
                                               "the tables are. It needs no network.");
   auto report = std::make_shared<Report>();
   report->text.add_to(command, "the text");

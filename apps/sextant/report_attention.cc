@@ -29,8 +29,8 @@ Captions captions_of(const Scheme& scheme) {
   switch (scheme.kind) {
     case SchemeKind::none:
       return {
-          "Without positions, equal words look and are looked at alike: their rows and columns "
-          "are the same, wherever they stand.",
+          "Without positions, equal words have equal rows and equal columns, wherever they "
+          "stand.",
           "The mask alone tells a little: a word that may see more words shares its attention "
           "among more.",
           "Nothing but the mask."};
@@ -152,10 +152,9 @@ void report_every_scheme(Page& page, const ReportText& text) {
 void report_attention(Page& page, const ReportText& text, Json& numbers) {
   page.section("Attention, without and with positions");
   page.paragraph(
-      "Four heads with seeded random weights, width 64. Row: the word that looks; column: the word "
-      "that is looked at; every row sums to one. Nothing was learned yet, so the maps show what "
-      "the "
-      "positions do and nothing else.");
+      "Four heads with seeded random weights, width 64. Row: the query's word; column: the "
+      "key's; every row sums to one. Nothing was learned yet, so the maps show what the positions "
+      "do and nothing else.");
   for (const std::string_view name : kInFull) {
     const Scheme& scheme = find_scheme(name);
     const SentenceAttention all = attend(text, name, false);

@@ -122,11 +122,11 @@ void report_offsets(Page& page, Json& numbers) {
 }
 
 void report_doubled_exponent(Page& page, Json& numbers) {
-  page.section("A slip found in the wild: the doubled exponent");
+  page.section("A mistake in published code: the doubled exponent");
   page.paragraph(
       "A loop that steps i over 0, 2, 4, ... and still writes the exponent 2i/d doubles every "
       "exponent: 10000^(4k/d) for pair k. Half of the columns then hardly move over any ordinary "
-      "length, and all positions look more alike than they should.");
+      "length, and all positions are more similar than they should be.");
   const std::int64_t width = 512;
   LineChart chart;
   chart.title = "Similarity by distance, width 512";
@@ -134,7 +134,7 @@ void report_doubled_exponent(Page& page, Json& numbers) {
   chart.y_label = "Cosine similarity";
   chart.series = {profile("the formula", 100, width, Exponent::standard),
                   profile("doubled exponent", 100, width, Exponent::doubled)};
-  page.picture(draw(chart), "The slip keeps far positions alike.");
+  page.picture(draw(chart), "The mistake keeps far positions similar.");
   std::vector<std::vector<std::string>> rows = {{"exponent", "similarity of positions 2 and 10"}};
   for (const Exponent exponent : {Exponent::standard, Exponent::doubled}) {
     const Tensor<double> table = make(11, width, exponent);

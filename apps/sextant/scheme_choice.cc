@@ -144,7 +144,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
   command
       .add_flag_function(
           "--doubled-exponent", [this](std::int64_t) { parameters["exponent"] = "doubled"; },
-          "the book chapter's slip: --exponent doubled, every wavelength exponent twice as large")
+          "a known mistake: --exponent doubled, every wavelength exponent twice as large")
       ->excludes(exponent)
       ->group(kSchemeGroup);
 }

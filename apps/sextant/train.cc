@@ -79,7 +79,7 @@ void add_train(CLI::App& program, Job& job) {
       "Trains a language model (lm), a masked language model (mlm) or a translator (translate) on "
       "your files, or a translator of dates on data of its own (dates). The folder holds the best "
       "and the last model with their tokenizer, the metrics of every step and a picture of them. A "
-      "run that ends for whatever reason goes on with --resume, bit for bit as if it had not.");
+      "run that was stopped continues with --resume, bit for bit as if it had not been.");
   auto options = std::make_shared<TrainOptions>();
   options->add_to(command);
   command.footer(

@@ -128,7 +128,7 @@ void add_data_options(CLI::App& command, TrainOptions& to) {
   data.integer("--length", 1, kMostSize, SEXTANT_FIELD(settings.length),
                "tokens of a sequence; of pairs: longer sides are cut (default 128)");
   data.real("--held-out", 0, 1, true, SEXTANT_FIELD(settings.held_out),
-            "part of the data that is not learned but checked: the end of each text, pairs at "
+            "part of the data that is held out for validation: the end of each text, pairs at "
             "random (default 0.1)");
   data.word(
       "--tokenizer",
@@ -253,9 +253,10 @@ void TrainOptions::add_to(CLI::App& command) {
                      "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
                      "of sentences; dates: a small task that ships");
   command.add_option("-o,--output", folder, "the run's folder, made if needed")->type_name("DIR");
-  command.add_flag("--resume", resume,
-                   "go on with the run in -o as it was begun; --steps, --minutes and --patience "
-                   "may be new");
+  command.add_flag(
+      "--resume", resume,
+      "continue the run in -o with its settings; only --steps, --minutes and --patience "
+      "may be new");
   command.add_flag("--json", json, "the result as one JSON object");
   constexpr const char* kData = "The data";
   command.add_option("--text", texts_, "lm, mlm: one or more files of text")
@@ -290,8 +291,7 @@ void TrainOptions::add_to(CLI::App& command) {
       "(default 0)");
   add_data_options(command, *this);
   command
-      .add_option("--from", from_,
-                  "go on from this trained model, with its tokenizer, on whatever data")
+      .add_option("--from", from_, "start from this trained model, with its tokenizer, on any data")
       ->type_name("DIR")
       ->group(kModel);
   add_model_options(command, *this);

@@ -1,5 +1,5 @@
-// Whose table is this? Finds the scheme and every option of a table of positions from its numbers
-// alone.
+// Which scheme made this table? Finds the scheme and every option of a table of positions from its
+// numbers alone.
 #pragma once
 
 #include <cstdint>
