@@ -123,7 +123,7 @@ TEST(AttentionExamples, WithoutLearnedWeightsAWordAttendsMostlyToItself) {
   }
 }
 
-// The code of docs/attention.md, "Looking at the weights".
+// The code of docs/attention.md, "Reading the weights".
 TEST(AttentionExamples, LookAtTheWeights) {
   NumpyRandom random(2);
   const std::int64_t q_len = 40;
