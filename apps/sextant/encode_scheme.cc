@@ -110,7 +110,7 @@ void finish_table(View<const T> table, const TableNames& names, const Encode& en
   }
   if (!stdout_is_terminal()) return write_table(table, names, encode.output, Format::csv);
   std::string text = names.title + ", " + encode.dtype + "\n";
-  if (table.count() > 0) text += blocks_of(widen(table).view(), names);
+  if (table.count() > 0) text += blocks_of(widen(table), names);
   text += "numbers: --format text or csv; save: -o P.npy, .csv, .json, .svg, .png or .html\n";
   print(text);
 }

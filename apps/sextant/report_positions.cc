@@ -106,7 +106,7 @@ void report_offsets(Page& page, Json& numbers) {
   double worst = 0;
   for (const std::int64_t offset : {std::int64_t{1}, std::int64_t{10}, kFarthest}) {
     const double error =
-        offset_error(table.view(), offset_matrix(options, offset).view(), offset, kPositions);
+        offset_error(table.view(), offset_matrix(options, offset), offset, kPositions);
     worst = std::max(worst, error);
     errors.push_back({std::to_string(offset), significant(error, 3)});
     numbers["offset_matrix"][std::to_string(offset)] = error;

@@ -152,12 +152,12 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
       if (output.to_file()) return save_npy<T>(output.path, table);
       return write_result(output, format, format_npy<T>(table));
     case Format::text:
-      return write_result(output, format, text_of(widen(table).view(), names));
+      return write_result(output, format, text_of(widen(table), names));
     case Format::svg:
     case Format::png:
     case Format::html:
       return write_picture(
-          names.draw ? names.draw(names.title) : picture_of(widen(table).view(), names),
+          names.draw ? names.draw(names.title) : picture_of(widen(table), names),
           names.title, output, format);
   }
 }

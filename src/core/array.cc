@@ -71,7 +71,7 @@ void check_bytes(const Array& array, const char* where) {
 }  // namespace
 
 template <class T>
-View<const T> Array::as() const {
+View<const T> Array::as() const& {
   const bool fits =
       dtype == dtype_of<T> || (dtype == DType::boolean && std::is_same_v<T, std::uint8_t>);
   if (!fits) {
@@ -94,7 +94,7 @@ Tensor<T> Array::to() const {
 }
 
 #define SEXTANT_INSTANTIATE(T)                 \
-  template View<const T> Array::as<T>() const; \
+  template View<const T> Array::as<T>() const&; \
   template Tensor<T> Array::to<T>() const;
 SEXTANT_FOR_EACH_DTYPE(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE

@@ -93,7 +93,7 @@ Array load_npy(const std::string& path) { return parse_npy(read_file(path), path
 
 template <class T>
 std::string format_npy(View<const T> values) {
-  if (!values.is_contiguous()) return format_npy<T>(copy_of(values).view());
+  if (!values.is_contiguous()) return format_npy<T>(copy_of(values));
   std::string text = format_npy_header(dtype_of<T>, values.shape());
   return text.append(bytes_of(values));
 }

@@ -30,7 +30,8 @@ Tensor<double> draw(const Shape& shape, NumpyRandom& random) {
 // The laboratory multiplies rows by W [in, out]; a Linear keeps [out, in].
 Linear<double> draw_map(NumpyRandom& random) {
   Linear<double> map;
-  map.weight = copy_of(draw({kWidth, kWidth}, random).view().transpose(0, 1));
+  const Tensor<double> w = draw({kWidth, kWidth}, random);
+  map.weight = copy_of(w.view().transpose(0, 1));
   return map;
 }
 

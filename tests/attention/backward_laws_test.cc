@@ -193,7 +193,7 @@ TYPED_TEST(AttentionBackwardLaws, EachGradientAloneHasTheBitsOfAllTogether) {
     EXPECT_TRUE(same_bits(before, together));
   };
   using Gradients = AttentionGradients<T>;
-  const auto other_kinds = [&](View<W> Gradients::*member, Tensor<W>& x) {
+  const auto other_kinds = [&](MemberView<W> Gradients::*member, Tensor<W>& x) {
     const auto before = x.clone();
     std::fill(x.span().begin(), x.span().end(), W(7));
     this->gradients = {};

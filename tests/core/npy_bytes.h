@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sextant/core/npy.h"
 #include "sextant/core/tensor.h"
 
 namespace sextant {
@@ -42,6 +43,14 @@ template <class T>
 std::vector<std::remove_const_t<T>> list(View<T> view) {
   const auto copy = copy_of(view);
   return {copy.span().begin(), copy.span().end()};
+}
+template <class T>
+std::vector<T> list(const Tensor<T>& tensor) {
+  return list(tensor.view());
+}
+template <class T>
+std::vector<T> elements(const Array& array) {
+  return list(array.as<T>());
 }
 
 }  // namespace sextant

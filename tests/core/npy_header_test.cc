@@ -28,7 +28,7 @@ TEST(NpyHeader, ReadsAnySpellingOfTheHeader) {
         "{\"descr\": \"<i4\", \"fortran_order\": False, \"shape\": (2, )}",
         " { 'descr' : '<i4' ,\n'fortran_order'\t: False , 'shape' : ( 2 , ) , } \r\n",
         "{'descr': '<i4', 'fortran_order': False, 'shape': (2L,), }"}) {
-    EXPECT_THAT(list(parse_npy(file(text, raw<std::int32_t>({1, 2}))).as<std::int32_t>()),
+    EXPECT_THAT(elements<std::int32_t>(parse_npy(file(text, raw<std::int32_t>({1, 2})))),
                 ElementsAre(1, 2))
         << text;
   }

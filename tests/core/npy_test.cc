@@ -56,21 +56,21 @@ TEST(ParseNpy, ReadsEveryDtype) {
 TEST(ParseNpy, ReadsAllVersions) {
   const std::string text = header("<i4", "(2,)");
   for (const int version : {1, 2, 3}) {
-    EXPECT_THAT(list(parse_npy(file(text, raw<std::int32_t>({7, -8}), version)).as<std::int32_t>()),
+    EXPECT_THAT(elements<std::int32_t>(parse_npy(file(text, raw<std::int32_t>({7, -8}), version))),
                 ElementsAre(7, -8));
   }
 }
 
 TEST(ParseNpy, ReadsBigEndianAndUnmarkedBytes) {
-  EXPECT_THAT(list(parse_npy(file(header(">i2", "(2,)"), "\x01\x02\xff\xfe"s)).as<std::int16_t>()),
+  EXPECT_THAT(elements<std::int16_t>(parse_npy(file(header(">i2", "(2,)"), "\x01\x02\xff\xfe"s))),
               ElementsAre(258, -2));
-  EXPECT_THAT(list(parse_npy(file(header(">f8", "(1,)"), "\x3f\xf8\0\0\0\0\0\0"s)).as<double>()),
+  EXPECT_THAT(elements<double>(parse_npy(file(header(">f8", "(1,)"), "\x3f\xf8\0\0\0\0\0\0"s))),
               ElementsAre(1.5));
-  EXPECT_THAT(list(parse_npy(file(header(">f4", "()"), "\x3f\xc0\0\0"s)).as<float>()),
+  EXPECT_THAT(elements<float>(parse_npy(file(header(">f4", "()"), "\x3f\xc0\0\0"s))),
               ElementsAre(1.5));
   for (const char* descr : {"=i4", "|i4", "i4"}) {
     EXPECT_THAT(
-        list(parse_npy(file(header(descr, "(1,)"), raw<std::int32_t>({77}))).as<std::int32_t>()),
+        elements<std::int32_t>(parse_npy(file(header(descr, "(1,)"), raw<std::int32_t>({77})))),
         ElementsAre(77))
         << descr;
   }
@@ -78,7 +78,7 @@ TEST(ParseNpy, ReadsBigEndianAndUnmarkedBytes) {
 
 TEST(ParseNpy, TurnsFortranOrderIntoRows) {
   const std::string text = header("<i4", "(2, 3)", "True");
-  EXPECT_THAT(list(parse_npy(file(text, raw<std::int32_t>({0, 3, 1, 4, 2, 5}))).as<std::int32_t>()),
+  EXPECT_THAT(elements<std::int32_t>(parse_npy(file(text, raw<std::int32_t>({0, 3, 1, 4, 2, 5})))),
               ElementsAre(0, 1, 2, 3, 4, 5));
   // Every size of element, three axes, bytes swapped as well: a[i, j, k] = 100 i + 10 j + k.
   std::string columns[4];
@@ -189,9 +189,9 @@ TEST(SaveNpy, WritesAFileThatLoads) {
   values(1, 0) = -3;
   save_npy(path, values);
   EXPECT_EQ(read_file(path), format_npy<double>(values));
-  EXPECT_THAT(list(load_npy(path).as<double>()), ElementsAre(0, 0.1, -3, 0));
+  EXPECT_THAT(elements<double>(load_npy(path)), ElementsAre(0, 0.1, -3, 0));
   save_npy<double>(path, static_cast<const Tensor<double>&>(values).view().transpose(0, 1));
-  EXPECT_THAT(list(load_npy(path).as<double>()), ElementsAre(0, -3, 0.1, 0));
+  EXPECT_THAT(elements<double>(load_npy(path)), ElementsAre(0, -3, 0.1, 0));
   write_file(path, "text");
   EXPECT_THAT([&] { load_npy(path); },
               ThrowsMessage<Error>(HasSubstr("[" + path + "] is not a .npy file")));

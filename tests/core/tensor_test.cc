@@ -194,7 +194,8 @@ TEST(View, SplitMakesHeadsOfAWidth) {
   // An axis with a stride of its own.
   EXPECT_THAT(elements(tensor.view().transpose(0, 1).split(0, 2).select(1, 2)),
               ElementsAre(2, 8, 5, 11));
-  EXPECT_EQ(Tensor<int>(Shape{0, 2}).view().split(0, 4).shape(), (Shape{4, 0, 2}));
+  const Tensor<int> none(Shape{0, 2});
+  EXPECT_EQ(none.view().split(0, 4).shape(), (Shape{4, 0, 2}));
 }
 
 TEST(View, RefusesWhatLiesOutside) {

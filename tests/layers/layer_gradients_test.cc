@@ -34,7 +34,7 @@ TEST(Layers, LinearHasTheGradientOfItsProducts) {
 TEST(Layers, NormsHaveTheGradientOfTheirStatistics) {
   for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
     Norm<double> layer(kind, 6), gradient(kind, 6);
-    std::ranges::copy(random_tensor({6}, 4).span(), layer.gain.data());
+    layer.gain = random_tensor({6}, 4);
     set_to_zero(listed(gradient));
     Tensor<double> x = random_tensor({5, 6}, 5);
     const Tensor<double> dy = random_tensor({5, 6}, 6);

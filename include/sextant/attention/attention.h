@@ -81,7 +81,7 @@ struct AttentionOptions {
   // and tables must have the ids' rows and every distance of what causal, window and key_lengths
   // leave. Causal, window, key_lengths, segments, masks and content terms still go by place. Empty:
   // own_key(i) and j.
-  View<const std::int64_t> query_positions{}, key_positions{};
+  MemberView<const std::int64_t> query_positions{}, key_positions{};
   // heads 1 or heads_q; must hold every distance that causal, window and key_lengths leave.
   const DistanceBias* bias = nullptr;
   // ALiBi (Press et al. 2021, 2108.12409): -slope * |distance| is added. [heads_q] or empty;
@@ -104,7 +104,7 @@ struct AttentionOptions {
   // [batch, heads_q, q_len], any strides: is filled with log(sum(exp(scores))) of every row, the
   // sink's share included; -infinity for rows that see nothing. Scores below -2.35e38 (a mask of
   // the lowest float) count as that in float32. Empty: not wanted.
-  View<float> log_sum_exp{};
+  MemberView<float> log_sum_exp{};
 };
 
 // q: [batch, heads_q, q_len, head_dim]; k: [batch, heads_k, k_len, head_dim];

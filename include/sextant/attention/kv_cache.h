@@ -43,7 +43,9 @@ class KvCache {
   std::int64_t capacity() const noexcept { return store_->keys.size(2); }
   // Positions that a sequence holds. Throws Error when there is no such sequence.
   std::int64_t length(std::int64_t sequence) const;
-  std::span<const std::int64_t> lengths() const noexcept { return lengths_; }  // [batch]
+  std::span<const std::int64_t> lengths() const noexcept SEXTANT_LIFETIME_BOUND {
+    return lengths_;
+  }  // [batch]
   std::int64_t longest() const noexcept;
 
   // Puts k [batch, heads_k, count, head_dim] and v [batch, heads_k, count, v_dim], any strides,
@@ -70,8 +72,8 @@ class KvCache {
 
   // [batch, heads_k, longest(), head_dim or v_dim], until the next append() or reserve(). Positions
   // from length(b) on hold anything.
-  View<const T> keys() const;
-  View<const T> values() const;
+  View<const T> keys() const SEXTANT_LIFETIME_BOUND;
+  View<const T> values() const SEXTANT_LIFETIME_BOUND;
 
   // attention() of q [batch, heads_q, q_len, head_dim] with all that is held: key_lengths are
   // lengths(), and unless options.query_offsets says where the queries stand, they are the last

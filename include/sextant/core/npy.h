@@ -24,7 +24,9 @@ struct Array {
   // The elements as T; throws Error unless T is the dtype (bool is read as uint8_t too), and when
   // `bytes` are not as many as shape and dtype say.
   template <class T>
-  View<const T> as() const;
+  View<const T> as() const& SEXTANT_LIFETIME_BOUND;
+  template <class T>
+  View<const T> as() const&& = delete;  // of a temporary: name it first, or take to<T>()
   // The elements converted to T, rounded once, to nearest, ties to even; to bool: whether not 0.
   // Throws Error when a value does not fit an integer T, NaN included, and as as() for `bytes`.
   template <class T>

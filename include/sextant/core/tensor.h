@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sextant/core/error.h"
+#include "sextant/core/lifetime.h"
 
 namespace sextant {
 
@@ -124,13 +125,23 @@ class Tensor {
   int rank() const noexcept { return shape_.rank(); }
   std::int64_t size(int axis) const noexcept { return shape_[axis]; }
   std::int64_t count() const noexcept { return data_ == nullptr ? 0 : shape_.count(); }
-  std::span<T> span() noexcept { return {data_, static_cast<std::size_t>(count())}; }
-  std::span<const T> span() const noexcept { return {data_, static_cast<std::size_t>(count())}; }
 
-  View<T> view() noexcept { return View<T>(data_, shape_); }
-  View<const T> view() const noexcept { return View<const T>(data_, shape_); }
-  operator View<T>() noexcept { return view(); }
-  operator View<const T>() const noexcept { return view(); }
+  // Views and spans end with the tensor. Of a temporary there are none by name; as an argument it
+  // becomes a view that lasts as long as the call.
+  std::span<T> span() & noexcept SEXTANT_LIFETIME_BOUND {
+    return {data_, static_cast<std::size_t>(count())};
+  }
+  std::span<const T> span() const& noexcept SEXTANT_LIFETIME_BOUND {
+    return {data_, static_cast<std::size_t>(count())};
+  }
+  void span() const&& = delete;
+  View<T> view() & noexcept SEXTANT_LIFETIME_BOUND { return View<T>(data_, shape_); }
+  View<const T> view() const& noexcept SEXTANT_LIFETIME_BOUND {
+    return View<const T>(data_, shape_);
+  }
+  void view() const&& = delete;
+  operator View<T>() noexcept SEXTANT_LIFETIME_BOUND { return view(); }
+  operator View<const T>() const noexcept SEXTANT_LIFETIME_BOUND { return view(); }
 
   template <class... Index>
   T& operator()(Index... index) noexcept {
@@ -146,6 +157,20 @@ class Tensor {
  private:
   T* data_ = nullptr;
   Shape shape_{0};
+};
+
+// A view as the member of a struct that is used later: refuses a temporary tensor.
+template <class T>
+class MemberView : public View<T> {
+ public:
+  MemberView() = default;
+  MemberView(View<T> view) noexcept : View<T>(view) {}
+  MemberView(View<std::remove_const_t<T>> view) noexcept requires std::is_const_v<T>
+      : View<T>(view) {}
+  MemberView(Tensor<std::remove_const_t<T>>& tensor) noexcept : View<T>(tensor) {}
+  MemberView(const Tensor<std::remove_const_t<T>>& tensor) noexcept requires std::is_const_v<T>
+      : View<T>(tensor) {}
+  MemberView(const Tensor<std::remove_const_t<T>>&&) = delete;
 };
 
 // A contiguous copy of any view.

@@ -31,7 +31,7 @@ Picture draw(const LineChart& chart);
 // A2: chosen columns of P, one panel each, small multiples with one legend; the words of a sentence
 // as labelled points.
 struct SinusoidPanels {
-  View<const double> table;           // [length, width]
+  MemberView<const double> table;     // [length, width]
   std::vector<std::int64_t> columns;  // which ones
   std::vector<std::string> words;     // words[k] marks position k; may be empty
   std::vector<std::string>
@@ -41,7 +41,7 @@ Picture draw(const SinusoidPanels& panels);
 
 // A3: the vectors of chosen positions side by side, points over the dimension, shared axes.
 struct RowPanels {
-  View<const double> table;        // [length, width]
+  MemberView<const double> table;  // [length, width]
   std::vector<std::int64_t> rows;  // which ones
   std::int64_t first = 0;          // position of row 0, for the titles
 };
@@ -50,7 +50,7 @@ Picture draw(const RowPanels& panels);
 // A4 and cosine-similarity matrices: a matrix as an image with axes and colour bar. Pixels are one
 // embedded PNG.
 struct Heatmap {
-  View<const double> values;  // [rows, columns]
+  MemberView<const double> values;  // [rows, columns]
   std::string title, x_label, y_label, color_label;
   std::optional<double> low,
       high;  // of the colour scale; unset: from the values (symmetric when diverging)
@@ -63,7 +63,7 @@ Picture draw(const Heatmap& heatmap);
 // Matrices of one shape side by side, with shared axes and one colour bar: a bias per head, a map
 // per scheme.
 struct HeatmapPanels {
-  View<const double> values;        // [panels, rows, columns]
+  MemberView<const double> values;  // [panels, rows, columns]
   std::vector<std::string> titles;  // one per panel
   std::string title, x_label, y_label, color_label;
   std::optional<double> low, high;  // as in Heatmap
@@ -76,7 +76,7 @@ Picture draw(const HeatmapPanels& panels);
 // A9: rows are queries top-down, columns are keys; words on both axes, colour bar from 0 to the
 // largest weight (or `high`).
 struct AttentionMap {
-  View<const double> weights;  // [queries, keys]
+  MemberView<const double> weights;  // [queries, keys]
   std::vector<std::string> queries, keys;
   std::string title;
   std::optional<std::int64_t> head;  // shown in the title
@@ -86,7 +86,7 @@ Picture draw(const AttentionMap& map);  // throws Error when the words do not fi
 
 // All heads as small multiples with shared axes and one colour bar.
 struct AttentionMaps {
-  View<const double> weights;  // [heads, queries, keys]
+  MemberView<const double> weights;  // [heads, queries, keys]
   std::vector<std::string> queries, keys;
   std::string title;
 };
@@ -94,7 +94,7 @@ Picture draw(const AttentionMaps& maps);
 
 // Lines between two columns of tokens, opacity = weight, one colour per head (BertViz's head view).
 struct AttentionLines {
-  View<const double> weights;  // [heads, queries, keys]
+  MemberView<const double> weights;  // [heads, queries, keys]
   std::vector<std::string> queries, keys;
   std::string title;
   double threshold = 0.02;  // weights below it are not drawn
@@ -104,7 +104,7 @@ Picture draw(const AttentionLines& lines);
 // A terminal drawing of a small matrix: colour blocks (24-bit ANSI) with labels, or plain shades
 // without colour.
 struct TerminalMap {
-  View<const double> values;                           // [rows, columns]
+  MemberView<const double> values;                     // [rows, columns]
   std::vector<std::string> row_labels, column_labels;  // may be empty
   ColorMap map = ColorMap::viridis;
   std::optional<double> low, high;  // as in Heatmap

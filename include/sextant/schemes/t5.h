@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sextant/core/lifetime.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/distance_bias.h"
 
@@ -34,7 +35,7 @@ class T5Buckets {
 
   // The least distance of each bucket of a direction, ascending: {0, 1, ..., 7, 8, 12, 16, 23, 32,
   // 46, 64, 91} for the defaults. Two that are equal leave the first bucket empty.
-  std::span<const std::int64_t> edges() const noexcept { return edges_; }
+  std::span<const std::int64_t> edges() const noexcept SEXTANT_LIFETIME_BOUND { return edges_; }
 
  private:
   std::vector<std::int64_t> edges_;

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sextant/core/lifetime.h"
+
 namespace sextant {
 
 class Vocabulary {
@@ -25,7 +27,7 @@ class Vocabulary {
                       std::optional<std::string> oov = std::nullopt);
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(tokens_.size()); }
-  std::span<const std::string> tokens() const noexcept { return tokens_; }
+  std::span<const std::string> tokens() const noexcept SEXTANT_LIFETIME_BOUND { return tokens_; }
   const std::optional<std::string>& oov() const noexcept { return oov_; }
   bool contains(std::string_view token) const;
 

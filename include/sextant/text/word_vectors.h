@@ -52,11 +52,14 @@ class WordVectors {
   // `vectors` is [words, width] and finite; words are UTF-8, none empty and none twice.
   WordVectors(std::vector<std::string> words, Tensor<float> vectors);
 
-  std::span<const std::string> words() const noexcept { return words_; }
+  std::span<const std::string> words() const noexcept SEXTANT_LIFETIME_BOUND { return words_; }
   std::int64_t width() const noexcept { return vectors_.size(1); }
-  const Tensor<float>& vectors() const noexcept { return vectors_; }  // [words, width]
+  const Tensor<float>& vectors() const& noexcept SEXTANT_LIFETIME_BOUND {  // [words, width]
+    return vectors_;
+  }
+  void vectors() const&& = delete;
   // [width]; throws Error naming the word (and the nearest spelling known) when it is not there.
-  View<const float> operator[](std::string_view word) const;
+  View<const float> operator[](std::string_view word) const SEXTANT_LIFETIME_BOUND;
   bool contains(std::string_view word) const;
 
  private:
