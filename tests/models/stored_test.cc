@@ -49,7 +49,12 @@ TEST_F(StoredModel, OfTheFirstDaysSaysWhatItSaid) {
   options.sampling.temperature = 0;
   options.most = 8;
   EXPECT_EQ(folder.tokenizer.decode(generate(model, folder.tokenizer.encode("abc"), options)),
-            "abccccccccc");
+            "cccccccc");
+  options.sampling.temperature = 1;
+  options.most = 16;
+  options.seed = 3;
+  EXPECT_EQ(folder.tokenizer.decode(generate(model, folder.tokenizer.encode("abc"), options)),
+            "gmmmrvee\nejgij");
 }
 
 TEST_F(StoredModel, MayLackWhatHasADefault) {
