@@ -113,10 +113,11 @@ void add_attend(CLI::App& program, Job& job) {
       "positional scheme tells two equal words apart. With --model the attention is that of a "
       "trained model, by part and layer; a page (-o x.html) has all of them.");
   auto attend = std::make_shared<Attend>();
-  attend->text.add_to(command, "the text whose words are the queries; of a translator the source");
+  attend->text.add_to(command,
+                      "the text whose words are the queries; for a translator, the source");
   attend->target_option = command.add_option(
       "TARGET", attend->second,
-      "of a translator: the translation (default: the one that the model makes); - reads stdin");
+      "for a translator: the translation (default: the model's own); - reads stdin");
   attend->second_option =
       command
           .add_option("--second", attend->second,
@@ -125,21 +126,21 @@ void add_attend(CLI::App& program, Job& job) {
           ->excludes(command.get_option("TARGET"));
   auto* model = attend->model.add_to(command);
   command
-      .add_option(
-          "--part", attend->part,
-          "of a translator: encoder | decoder | cross | copy (default cross); of a language "
-          "model: self")
+      .add_option("--part", attend->part,
+                  "for a translator: encoder | decoder | cross | copy (default cross); for a "
+                  "language model: self")
       ->type_name("P")
       ->check(CLI::IsMember({"encoder", "decoder", "cross", "copy", "self"}));
   add_integer(command, "--layer", attend->layer, 0, kMostInteger,
-              "of a trained model, from 0 (default: the last)");
+              "layer of a trained model, from 0 (default: the last)");
   attend->splitting.add_to(command);
   add_model(command, attend->options);
   add_integer(command, "--head", attend->head, 0, kMostInteger, "only this one, 0 .. heads - 1");
-  command.add_flag("--causal", attend->options.causal, "no word sees a later one");
+  command.add_flag("--causal", attend->options.causal,
+                   "causal mask: no word attends to later ones");
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
   attend->output.add_to(command, kAttendFormats,
-                        "save as .svg .png .html (maps and lines) .json or .npy, by the ending");
+                        "save as .svg .png .html (maps and lines) .json or .npy, by the extension");
   attend->choice.add_to(command, "sinusoidal");
   command.footer(
       "Examples:\n"

@@ -47,8 +47,8 @@ void add_arrays(CLI::App& program, AttentionCommand& command) {
   add_file(program, inputs, "--v", "values [batch, heads_k, k_len, v_dim]")->required();
   program
       .add_option("--dtype", command.dtype,
-                  "of q, k, v and all results; bfloat16 is stored as uint16 (default: as in the "
-                  "file of q)")
+                  "type of q, k, v and all results; bfloat16 is stored as uint16 (default: that of "
+                  "the q file)")
       ->type_name("T")
       ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
   add_file(program, command.outputs, "-o,--output",
@@ -62,30 +62,29 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       [&command](const std::string& text, const std::string& where) {
         command.causal = parse_causal(text, where);
       },
-      "top_left: query i sees keys 0 .. i; bottom_right: the last query sees the last key of k; "
-      "at_lengths: the last one before --kv-lengths; at_offsets: as --query-offsets says; none "
-      "(default)")
+      "top_left: query i attends to keys 0 .. i; bottom_right: the last query to all keys of k; "
+      "at_lengths: the last query to all keys before --kv-lengths; at_offsets: by --query-offsets; "
+      "none (default)")
       ->group(kPositions);
   add_parsed(
       program, "--window", "L,R",
       [&command](const std::string& text, const std::string& where) {
         std::tie(command.window.left, command.window.right) = parse_pair(text, where, -1);
       },
-      "keys seen to the left and right of a query's own, which is not counted; -1 is open")
+      "visible keys to the left and right of a query's own, which is not counted; -1: no limit")
       ->group(kPositions);
   auto* segments =
       add_file(program, inputs, "--segments",
-               "packed sequences: where each begins, then the length (cu_seqlens); int32 or int64")
+               "packed sequences: the start of each, then the length (cu_seqlens); int32 or int64")
           ->group(kPositions);
-  add_file(
-      program, inputs, "--key-segments",
-      "where the keys of each of those begin, then k_len, if they are other keys than queries; "
-      "int32 or int64")
+  add_file(program, inputs, "--key-segments",
+           "cross attention of packed sequences: the start of each one's keys, then k_len; int32 "
+           "or int64")
       ->group(kPositions)
       ->needs(segments);
   add_file(program, inputs, "--kv-lengths",
-           "[batch]: keys from there on are padding; with --causal at_lengths the last key that is "
-           "none is the last query's own. int32 or int64")
+           "[batch]: keys from this index on are padding; with --causal at_lengths the key before "
+           "it is the last query's own. int32 or int64")
       ->group(kPositions)
       ->excludes(segments);
   add_file(program, inputs, "--query-offsets",
@@ -94,17 +93,17 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       ->excludes(segments);
   auto* queries =
       add_file(program, inputs, "--query-positions",
-               "[batch or 1, length]: ids of the queries, which rotations and biases then go by "
-               "instead of places; masks and content terms still go by place. int32 or int64")
+               "[batch or 1, length]: position ids of the queries, for rotations and biases; masks "
+               "and content terms still use the index in the sequence. int32 or int64")
           ->group(kPositions);
   auto* keys = add_file(program, inputs, "--key-positions",
-                        "[batch or 1, k_len]: those of the keys; both or neither")
+                        "[batch or 1, k_len]: position ids of the keys; give both or neither")
                    ->group(kPositions)
                    ->needs(queries);
   queries->needs(keys);
   add_file(program, inputs, "--mask",
-           "broadcasts to [batch, heads, length, k_len], rank 1 to 4: bool, true is seen; or "
-           "floats, added to the scores")
+           "broadcasts to [batch, heads, length, k_len], rank 1 to 4: bool (true: visible), or "
+           "floats that are added to the scores")
       ->group(kPositions);
 }
 
@@ -114,14 +113,14 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
       [&command](const std::string& text, const std::string& where) {
         command.scale = parse_finite(text, where);
       },
-      "of the scores (default 1 / sqrt(head_dim))")
+      "factor of the scores (default 1 / sqrt(head_dim))")
       ->group(kScores);
   add_parsed(
       program, "--softcap", "C",
       [&command](const std::string& text, const std::string& where) {
         command.softcap = parse_finite(text, where, 0);
       },
-      "C tanh(score / C) instead of each score, before biases; 0: off (default)")
+      "replaces each score by C tanh(score / C), before biases; 0: off (default)")
       ->group(kScores);
   add_file(program, command.inputs, "--bias",
            "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
@@ -129,14 +128,14 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
   program.add_flag("--alibi", command.alibi, "the slopes of the ALiBi paper for the heads of q")
       ->group(kScores);
   add_file(program, command.inputs, "--sinks",
-           "[heads]: a logit per head that takes its share of the softmax and gives nothing")
+           "[heads]: a logit per head that takes part in the softmax but has no value")
       ->group(kScores);
   add_parsed(
       program, "--rotary-base", "B",
       [&command](const std::string& text, const std::string& where) {
         command.rotary_base = parse_finite(text, where, 0, true);
       },
-      "turn q and k to their positions before the scores (10000 with --rotary-layout alone)")
+      "rotate q and k by their positions before the scores (10000 with --rotary-layout alone)")
       ->group(kScores);
   add_parsed(
       program, "--rotary-layout", "NAME",
@@ -158,7 +157,7 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
       [&command](const std::string& text, const std::string& where) {
         command.stage = parse_stage(text, where);
       },
-      "of the weights: scores | capped | biased | probabilities (default)")
+      "stage of the weights: scores | capped | biased | probabilities (default)")
       ->needs(weights);
   add_file(program, outputs, "--lse", "log(sum(exp(scores))) of each row, [batch, heads, length]");
 
@@ -166,7 +165,8 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
                         "the gradient of a loss with respect to the output, of its shape and type")
                    ->group(kGradients);
   const auto add = [&](const char* option, const char* of, const char* with) {
-    auto* file = add_file(program, outputs, option, std::string("the loss's gradient of ") + of)
+    auto* file = add_file(program, outputs, option,
+                          std::string("the gradient of the loss with respect to ") + of)
                      ->group(kGradients)
                      ->needs(grad);
     if (with != nullptr) file->needs(program.get_option(with));
@@ -175,10 +175,10 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
   add("--dk", "k", nullptr);
   add("--dv", "v", nullptr);
   add("--dbias", "the bias", "--bias");
-  add("--dmask", "the mask, which must be floats", "--mask");
+  add("--dmask", "the mask, which must have floats", "--mask");
   add("--dslopes", "the slopes, [heads]", "--alibi");
   add("--dsinks", "the sinks", "--sinks");
-  add("--dscheme", "what the scheme has learned, by name, .safetensors", nullptr);
+  add("--dscheme", "the scheme's learned weights, by name, .safetensors", nullptr);
 }
 
 // Why the operator cannot take a scheme.
@@ -274,9 +274,8 @@ void add_attention(CLI::App& program, Job& job) {
       "the operator on arrays from .npy files\n"
       "Computes softmax(scale q k^T + biases and masks) v of arrays from .npy files, and its "
       "gradients. float32, bfloat16 and float16 run on fast kernels; float64 is computed in "
-      "float64, "
-      "for reference. Files are written when everything has been computed, each complete or not at "
-      "all.");
+      "float64, for reference. Files are written after everything has been computed, each complete "
+      "or not at all.");
   auto attention = std::make_shared<AttentionCommand>();
   add_arrays(command, *attention);
   add_visibility(command, *attention);
@@ -285,7 +284,7 @@ void add_attention(CLI::App& program, Job& job) {
   add_threads(command, attention->threads);
   command.add_flag(
       "--explain", attention->explain,
-      "print which kernel runs, its tiles, threads and memory; without -o that is all");
+      "print which kernel runs, its tiles, threads and memory; without -o nothing is computed");
   command.add_flag("--json", attention->json, "print a summary: files, shapes, types, options");
   attention->choice.add_to(command, "none", why_it_cannot_attend);
   command.footer(

@@ -82,14 +82,16 @@ void run(const Average& average) {
 void add_average(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "average",
-      "the mean of models' weights, as one model\n"
-      "Writes a model whose weights are the mean of several models' weights. It can be better than "
-      "each of them if all were trained on from one model (`sextant train --from`) with different "
-      "data or seeds, and costs what one does. Models trained from scratch have no useful mean.");
+      "average the weights of several models\n"
+      "Writes a model whose weights are the mean of several models' weights. The mean can be "
+      "better than each model if all were trained on from one model (`sextant train --from`) with "
+      "different data or seeds, at the cost of one. For models trained from scratch it is "
+      "useless.");
   auto average = std::make_shared<Average>();
   command
-      .add_option("--model", average->models,
-                  "a model's folder, or that of a training run: its best model then; two or more")
+      .add_option(
+          "--model", average->models,
+          "the folder of a model, or of a training run, whose best model is used; two or more")
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->required();

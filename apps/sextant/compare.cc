@@ -148,20 +148,20 @@ void run(Compare& compare) {
 }  // namespace
 
 void add_compare(CLI::App& program, Job& job) {
-  CLI::App& command = *program.add_subcommand(
-      "compare",
-      "does the order of the words matter?\n"
-      "Runs causal attention over two sentences and compares the outputs of their last tokens. "
-      "Without positions any reordering of the earlier words gives the same output; with them it "
-      "does not.");
+  CLI::App& command =
+      *program.add_subcommand("compare",
+                              "whether the order of the words matters\n"
+                              "Runs causal attention over two sentences and compares the outputs "
+                              "of their last tokens. Without positions any reordering of the "
+                              "earlier words gives the same output; with them it differs.");
   auto compare = std::make_shared<Compare>();
   command.add_option("FIRST", compare->first, "one sentence; - reads stdin")->required();
   command.add_option("SECOND", compare->second, "the same words in another order; - reads stdin")
       ->required();
-  auto* lab = command.add_flag(
-      "--lab", compare->lab,
-      "the toy model of six words (<pad> the zebra chased lion .), width 3, seed 2311: "
-      "every number with all digits; tokens separated by spaces");
+  auto* lab =
+      command.add_flag("--lab", compare->lab,
+                       "the toy model of six words (<pad> the zebra chased lion .), width 3, seed "
+                       "2311: prints every number with all digits; tokens are separated by spaces");
   compare->splitting.add_to(command);
   add_model(command, compare->options);
   for (const char* name : {"--split", "--lower", "--heads", "--width", "--seed"}) {

@@ -115,14 +115,14 @@ void run(const Convert& convert) {
 void add_convert_rotary(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "convert-rotary",
-      "a checkpoint from one rotary layout to the other\n"
+      "convert a checkpoint between the rotary layouts\n"
       "Permutes the rows of the projections of q and k, their biases and their norms' weights, per "
-      "head, so that a program that rotates in the other layout computes the same. All other "
-      "tensors are copied byte for byte. The layout is written into the metadata, so that nothing "
-      "is converted twice.");
+      "head, so that a program that uses the other layout computes the same scores. All other "
+      "tensors are copied byte for byte. The layout is written into the metadata, so that a file "
+      "is not converted twice.");
   auto convert = std::make_shared<Convert>();
   command.add_option("INPUT", convert->input, "a .safetensors file")->required();
-  command.add_option("-o,--output", convert->output, "where the result goes, .safetensors")
+  command.add_option("-o,--output", convert->output, "the result, .safetensors")
       ->type_name("FILE")
       ->required();
   command
@@ -137,8 +137,8 @@ void add_convert_rotary(CLI::App& program, Job& job) {
   command
       .add_option(
           "--names", convert->names,
-          "other names of modules, by their ends: q=attention.query,k=attention.key; kinds: "
-          "q, k, qkv, qkv_by_group, q_norm, k_norm")
+          "more module names, given by their last part, such as q=attention.query,k=attention.key; "
+          "kinds: q, k, qkv, qkv_by_group, q_norm, k_norm")
       ->type_name("LIST");
   command.footer(
       "Examples:\n"

@@ -95,19 +95,18 @@ void add_encode(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "encode",
       "the table of a scheme: print, save or draw it\n"
-      "Makes the table of a scheme: [length, width] of what is added to embeddings, [length, "
-      "pairs, 2] of cosine and sine for rotations, [heads, 2 length - 1] for biases by distance "
-      "(index = key - query + length - 1), [heads, length, length] for biases by query and key; "
-      "-inf hides. Sinusoidal tables are exact: "
-      "every value is the true one rounded once, within 0.5001 units in the last place (float64: "
-      "0.51), at any position up to 2^53.");
+      "Computes the table of a scheme: [length, width] for rows that are added to embeddings, "
+      "[length, pairs, 2] for cosines and sines of rotations, [heads, 2 length - 1] for biases by "
+      "distance (index = key - query + length - 1), [heads, length, length] for biases by query "
+      "and key; -inf hides a key. Sinusoidal tables are exact: every value is rounded once, within "
+      "0.5001 units in the last place (float64: 0.51), at any position up to 2^53.");
   auto encode = std::make_shared<Encode>();
   auto* length = add_integer(command, "--length", encode->length, 0, kMostInteger,
                              "rows: positions first, first + 1, ...");
   add_integer(command, "--width", encode->width, 1, kMostInteger,
-              "columns of an added table; must be given for one");
+              "columns of an added table; required for one");
   add_integer(command, "--head-dim", encode->head_dim, 1, kMostInteger,
-              "channels of a head; must be given for a rotation (--width does as well)");
+              "channels of a head; required for a rotation (or --width)");
   auto* first =
       add_integer(command, "--first", encode->first, -kFarthestPosition, kFarthestPosition,
                   "position of the first row, -2^53 .. 2^53 (default 0)");
@@ -135,7 +134,7 @@ void add_encode(CLI::App& program, Job& job) {
           [encode = encode.get()](const std::string& side) {
             encode->side = side == "keys" ? Side::keys : Side::queries;
           },
-          "queries | keys: whose rotation, where keys have their own (default queries)")
+          "queries | keys: which table of a rotation with separate tables (default queries)")
       ->type_name("S")
       ->check(CLI::IsMember({"queries", "keys"}));
   command
@@ -145,10 +144,10 @@ void add_encode(CLI::App& program, Job& job) {
       ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
   constexpr std::int64_t kMostHeads = 1 << 20;
   add_integer(command, "--heads", encode->heads, 1, kMostHeads,
-              "of a bias, or of a rotation per head (default 8)");
+              "number of heads, for biases and rotations per head (default 8)");
   add_threads(command, encode->threads);
   encode->output.add_to(command, kTableFormats,
-                        "save as .npy .csv .json .svg .png or .html, by the ending");
+                        "save as .npy .csv .json .svg .png or .html, by the extension");
   encode->choice.add_to(command, "sinusoidal");
   encode->model.add_to(command);
   for (const char* other : {"--scheme", "--width", "--head-dim", "--heads"}) {

@@ -13,31 +13,30 @@ void add_evaluate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "evaluate",
       "how good a trained model is: BLEU, perplexity\n"
-      "--pairs: translates the first side of every pair and compares with the second: BLEU as "
-      "sacreBLEU computes it (13a, cased), exact matches, and the perplexity of the references. "
-      "--text: how well a language model predicts a text: perplexity per token and bits per "
-      "character.");
+      "--pairs: translates the first side of every pair and compares the result with the second: "
+      "BLEU as sacreBLEU computes it (13a, cased), exact matches, and the perplexity of the "
+      "references. --text: how well a language model predicts a text: perplexity per token and "
+      "bits per character.");
   auto evaluate = std::make_shared<Evaluate>();
   evaluate->model.add_to(command, true)->required();
   auto* pairs = command
                     .add_option("--pairs", evaluate->pairs,
-                                "a file of pairs, one a line, sides separated by a tab")
+                                "a file of pairs, one per line, sides separated by a tab")
                     ->type_name("FILE");
   auto* text = command.add_option("--text", evaluate->text, "a file of text")
                    ->type_name("FILE")
                    ->excludes(pairs);
   add_search(command, evaluate->options.search);
-  command.add_flag("--reverse", evaluate->reverse, "translates the second side to the first");
-  add_integer(command, "--limit", evaluate->limit, 1, kMostInteger,
-              "only so many pairs, the first ones");
-  command.add_option("-o,--output", evaluate->output, "saves the translations, one per line")
+  command.add_flag("--reverse", evaluate->reverse, "translate the second side into the first");
+  add_integer(command, "--limit", evaluate->limit, 1, kMostInteger, "use only the first N pairs");
+  command.add_option("-o,--output", evaluate->output, "save the translations, one per line")
       ->type_name("FILE");
   constexpr std::int64_t kMostLength = 1 << 20;
   add_integer(command, "--length", evaluate->length, 1, kMostLength,
-              "tokens of a window of the text (default: the length in the model's config)");
+              "tokens per window (default: the length in the model's config)");
   add_integer(command, "--stride", evaluate->stride, 1, kMostLength,
-              "slides the window by so many tokens, 1 .. length, and scores only those "
-              "(default: windows side by side)");
+              "slide the window by N tokens, 1 .. length, and score only those (default: windows "
+              "do not overlap)");
   command.add_flag("--json", evaluate->json, "one object with all numbers");
   for (const char* of_pairs : {"--beam", "--length-penalty", "--reverse", "--limit", "--output"}) {
     text->excludes(command.get_option(of_pairs));

@@ -126,11 +126,11 @@ void add_extrapolate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "extrapolate",
       "train at one length, test at others\n"
-      "Trains one small language model per positional scheme, all with the same weights to start "
-      "from, batches and steps, and scores each at several lengths on the same held-out tokens: in "
-      "pieces that do not overlap and in sliding windows. The table goes to stdout, results.json "
+      "Trains one small language model per positional scheme, all with the same initial weights, "
+      "batches and steps, and scores each at several lengths on the same held-out tokens: in "
+      "segments that do not overlap and in sliding windows. The table goes to stdout, results.json "
       "and extrapolation.svg into the folder. The same command continues where it was stopped; "
-      "with other schemes and test lengths it uses what is trained.");
+      "with other schemes or test lengths it reuses the trained models.");
   auto options = std::make_shared<ExtrapolateOptions>();
   options->add_to(command);
   command.footer(
@@ -140,7 +140,7 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "500\n"
       "  sextant extrapolate --text plays.txt --train-length 64 --test-lengths 64,128,256 "
       "--minutes 5\n"
-      "Ctrl-C saves and ends with code 130.");
+      "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
   command.callback([options, &job] {
     options->check();
     job = [options] { run(*options); };

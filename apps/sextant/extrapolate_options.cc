@@ -85,38 +85,40 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
       ->required();
   command
       .add_option("-o,--output", run.folder,
-                  "the experiment's folder, made if needed (default extrapolation)")
+                  "the experiment's folder, created if needed (default extrapolation)")
       ->type_name("DIR");
   const Adder plain{command, "Options"};
   plain.text(
       "--schemes", "LIST",
-      std::string("with their parameters, such as rotary,rotary:base=500000; kerple is "
+      std::string("schemes with their parameters, such as rotary,rotary:base=500000; kerple is "
                   "kerple_log (default ") +
           kSchemes + ")",
       [this](const std::string& given, const std::string&) { run.schemes = schemes_of(given); });
   plain.integer("--train-length", run.data.length, 2, kMostSize, "tokens (default 128)");
-  plain.text("--test-lengths", "LIST", "tokens, rising (default 128,256,512,1024)",
+  plain.text("--test-lengths", "LIST", "tokens, in ascending order (default 128,256,512,1024)",
              [this](const std::string& given, const std::string& where) {
                run.test_lengths = parse_int64_list(given, where, 1000);
              });
   plain.real("--minutes", run.minutes, true, 1e6,
-             "for all schemes together, scoring included: as many steps for each as fit");
-  plain.integer("--steps", run.steps, 1, kMostInteger, "of each scheme, instead of --minutes");
+             "time for all schemes together, scoring included; it determines the number of steps");
+  plain.integer("--steps", run.steps, 1, kMostInteger,
+                "steps of each scheme, instead of --minutes");
   output.add_formats(command, kScoreFormats);
   command
-      .add_option("--picture", picture,
-                  "save the picture here as well (.svg .png .html); the folder has "
-                  "extrapolation.svg")
+      .add_option(
+          "--picture", picture,
+          "also save the picture in this file (.svg .png .html); the folder has extrapolation.svg")
       ->type_name("FILE");
 
   const Adder scoring{command, "Scoring"};
   scoring.integer("--stride", run.stride, 1, kMostSize,
-                  "how far a sliding window moves, and how many of its tokens are scored "
-                  "(default 32); 1 is exact and slow");
+                  "how far a sliding window moves, and how many of its tokens are scored (default "
+                  "32); 1: full context for every token, slow");
   scoring.integer("--scored", run.scored, 1, kMostInteger,
-                  "tokens of the held-out text at most (default 16384)");
-  scoring.real("--held-out", held_out, true, 1,
-               "part of each text, its end, that is scored and not learned (default 0.1)");
+                  "at most so many tokens of the held-out text (default 16384)");
+  scoring.real(
+      "--held-out", held_out, true, 1,
+      "fraction of each text, at its end, that is scored and not trained on (default 0.1)");
 
   const Adder model{command, "The model"};
   model.integer("--width", run.model.width, 1, 1 << 16, "of embeddings and layers (default 128)");
@@ -127,17 +129,17 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
                tokenizer.kind = tokenizer_kind(given);
              });
   model.integer("--vocabulary", tokenizer.vocabulary_size, 5, 1000000,
-                "most tokens (default: all words or characters; 2000 sub-words)");
+                "largest size (default: all words or characters; 2000 sub-words)");
 
   const Adder training{command, "Training"};
-  training.integer("--batch", run.data.sequences, 1, kMostSize, "sequences of a step (default 16)");
+  training.integer("--batch", run.data.sequences, 1, kMostSize, "sequences per step (default 16)");
   training.real("--rate", run.learning_rate, true, 1e6,
-                "highest learning rate; a cosine takes it to a tenth (default 0.002)");
+                "highest learning rate; it falls by a cosine to a tenth (default 0.002)");
   training.real("--dropout", run.dropout, false, 1, "(default 0)");
   training.integer("--seed", run.data.seed, 0, kMostSeed,
                    "of weights, order and dropout, 0 .. 2^32 - 1 (default 0)");
   training.integer("--threads", run.threads, 0, kMostThreads,
-                   "0: all cores (default 0); never changes a bit");
+                   "0: all cores (default 0); results have the same bits for any number");
 }
 
 void ExtrapolateOptions::check() const {

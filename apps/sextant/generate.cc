@@ -93,14 +93,14 @@ void add_sampling(CLI::App& command, Generate& generate) {
   Sampling& sampling = generate.options.sampling;
   const auto check = [&sampling] { check_sampling(sampling); };
   add_real(command, "--temperature", sampling.temperature, check,
-           "logits are divided by it; 0: always the most probable token (default 0.8)");
+           "divides the logits; 0: always the most probable token (default 0.8)");
   add_integer(command, "--top-k", sampling.top_k, 0, kMostInteger,
-              "only the k most probable tokens; 0: all (default 0)");
-  add_real(command, "--top-p", sampling.top_p, check,
-           "only the most probable tokens that make up this probability, above 0, at most 1 "
-           "(default 1)");
+              "sample from the k most probable tokens; 0: all (default 0)");
+  add_real(
+      command, "--top-p", sampling.top_p, check,
+      "sample from the fewest tokens with this total probability, above 0, at most 1 (default 1)");
   add_real(command, "--repetition-penalty", sampling.repetition_penalty, check,
-           "above 1: tokens that were there before are less probable (default 1)");
+           "above 1: earlier tokens become less probable (default 1)");
   command.add_flag("--greedy", generate.greedy, "the same as --temperature 0")
       ->excludes(command.get_option("--temperature"));
 }
@@ -111,8 +111,8 @@ void add_generate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "generate",
       "text from a trained language model\n"
-      "A causal language model continues a prompt, token by token, and prints the text as it is "
-      "made, the prompt first. A masked model predicts, with --fill, each [MASK] of a text.");
+      "A causal language model continues a prompt; prompt and text are printed token by token. "
+      "With --fill, a masked model predicts each [MASK] of a text.");
   auto generate = std::make_shared<Generate>();
   generate->model.add_to(command)->required();
   auto* prompt =
@@ -124,12 +124,13 @@ void add_generate(CLI::App& program, Job& job) {
                    ->type_name("TEXT")
                    ->excludes(prompt);
   add_integer(command, "--tokens", generate->options.most, 1, kMostMadeTokens,
-              "how many, if no end comes before (default 200)");
+              "how many at most (default 200)");
   add_sampling(command, *generate);
   add_integer(command, "--seed", generate->options.seed, 0, kMostSeed,
-              "of the random choices, 0 .. 2^32 - 1 (default 1)");
+              "seed of the random choices, 0 .. 2^32 - 1 (default 1)");
   command
-      .add_option("--stop", generate->stop, "ends before this text; it is no part of the result")
+      .add_option("--stop", generate->stop,
+                  "stop before this text, which is not part of the result")
       ->type_name("TEXT");
   for (const char* other : {"--tokens", "--temperature", "--top-p", "--repetition-penalty",
                             "--greedy", "--seed", "--stop"}) {

@@ -162,12 +162,11 @@ void run(const Identify& identify) {
 void add_identify(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "identify",
-      "which scheme made the table in this file?\n"
-      "Finds out how a table of positions was made, from its numbers alone: layout, ladder, base, "
-      "first position, scale, and the known mistakes. A slice of a longer table is enough; what "
-      "fits no formula is called unknown. Caches of rotations (cosines, sines, scaled too), "
-      "ALiBi's "
-      "slopes and biases and T5's buckets are known as well.");
+      "find the scheme that made a table\n"
+      "Finds out from the numbers alone how a table of positions was made: layout, ladder, base, "
+      "first position, scale, and known mistakes. A slice of a longer table is enough. A table "
+      "that fits no formula is reported as unknown. Also recognised: caches of rotations (cosines "
+      "and sines, also scaled), ALiBi's slopes and biases, T5's buckets.");
   auto identify = std::make_shared<Identify>();
   command
       .add_option("FILE", identify->file,

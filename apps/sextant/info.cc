@@ -48,9 +48,8 @@ void add_info(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "info",
       "version, compiler, instruction sets, threads\n"
-      "Says what was built and what runs: the version, the compiler, the instruction sets that "
-      "were compiled and the one in use on this processor, and how many threads a call uses "
-      "(OMP_NUM_THREADS changes that).");
+      "Prints the version, the compiler, the compiled instruction sets and the one in use on this "
+      "processor, and the number of threads of a call (set by OMP_NUM_THREADS).");
   auto output = std::make_shared<Output>();
   output->add_to(command, kTextOrJson, "save as .json");
   command.footer("Examples:\n  sextant info\n  OMP_NUM_THREADS=1 sextant info --json");

@@ -139,7 +139,7 @@ void add_list(CLI::App& program, Job& job) {
       "its paper, its parameters, which are options of the other commands, and its weights. --json "
       "has all of that for every scheme.");
   auto list = std::make_shared<List>();
-  command.add_option("NAME,--scheme", list->scheme, "only this one, in full");
+  command.add_option("NAME,--scheme", list->scheme, "show only this scheme, in full");
   list->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
       "Examples:\n"

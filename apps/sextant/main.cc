@@ -50,11 +50,9 @@ class HelpText : public CLI::Formatter {
 };
 
 void build(CLI::App& program, Job& job) {
-  program.description(
-      "Sextant shows how transformers know where a word stands: positional encodings and "
-      "attention, exact, on the CPU.");
+  program.description("Sextant: positional encodings and attention for transformers, on the CPU.");
   program.formatter(std::make_shared<HelpText>());
-  program.set_help_flag("-h,--help", "what this does, its options and examples");
+  program.set_help_flag("-h,--help", "show this help");
   program.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION, "the version");
   program.require_subcommand(1);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
@@ -82,7 +80,7 @@ void build(CLI::App& program, Job& job) {
       "  sextant attend \"the cat sat on the mat\" --causal\n"
       "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab\n"
       "  sextant report \"The black cat sat on the couch.\" -o report.html\n"
-      "Exit codes: 0 done, 1 unusable input, 2 wrong command line.");
+      "Exit codes: 0 success, 1 unusable input, 2 wrong command line.");
 }
 
 // An option that was given with nothing is not one that was not given: every option of every

@@ -10,14 +10,14 @@ namespace sextant::app {
 void ModelConfigOption::add_to(CLI::App& command) {
   auto* config = command
                      .add_option("--config", path,
-                                 "instead of --scheme and its parameters: those of a model, from "
-                                 "its config.json as on the Hugging Face hub")
+                                 "take the scheme and its parameters from a model's config.json, "
+                                 "as on the Hugging Face hub")
                      ->type_name("FILE")
                      ->check([](const std::string& name) {
                        return name.empty() ? std::string("must not be empty") : std::string();
                      });
   add_integer(command, "--layer", layer, 0, kMostInteger,
-              "with --config: which layer, from 0; must be given where their tables differ")
+              "with --config: the layer, from 0; required if tables differ between layers")
       ->needs(config);
 }
 

@@ -24,8 +24,8 @@ std::string described(ModelKind kind) {
 CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   where_ = command.get_name() + ".model";
   add_threads(command, threads);
-  std::string text = "the model's folder, or that of a training run: its best model then";
-  if (several) text += "; again for an ensemble";
+  std::string text = "the folder of a model, or of a training run, whose best model is used";
+  if (several) text += "; repeat it for an ensemble";
   // One value each, or the words behind it would be folders too.
   return command.add_option("--model", folders, text)->type_name("DIR")->allow_extra_args(false);
 }

@@ -30,9 +30,9 @@ std::string checked(std::string text, const std::string& source, std::uint64_t l
 }  // namespace
 
 void add_threads(CLI::App& command, int& threads) {
-  add_integer(
-      command, "--threads", threads, 0, kMostThreads,
-      "0 .. " + std::to_string(kMostThreads) + "; 0: all cores (default 0); never changes a bit");
+  add_integer(command, "--threads", threads, 0, kMostThreads,
+              "0 .. " + std::to_string(kMostThreads) +
+                  "; 0: all cores (default 0); results have the same bits for any number");
 }
 
 std::string read_text(const std::string& text, const std::string& where, std::uint64_t longest) {
@@ -81,11 +81,11 @@ std::vector<std::string> Splitting::tokens(const std::string& text,
 }
 
 void add_model(CLI::App& command, SentenceAttentionOptions& options) {
-  add_integer(command, "--heads", options.heads, 1, kMostInteger, "how many heads (default 4)");
+  add_integer(command, "--heads", options.heads, 1, kMostInteger, "number of heads (default 4)");
   add_integer(command, "--width", options.width, 1, kMostInteger,
-              "of the model, a multiple of the heads (default 64)");
+              "width of the model, a multiple of the heads (default 64)");
   add_integer(command, "--seed", options.seed, 0, kMostSeed,
-              "of the weights, 0 .. 2^32 - 1 (default 7)");
+              "seed of the weights, 0 .. 2^32 - 1 (default 7)");
 }
 
 std::string encode_command(const Sinusoidal& options, DType dtype) {
@@ -122,7 +122,8 @@ void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
     formats += (formats.empty() ? "" : " | ") + std::string(name_of(format));
     names.emplace_back(name_of(format));
   }
-  command.add_option("--format", format_name, formats + ": for stdout, or instead of the ending")
+  command
+      .add_option("--format", format_name, formats + ": for stdout, or instead of the extension")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
   if (std::find(allowed.begin(), allowed.end(), Format::json) != allowed.end()) {

@@ -107,14 +107,12 @@ void add_plot(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "plot",
       "pictures of a table of positions\n"
-      "Draws a table of positions. sinusoids: chosen columns as curves, "
-      "the words of TEXT marked on "
-      "them. rows: the vectors of chosen positions. heatmap: the whole "
-      "table, of schemes of any kind: rotations as cosines and sines, biases by distance or by "
-      "query and key. similarity: how similar any two positions are. "
-      "distance: the same by their distance, or what a scheme makes of a "
-      "distance; --schemes draws several together. Loss curves of trainings: "
-      "`sextant plot losses`.");
+      "Draws a table of positions. sinusoids: chosen columns as curves, the words of TEXT marked "
+      "on them. rows: the vectors of chosen positions. heatmap: the whole table, of schemes of any "
+      "kind: rotations as cosines and sines, biases by distance or by query and key. similarity: "
+      "how similar any two positions are. distance: similarity or bias as a function of the "
+      "distance; --schemes draws several together. Loss curves of training runs: `sextant plot "
+      "losses`.");
   auto plot = std::make_shared<PlotOptions>();
   command.add_option("KIND", plot->kind, "sinusoids | rows | heatmap | similarity | distance");
   plot->text.add_to(command, "sinusoids: words to mark");
@@ -124,12 +122,13 @@ void add_plot(CLI::App& program, Job& job) {
   add_integer(command, "--width", plot->width, 1, kMostInteger,
               "dimensions of added tables (default 100 for sinusoids and rows, else 512)");
   add_integer(command, "--head-dim", plot->head_dim, 1, kMostInteger,
-              "channels of a head, of rotations (default 64)");
+              "channels of a head, for rotations (default 64)");
   constexpr std::int64_t kMostHeads = 1 << 20;
-  add_integer(command, "--heads", plot->heads, 1, kMostHeads, "of biases (default 8)");
+  add_integer(command, "--heads", plot->heads, 1, kMostHeads,
+              "number of heads, for biases (default 8)");
   auto* head = add_integer(command, "--head", plot->head, 0, kMostHeads - 1,
-                           "distance: of a bias, which (default: the one in the middle)");
-  command.add_flag("--all-heads", plot->all_heads, "distance: of a bias, a curve for each of them")
+                           "distance: the head of a bias (default: the middle one)");
+  command.add_flag("--all-heads", plot->all_heads, "distance: a curve for each head of a bias")
       ->excludes(head);
   add_integer(command, "--first", plot->first, -kFarthestPosition, kFarthestPosition,
               "position of the first row, -2^53 .. 2^53 (default 0)");
@@ -144,14 +143,14 @@ void add_plot(CLI::App& program, Job& job) {
             meaning)
         ->type_name("LIST");
   };
-  add_list("columns", plot->columns, "sinusoids: which (default 1,2,20,21,40,41)");
-  add_list("rows", plot->rows, "rows: which, counted from the first (default 0,4,10)");
+  add_list("columns", plot->columns, "sinusoids: which columns (default 1,2,20,21,40,41)");
+  add_list("rows", plot->rows, "rows: which rows, counted from the first (default 0,4,10)");
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
       ->check(CLI::IsMember({"cosine", "dot"}));
   command
       .add_option("--schemes", plot->schemes,
-                  "distance: several together, with their parameters, such as "
+                  "distance: several schemes with their parameters, such as "
                   "sinusoidal,rotary,rotary:base=500000; one panel per kind")
       ->type_name("LIST");
   auto* table = command

@@ -42,13 +42,13 @@ void run(const PlotLosses& options) {
 }  // namespace
 
 void add_plot_losses(CLI::App& plot, Job& job) {
-  CLI::App& command = *plot.add_subcommand(
-      "losses",
-      "loss curves of trainings\n"
-      "Draws the losses that `sextant train` wrote, of one run or of several side by side. A run "
-      "may still be going on.");
+  CLI::App& command =
+      *plot.add_subcommand("losses",
+                           "loss curves of training runs\n"
+                           "Draws the losses that `sextant train` wrote, of one run or of several "
+                           "side by side. A run may still be in progress.");
   auto options = std::make_shared<PlotLosses>();
-  command.add_option("DIR", options->folders, "folders of trainings")->required();
+  command.add_option("DIR", options->folders, "folders of training runs")->required();
   options->output.add_to(command, kLossFormats,
                          "save the picture (.svg .png .html) or its numbers (.json)");
   command.footer(

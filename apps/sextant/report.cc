@@ -49,13 +49,12 @@ void run(const Report& report) {
 }  // namespace
 
 void add_report(CLI::App& program, Job& job) {
-  CLI::App& command = *program.add_subcommand("report",
-                                              "one page: from a sentence to attention\n"
-                                              "Writes one self-contained page about a text: its "
-                                              "tokens, their positions, attention maps with "
-                                              "and without positions and mask, whether order "
-                                              "matters, how similar its words are, how exact "
-                                              "the tables are. It needs no network.");
+  CLI::App& command = *program.add_subcommand(
+      "report",
+      "one page about a text, from words to attention\n"
+      "Writes one self-contained page about a text: its tokens, their positions, attention maps "
+      "with and without positions and mask, whether order matters, how similar its words are, how "
+      "exact the tables are. The page loads nothing from the network.");
   auto report = std::make_shared<Report>();
   report->text.add_to(command, "the text");
   command
@@ -64,8 +63,8 @@ void add_report(CLI::App& program, Job& job) {
           [report = report.get()](const std::string& text) {
             report->words = parse_words(text, "report.words");
           },
-          "two words of the text to compare, such as black,brown, and to swap when both are in the "
-          "sentences that are drawn (default: the two longest of those)")
+          "two words of the text to compare, such as black,brown; they are swapped if both are in "
+          "the sentences that are drawn (default: the two longest words there)")
       ->type_name("A,B");
   command.add_option("-o,--output", report->path, "the page (default report.html; - is stdout)")
       ->type_name("FILE")
@@ -75,7 +74,7 @@ void add_report(CLI::App& program, Job& job) {
       "  sextant report \"The black cat sat on the couch.\" -o report.html\n"
       "  sextant report --file story.txt --words king,queen -o story.html\n"
       "  echo \"Dog bites man!\" | sextant report - -o report.html\n"
-      "Of a longer text the first sentences, up to 60 tokens, are drawn.");
+      "Of a longer text only the first sentences, up to 60 tokens, are drawn.");
   command.callback([report, &job] {
     report->text.check("report.text");
     if (report->path != "-") {

@@ -109,15 +109,14 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
           .add_option("--scheme", scheme,
                       names_by_kind(refusal) +
                           (default_scheme.empty() ? "" : "(default " + default_scheme + ") ") +
-                          "Each has parameters, which are options: `sextant list NAME`. "
-                          "Where this command has an option of that name itself, say "
-                          "--scheme-PARAMETER")
+                          "Each has parameters, which are options: `sextant list NAME`. If this "
+                          "command has an option of that name itself, use --scheme-PARAMETER")
           ->type_name("NAME")
           ->group(kSchemeGroup);
   command
       .add_option("--scheme-weights", weights_file,
-                  "a .safetensors file with what the scheme has learned, by the names of `sextant "
-                  "list NAME` (default: where its training starts)")
+                  "a .safetensors file with the learned weights of the scheme, named as in "
+                  "`sextant list NAME` (default: the initial weights)")
       ->type_name("FILE")
       ->group(kSchemeGroup);
   std::vector<std::string> done;
@@ -144,7 +143,8 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
   command
       .add_flag_function(
           "--doubled-exponent", [this](std::int64_t) { parameters["exponent"] = "doubled"; },
-          "a known mistake: --exponent doubled, every wavelength exponent twice as large")
+          "reproduce a known mistake: the same as --exponent doubled, every exponent twice as "
+          "large")
       ->excludes(exponent)
       ->group(kSchemeGroup);
 }

@@ -132,10 +132,9 @@ void add_similarity(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "similarity",
       "how similar two words are, with and without positions\n"
-      "Prints three cosine similarities of two words: of their vectors (skip-gram, trained on the "
-      "text, or loaded, or those of a model), of the sinusoidal encodings of their positions, and "
-      "of both together, "
-      "sqrt(width) * word + position.");
+      "Prints three cosine similarities of two words: of their vectors (skip-gram vectors trained "
+      "on the text, vectors from a file, or those of a model), of the sinusoidal encodings of "
+      "their positions, and of the sum, sqrt(width) * word + position.");
   auto similarity = std::make_shared<Similarity>();
   command.add_option("FIRST", similarity->first, "one word")->required();
   command.add_option("SECOND", similarity->second, "another word")->required();
@@ -149,7 +148,7 @@ void add_similarity(CLI::App& program, Job& job) {
           ->type_name("FILE");
   auto* model = command
                     .add_option("--model", similarity->model,
-                                "take the vectors that this model has learned: `sextant train`")
+                                "take the embedding of this model of `sextant train`")
                     ->type_name("DIR")
                     ->excludes(vectors);
   command
@@ -158,8 +157,8 @@ void add_similarity(CLI::App& program, Job& job) {
           [similarity = similarity.get()](const std::string& text) {
             similarity->positions = parse_pair(text, "similarity.positions");
           },
-          "of the two words, such as 2,10 (default: their places, counted from 0, in the first "
-          "sentence that has both, else where each first stands)")
+          "of the two words, such as 2,10, counted from 0 (default: those in the first sentence "
+          "that has both, else in the first that has each)")
       ->type_name("A,B");
   add_integer(command, "--width", similarity->width, 1, kMostInteger,
               "of vectors and positions (default 512, or that of --vectors or --model)");
@@ -167,15 +166,15 @@ void add_similarity(CLI::App& program, Job& job) {
   constexpr std::int64_t kMostWords = 1 << 30;
   for (CLI::Option* option :
        {add_integer(command, "--window", training.window, 1, kMostWords,
-                    "training: words to either side (default 5)"),
+                    "training: context words on either side (default 5)"),
         add_integer(command, "--epochs", training.epochs, 1, kMostWords,
-                    "training: passes (default 5)"),
+                    "training: passes over the text (default 5)"),
         add_integer(command, "--minimum-count", training.minimum_count, 1, kMostWords,
                     "training: rarer words get no vector (default 1)"),
         add_integer(command, "--seed", training.seed, 0, kMostSeed, "training (default 0)")}) {
     option->excludes(vectors)->excludes(model);  // they are trained already
   }
-  command.add_option("--save-vectors", similarity->save_vectors, "keep the vectors as a .vec file")
+  command.add_option("--save-vectors", similarity->save_vectors, "save the vectors as a .vec file")
       ->type_name("FILE");
   similarity->output.add_to(command, kTextOrJson, "save as .json");
   similarity->choice.add_to(command, "sinusoidal", [](const Scheme& scheme) -> std::string {

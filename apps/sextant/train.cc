@@ -77,9 +77,9 @@ void add_train(CLI::App& program, Job& job) {
       "train",
       "train a small transformer on your text\n"
       "Trains a language model (lm), a masked language model (mlm) or a translator (translate) on "
-      "your files, or a translator of dates on data of its own (dates). The folder holds the best "
+      "your files, or a translator of dates on built-in data (dates). The folder holds the best "
       "and the last model with their tokenizer, the metrics of every step and a picture of them. A "
-      "run that was stopped continues with --resume, bit for bit as if it had not been.");
+      "stopped run continues with --resume, bit for bit as if it had not stopped.");
   auto options = std::make_shared<TrainOptions>();
   options->add_to(command);
   command.footer(
@@ -90,7 +90,7 @@ void add_train(CLI::App& program, Job& job) {
       "  sextant train translate --pairs train.tsv --valid valid.tsv --pointer --minutes 60 -o "
       "run\n"
       "  sextant train --resume -o run --minutes 90\n"
-      "Ctrl-C saves and ends with code 130.");
+      "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
   command.callback([options, &command, &job] {
     options->check(command);
     if (!options->resume) options->plan(command);  // throws what the words alone tell

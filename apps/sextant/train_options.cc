@@ -112,10 +112,10 @@ void add_model_options(CLI::App& command, TrainOptions& to) {
   model.word("--norm", parse_norm_kind, SEXTANT_FIELD(settings.model.norm),
              "layer | rms (default layer)");
   model.flag("--post-norm", false, SEXTANT_FIELD(settings.model.pre_norm),
-             "norms behind each block, as in the paper of 2017, instead of before it");
+             "norms after each block, as in Vaswani et al. 2017, instead of before it");
   model.flag("--no-bias", false, SEXTANT_FIELD(settings.model.bias), "linear maps without bias");
   model.flag("--untied", false, SEXTANT_FIELD(settings.model.tied),
-             "logits have a matrix of their own instead of the embedding");
+             "a separate matrix for the logits instead of the embedding");
   const TrainOptionAdder pairs{command, to, kModel, kPairTasks};
   pairs.integer("--encoder-layers", 1, 1000, SEXTANT_FIELD(settings.model.encoder_layers),
                 "translate, dates: of the encoder (default: the layers)");
@@ -126,25 +126,24 @@ void add_model_options(CLI::App& command, TrainOptions& to) {
 void add_data_options(CLI::App& command, TrainOptions& to) {
   const TrainOptionAdder data{command, to, "The data"};
   data.integer("--length", 1, kMostSize, SEXTANT_FIELD(settings.length),
-               "tokens of a sequence; of pairs: longer sides are cut (default 128)");
+               "tokens per sequence; longer sides of pairs are cut (default 128)");
   data.real("--held-out", 0, 1, true, SEXTANT_FIELD(settings.held_out),
-            "part of the data that is held out for validation: the end of each text, pairs at "
-            "random (default 0.1)");
+            "fraction of the data that is held out for validation: the end of each text, random "
+            "pairs (default 0.1)");
   data.word(
       "--tokenizer",
       [](const std::string& name, const std::string&) { return tokenizer_kind(name); },
       SEXTANT_FIELD(settings.tokenizer.kind),
       "word | character | subword (default character; mlm, translate: subword)");
   data.integer("--vocabulary", 5, 1000000, SEXTANT_FIELD(settings.tokenizer.vocabulary_size),
-               "most tokens (default: all words or characters; 4000 sub-words, "
-               "translate 12000)");
+               "largest size (default: all words or characters; 4000 sub-words, translate 12000)");
   data.flag("--lower-case", true, SEXTANT_FIELD(settings.tokenizer.lower_case),
-            "the text is lower-cased first");
+            "lower-case the text first");
   data.integer("--min-count", 1, kMostInteger, SEXTANT_FIELD(settings.tokenizer.minimum_count),
                "rarer words and characters are unknown (default 1)");
   const TrainOptionAdder masked{command, to, "The data", "mlm"};
   masked.real("--masked", 0, 1, true, SEXTANT_FIELD(settings.masked),
-              "mlm: part of the tokens that is to be predicted (default 0.15)");
+              "mlm: fraction of the tokens to predict (default 0.15)");
 }
 
 void add_step_options(CLI::App& command, TrainOptions& to) {
@@ -152,34 +151,34 @@ void add_step_options(CLI::App& command, TrainOptions& to) {
   steps.integer("--steps", 1, kMostInteger, SEXTANT_FIELD(trainer.steps),
                 "how many (dates: default 600)");
   steps.real("--minutes", 0, kAnyNumber, true, SEXTANT_FIELD(trainer.minutes),
-             "on the clock, across resumed runs; with --steps: what comes first");
+             "wall time across resumed runs; with --steps: whichever ends first");
   steps.integer("--patience", 1, kMostInteger, SEXTANT_FIELD(trainer.patience),
-                "ends after so many validations that are no better than the best");
+                "end after N validations without a new best loss");
   steps.integer("--batch", 1, kMostSize, SEXTANT_FIELD(settings.batch),
-                "sequences or pairs of a step (default 32; translate, dates 64)");
+                "sequences or pairs per step (default 32; translate, dates 64)");
   steps.integer("--parts", 1, kMostSize, SEXTANT_FIELD(settings.parts),
-                "batches that a step is made in: less memory, the same sums (default 1)");
+                "batches per step: less memory, the same sums (default 1)");
   steps.real("--rate", 0, kAnyNumber, true, SEXTANT_FIELD(trainer.schedule.peak),
              "highest learning rate (default 0.001; dates 0.003)");
   steps.integer("--warmup", 0, kMostInteger, SEXTANT_FIELD(trainer.schedule.warmup),
-                "steps that rise to it (default 100, translate 400; at most a tenth of --steps)");
+                "steps of linear warm-up (default 100, translate 400; at most a tenth of --steps)");
   steps.word("--decay", parse_decay, SEXTANT_FIELD(trainer.schedule.decay),
-             "constant | inverse_square_root | cosine: what follows (default cosine to 1/20 with "
-             "--steps, else inverse_square_root)");
+             "constant | inverse_square_root | cosine: the rate after the warm-up (default cosine "
+             "to 1/20 with --steps, else inverse_square_root)");
   steps.real("--weight-decay", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.weight_decay),
              "of AdamW (default 0.1; dates 0.01)");
   steps.real("--clip", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.clip_norm),
-             "largest norm of the gradients; 0: any (default 1)");
+             "largest norm of the gradients; 0: no limit (default 1)");
   steps.real("--dropout", 0, 1, false, SEXTANT_FIELD(trainer.dropout),
              "(default 0.1; translate 0.3, dates 0)");
   steps.real("--word-dropout", 0, 1, false, SEXTANT_FIELD(trainer.word_dropout),
-             "part of the words whose vectors are hidden in a step (default 0)");
+             "fraction of the words whose vectors are hidden in a step (default 0)");
   steps.real("--smoothing", 0, 1, false, SEXTANT_FIELD(settings.smoothing),
-             "of labels (default 0; translate 0.1)");
+             "label smoothing (default 0; translate 0.1)");
   steps.integer("--seed", 0, kMostSeed, SEXTANT_FIELD(trainer.seed),
                 "of weights, order and dropout, 0 .. 2^32 - 1 (default 0)");
   steps.integer("--threads", 0, kMostThreads, SEXTANT_FIELD(trainer.threads),
-                "0: all cores (default 0); never changes a bit");
+                "0: all cores (default 0); results have the same bits for any number");
   steps.integer("--validate-every", 1, kMostInteger, SEXTANT_FIELD(trainer.validate_every),
                 "steps (default 250; dates 200)");
   steps.integer("--checkpoint-every", 1, kMostInteger, SEXTANT_FIELD(trainer.checkpoint_every),
@@ -251,22 +250,22 @@ bool is_about_model(const CLI::Option& option, const std::string& name) {
 void TrainOptions::add_to(CLI::App& command) {
   command.add_option("KIND", kind,
                      "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
-                     "of sentences; dates: a small task that ships");
-  command.add_option("-o,--output", folder, "the run's folder, made if needed")->type_name("DIR");
-  command.add_flag(
-      "--resume", resume,
-      "continue the run in -o with its settings; only --steps, --minutes and --patience "
-      "may be new");
+                     "of sentences; dates: a small built-in task");
+  command.add_option("-o,--output", folder, "the run's folder, created if needed")
+      ->type_name("DIR");
+  command.add_flag("--resume", resume,
+                   "continue the run in -o with its settings; only --steps, --minutes and "
+                   "--patience may change");
   command.add_flag("--json", json, "the result as one JSON object");
   constexpr const char* kData = "The data";
   command.add_option("--text", texts_, "lm, mlm: one or more files of text")
       ->type_name("FILE ...")
       ->group(kData);
-  command.add_option("--pairs", pairs_, "translate: a pair a line, two columns with a tab between")
+  command
+      .add_option("--pairs", pairs_, "translate: one pair per line, two columns separated by a tab")
       ->type_name("FILE.tsv")
       ->group(kData);
-  command
-      .add_option("--valid", valid_, "translate: the pairs that are held out (default: --held-out)")
+  command.add_option("--valid", valid_, "translate: the held-out pairs (default: as --held-out)")
       ->type_name("FILE.tsv")
       ->group(kData);
   kinds_ = {{"--text", kTextTasks},
@@ -276,22 +275,22 @@ void TrainOptions::add_to(CLI::App& command) {
   const TrainOptionAdder pairs{command, *this, kData, "translate"};
   pairs.flag(
       "--reverse", true, [](TrainPlan & plan) -> auto& { return plan.settings.reverse; },
-      "translate: from the second column to the first");
+      "translate from the second column to the first");
   pairs.word(
       "--augment", parse_augmentation,
       [](TrainPlan & plan) -> auto& { return plan.settings.augment; },
-      "translate, where both sides are one language: more pairs; one or more of turn (the other "
-      "way round), shuffle (each target from its own words in a disturbed order), replace (other "
-      "words on both sides for those that they share) and join (each with the next one), with "
-      "commas between");
+      "translate, if both sides are the same language: more pairs, by one or more of turn (both "
+      "directions), shuffle (each target with its own words in a disturbed order), replace (words "
+      "that both sides share are replaced) and join (each pair with the next), separated by "
+      "commas");
   pairs.real(
       "--subword-dropout", 0, 1, false,
       [](TrainPlan & plan) -> auto& { return plan.settings.subword_dropout; },
-      "translate: part of the sub-words that are split into smaller ones, others in each epoch "
-      "(default 0)");
+      "translate: fraction of the sub-words that are split into smaller ones, different in each "
+      "epoch (default 0)");
   add_data_options(command, *this);
   command
-      .add_option("--from", from_, "start from this trained model, with its tokenizer, on any data")
+      .add_option("--from", from_, "start from this trained model and its tokenizer, on any data")
       ->type_name("DIR")
       ->group(kModel);
   add_model_options(command, *this);

@@ -93,18 +93,17 @@ void run(const Translate& command) {
 }  // namespace
 
 void add_translate(CLI::App& program, Job& job) {
-  CLI::App& command = *program.add_subcommand(
-      "translate",
-      "lines of text through a trained translator\n"
-      "Translates one sentence per line, in order; an empty line stays one. Lines of stdin are "
-      "answered as they come.");
+  CLI::App& command =
+      *program.add_subcommand("translate",
+                              "translate lines of text with a trained model\n"
+                              "Translates one sentence per line, in order; an empty line stays "
+                              "empty. Lines of stdin are translated as they arrive.");
   auto translate = std::make_shared<Translate>();
   translate->model.add_to(command, true)->required();
   translate->text.add_to(command, "the text to translate, one sentence per line");
   add_search(command, translate->options.search);
-  auto* n_best =
-      add_integer(command, "--n-best", translate->options.search.n_best, 1, kMostInteger,
-                  "that many translations of each line, with the line's number and a score");
+  auto* n_best = add_integer(command, "--n-best", translate->options.search.n_best, 1, kMostInteger,
+                             "N translations of each line, with the line's number and a score");
   command.add_flag("--json", translate->json,
                    "one object per line: source and translations with their scores");
   command.footer(

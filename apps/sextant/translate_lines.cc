@@ -72,7 +72,7 @@ std::string Translators::text(std::string_view line, const Hypothesis& found, in
 void add_search(CLI::App& command, BeamSearch& search) {
   constexpr std::int64_t kMostBeams = 4096;
   add_integer(command, "--beam", search.beams, 1, kMostBeams,
-              "hypotheses that are followed; 1: greedy (default 4)");
+              "number of hypotheses; 1: greedy (default 4)");
   const std::string where = command.get_name() + ".length-penalty";
   command
       .add_option_function<std::string>(
@@ -80,7 +80,7 @@ void add_search(CLI::App& command, BeamSearch& search) {
           [&search, where](const std::string& text) {
             search.length_penalty = parse_finite(text, where, 0);
           },
-          "0: log-probabilities as they are; larger: longer translations (default 1)")
+          "0: none; larger: longer translations (default 1)")
       ->type_name("X");
 }
 

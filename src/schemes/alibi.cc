@@ -69,7 +69,7 @@ SchemeTable make(const SchemeRequest& request) {
 constinit const Scheme kAlibi = {
     .name = "alibi",
     .kind = SchemeKind::distance_bias,
-    .idea = "Lowers a score by a fixed slope per step of distance, another slope in each head.",
+    .idea = "Lowers a score in proportion to the distance, with a different slope in each head.",
     .paper = "Press et al. 2021, 2108.12409",
     .parameters = kParameters,
     .make = make,

@@ -40,7 +40,7 @@ namespace {
 
 constexpr SchemeParameter kParameters[] = {
     {"rows", "0", "0 .. 2^28", "of the grid; 0: as many as the largest id needs"},
-    {"columns", "0", "0 .. 2^28", "of the grid; 0: likewise, a square when both are 0"},
+    {"columns", "0", "0 .. 2^28", "of the grid; 0: the same, a square when both are 0"},
     {"max_bias", "8", "0 .. 1000", "the last head of a power of two has slope 2^-max_bias"},
 };
 

@@ -176,7 +176,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kCope = {
     .name = "cope",
     .kind = SchemeKind::content,
-    .idea = "Counts distance in the keys that the query's own gates let through.",
+    .idea = "Measures distance as the sum of the query's gates for the keys between.",
     .paper = "Golovneva et al. 2024, 2405.18719",
     .parameters = kParameters,
     .make = make,

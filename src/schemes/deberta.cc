@@ -83,15 +83,14 @@ constexpr SchemeParameter kParameters[] = {
     {"position_buckets", "256", "even, 2 .. 2^20, or 0",
      "distances beyond half of it share buckets; 0: each has its own"},
     {"max_position", "512", "> position_buckets / 2 + 1, up to 2^20",
-     "from here on all distances are alike"},
+     "all distances from here on are the same"},
     {"seed", "0", "0 .. 2^32 - 1", "of the initial tables"},
 };
 constexpr SchemeWeight kWeights[] = {
     {"query_table", "[heads, 2s, head_dim]",
-     "positions as keys meet them (p2c), s = position_buckets or max_position; initially normal, "
+     "multiplied with keys (p2c), s = position_buckets or max_position; initially normal, "
      "deviation 0.5"},
-    {"key_table", "[heads, 2s, head_dim]",
-     "positions as queries meet them (c2p); initially the same"},
+    {"key_table", "[heads, 2s, head_dim]", "multiplied with queries (c2p); initially the same"},
 };
 
 Deberta options_of(const Parameters& given, const SchemeRequest& request) {
@@ -141,7 +140,8 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kDeberta = {
     .name = "deberta",
     .kind = SchemeKind::content,
-    .idea = "Queries meet the keys' positions and keys the queries', by bucket of the distance.",
+    .idea =
+        "Adds products of queries with key positions and of keys with query positions, by bucket.",
     .paper = "He et al. 2020, 2006.03654; 2021, 2111.09543",
     .parameters = kParameters,
     .make = make,

@@ -87,7 +87,7 @@ namespace {
 
 constexpr SchemeParameter kParameters[] = {
     {"starts", "0", "ascending from 0, \"0,5,12\"",
-     "the tokens that documents start at, counted in the sequence, whatever their ids"},
+     "the first token of each document, counted in the sequence, whatever the ids"},
     {"causal", "no", "yes | no", "hide the future within a document"},
 };
 
@@ -102,7 +102,7 @@ SchemeTable make(const SchemeRequest& request) {
 constinit const Scheme kDocumentMask = {
     .name = "document_mask",
     .kind = SchemeKind::indexed_bias,
-    .idea = "Keeps documents that are packed into one sequence from seeing one another.",
+    .idea = "Keeps documents that are packed into one sequence from attending to one another.",
     .paper = "Krell et al. 2021, 2107.02027",
     .parameters = kParameters,
     .make = make,

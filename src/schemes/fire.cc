@@ -65,7 +65,7 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kParameters[] = {
-    {"threshold", "512", "0 .. 2^53", "L: rows of queries before it are scaled alike"},
+    {"threshold", "512", "0 .. 2^53", "L: queries before it have the same denominator"},
     {"hidden", "32", "1 .. 2^16", "units of the network"},
     {"epsilon", "1e-06", "> 0", "added to the denominator"},
     {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
@@ -149,7 +149,8 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kFire = {
     .name = "fire",
     .kind = SchemeKind::indexed_bias,
-    .idea = "A small network makes each head's bias from the log-scaled share of the distance.",
+    .idea =
+        "A small network computes each head's bias from the normalised logarithm of the distance.",
     .paper = "Li et al. 2023, 2310.04418",
     .parameters = kParameters,
     .make = make,

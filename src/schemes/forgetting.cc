@@ -119,8 +119,8 @@ constexpr SchemeParameter kParameters[] = {
 };
 constexpr SchemeWeight kWeights[] = {
     {"log_gates", "[batch or 1, heads, length]",
-     "log f of each token, <= 0, which the model computes from it; initially log sigmoid of normal "
-     "numbers around 2"},
+     "log f of each token, <= 0, computed by the model; initially log sigmoid of normal numbers "
+     "around 2"},
 };
 
 // The weight as it was given; how many batch rows it has is for its maker to say.
@@ -158,7 +158,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kForgetting = {
     .name = "forgetting",
     .kind = SchemeKind::content,
-    .idea = "Every token's gate forgets a part of what was before it: a learned decay of scores.",
+    .idea = "Every token's gate forgets a part of the tokens before it: a learned decay of scores.",
     .paper = "Lin et al. 2025, 2503.02130",
     .parameters = kParameters,
     .make = make,

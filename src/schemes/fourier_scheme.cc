@@ -19,16 +19,16 @@ constexpr SchemeParameter kParameters[] = {
     {"scale", "1", "finite", "deviation of the random frequencies"},
     {"seed", "0", "0 .. 4294967295", "of the random frequencies"},
     {"layout", "cos_first", "cos_first | half_split | interleaved",
-     "of form gaussian: where sines and cosines stand"},
+     "of form gaussian: the order of sines and cosines"},
     {"max_frequency", "10", "finite", "of form bands: the last frequency is pi times half of this"},
     {"input", "none", "none | first | last",
-     "of the other forms: where the coordinates themselves stand"},
+     "of the other forms: whether and where the coordinates themselves are included"},
     {"length", "auto", "auto or >= 1",
      "ids per axis: id p becomes (2 p + 1) / length - 1; auto: up to the last id"},
 };
 
 constexpr SchemeWeight kWeights[] = {
-    {"frequencies", "[axes, width / 2]", "turns per unit of a coordinate, of form gaussian"},
+    {"frequencies", "[axes, width / 2]", "of form gaussian: turns per unit of a coordinate"},
 };
 
 Tensor<double> coordinates_of(const Parameters& given, const SchemeRequest& request) {

@@ -36,8 +36,8 @@ constexpr SchemeParameter kParameters[] = {
     {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
 };
 constexpr SchemeWeight kWeights[] = {
-    {"p", "[heads]", "the power; 0.01 .. 2 is used, initially uniform in 0 .. 2"},
-    {"a", "[heads]", "how strongly; at least 0.01 is used, initially uniform in 0 .. 1"},
+    {"p", "[heads]", "the power; clamped to 0.01 .. 2, initially uniform in 0 .. 2"},
+    {"a", "[heads]", "factor; clamped to at least 0.01, initially uniform in 0 .. 1"},
 };
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
@@ -61,7 +61,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kKerplePower = {
     .name = "kerple_power",
     .kind = SchemeKind::distance_bias,
-    .idea = "Lowers scores by a power of the distance, at rates learned in each head.",
+    .idea = "Lowers scores by a power of the distance, with learned rates for each head.",
     .paper = "Chi et al. 2022, 2205.09921",
     .parameters = kParameters,
     .make = make,

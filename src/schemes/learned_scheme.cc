@@ -17,11 +17,11 @@ constexpr double kInitialDeviation = 0.02;  // BERT's
 
 constexpr SchemeParameter kParameters[] = {
     {"file", "none", "none | a .npy file [rows, width]",
-     "the trained table; none: where training starts, or what is among the weights"},
+     "the trained table; none: the weights if given, else initial values"},
     {"offset", "0", "0 .. rows - 1",
      "the row of position 0: fairseq, RoBERTa, BART and OPT keep two rows, offset 2"},
     {"clamp", "no", "yes | no", "positions beyond the last row use the last row, as Marian's"},
-    {"seed", "0", "0 .. 4294967295", "of the table where training starts"},
+    {"seed", "0", "0 .. 4294967295", "of the initial table"},
 };
 
 constexpr SchemeWeight kWeights[] = {

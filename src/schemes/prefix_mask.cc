@@ -46,7 +46,7 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kParameters[] = {
-    {"prefix", "0", ">= 0", "ids below it are seen by every token; 0: plainly causal"},
+    {"prefix", "0", ">= 0", "ids below it are visible to every token; 0: causal only"},
 };
 
 SchemeTable make(const SchemeRequest& request) {
@@ -60,7 +60,7 @@ SchemeTable make(const SchemeRequest& request) {
 constinit const Scheme kPrefixMask = {
     .name = "prefix_mask",
     .kind = SchemeKind::indexed_bias,
-    .idea = "Hides the future but for the first tokens, which every token sees.",
+    .idea = "Hides the future except the first tokens, which are visible to all.",
     .paper = "Raffel et al. 2019, 1910.10683",
     .parameters = kParameters,
     .make = make,

@@ -66,7 +66,7 @@ constinit const Scheme kRotary = {
     .name = "rotary",
     .kind = SchemeKind::rotated,
     .idea =
-        "Turns pairs of channels of q and k by position times frequency, so that scores see "
+        "Turns pairs of channels of q and k by position times frequency; scores depend on "
         "distances only.",
     .paper = "Su et al. 2021, 2104.09864",
     .parameters = kParameters,

@@ -206,11 +206,11 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kOwn[] = {
-    {"order", "row_first", "row_first | column_first", "whose pairs come first"},
+    {"order", "row_first", "row_first | column_first", "which axis has the first pairs"},
     {"frequencies", "per_axis", "per_axis | shared",
-     "a ladder for each axis, or one dealt to the axes in turn"},
+     "a ladder for each axis, or one whose entries go to the axes in turn"},
     {"axis_dims", "auto", "auto, even numbers",
-     "channels of each axis: 16,56,56; auto: as equal as can be"},
+     "channels of each axis: 16,56,56; auto: as equal as possible"},
     {"coordinates", "index", "index | centered",
      "whole numbers, or -1 to 1 over the grid times 2 pi"},
     {"first", "0", "0 .. 1", "the coordinate of the first row and column"},

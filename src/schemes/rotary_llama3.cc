@@ -68,7 +68,7 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kOwn[] = {
-    {"factor", "8", "> 0", "what low frequencies are divided by"},
+    {"factor", "8", "> 0", "divides low frequencies"},
     {"low_freq_factor", "1", "> 0",
      "pairs that turn fewer times than this over original_length are divided"},
     {"high_freq_factor", "4", ">= low_freq_factor", "pairs that turn more often are kept"},
@@ -99,7 +99,7 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 constinit const Scheme kRotaryLlama3 = {
     .name = "rotary_llama3",
     .kind = SchemeKind::rotated,
-    .idea = "Rotary whose slow pairs are slowed further by a factor, the fast ones kept.",
+    .idea = "Rotary with slow pairs slowed further by a factor and fast pairs kept.",
     .paper = "Llama 3, 2407.21783",
     .parameters = kParameters,
     .make = make,

@@ -118,7 +118,7 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 constinit const Scheme kRotaryLongrope = {
     .name = "rotary_longrope",
     .kind = SchemeKind::rotated,
-    .idea = "Rotary with a searched divisor for every pair, other ones for long texts.",
+    .idea = "Rotary with a divisor for every pair, found by search; another list for long texts.",
     .paper = "Ding et al. 2024, 2402.13753",
     .parameters = kParameters,
     .make = make,

@@ -240,7 +240,7 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kOwn[] = {
-    {"seed", "0", "0 .. 4294967295", "of the directions where training starts"},
+    {"seed", "0", "0 .. 4294967295", "of the initial directions"},
 };
 constexpr auto kParameters = rotation_parameters(kOwn, "10");
 

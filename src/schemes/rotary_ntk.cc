@@ -64,7 +64,8 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 constinit const Scheme kRotaryNtk = {
     .name = "rotary_ntk",
     .kind = SchemeKind::rotated,
-    .idea = "Rotary with a base so much larger that the slowest pair is slowed by a factor.",
+    .idea =
+        "Rotary with a larger base, chosen so that the slowest pair is slowed by a given factor.",
     .paper = "bloc97 2023; Peng et al. 2023, 2309.00071, section 3.1",
     .parameters = kParameters,
     .make = make,

@@ -41,7 +41,7 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kOwn[] = {
-    {"proportion", "0.25", "0 to 1", "of the pairs that turn, the fastest ones"},
+    {"proportion", "0.25", "0 to 1", "fraction of the pairs that are rotated, the fastest ones"},
     {"factor", "1", "> 0", "frequencies are divided by it"},
 };
 constexpr auto kParameters = rotation_parameters(kOwn);
@@ -67,7 +67,7 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 constinit const Scheme kRotaryProportional = {
     .name = "rotary_proportional",
     .kind = SchemeKind::rotated,
-    .idea = "Rotary whose slow pairs stand still, so that they carry meaning over any distance.",
+    .idea = "Rotary whose slow pairs are not rotated and do not depend on the position.",
     .paper = "Barbero et al. 2024, 2410.06205",
     .parameters = kParameters,
     .make = make,

@@ -108,7 +108,7 @@ constexpr SchemeParameter kOwn[] = {
     {"sections", "auto", "auto, whole numbers",
      "pairs that turn by each id: 16,24,24; auto: as equal as possible"},
     {"order", "sectioned", "sectioned | interleaved",
-     "the pairs of an axis side by side, or those of all axes in turn"},
+     "the pairs of an axis together, or those of all axes in turn"},
 };
 constexpr auto kParameters = rotation_parameters(kOwn);
 

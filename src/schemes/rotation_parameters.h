@@ -17,20 +17,20 @@
 namespace sextant::descriptors {
 
 inline constexpr SchemeParameter kRotationSpan = {"span", "first", "first | last",
-                                                  "which channels turn when not all do"};
+                                                  "which channels are rotated when not all are"};
 inline constexpr SchemeParameter kRotationPrecision = {
     "precision", "exact", "exact | framework",
     "the true values, or what float32 frameworks compute"};
 
 constexpr std::array<SchemeParameter, 5> rotation_parameters(
     std::string_view base = "10000", std::string_view layout = "half_split") {
-  return {
-      {{"base", base, "> 0", "wavelengths run from 2 pi to 2 pi times this"},
-       {"layout", layout, "half_split | interleaved",
-        "which channels make a pair: k and k + n/2, or 2k and 2k + 1"},
-       {"rotary_dim", "0", "even, 0 .. head_dim", "channels of a head that turn; 0: all of them"},
-       kRotationSpan,
-       kRotationPrecision}};
+  return {{{"base", base, "> 0", "wavelengths run from 2 pi to 2 pi times this"},
+           {"layout", layout, "half_split | interleaved",
+            "which channels make a pair: k and k + n/2, or 2k and 2k + 1"},
+           {"rotary_dim", "0", "even, 0 .. head_dim",
+            "channels of a head that are rotated; 0: all of them"},
+           kRotationSpan,
+           kRotationPrecision}};
 }
 
 // Those and a scheme's own.

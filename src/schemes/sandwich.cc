@@ -64,7 +64,8 @@ SchemeTable make(const SchemeRequest& request) {
 constinit const Scheme kSandwich = {
     .name = "sandwich",
     .kind = SchemeKind::distance_bias,
-    .idea = "Adds the inner product of two sinusoidal positions, weighed differently in each head.",
+    .idea =
+        "Adds the inner product of two sinusoidal positions, with a different weight in each head.",
     .paper = "Chi et al. 2022, 2212.10356",
     .parameters = kParameters,
     .make = make,

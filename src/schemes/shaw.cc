@@ -40,16 +40,16 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kParameters[] = {
-    {"max_distance", "16", "0 .. 2^20", "keys further away are taken to be that far"},
-    {"values", "yes", "yes | no", "whether values have vectors, too"},
+    {"max_distance", "16", "0 .. 2^20", "keys further away count as this far"},
+    {"values", "yes", "yes | no", "whether values have vectors too"},
     {"per_head", "no", "yes | no", "a table for each head, or one for all"},
     {"seed", "0", "0 .. 2^32 - 1", "of the initial tables"},
 };
 constexpr SchemeWeight kWeights[] = {
     {"key_table", "[2 max_distance + 1, head_dim], or [heads, ...]",
-     "what queries see of each distance; initially normal, deviation 0.5"},
+     "added to the keys for each distance; initially normal, deviation 0.5"},
     {"value_table", "like key_table",
-     "what each distance adds to values; initially the same; not read with values = no"},
+     "added to the values for each distance; initially the same; not read with values = no"},
 };
 
 Shape table_shape(const Parameters& given, const SchemeRequest& request) {
@@ -98,7 +98,8 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kShaw = {
     .name = "shaw",
     .kind = SchemeKind::content,
-    .idea = "Queries see a learned vector for each clipped distance, and values get one added.",
+    .idea =
+        "Adds a learned vector for each clipped distance to the keys, and another to the values.",
     .paper = "Shaw et al. 2018, 1803.02155",
     .parameters = kParameters,
     .make = make,

@@ -16,8 +16,9 @@ namespace {
 
 constexpr SchemeParameter kParameters[] = {
     {"form", "mae", "mae | moco | big_vision | detr | detr_normalized",
-     "whose table; what the next six say otherwise wins"},
-    {"axes", "auto", "auto | column_first | row_first", "whose half of the columns comes first"},
+     "the model whose table this is; the next six parameters change parts of it"},
+    {"axes", "auto", "auto | column_first | row_first",
+     "which axis has the first half of the columns"},
     {"layout", "auto", "auto | interleaved | half_split | cos_first", "order inside each half"},
     {"ladder", "auto", "auto | d | d/2-1", "the frequencies of each half, as sinusoidal has them"},
     {"first", "auto", "auto or finite", "coordinate of the first row and column: 0, DETR 1"},
@@ -89,7 +90,8 @@ constinit const Scheme kSincos2d = {
     .name = "sincos_2d",
     .kind = SchemeKind::added,
     .idea =
-        "Adds sines and cosines of an image patch's column in one half, of its row in the other.",
+        "Adds sines and cosines of an image patch's column in one half and of its row in the "
+        "other.",
     .paper = "He et al. 2021, 2111.06377; Carion et al. 2020, 2005.12872",
     .parameters = kParameters,
     .make = make,

@@ -148,7 +148,7 @@ constexpr SchemeParameter kParameters[] = {
     {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
     {"rows", "auto", "auto or >= 1",
      "rows of a frame, when there is one id per patch; auto: the grid is a cube"},
-    {"columns", "auto", "auto or >= 1", "columns of a frame, likewise"},
+    {"columns", "auto", "auto or >= 1", "columns of a frame, the same"},
 };
 
 SchemeTable make(const SchemeRequest& request) {

@@ -13,10 +13,10 @@ namespace {
 constexpr SchemeParameter kParameters[] = {
     {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
     {"layout", "interleaved", "interleaved | half_split | cos_first",
-     "where sines and cosines stand in a row"},
+     "the order of sines and cosines in a row"},
     {"ladder", "d", "d | d/2-1", "exponent 2k/width, or k/(width/2 - 1) so that the last one is 1"},
     {"exponent", "standard", "standard | doubled | doubled_unpaired",
-     "the formula, or one of two mistakes found in the wild"},
+     "the formula, or one of two common mistakes"},
     {"odd_width", "auto", "auto | extra_sine | zero_column | round_up",
      "the column left over when the width is odd; auto: extra_sine for ladder d, zero_column for "
      "d/2-1"},

@@ -15,8 +15,7 @@ namespace {
 constexpr SchemeParameter kParameters[] = {
     {"rows", "0", "0 .. 2^28", "of the window; 0: as many as the largest id needs"},
     {"columns", "0", "0 .. 2^28", "of the window; 0: likewise, a square when both are 0"},
-    {"pretrained_rows", "0", "0, 2 .. 2^28",
-     "of the window that the network was trained with; 0: this one"},
+    {"pretrained_rows", "0", "0, 2 .. 2^28", "of the window in training; 0: this window"},
     {"pretrained_columns", "0", "0, 2 .. 2^28", "likewise"},
     {"hidden", "512", "1 .. 2^16", "units of the network"},
     {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
@@ -90,7 +89,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kSwinV2 = {
     .name = "swin_v2",
     .kind = SchemeKind::indexed_bias,
-    .idea = "A small network makes each head's bias from the log-scaled offset of two patches.",
+    .idea = "A small network computes each head's bias from the log-scaled offset of two patches.",
     .paper = "Liu et al. 2021, 2111.09883",
     .parameters = kParameters,
     .make = make,

@@ -80,9 +80,9 @@ namespace {
 constexpr SchemeParameter kParameters[] = {
     {"num_buckets", "32", "2 .. 4096; even, 4 .. 4096 when bidirectional", "rows of the table"},
     {"max_distance", "128", "> half the buckets of a direction, up to 2^28",
-     "from here on all distances share the last bucket"},
+     "all distances from here on share the last bucket"},
     {"bidirectional", "yes", "yes | no",
-     "half of the buckets are for the future (encoders), or none (decoders)"},
+     "whether half of the buckets are for the future (encoders) or none (decoders)"},
     {"seed", "0", "0 .. 2^32 - 1", "of the initial table"},
 };
 constexpr SchemeWeight kWeights[] = {
@@ -127,7 +127,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kT5 = {
     .name = "t5",
     .kind = SchemeKind::distance_bias,
-    .idea = "Adds a learned number per head and bucket of distances; far ones share a bucket.",
+    .idea = "Adds a learned number per head and bucket of distances; long distances share buckets.",
     .paper = "Raffel et al. 2019, 1910.10683",
     .parameters = kParameters,
     .make = make,

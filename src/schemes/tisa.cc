@@ -88,7 +88,7 @@ constexpr SchemeParameter kParameters[] = {
 constexpr SchemeWeight kWeights[] = {
     {"amplitudes", "[heads, kernels]", "heights; initially normal, deviation 0.1"},
     {"sharpness", "[heads, kernels]", "1 / (2 variance); initially normal, deviation 0.1"},
-    {"offsets", "[heads, kernels]", "where the bells stand; initially normal, deviation 5"},
+    {"offsets", "[heads, kernels]", "centres of the bells; initially normal, deviation 5"},
 };
 
 std::int64_t kernels_of(const Parameters& given) {
@@ -138,7 +138,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kTisa = {
     .name = "tisa",
     .kind = SchemeKind::distance_bias,
-    .idea = "Adds a sum of learned bell curves over the signed distance in each head.",
+    .idea = "Adds a sum of learned bell curves of the signed distance in each head.",
     .paper = "Wennberg & Henter 2021, 2106.01950",
     .parameters = kParameters,
     .make = make,

@@ -139,14 +139,15 @@ namespace {
 constexpr SchemeParameter kParameters[] = {
     {"width", "0", "even, 2 .. 2^20, or 0", "of the sinusoids; 0: that of the embeddings"},
     {"base", "10000", "> 0", "of the sinusoids"},
-    {"clamp_len", "0", "0 .. 2^22", "keys further away are taken to be that far; 0: off"},
+    {"clamp_len", "0", "0 .. 2^22", "keys further away count as this far; 0: off"},
     {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
 };
 constexpr SchemeWeight kWeights[] = {
-    {"u", "[heads, head_dim]", "what keys meet besides queries; initially normal, deviation 0.5"},
-    {"v", "[heads, head_dim]", "what distances meet besides queries; initially the same"},
+    {"u", "[heads, head_dim]",
+     "added to queries for products with keys; initially normal, deviation 0.5"},
+    {"v", "[heads, head_dim]", "added to queries for products with distances; initially the same"},
     {"w_r", "[heads, head_dim, width]",
-     "makes vectors of the sinusoids; initially normal, deviation 1 / sqrt(width)"},
+     "projects the sinusoids; initially normal, deviation 1 / sqrt(width)"},
 };
 
 TransformerXl options_of(const Parameters& given, const SchemeRequest& request) {
@@ -200,7 +201,9 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 constinit const Scheme kTransformerXl = {
     .name = "transformer_xl",
     .kind = SchemeKind::content,
-    .idea = "Queries see projected sinusoids of the distance; two vectors stand in for positions.",
+    .idea =
+        "Adds products of queries with projected sinusoids of the distance, and two learned "
+        "vectors.",
     .paper = "Dai et al. 2019, 1901.02860",
     .parameters = kParameters,
     .make = make,

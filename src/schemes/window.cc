@@ -34,10 +34,9 @@ namespace descriptors {
 namespace {
 
 constexpr SchemeParameter kParameters[] = {
-    {"left", "64", ">= 0, or -1 for all",
-     "keys to the left that a query sees, its own not counted"},
-    {"right", "64", ">= 0, or -1 for all", "keys to the right likewise"},
-    {"dilation", "1", ">= 1", "only every so many-th key, counted from the query's own"},
+    {"left", "64", ">= 0, or -1 for all", "visible keys to the left, the query's own not counted"},
+    {"right", "64", ">= 0, or -1 for all", "visible keys to the right"},
+    {"dilation", "1", ">= 1", "only every n-th key is visible, counted from the query's own"},
 };
 
 SchemeTable make(const SchemeRequest& request) {

@@ -227,8 +227,8 @@ namespace {
 
 constexpr SchemeParameter kOwn[] = {
     {"scale_base", "512", "> 0", "positions over which pair k shrinks by zeta_k"},
-    {"gamma", "0.4", "> 0", "how alike the pairs shrink"},
-    {"center", "0", "-2^53 .. 2^53", "the position where nothing is scaled; the same for all keys"},
+    {"gamma", "0.4", "> 0", "how similar the decay of the pairs is"},
+    {"center", "0", "-2^53 .. 2^53", "the position with scale 1; the same for all keys"},
 };
 constexpr auto kParameters = rotation_parameters(kOwn, "10000", "interleaved");
 
