@@ -156,9 +156,8 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
     case Format::svg:
     case Format::png:
     case Format::html:
-      return write_picture(
-          names.draw ? names.draw(names.title) : picture_of(widen(table), names),
-          names.title, output, format);
+      return write_picture(names.draw ? names.draw(names.title) : picture_of(widen(table), names),
+                           names.title, output, format);
   }
 }
 

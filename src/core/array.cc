@@ -93,7 +93,7 @@ Tensor<T> Array::to() const {
   return result;
 }
 
-#define SEXTANT_INSTANTIATE(T)                 \
+#define SEXTANT_INSTANTIATE(T)                  \
   template View<const T> Array::as<T>() const&; \
   template Tensor<T> Array::to<T>() const;
 SEXTANT_FOR_EACH_DTYPE(SEXTANT_INSTANTIATE)

@@ -73,9 +73,8 @@ TEST(Array, ConvertsIntegersToFloatsWithOneRounding) {
 }
 
 TEST(Array, ConvertsFloatsToTheNearestInteger) {
-  EXPECT_THAT(
-      list(array_of<double>({0.5, 1.5, 2.5, -0.5, -1.5, 2.4, -2.6}).to<std::int32_t>()),
-      ElementsAre(0, 2, 2, 0, -2, 2, -3));
+  EXPECT_THAT(list(array_of<double>({0.5, 1.5, 2.5, -0.5, -1.5, 2.4, -2.6}).to<std::int32_t>()),
+              ElementsAre(0, 2, 2, 0, -2, 2, -3));
   EXPECT_EQ(array_of<double>({-0x1p63}).to<std::int64_t>()(0),
             std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(array_of<float>({127.4F}).to<std::int8_t>()(0), 127);
@@ -117,8 +116,7 @@ TEST(Array, RefusesBytesThatDoNotFitTheShape) {
 }
 
 TEST(Array, ConvertsBools) {
-  EXPECT_THAT(list(array_of<std::uint8_t>({0, 1, 7}).to<bool>()),
-              ElementsAre(false, true, true));
+  EXPECT_THAT(list(array_of<std::uint8_t>({0, 1, 7}).to<bool>()), ElementsAre(false, true, true));
   EXPECT_THAT(list(array_of<double>({0, -0.0, 0.1, NAN}).to<bool>()),
               ElementsAre(false, false, true, true));
   Array flags = array_of<std::uint8_t>({0, 1});
