@@ -5,15 +5,11 @@
 #include <vector>
 
 #include "schemes/config_object.h"
+#include "schemes/config_sizes.h"
 #include "sextant/schemes/model_config.h"
 
 namespace sextant {
 
-// The sizes that every config has, under whichever name.
-struct ModelSizes {
-  std::int64_t width = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
-  std::optional<std::int64_t> max_positions;
-};
 // A layer of these sizes without positions.
 LayerPositions bare_layer(const ModelSizes& sizes);
 
@@ -21,7 +17,7 @@ LayerPositions bare_layer(const ModelSizes& sizes);
 bool read_rotary_model(const ConfigObject& object, ModelConfig& config);  // config_rotary_models.cc
 bool read_other_model(const ConfigObject& object, ModelConfig& config);   // config_other_models.cc
 // The names of those types.
-std::vector<std::string> rotary_model_types();
+std::vector<std::string> rotary_model_types();  // config_rotary_families.cc
 std::vector<std::string> other_model_types();
 
 }  // namespace sextant

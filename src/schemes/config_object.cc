@@ -34,6 +34,11 @@ bool ConfigObject::has(std::string_view key) const { return find(key) != nullptr
 
 bool ConfigObject::is_absent(std::string_view key) const { return json_.find(key) == nullptr; }
 
+bool ConfigObject::is_null(std::string_view key) const {
+  const Json* found = json_.find(key);
+  return found != nullptr && found->is_null();
+}
+
 std::optional<std::int64_t> ConfigObject::integer(std::string_view key, std::int64_t least) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
@@ -119,7 +124,7 @@ std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {
 }
 
 std::optional<std::int64_t> ConfigObject::integer_of(
-    std::initializer_list<std::string_view> keys) const {
+    const std::vector<std::string_view>& keys) const {
   std::optional<std::int64_t> found;
   std::string_view name;
   for (const std::string_view key : keys) {
@@ -133,6 +138,38 @@ std::optional<std::int64_t> ConfigObject::integer_of(
     name = key;
   }
   return found;
+}
+
+template <class T>
+T ConfigObject::value_or(const std::optional<T>& value, std::string_view key, T by_default) const {
+  if (!value && is_null(key)) fail(key, "must not be null");
+  return value.value_or(by_default);
+}
+
+std::int64_t ConfigObject::integer_or(std::string_view key, std::int64_t by_default,
+                                      std::int64_t least) const {
+  return value_or(integer(key, least), key, by_default);
+}
+
+std::int64_t ConfigObject::integer_of_or(const std::vector<std::string_view>& keys,
+                                         std::int64_t by_default) const {
+  const auto value = integer_of(keys);
+  if (!value) {
+    for (const std::string_view key : keys) value_or(value, key, by_default);
+  }
+  return value.value_or(by_default);
+}
+
+double ConfigObject::number_or(std::string_view key, double by_default) const {
+  return value_or(number(key), key, by_default);
+}
+
+double ConfigObject::positive_or(std::string_view key, double by_default) const {
+  return value_or(positive(key), key, by_default);
+}
+
+bool ConfigObject::flag_or(std::string_view key, bool by_default) const {
+  return value_or(flag(key), key, by_default);
 }
 
 void ConfigObject::fail(std::string_view key, const std::string& what) const {

@@ -22,8 +22,10 @@ class ConfigObject {
       : json_(json), where_(std::move(where)), prefix_(std::move(prefix)) {}
 
   bool has(std::string_view key) const;
-  // Not there at all: null says "none", what is absent takes the default of the model type.
+  // Not there at all: what is absent takes the default of the model type. Neither of these two
+  // counts as having looked at the key.
   bool is_absent(std::string_view key) const;
+  bool is_null(std::string_view key) const;  // there, and null
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t least = 1) const;
   std::optional<double> number(std::string_view key) const;
   std::optional<double> positive(std::string_view key) const;
@@ -35,7 +37,16 @@ class ConfigObject {
   std::optional<ConfigObject> object(std::string_view key) const;
 
   // The one that several spellings of a key give; throws Error when two of them differ.
-  std::optional<std::int64_t> integer_of(std::initializer_list<std::string_view> keys) const;
+  std::optional<std::int64_t> integer_of(const std::vector<std::string_view>& keys) const;
+
+  // `by_default` where the key, or each of its spellings, is absent; null is refused.
+  std::int64_t integer_or(std::string_view key, std::int64_t by_default,
+                          std::int64_t least = 1) const;
+  std::int64_t integer_of_or(const std::vector<std::string_view>& keys,
+                             std::int64_t by_default) const;
+  double number_or(std::string_view key, double by_default) const;
+  double positive_or(std::string_view key, double by_default) const;
+  bool flag_or(std::string_view key, bool by_default) const;
 
   template <class T>
   T need(const std::optional<T>& value, std::string_view key) const {
@@ -53,6 +64,8 @@ class ConfigObject {
 
  private:
   const Json* find(std::string_view key) const;
+  template <class T>
+  T value_or(const std::optional<T>& value, std::string_view key, T by_default) const;
 
   const Json& json_;
   std::string where_, prefix_;

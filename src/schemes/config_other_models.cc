@@ -3,33 +3,23 @@
 #include <cmath>
 
 #include "core/quoted_text.h"
+#include "schemes/config_defaults.h"
 #include "schemes/config_families.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
 
-ModelSizes sizes_of(const ConfigObject& object) {
-  ModelSizes sizes;
-  sizes.width = object.need(object.integer_of({"hidden_size", "n_embd", "n_embed", "d_model"}),
-                            "hidden_size");
-  sizes.layers =
-      object.need(object.integer_of({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}),
-                  "num_hidden_layers");
-  sizes.heads =
-      object.need(object.integer_of({"num_attention_heads", "n_head", "n_heads", "num_heads"}),
-                  "num_attention_heads");
-  constexpr std::int64_t kMostLayers = 10000;
-  if (sizes.layers > kMostLayers) object.fail("num_hidden_layers", "must be at most 10000");
+ModelSizes sizes_of(const ConfigObject& object, const ModelConfig& config) {
+  const ConfigDefaults& defaults = config_defaults(config.model_type);
+  ModelSizes sizes = read_other_sizes(object, defaults);
   sizes.kv_heads = sizes.heads;
-  const auto head_dim = object.integer("d_kv");
-  sizes.head_dim = head_dim.value_or(sizes.width / sizes.heads);
-  if (!head_dim && sizes.width % sizes.heads != 0) {
-    object.fail("num_attention_heads", "must divide hidden_size, " + std::to_string(sizes.width) +
-                                           ", got " + std::to_string(sizes.heads));
+  if (defaults.sizes.head_dim > 0) {
+    sizes.head_dim = object.integer_or("d_kv", defaults.sizes.head_dim);
+  } else {
+    const auto given = object.integer("d_kv");
+    sizes.head_dim = given ? *given : divided_width(object, sizes);
   }
-  sizes.max_positions = object.integer_of(
-      {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"});
   return sizes;
 }
 
@@ -48,10 +38,10 @@ LayerPositions learned_layer(const ConfigObject& object, const ModelSizes& sizes
 }
 
 void read_gpt2(const ConfigObject& object, ModelConfig& config) {
-  const ModelSizes sizes = sizes_of(object);
+  const ModelSizes sizes = sizes_of(object, config);
   fill(config, sizes, learned_layer(object, sizes, 0, 0));
-  const bool scaled = object.flag("scale_attn_weights").value_or(true);
-  const bool by_layer = object.flag("scale_attn_by_inverse_layer_idx").value_or(false);
+  const bool scaled = object.flag_or("scale_attn_weights", true);
+  const bool by_layer = object.flag_or("scale_attn_by_inverse_layer_idx", false);
   if (scaled && !by_layer) return;
   double number = 0;
   for (LayerPositions& layer : config.layers) {
@@ -63,16 +53,15 @@ void read_gpt2(const ConfigObject& object, ModelConfig& config) {
 
 // Rows 0 and 1 of the table are of padding; OPT and BART have them in addition.
 void read_opt(const ConfigObject& object, ModelConfig& config) {
-  const ModelSizes sizes = sizes_of(object);
+  const ModelSizes sizes = sizes_of(object, config);
   fill(config, sizes, learned_layer(object, sizes, 2, 2));
 }
 
 void read_bert(const ConfigObject& object, ModelConfig& config) {
-  const ModelSizes sizes = sizes_of(object);
+  const ModelSizes sizes = sizes_of(object, config);
   // RoBERTa counts from the row behind padding's, which is its pad_token_id.
   const bool behind_padding = config.model_type != "bert";
-  const std::int64_t offset =
-      behind_padding ? object.integer("pad_token_id", 0).value_or(1) + 1 : 0;
+  const std::int64_t offset = behind_padding ? object.integer_or("pad_token_id", 1, 0) + 1 : 0;
   const std::string kind = object.text("position_embedding_type").value_or("absolute");
   LayerPositions layer = learned_layer(object, sizes, offset, 0);
   const std::int64_t usable = layer.table_rows - offset;
@@ -85,22 +74,19 @@ void read_bert(const ConfigObject& object, ModelConfig& config) {
     object.fail("position_embedding_type",
                 "must be absolute or relative_key, got " + quoted_text(kind));
   }
-  layer.causal = object.flag("is_decoder").value_or(false);
+  layer.causal = object.flag_or("is_decoder", false);
   fill(config, sizes, layer);
   config.max_positions = usable;
 }
 
 void read_alibi(const ConfigObject& object, ModelConfig& config) {
-  const ModelSizes sizes = sizes_of(object);
+  const ModelSizes sizes = sizes_of(object, config);
   LayerPositions layer = bare_layer(sizes);
   layer.scheme = "alibi";
   layer.parameters["direction"] = "causal";
   if (config.model_type == "falcon") {
     object.flag("alibi");
-    if (!object.flag("new_decoder_architecture").value_or(false) &&
-        object.flag("multi_query").value_or(true)) {
-      layer.kv_heads = 1;
-    }
+    layer.kv_heads = read_falcon_kv_heads(object, sizes);
     // Falcon adds the bias before the scores are scaled.
     layer.bias_factor = 1 / std::sqrt(static_cast<double>(layer.head_dim));
     for (const char* key : {"rope_theta", "rope_scaling"}) object.has(key);  // not used with ALiBi
@@ -110,39 +96,37 @@ void read_alibi(const ConfigObject& object, ModelConfig& config) {
 }
 
 void read_mpt(const ConfigObject& object, ModelConfig& config) {
-  const ModelSizes sizes = sizes_of(object);
-  const auto attention = object.object("attn_config");
-  const bool alibi = attention && attention->flag("alibi").value_or(true);
+  const ModelSizes sizes = sizes_of(object, config);
+  static const Json kNothing = Json::object();
+  const ConfigObject attention =
+      object.object("attn_config").value_or(ConfigObject(kNothing, "config"));
+  const bool alibi = attention.flag_or("alibi", true);
   LayerPositions layer;
-  const bool learned = object.flag("learned_pos_emb").value_or(true);
+  const bool learned = object.flag_or("learned_pos_emb", true);
   if (alibi) {
     layer = bare_layer(sizes);
     layer.scheme = "alibi";
     layer.parameters["direction"] = "causal";
-    if (const auto most = attention->positive("alibi_bias_max")) {
-      layer.parameters["max_bias"] = shortest(*most);
-    }
+    layer.parameters["max_bias"] = shortest(attention.positive_or("alibi_bias_max", 8));
   } else {
     layer = learned ? learned_layer(object, sizes, 0, 0) : bare_layer(sizes);
   }
-  if (attention) {
-    layer.scale = attention->positive("softmax_scale");
-    for (const char* key : {"rope", "prefix_lm", "attn_uses_sequence_id"}) {
-      if (attention->flag(key).value_or(false)) attention->fail(key, "must be false");
-    }
-    const auto window = attention->integer("sliding_window_size", -1).value_or(-1);
-    if (window != -1) attention->fail("sliding_window_size", "must be -1");
+  layer.scale = attention.positive("softmax_scale");
+  for (const char* key : {"rope", "prefix_lm", "attn_uses_sequence_id"}) {
+    if (attention.flag(key).value_or(false)) attention.fail(key, "must be false");
   }
+  const auto window = attention.integer("sliding_window_size", -1).value_or(-1);
+  if (window != -1) attention.fail("sliding_window_size", "must be -1");
   fill(config, sizes, layer);
 }
 
 void read_t5(const ConfigObject& object, ModelConfig& config) {
-  const ModelSizes sizes = sizes_of(object);
+  const ModelSizes sizes = sizes_of(object, config);
   LayerPositions layer = bare_layer(sizes);
   layer.scheme = "t5";
   layer.scale = 1;
-  const auto buckets = object.integer("relative_attention_num_buckets").value_or(32);
-  const auto distance = object.integer("relative_attention_max_distance").value_or(128);
+  const auto buckets = object.integer_or("relative_attention_num_buckets", 32);
+  const auto distance = object.integer_or("relative_attention_max_distance", 128);
   layer.parameters["num_buckets"] = std::to_string(buckets);
   layer.parameters["max_distance"] = std::to_string(distance);
   layer.parameters["bidirectional"] = "yes";
@@ -180,9 +164,9 @@ bool has_term(const ConfigObject& object, std::string_view term) {
 }
 
 void read_deberta(const ConfigObject& object, ModelConfig& config) {
-  const ModelSizes sizes = sizes_of(object);
-  const bool relative = object.flag("relative_attention").value_or(false);
-  const bool absolute = object.flag("position_biased_input").value_or(true);
+  const ModelSizes sizes = sizes_of(object, config);
+  const bool relative = object.flag_or("relative_attention", false);
+  const bool absolute = object.flag_or("position_biased_input", true);
   if (relative && absolute) {
     object.fail("position_biased_input",
                 "must be false beside relative_attention: two schemes in one layer are not "
@@ -190,14 +174,16 @@ void read_deberta(const ConfigObject& object, ModelConfig& config) {
   }
   LayerPositions layer = absolute ? learned_layer(object, sizes, 0, 0) : bare_layer(sizes);
   layer.causal = false;
+  // -1: as many as positions; so too for position_buckets, which means no buckets then. Files have
+  // these keys where attention is not relative, too.
+  std::int64_t distance = object.integer_or("max_relative_positions", -1, -1);
+  const std::int64_t buckets = object.integer("position_buckets", -1).value_or(-1);
+  object.has("pos_att_type");
   if (relative) {
     layer.scheme = "deberta";
-    // -1: as many as positions; so too for position_buckets, which means no buckets then.
-    std::int64_t distance = object.integer("max_relative_positions", -1).value_or(-1);
     if (distance < 1) {
       distance = object.need(sizes.max_positions, "max_position_embeddings");
     }
-    const std::int64_t buckets = object.integer("position_buckets", -1).value_or(-1);
     layer.parameters["max_position"] = std::to_string(distance);
     layer.parameters["position_buckets"] = std::to_string(buckets > 0 ? buckets : 0);
     if (!has_term(object, "c2p") || !has_term(object, "p2c")) {

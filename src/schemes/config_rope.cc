@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/quoted_text.h"
 #include "sextant/core/numbers.h"
@@ -20,6 +21,9 @@ std::string joined(const std::vector<double>& values) {
   std::string text;
   for (const double value : values) text += (text.empty() ? "" : ",") + shortest(value);
   return text;
+}
+std::string joined(const std::vector<std::int64_t>& values) {
+  return joined(std::vector<double>(values.begin(), values.end()));
 }
 
 // One of two places of a value; both only when they agree.
@@ -51,19 +55,21 @@ std::string type_of(const ConfigObject& rope) {
   if (type && old && *type != *old) {
     rope.fail("type", "must be the same as rope_type, " + *type + ", got " + *old);
   }
-  if (rope.text("type") == "mrope" && !rope.has("mrope_section")) {
-    rope.fail("mrope_section", "must be given");
-  }
   return type.value_or(old.value_or("default"));
 }
 
 class Reader {
  public:
-  Reader(const ConfigObject& rope, const RopeContext& context, RopeSetting& setting)
-      : rope_(rope), context_(context), setting_(setting) {}
+  // `dim` channels of a head turn.
+  Reader(const ConfigObject& rope, const RopeContext& context, std::int64_t dim,
+         RopeSetting& setting)
+      : rope_(rope), context_(context), dim_(dim), setting_(setting) {}
 
   void read(const std::string& type) {
-    if (rope_.has("mrope_section")) return sections(type);
+    if (context_.default_sections || rope_.has("mrope_section") ||
+        rope_.text("rope_type") == "mrope" || rope_.text("type") == "mrope") {
+      return sections(type);
+    }
     if (type == "default") return plain();
     if (type == "linear") return linear();
     if (type == "dynamic") return dynamic();
@@ -84,17 +90,18 @@ class Reader {
   }
   std::string factor() { return shortest(rope_.need(rope_.positive("factor"), "factor")); }
   // The length of training: beside or inside, else the longest that the model takes.
-  std::int64_t original(bool needed) {
+  std::int64_t original() {
     const auto inside = rope_.integer("original_max_position_embeddings");
-    if (inside && context_.original && *inside != *context_.original) {
+    auto beside = context_.original;
+    if (!beside && context_.default_original > 0) beside = context_.default_original;
+    if (inside && beside && *inside != *beside) {
       rope_.fail("original_max_position_embeddings",
-                 "must be the same as original_max_position_embeddings beside it, " +
-                     std::to_string(*context_.original) + ", got " + std::to_string(*inside));
+                 "must be the same as original_max_position_embeddings of the model" +
+                     std::string(context_.original ? "" : " type") + ", " +
+                     std::to_string(*beside) + ", got " + std::to_string(*inside));
     }
-    const auto found = inside ? inside : context_.original;
-    if (found) return *found;
-    if (needed) rope_.fail("original_max_position_embeddings", "must be given");
-    return longest();
+    const auto found = inside ? inside : beside;
+    return found ? *found : longest();
   }
   std::int64_t longest() {
     if (!context_.max_positions) {
@@ -121,7 +128,7 @@ class Reader {
   }
   void yarn() {
     setting_.scheme = "rotary_yarn";
-    const std::int64_t length = original(false);
+    const std::int64_t length = original();
     auto factor = rope_.positive("factor");
     if (!factor && context_.max_positions) {
       factor = static_cast<double>(*context_.max_positions) / static_cast<double>(length);
@@ -154,7 +161,7 @@ class Reader {
                                     std::to_string(short_count) + ", got " +
                                     std::to_string(long_count));
     }
-    const std::int64_t length = original(false);
+    const std::int64_t length = original();
     put("original_length", std::to_string(length));
     if (context_.max_positions) put("max_length", std::to_string(*context_.max_positions));
     if (const auto given = rope_.positive("factor")) put("factor", shortest(*given));
@@ -168,7 +175,7 @@ class Reader {
     const double high = rope_.need(rope_.positive("high_freq_factor"), "high_freq_factor");
     put("low_freq_factor", shortest(low));
     put("high_freq_factor", shortest(high));
-    put("original_length", std::to_string(original(true)));
+    put("original_length", std::to_string(original()));
     finish("factor, low_freq_factor, high_freq_factor, original_max_position_embeddings");
   }
   void proportional() {
@@ -181,7 +188,7 @@ class Reader {
     finish("factor");
   }
   void sections(const std::string& type) {
-    if (!context_.sections) {
+    if (!context_.default_sections) {
       rope_.fail("mrope_section", "is not known for this model type");
     }
     if (type != "default") {
@@ -189,20 +196,37 @@ class Reader {
                  "together with the rope type " + type + " is not supported, must be alone");
     }
     setting_.scheme = "rotary_sections";
-    std::string text;
-    const auto list = rope_.need(rope_.integers("mrope_section"), "mrope_section");
-    for (const std::int64_t each : list) {
-      text += (text.empty() ? "" : ",") + std::to_string(each);
-    }
-    put("sections", text);
     const bool interleaved =
         rope_.flag("mrope_interleaved").value_or(context_.sections_interleaved);
+    if (rope_.is_null("mrope_section")) rope_.fail("mrope_section", "must not be null");
+    const auto given = rope_.integers("mrope_section");
+    put("sections", joined(given ? *given : default_sections(interleaved)));
     put("order", interleaved ? "interleaved" : "sectioned");
     finish("mrope_section, mrope_interleaved");
+  }
+  std::vector<std::int64_t> default_sections(bool interleaved) {
+    const auto& sections = *context_.default_sections;
+    std::vector<std::int64_t> list(sections.begin(), sections.end());
+    const std::int64_t pairs = dim_ / 2;
+    if (std::accumulate(list.begin(), list.end(), std::int64_t{0}) == pairs) return list;
+    if (!interleaved) {
+      rope_.fail("mrope_section", "must be given, because " + joined(list) +
+                                      ", which the model type takes without it, does not sum to " +
+                                      std::to_string(pairs) + " pairs");
+    }
+    // Every third pair turns by the row, every third by the column, as far as the sections and the
+    // pairs go; the others turn by the time.
+    list[0] = pairs;
+    for (std::int64_t axis = 1; axis < 3; ++axis) {
+      list[axis] = (std::min(3 * list[axis], pairs) - axis + 2) / 3;
+      list[0] -= list[axis];
+    }
+    return list;
   }
 
   const ConfigObject& rope_;
   const RopeContext& context_;
+  const std::int64_t dim_;
   RopeSetting& setting_;
 };
 
@@ -218,6 +242,8 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
   const std::string type = type_of(entry);
   const auto base =
       one_of(entry, "rope_theta", entry.positive("rope_theta"), context.base, context.base_key);
+  if (!base && entry.is_null("rope_theta")) entry.fail("rope_theta", "must not be null");
+  if (!base && config.is_null(context.base_key)) config.fail(context.base_key, "must not be null");
   setting.parameters["base"] = shortest(base.value_or(context.default_base));
   setting.parameters["layout"] = std::string(name_of(context.layout));
   if (context.last) setting.parameters["span"] = "last";
@@ -225,6 +251,9 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
   const auto partial =
       one_of(entry, "partial_rotary_factor", entry.positive("partial_rotary_factor"),
              context.partial, "partial_rotary_factor");
+  if (!partial && entry.is_null("partial_rotary_factor")) {
+    entry.fail("partial_rotary_factor", "must not be null");
+  }
   const double part = partial.value_or(context.default_partial);
   if (part > 1) config.fail("partial_rotary_factor", "must be at most 1, got " + shortest(part));
   std::int64_t dim = context.rotary_dim;
@@ -239,7 +268,7 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
                                              std::to_string(context.head_dim));
   }
   if (dim != context.head_dim) setting.parameters["rotary_dim"] = std::to_string(dim);
-  Reader(entry, context, setting).read(type);
+  Reader(entry, context, dim, setting).read(type);
   return setting;
 }
 

@@ -1,6 +1,7 @@
 // Rotary settings of a config.json, old or new, as a scheme and its parameters.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,8 +26,10 @@ struct RopeContext {
   bool last = false;  // the last channels turn, not the first
   std::optional<std::int64_t> max_positions;
   std::optional<std::int64_t> original;  // original_max_position_embeddings beside
-  bool sections = false;                 // the model has image rows and columns
-  bool sections_interleaved = false;     // when the config does not say
+  std::int64_t default_original = 0;     // what it is when absent; 0: nothing
+  // Of a model with image rows and columns, when the config does not say.
+  std::optional<std::array<std::int64_t, 3>> default_sections;
+  bool sections_interleaved = false;
 };
 
 struct RopeSetting {

@@ -49,6 +49,8 @@ struct ModelConfig {
 // Reads a config.json, up to 16 MB, or its text. Old and new spellings: rope_scaling with type or
 // rope_type, rope_parameters flat or per layer type, and the keys of models of their own
 // (docs/model-configs.md lists them with the model types). A text_config inside is what is read.
+// A key that is absent takes the default that transformers 5.23 has for the model type, so that
+// {"model_type": "llama"} is a whole config; null is not absent.
 // Throws Error naming `where` (the path) and the key for: JSON that does not read, a key that is
 // there twice, a model type that is not known, a rope type or a key of rope_scaling that is not
 // known, values that contradict each other or are out of range, and any key that speaks of
