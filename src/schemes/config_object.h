@@ -61,6 +61,7 @@ class ConfigObject {
   void refuse_unread(const std::string& allowed) const;
 
   const Json& json() const noexcept { return json_; }
+  const std::string& where() const noexcept { return where_; }
 
  private:
   const Json* find(std::string_view key) const;

@@ -99,7 +99,7 @@ void read_mpt(const ConfigObject& object, ModelConfig& config) {
   const ModelSizes sizes = sizes_of(object, config);
   static const Json kNothing = Json::object();
   const ConfigObject attention =
-      object.object("attn_config").value_or(ConfigObject(kNothing, "config"));
+      object.object("attn_config").value_or(ConfigObject(kNothing, object.where()));
   const bool alibi = attention.flag_or("alibi", true);
   LayerPositions layer;
   const bool learned = object.flag_or("learned_pos_emb", true);

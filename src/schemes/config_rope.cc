@@ -235,7 +235,7 @@ class Reader {
 RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
                       const RopeContext& context) {
   static const Json kNothing = Json::object();
-  const ConfigObject nothing(kNothing, "config");
+  const ConfigObject nothing(kNothing, config.where());
   const ConfigObject& entry = rope != nullptr ? *rope : nothing;
 
   RopeSetting setting;
