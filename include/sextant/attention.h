@@ -1,5 +1,5 @@
-// Attention: the one operator, its gradients, the cache of keys and values, what the operator looks
-// at, and what a call will do.
+// Attention: the operator, its gradients, the KV cache, weights and their statistics, and the plan
+// of a call.
 #pragma once
 
 #include "sextant/attention/attention.h"

@@ -8,13 +8,13 @@ namespace sextant {
 // Best first, as Highway names them: "AVX3 AVX2 SSE4 SSSE3".
 std::string compiled_targets();
 
-// The one in use. The environment variable SEXTANT_TARGET asks for another, at most that good:
-// SEXTANT_TARGET=AVX2 keeps AVX-512 off. It is read once, before the first table is made. One that
-// this processor lacks gives the next lesser one that it has; this function says which.
+// The one in use. The environment variable SEXTANT_TARGET sets an upper limit: SEXTANT_TARGET=AVX2
+// disables AVX-512. It is read once, before the first table is made. If the processor lacks the
+// named one, the next lower one that it has is used; this function returns which.
 std::string chosen_target();
 
-// Throws Error("SEXTANT_TARGET", ...) when that variable is set to what is not among
-// compiled_targets(); kernels take it for unset then.
+// Throws Error("SEXTANT_TARGET", ...) when that variable is not one of compiled_targets(); kernels
+// then ignore it.
 void check_requested_target();
 
 }  // namespace sextant

@@ -1,5 +1,4 @@
-// Models: language models and translators, their configuration, and choosing tokens from what they
-// say comes next.
+// Models: language models and translators, their configuration, sampling and beam search.
 #pragma once
 
 #include "sextant/models/average.h"

@@ -1,4 +1,4 @@
-// Positions: every scheme behind one small interface, and the tables they make.
+// Positions: every scheme, with one small interface, and the tables they make.
 #pragma once
 
 #include "sextant/schemes/alibi.h"

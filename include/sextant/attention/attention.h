@@ -1,5 +1,5 @@
 // The attention operator, softmax(scale q k^T + biases and masks) v, one function for every scheme
-// (Vaswani et al. 2017, 1706.03762, eq. 1). docs/attention.md draws the conventions below.
+// (Vaswani et al. 2017, 1706.03762, eq. 1). docs/attention.md explains the conventions.
 #pragma once
 
 #include <concepts>
@@ -20,20 +20,21 @@
 
 namespace sextant {
 
-// Which keys a query may see when order matters, and which key is the query's own: distances of
-// biases and windows are counted from there.
+// Which keys are visible to a query, and which key is the query's own: distances of biases and
+// windows are counted from there.
 enum class Causal {
   none,          // every key; query i's own key is i
   top_left,      // key j <= i
-  bottom_right,  // key j <= i + k_len - q_len: the last query sees every key (decoding with a
+  bottom_right,  // key j <= i + k_len - q_len: the last query attends to every key (decoding with a
                  // cache)
   at_offsets,    // key j <= i + query_offsets[b]
-  at_lengths,    // key j <= i + key_lengths[b] - q_len: the last query sees every key that is no
-                 // padding (a buffer filled to different lengths; ONNX's nonpad_kv_seqlen and
+  at_lengths,    // key j <= i + key_lengths[b] - q_len: the last query attends to every key before
+                 // the padding (a buffer filled to different lengths; ONNX's nonpad_kv_seqlen and
                  // flash-attention's cache_seqlens)
 };
 
-// How many keys beside its own a query sees to the left and right, its own not counted; -1 is open.
+// How many keys to the left and right of its own are visible to a query, its own not counted; -1:
+// no limit.
 struct Window {
   std::int64_t left = -1;
   std::int64_t right = -1;
@@ -41,25 +42,25 @@ struct Window {
 
 // Masks broadcast to [batch, heads_q, q_len, k_len]: rank 1 to 4, aligned at the last axis, sizes
 // equal or 1, any strides.
-using BoolMask = View<const bool>;  // true takes part
+using BoolMask = View<const bool>;  // true: visible
 // Added to the scores; -infinity hides. float32 also for 16-bit q, k, v.
 template <class T>
 using FloatMask = View<const std::conditional_t<std::same_as<T, double>, double, float>>;
 
-// What q, k, v and out are made of: float32 and the 16-bit storage types are computed in float32 by
-// the fast path, float64 in float64 by a plain one.
+// The element types of q, k, v and out: float32 and the 16-bit storage types are computed in
+// float32 by the fast path, float64 in float64 by plain loops.
 template <class T>
 concept AttentionElement = Floating<T>;
 
-// Options of a call; every one is off at first, all may be combined. Set them by name: new ones
-// will be added, off as well. Views and pointers are borrowed for the call.
+// Options of a call. All are off by default and all may be combined. Set them by name, because more
+// may be added. Views and pointers are borrowed for the call.
 template <class T>
 struct AttentionOptions {
-  // Unset: none, but with q_len != k_len a window or a distance bias then needs query_offsets or an
-  // alignment by name, because no guess would be right for all.
+  // Unset: none. With q_len != k_len a window or a distance bias then needs query_offsets or a
+  // named alignment, because no default would be right for all.
   std::optional<Causal> causal{};
   // [batch]: the own key of each sequence's query 0, in -2^60 .. 2^60; for caches, chunks and
-  // padding. Goes with causal unset, none or at_offsets. Empty: as causal says.
+  // padding. Only with causal unset, none or at_offsets. Empty: by causal.
   std::span<const std::int64_t> query_offsets{};
   Window window{};
   std::variant<std::monostate, BoolMask, FloatMask<T>> mask{};
@@ -67,43 +68,42 @@ struct AttentionOptions {
                                                 // moves no diagonal but that of at_lengths.
                                                 // Empty: none
   // Packed sequences: batch row b holds the sequences [segments[s], segments[s + 1]), which do not
-  // see one another; positions (causal, window, distances, rotation) start again at each. First
+  // attend to one another; positions (causal, window, distances, rotation) restart at each. First
   // entry 0, ascending, last entry q_len. Not with query_offsets or key_lengths. Empty: one
   // sequence.
   std::span<const std::int64_t> segments{};
   // Where the keys of those sequences are: as many entries, 0 first, ascending, k_len last. Queries
-  // of sequence s see keys [key_segments[s], key_segments[s + 1]) and are aligned with them as
-  // `causal` says of the sequence's own lengths. Empty: as the queries, so q_len = k_len.
+  // of sequence s attend to keys [key_segments[s], key_segments[s + 1]), aligned by `causal` with
+  // the sequence's own lengths. Empty: as the queries, so q_len = k_len.
   std::span<const std::int64_t> key_segments{};
-  // Positions by name instead of by place: [batch or 1, q_len] and [batch or 1, k_len], any
-  // strides, both or neither, within +-2^53, in any order. Rotation rows, distances (of `bias` and
-  // `slopes`) and generators then go by them: a pair's distance is its key's id less its query's,
-  // and tables must have the ids' rows and every distance of what causal, window and key_lengths
-  // leave. Causal, window, key_lengths, segments, masks and content terms still go by place. Empty:
-  // own_key(i) and j.
+  // Position ids: [batch or 1, q_len] and [batch or 1, k_len], any strides, both or neither, within
+  // +-2^53, in any order. Rotation rows, distances (of `bias` and `slopes`) and generators use
+  // them: a pair's distance is its key's id minus its query's, and tables must have the rows of all
+  // ids and every distance that causal, window and key_lengths leave. Causal, window, key_lengths,
+  // segments, masks and content terms still use the index in the sequence. Empty: own_key(i) and j.
   MemberView<const std::int64_t> query_positions{}, key_positions{};
   // heads 1 or heads_q; must hold every distance that causal, window and key_lengths leave.
   const DistanceBias* bias = nullptr;
   // ALiBi (Press et al. 2021, 2108.12409): -slope * |distance| is added. [heads_q] or empty;
   // finite.
   std::span<const double> slopes{};
-  const IndexedBias* indexed = nullptr;  // added; asked for in tiles, never all at once
-  // What depends on the query's and the key's content: added before the softcap.
+  const IndexedBias* indexed = nullptr;  // added; generated in tiles, never all at once
+  // A term that depends on the contents of query and key, added before the softcap.
   const ContentTerm* content = nullptr;
-  // [heads_q] or empty: a logit per head that takes its share of the softmax and gives nothing, as
-  // if a key of value 0 had this score. Finite or -infinity.
+  // [heads_q] or empty: a logit per head that takes part in the softmax, as if a key with value 0
+  // had this score. Finite or -infinity.
   std::span<const double> sinks{};
   // Without ids, query i is turned by row own_key(i) of the table, key j by row j of
-  // table.for_keys(), before the scores; own_key as causal and query_offsets say. The tables must
-  // have these rows. Those by head have heads_q heads for queries and heads_k for keys. Null: none.
+  // table.for_keys(), before the scores; own_key by causal and query_offsets. The tables must have
+  // these rows. Those by head have heads_q heads for queries and heads_k for keys. Null: none.
   const RotationTable<float>* rotation = nullptr;
   double softcap = 0;  // > 0: score -> softcap * tanh(score / softcap); 0: off
   // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.
   std::optional<double> scale{};
   int threads = 0;  // 0: default_threads(); the result does not depend on it
-  // [batch, heads_q, q_len], any strides: is filled with log(sum(exp(scores))) of every row, the
-  // sink's share included; -infinity for rows that see nothing. Scores below -2.35e38 (a mask of
-  // the lowest float) count as that in float32. Empty: not wanted.
+  // [batch, heads_q, q_len], any strides: filled with log(sum(exp(scores))) of every row, the sink
+  // included; -infinity for rows without visible keys. Scores below -2.35e38 (a mask of the lowest
+  // float) count as that in float32. Empty: not wanted.
   MemberView<float> log_sum_exp{};
 };
 
@@ -113,16 +113,16 @@ struct AttentionOptions {
 // strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may be
 // 0, heads and head_dim may not.
 // Order: rotation, scale, content term, softcap, biases and masks (added up), softmax. float32
-// accumulation for float32 and 16-bit arrays, denormal numbers and probabilities below 2^-126 taken
-// for 0, one rounding of 16-bit results; float64 for float64.
+// accumulation for float32 and 16-bit arrays, denormal numbers and probabilities below 2^-126
+// treated as 0, one rounding of 16-bit results; float64 for float64.
 //
-// A row that sees no key, or only scores of -infinity, is zeros. What is hidden is not read: NaN
-// there does not leak. A visible NaN in a score makes its rows NaN, in v its channel. Scores of
-// +infinity share the weight of their row evenly. A key of weight 0 adds nothing, whatever v holds.
-// The bits of a row depend on its query, on the keys it sees and where they stand in their
-// sequence, and on its options: not on threads, batch, packing, padding behind, or how a prompt was
-// cut into chunks. docs/attention-kernel.md says how. Throws Error when shapes, strides or options
-// do not fit; out is untouched then.
+// A row without visible keys, or with scores of -infinity only, is zeros. Hidden keys and values
+// are not read: NaN there has no effect. A visible NaN in a score makes its rows NaN, in v its
+// channel. Scores of +infinity share the weight of their row evenly. A key of weight 0 adds
+// nothing, whatever v holds. The bits of a row depend on its query, on its visible keys and their
+// index in the sequence, and on its options; they do not depend on threads, batch, packing, padding
+// after it, or how a prompt was cut into chunks. docs/attention-kernel.md says how. Throws Error
+// when shapes, strides or options do not fit; out is untouched then.
 template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, View<T> out,
@@ -142,7 +142,7 @@ enum class Stage {
   capped,  // after content term and softcap, of hidden pairs too; those that causal, window or
            // lengths hide have no term
   biased,  // after biases and masks; hidden pairs are -infinity
-  probabilities,  // after the softmax; hidden pairs are 0, and rows that see nothing
+  probabilities,  // after the softmax; hidden pairs are 0, and rows without visible keys
 };
 
 // "bottom_right" for Causal::bottom_right, and back; parsing throws Error(where, ...) that lists
@@ -159,12 +159,12 @@ struct WeightsOptions {
   Stage stage = Stage::probabilities;
 };
 
-// The weights [batch, chosen heads, chosen rows, k_len] at one stage; memory is what was chosen and
-// some blocks per thread. Probabilities are those that attention() multiplies v by, rounded to T.
-// The bits of a row do not depend on which others are chosen. Pairs of different segments have
+// The weights [batch, chosen heads, chosen rows, k_len] at one stage; memory is that of the result
+// and some blocks per thread. Probabilities are those that attention() multiplies v by, rounded to
+// T. The bits of a row do not depend on which others are chosen. Pairs of different segments have
 // -infinity for a score. Rotation at the first two stages needs positions for padding too. Shapes,
 // options and errors as in attention(); options.log_sum_exp is not filled. attention_statistics()
-// (statistics.h) sums up what would be too much to look at.
+// (statistics.h) summarises weights that are too many to store.
 template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options = {},

@@ -1,6 +1,6 @@
-// Gradients of the attention operator with respect to everything it can learn from: q, k, v, biases
-// by distance, slopes, float masks, sinks, content terms and what indexed biases learn. No array of
-// q_len x k_len is made.
+// Gradients of the attention operator with respect to q, k, v, biases by distance, slopes, float
+// masks, sinks, content terms and the parameters of indexed biases. No array of q_len x k_len is
+// made.
 #pragma once
 
 #include <type_traits>
@@ -9,8 +9,8 @@
 
 namespace sextant {
 
-// Where gradients go. What is left empty is not wanted and not computed; the rest is overwritten.
-// Any strides, no element twice, not overlapping the inputs nor one another.
+// Where gradients go. Empty ones are not computed; the others are overwritten. Any strides, no
+// element twice, no overlap with the inputs or one another.
 template <class T>
 struct AttentionGradients {
   using Wide = std::conditional_t<std::same_as<T, double>, double, float>;
@@ -29,27 +29,27 @@ struct AttentionGradients {
 };
 
 // With `out` = attention(q, k, v, options) and `dout` the gradient of a loss with respect to it, of
-// the same shape: the loss's gradients. Shapes, options and errors as in attention(); q and k are
-// those before the rotation that `options` asks for, and so are their gradients.
+// the same shape: the gradients of the loss. Shapes, options and errors as in attention(); q and k,
+// and their gradients, are those before the rotation of `options`.
 //
-// `log_sum_exp` is what attention() wrote to options.log_sum_exp, or empty: it is computed again
-// then, which takes a fifth more time. So is what lies beyond +-32, where float32 is too coarse,
-// and everything in float64. options.log_sum_exp itself is not used.
+// `log_sum_exp` is what attention() wrote to options.log_sum_exp. If it is empty, it is computed
+// again, which takes a fifth more time; so are values beyond +-32, where float32 is too coarse, and
+// all values in float64. options.log_sum_exp itself is not used.
 //
 // With P the probabilities and delta_i = sum_c dout_ic out_ic (Dao 2023, 2307.08691, section 3.1):
 // dv = P^T dout, dS_ij = P_ij (sum_c dout_ic v_jc - delta_i), which is the gradient of biases and
 // masks (and what IndexedBias::accumulate() is given, in float32); times 1 - tanh^2 where there is
 // a softcap, scale dS k and scale dS^T q are those of q and k. A sink's is -sum_i p_i delta_i for
-// its share p_i of each row. float32 accumulation for float32 and 16-bit arrays, float64 for
+// its probability p_i in each row. float32 accumulation for float32 and 16-bit arrays, float64 for
 // float64.
 //
-// Calls with a content term are computed row by row in float64 whatever they are made of.
+// Calls with a content term are computed row by row in float64, whatever the element type.
 //
-// Rows that see nothing have no gradient and give none; what is hidden is not read, gets none, and
-// leaks no NaN, nor does a key of weight 0. Where infinities or NaN come up, the sequences and key
-// heads that hold them are computed row by row in float64, which is slow.
-// The bits of q's, k's and v's gradients depend on the sequence alone: not on threads, batch or
-// packing; those of the others, which are sums over the batch, not on threads.
+// Rows without visible keys have zero gradients. Hidden keys and values are not read and get zero
+// gradients; neither they nor keys of weight 0 spread NaN. Sequences and key heads with infinities
+// or NaN are computed row by row in float64, which is slow. The bits of the gradients of q, k and v
+// depend on the sequence alone, not on threads, batch or packing; those of the others, which are
+// sums over the batch, do not depend on threads.
 template <AttentionElement T>
 void attention_backward(std::type_identity_t<View<const T>> q,
                         std::type_identity_t<View<const T>> k,

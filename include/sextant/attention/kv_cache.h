@@ -1,5 +1,5 @@
-// The keys and values of what was read so far, for generating one token after the other.
-// docs/kv-cache.md shows the loop.
+// The keys and values of the tokens so far, for generating token by token. docs/kv-cache.md shows
+// the loop.
 #pragma once
 
 #include <concepts>
@@ -20,9 +20,9 @@ concept CacheElement =
     std::same_as<T, float> || std::same_as<T, bfloat16> || std::same_as<T, float16>;
 
 // Room for `capacity` positions of each sequence, [batch, heads_k, capacity, head_dim] for keys and
-// likewise for values, allocated at once and touched as it fills. Sequences may have different
-// lengths. A call that throws changes nothing. Moves; fork() is how to copy. Calls on different
-// caches may run at once, also on forks of each other.
+// the same for values, allocated at once; pages are touched as the cache fills. Sequences may have
+// different lengths. A call that throws changes nothing. Movable; fork() copies. Different caches
+// may be used from several threads at once, also forks of each other.
 template <CacheElement T>
 class KvCache {
  public:
@@ -49,23 +49,25 @@ class KvCache {
   std::int64_t longest() const noexcept;
 
   // Puts k [batch, heads_k, count, head_dim] and v [batch, heads_k, count, v_dim], any strides,
-  // behind what is there; of sequence b the first counts[b] positions, all of them when `counts` is
-  // empty. Wider numbers are rounded once: float32 where the cache is of 16 bits, else float64.
-  // Throws Error when shapes do not fit, or the capacity is too small: reserve() first then.
+  // after the stored positions; of sequence b the first counts[b] positions, or all if `counts` is
+  // empty. Wider numbers are rounded once: float32 for a 16-bit cache, else float64. Throws Error
+  // when shapes do not fit, or the capacity is too small: reserve() first then.
   void append(View<const T> k, View<const T> v, std::span<const std::int64_t> counts = {});
   void append(View<const Wider> k, View<const Wider> v, std::span<const std::int64_t> counts = {});
 
-  // Makes room for `capacity` positions, never less than before: copies what is there.
+  // Makes room for `capacity` positions, never fewer than before, by copying.
   void reserve(std::int64_t capacity);
 
-  // Forgets the positions from `length` on, of every sequence that has them or of one, which must.
+  // Drops the positions from `length` on: of every sequence that has them, or of one, which must
+  // have them.
   void rewind(std::int64_t length);
   void rewind(std::int64_t sequence, std::int64_t length);
   void clear() noexcept;  // all positions; the memory stays
 
-  // Another cache with the same contents and capacity, at no cost: both read the same memory until
-  // one of them appends (or reserves). That one copies what it holds first, so that a prompt is
-  // stored once for all forks that only attend, and once more for each that goes on but the last.
+  // Another cache with the same contents and capacity, without copying: both read the same memory
+  // until one of them appends (or reserves). That one first copies its contents, so a prompt is
+  // stored once for all forks that only attend, and once more for each fork that appends except the
+  // last.
   KvCache fork() const;
   bool is_shared() const noexcept { return store_.use_count() > 1; }
   std::int64_t bytes() const noexcept;  // of the memory, shared or not
@@ -75,11 +77,11 @@ class KvCache {
   View<const T> keys() const SEXTANT_LIFETIME_BOUND;
   View<const T> values() const SEXTANT_LIFETIME_BOUND;
 
-  // attention() of q [batch, heads_q, q_len, head_dim] with all that is held: key_lengths are
-  // lengths(), and unless options.query_offsets says where the queries stand, they are the last
-  // q_len positions of each sequence: append first. options.causal unset is at_offsets, without
+  // attention() of q [batch, heads_q, q_len, head_dim] with all stored keys and values: key_lengths
+  // are lengths(), and the queries are the last q_len positions of each sequence unless
+  // options.query_offsets are given: append first. options.causal unset is at_offsets, without
   // offsets the same as at_lengths; `none` makes all positions visible. Position ids, if any, are
-  // those of these queries and of all that is held, [batch or 1, longest()]. Throws Error as
+  // those of these queries and of all stored keys, [batch or 1, longest()]. Throws Error as
   // attention() does, and when options has key_lengths, segments, key_segments or another causal.
   void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {}) const;
 

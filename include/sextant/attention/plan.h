@@ -20,10 +20,10 @@ struct AttentionPlan {
   std::int64_t key_block = 0;    // keys per block of scores
   std::int64_t query_block = 0;  // queries per task
   std::int64_t tasks = 0;
-  int threads = 0;  // that will work; fewer than allowed when there is less to do
+  int threads = 0;  // used; fewer than allowed when there are fewer tasks
   std::int64_t scratch_bytes =
       0;  // of all threads together, beside the output; kept for later calls
-  std::vector<std::string> notes;  // what takes longer than it would otherwise, and why
+  std::vector<std::string> notes;  // what makes the call slower than it could be, and why
 
   std::string explain() const;  // a few lines of text
 };

@@ -1,5 +1,5 @@
-// What attention weights come to, without the weights: how spread out each row is, which keys it
-// looks at most, how much every key is looked at. For inputs of any length.
+// Statistics of attention weights without storing the weights: the entropy of each row, its largest
+// weights, the total weight of each key. For inputs of any length.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct StatisticsOptions {
 };
 
 struct WeightStatistics {
-  // [batch, heads_q, q_len], nats: -sum(p ln p) over the keys; 0 for a row that looks at one key or
-  // sees none, ln n for n keys alike. A sink takes its share of p and has no term of its own.
+  // [batch, heads_q, q_len], nats: -sum(p ln p) over the keys; 0 for a row with one key or none, ln
+  // n for n equal weights. A sink takes a part of p but adds no term.
   Tensor<float> entropy;
-  // [batch, heads_q, q_len]: log(sum(exp(scores))), the sink's share included; -infinity for rows
-  // that see nothing. The bits are those of attention().
+  // [batch, heads_q, q_len]: log(sum(exp(scores))), the sink included; -infinity for rows without
+  // visible keys. The bits are those of attention().
   Tensor<float> log_sum_exp;
-  // [batch, heads_q, q_len, top]: the keys of most weight and their weights, heaviest first, ties
-  // by the lower key. Where fewer keys have any weight, -1 and 0.
+  // [batch, heads_q, q_len, top]: the keys with the largest weights and these weights, largest
+  // first, ties by the lower key. -1 and 0 where fewer keys have weight.
   Tensor<std::int64_t> top_keys;
   Tensor<float> top_weights;
   // [batch, heads_q, k_len]: the sum of the key's weights over all queries.

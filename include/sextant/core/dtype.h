@@ -71,7 +71,7 @@ inline constexpr bool is_floating<double> = true;
 template <class T>
 concept Floating = is_floating<T>;
 
-// Does not compile for a type that is no element type.
+// Does not compile for other types.
 template <class T>
 inline constexpr DType dtype_of =
     std::enable_if_t<std::is_same_v<T, bool>, std::integral_constant<DType, DType::boolean>>::value;

@@ -1,4 +1,5 @@
-// The one exception of the library: a caller's mistake or an unusable file, said in one line.
+// The one exception of the library, for a caller's mistake or an unusable file, with a one-line
+// message.
 #pragma once
 
 #include <stdexcept>

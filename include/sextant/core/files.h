@@ -1,4 +1,4 @@
-// Whole files in, whole files out: nothing half-written is ever seen under the final name.
+// Reading and writing whole files; a file that is not complete never has its final name.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace sextant {
 // permission, larger than limit).
 std::string read_file(const std::string& path, std::uint64_t limit = std::uint64_t{1} << 40);
 
-// Writes all bytes aside, flushes them, and only then gives them the name; then flushes the folder.
-// On any failure the old file stays and nothing else is left; only when flushing the folder fails
-// is the new file there already. A symbolic link stays one and what it leads to is replaced; an
-// existing file keeps its permissions. What cannot be replaced, such as a pipe or /dev/stdout, is
-// written to directly. Throws Error that names the path and the reason.
+// Writes all bytes without the final name, flushes them, then gives the file its name and flushes
+// the folder. On any failure the old file stays and nothing else remains; only if flushing the
+// folder fails, the new file is already there. A symbolic link stays a link and its target is
+// replaced; an existing file keeps its permissions. What cannot be replaced, such as a pipe or
+// /dev/stdout, is written to directly. Throws Error that names the path and the reason.
 //
 // On Linux the bytes go into a file without a name, so even SIGKILL leaves nothing behind. Two
 // exceptions: a file that replaces another is called ".sextant-PID-N.tmp" between two system calls,
@@ -24,8 +24,8 @@ std::string read_file(const std::string& path, std::uint64_t limit = std::uint64
 // so while it is written. remove_temporary_files() removes what has such a name.
 void write_file(const std::string& path, std::string_view bytes);
 
-// The same for one file in several parts, one after the other, so that a large one need not be put
-// together first.
+// The same for one file in several consecutive parts, so that a large file need not be in memory as
+// one piece.
 void write_file(const std::string& path, std::span<const std::string_view> parts);
 
 // Removes the files that write_file() has under temporary names at this moment, in any thread,

@@ -1,5 +1,5 @@
-// Threads: one parallel_for for the whole library; how many is the caller's choice per call, and a
-// caller may bring the threads.
+// Threads: one parallel_for for the whole library. The caller chooses the number of threads per
+// call and may supply the threads.
 #pragma once
 
 #include <cstdint>
@@ -34,18 +34,17 @@ class TaskRef {
 };
 
 // Runs body(0) .. body(count - 1), each once, in any order, on up to `threads` threads, and returns
-// when all are done.
-// It may run any number of them on one thread, one after the other; it may be called from several
-// threads at once; and a thread may do something else before, between and after bodies, also while
-// it waits for those of others: other calls of this library too, with bodies of their own.
-// It may not begin a body on a thread that is inside another one, nor go on with a body on another
-// thread than it began on: a body may wait for those that began before it, and its thread keeps
-// memory for it. Bodies never call the executor: what is nested runs on its own thread. An executor
-// that throws does so when no body is running any more. Bodies do not throw.
+// when all are done. An executor may run any number of bodies on one thread, one after the other.
+// It may be called from several threads at once. A thread may run other work before, between and
+// after bodies, also while it waits for other threads; that work may call this library. An executor
+// must not begin a body on a thread that is inside another body, nor continue a body on another
+// thread: a body may wait for those that began before it, and its thread keeps memory for it.
+// Bodies never call the executor: nested calls run on their own thread. An executor that throws
+// must do so after all bodies have ended. Bodies do not throw.
 using Executor = std::function<void(std::int64_t count, int threads, TaskRef body)>;
 
-// Replaces OpenMP by the caller's own pool for every later call; an empty function puts OpenMP
-// back. Not while calls run.
+// Replaces OpenMP by the caller's own pool for every later call; an empty function restores OpenMP.
+// Not while calls run.
 void set_executor(Executor executor);
 
 // How many threads a call with `threads = 0` uses: OMP_NUM_THREADS or the cores this process may

@@ -1,5 +1,5 @@
-// Text from files and arguments as it may stand in a message: on one line, short, without anything
-// that a terminal acts on.
+// Text from files and arguments, made safe for a message: one line, short, no terminal control
+// sequences.
 #pragma once
 
 #include <cstddef>

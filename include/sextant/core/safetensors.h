@@ -21,8 +21,8 @@ struct SafetensorsFile {
 // `where` (the path) and the tensor, a different text for each: no header, a header above 100 MB or
 // cut off, JSON or UTF-8 that does not read, a name or a key that is there twice, a key that is
 // missing or unknown, an unknown dtype, a shape that overflows or has more than 8 axes, offsets
-// that are out of order or do not fit the shape, data cut off or left over. Holds the file and the
-// arrays in memory at the same time.
+// that are out of order or do not match the shape, data cut off or left over. Holds the file and
+// the arrays in memory at the same time.
 SafetensorsFile load_safetensors(const std::string& path);
 SafetensorsFile parse_safetensors(std::string_view bytes, std::string_view where = "safetensors");
 

@@ -47,8 +47,8 @@ class Shape {
   int rank_ = 0;
 };
 
-// Elements that belong to somebody else. Copying a view copies no element. Strides count elements
-// and may be 0 or negative.
+// Elements owned by another object. Copying a view copies no element. Strides count elements and
+// may be 0 or negative.
 template <class T>
 class View {
  public:
@@ -107,8 +107,8 @@ class Tensor {
  public:
   Tensor() = default;
   explicit Tensor(const Shape& shape);  // throws Error when there is not enough memory
-  // Elements of any value, for tables that are about to be filled anyway: the pages are first
-  // touched by whoever fills them.
+  // Elements of any value, for tables that will be filled: pages are first touched by the thread
+  // that fills them.
   static Tensor uninitialized(const Shape& shape);
   Tensor(Tensor&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), shape_(std::exchange(other.shape_, Shape{0})) {}

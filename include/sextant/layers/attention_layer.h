@@ -1,5 +1,5 @@
-// Multi-head attention that learns: self, causal and cross attention, any positional scheme,
-// grouped heads, packed sequences.
+// Trainable multi-head attention: self, causal and cross attention, any positional scheme, grouped
+// heads, packed sequences.
 #pragma once
 
 #include <cstdint>

@@ -17,15 +17,15 @@
 
 namespace sextant {
 
-// What a head gives back: the attention map and the new representations.
+// The result of a head: the attention map and the new representations.
 template <class T>
 struct HeadsResult {
   Tensor<T> weights;  // [heads, q_len, k_len]
   Tensor<T> output;   // [q_len, width of the output]
 };
 
-// A6: embedding table, linear maps with bias, sinusoidal positions added first; the table grows by
-// itself (A7), the causal mask on request (A8).
+// A6: embedding table, linear maps with bias, sinusoidal positions added first; the table grows on
+// demand (A7), the causal mask is optional (A8).
 template <class T>
 struct SingleHead {
   Embedding<T> embedding;
@@ -45,7 +45,7 @@ struct SingleHead {
 };
 
 // A10: q, k, v projections of the model's width, split into heads, attend, join, output projection.
-// Positions are whatever the caller did to x, and/or a rotation of q and k.
+// Positions are added to x by the caller, or a rotation of q and k, or both.
 template <class T>
 struct MultiHead {
   std::int64_t heads;
@@ -53,7 +53,8 @@ struct MultiHead {
 
   // width must be a multiple of heads.
   MultiHead(std::int64_t width, std::int64_t head_count, NumpyRandom& random);
-  // x: [q_len, width] asks, context: [k_len, width] answers (x itself for self attention).
+  // x: [q_len, width] gives the queries, context: [k_len, width] the keys and values (x itself for
+  // self attention).
   HeadsResult<T> operator()(View<const T> x, View<const T> context,
                             const AttentionOptions<T>& options = {},
                             const RotationTable<T>* rotation_q = nullptr,

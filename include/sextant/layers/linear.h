@@ -20,7 +20,7 @@ struct Linear {
   static Linear random(std::int64_t in, std::int64_t out, NumpyRandom& random,
                        bool with_bias = true);
   // Uniform in +-gain sqrt(6 / (in + out)) and no bias or one of zeros (Glorot and Bengio 2010):
-  // where layers that learn start.
+  // the initial weights of trained layers.
   static Linear glorot(std::int64_t in, std::int64_t out, NumpyRandom& random,
                        bool with_bias = true, double gain = 1);
 

@@ -1,4 +1,4 @@
-// What a layer learns, as a list of named tensors: what optimisers step through and files hold.
+// The weights of a layer as a list of named tensors, for optimisers and files.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ template <class T>
 struct Parameter {
   std::string name;   // "encoder.0.attention.in.weight"
   Tensor<T>* tensor;  // the layer's own
-  bool decays;        // whether weight decay pulls at it: matrices yes; biases, gains, tables no
+  bool decays;        // whether weight decay applies: to matrices, not to biases, gains, tables
 };
 template <class T>
 using Parameters = std::vector<Parameter<T>>;
@@ -30,9 +30,9 @@ std::int64_t count_of(const Parameters<T>& parameters) noexcept;
 template <class T>
 void set_to_zero(const Parameters<T>& parameters) noexcept;
 
-// A safetensors file of all of them, by name, written beside and renamed. Loading throws Error that
-// names the tensor for one that is missing, unknown, or of another shape; nothing is changed then.
-// Files of float32, float64, float16 and bfloat16 are converted.
+// A safetensors file of all of them, by name, complete or absent. Loading throws Error that names
+// the tensor for one that is missing, unknown, or of another shape; nothing is changed then. Files
+// of float32, float64, float16 and bfloat16 are converted.
 template <class T>
 void save_parameters(const std::string& path, const Parameters<T>& parameters,
                      const std::map<std::string, std::string>& metadata = {});

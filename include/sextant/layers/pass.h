@@ -1,4 +1,4 @@
-// What one forward and backward pass needs beside the layers: memory, threads, random numbers.
+// What a forward and backward pass needs besides the layers: memory, threads, random numbers.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace sextant {
 
-// Memory that is handed out piece by piece and taken back all at once or down to a mark: a pass
-// asks for the same pieces every step, so the second step allocates nothing.
+// An arena: memory is taken in pieces and released all at once or down to a mark. A pass takes the
+// same pieces every step, so the second step allocates nothing.
 class Workspace {
  public:
   Workspace() = default;
@@ -39,11 +39,11 @@ class Workspace {
   Mark at_;
 };
 
-// Numbers for dropout: a function of (seed, stream, token, column), so that the backward pass makes
-// the same ones again, whatever the threads and the batches a step is made in.
+// Numbers for dropout: a function of (seed, stream, token, column), so that the backward pass gets
+// the same ones, whatever the threads and the batches of a step.
 struct RandomKey {
   std::uint64_t seed = 0;      // of this step
-  std::uint32_t stream = 0;    // which use of this step: the layers count it up in their order
+  std::uint32_t stream = 0;    // number of the use in this step; layers count in their order
   std::int64_t first_row = 0;  // the place of the batch's first token among those of the step
 };
 

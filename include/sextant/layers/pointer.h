@@ -29,9 +29,8 @@ struct Pointer {
     std::span<const std::int64_t> segments, context_segments;  // [sequences + 1]
     std::span<const std::int64_t> targets;
   };
-  // As token_loss(), of the mixture; what label smoothing shares out is the vocabulary's softmax
-  // alone. dh is overwritten; dcontext, dweight and the gradient are added to. Empty dh: no
-  // gradients.
+  // As token_loss(), of the mixture; label smoothing applies to the vocabulary's softmax alone. dh
+  // is overwritten; dcontext, dweight and the gradient are added to. Empty dh: no gradients.
   LossSum loss(const Input& input, View<const T> weight, const TokenLossOptions& options,
                View<T> dh, View<T> dcontext, View<T> dweight, Pointer* gradient, Pass& pass) const;
 

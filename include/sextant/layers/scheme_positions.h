@@ -1,5 +1,5 @@
-// A positional scheme inside a model that learns: its tables for the lengths at hand, and the way
-// of its gradients back to its weights.
+// A positional scheme inside a trained model: its tables for the lengths in use, and the gradients
+// of its weights.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace sextant {
 
-// Which scheme, and what it is asked for beside positions.
+// The scheme and its other arguments.
 struct PositionOptions {
   std::string scheme = "none";                    // any name that schemes() lists
   std::map<std::string, std::string> parameters;  // of the scheme
@@ -27,21 +27,21 @@ struct PositionOptions {
   std::int64_t length = 512;  // positions that a learned table has
 };
 
-// One scheme for all layers of a stack, as T5 shares its biases. Every sequence counts from 0. What
-// a scheme learns is learned, but for the angles of rotary_mixed, which stay as they start. T:
-// float or double; rotations and distance biases are of float32 in both.
+// One scheme for all layers of a stack, as T5 shares its biases. Every sequence counts from 0. The
+// scheme's weights are trained, except the angles of rotary_mixed, which keep their initial values.
+// T: float or double; rotations and distance biases are of float32 in both.
 //
 // Some schemes take something from the length of the text (Scheme::length_class): a base, a list, a
-// grid. Every sequence has the tables of its own length then, whatever it is packed with; where the
-// scheme learns, sequences up to options.length have those of options.length, which its weights are
-// made for.
+// grid. Every sequence then has the tables of its own length, whatever it is packed with. For a
+// scheme with weights, sequences up to options.length have the tables of options.length, for which
+// the weights are made.
 template <class T>
 class SchemePositions {
  public:
-  // Weights start as the scheme says, or as in the file of its parameter `file`, which is not among
-  // options() afterwards: a model is its weights, not a file beside it. Throws Error for an unknown
-  // scheme, a bad parameter, a length below 1, a file of another length, and for a scheme whose
-  // weights are made of the tokens (forgetting).
+  // Weights start from the scheme's initial weights, or from the file of its parameter `file`,
+  // which is not among options() afterwards: the model contains the weights. Throws Error for an
+  // unknown scheme, a bad parameter, a length below 1, a file of another length, and for a scheme
+  // whose weights are made of the tokens (forgetting).
   explicit SchemePositions(PositionOptions options);
   ~SchemePositions();
   SchemePositions(SchemePositions&&) noexcept;
@@ -51,7 +51,7 @@ class SchemePositions {
   SchemeKind kind() const noexcept;
 
   // Makes the tables of a sequence of this length, or of each sequence of a batch, from the weights
-  // as they are now; earlier ones are kept where they serve. Throws Error where the scheme has no
+  // as they are now; earlier tables that still apply are kept. Throws Error where the scheme has no
   // such positions (a learned table has an end).
   void prepare(std::int64_t length);
   void prepare(std::span<const std::int64_t> segments);
@@ -69,7 +69,7 @@ class SchemePositions {
   std::vector<Run> runs(std::span<const std::int64_t> segments,
                         std::span<const std::int64_t> key_segments) const;
 
-  // What follows throws Error for lengths that are not prepared.
+  // The functions below throw Error for lengths that are not prepared.
 
   // x [tokens, width] += the rows of added tables; segments [sequences + 1].
   void add_to(View<T> x, std::span<const std::int64_t> segments, const Pass& pass) const;
@@ -88,7 +88,7 @@ class SchemePositions {
   void want(AttentionGradients<T>& gradients, std::int64_t length, Pass& pass) const;
   void collect(const AttentionGradients<T>& gradients, std::int64_t length,
                SchemePositions& gradient) const;
-  // Takes the sums of all calls of the pass to the gradients of the weights, and forgets them.
+  // Turns the sums of all calls of the pass into gradients of the weights, and clears them.
   void finish(SchemePositions& gradient) const;
 
   // prefix + the names of the scheme's weights, which weight decay leaves alone.

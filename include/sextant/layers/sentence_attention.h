@@ -29,21 +29,21 @@ struct SentenceAttention {
   double rounding = 0;  // bound on what rounding can have done to any entry of the output
 };
 
-// `second` empty: the sentence attends to itself; otherwise the first asks and the second answers,
-// both counted from position 0. Causal: a word asks the words at its own position and before. The
-// model: word vectors with normal(0, 1) entries that depend on the word's bytes and the seed only,
-// so the same word has the same vector in every sentence and at every place; then a seeded
-// MultiHead whose q and k weights are sqrt(6) times those of Linear::random, which gives scores of
-// deviation 2 and so maps that are neither flat nor one word each. A rotation leaves the last
-// channel of an odd head_dim as it is. Throws Error for an empty sentence or options that do not
-// fit together.
+// `second` empty: the sentence attends to itself; otherwise the first gives the queries and the
+// second the keys, both counted from position 0. Causal: a word attends to the words at its own
+// position and before. The model: word vectors with normal(0, 1) entries that depend on the word's
+// bytes and the seed only, so the same word has the same vector in every sentence and at every
+// position; then a seeded MultiHead whose q and k weights are sqrt(6) times those of
+// Linear::random, which gives scores of deviation 2, so that maps are neither uniform nor
+// concentrated on one word. A rotation leaves the last channel of an odd head_dim as it is. Throws
+// Error for an empty sentence or options that do not fit together.
 SentenceAttention attend_sentences(const std::vector<std::string>& first,
                                    const std::vector<std::string>& second,
                                    const SentenceAttentionOptions& options);
 
-// Does order matter? The outputs of the last token of both sentences under causal attention
-// (whatever options.causal says), and whether they are the same: sums in another order differ in
-// their last bits, and no further than the rounding bounds.
+// Whether order matters: the outputs of the last token of both sentences under causal attention
+// (options.causal is ignored), and whether they are the same: sums in another order differ in their
+// last bits, within the rounding bounds.
 struct OrderVerdict {
   SentenceAttention first, second;
   bool same = false;              // largest_difference <= first.rounding + second.rounding
@@ -53,8 +53,8 @@ OrderVerdict compare_order(const std::vector<std::string>& first,
                            const std::vector<std::string>& second,
                            const SentenceAttentionOptions& options);
 
-// E3: attention without learned weights. Rows of x [tokens, width] ask and answer themselves:
-// softmax(x x^T / sqrt(width)).
+// E3: attention without learned weights. Rows of x [tokens, width] are queries and keys: softmax(x
+// x^T / sqrt(width)).
 Tensor<double> plain_self_attention(View<const double> x);
 
 // E1: users [users, attributes] x movies [movies, attributes] -> scores / sqrt(attributes), softmax

@@ -1,4 +1,4 @@
-// How alike vectors are, and what positions do to it (the chapter's experiment).
+// Similarity of vectors, with and without positions (the chapter's experiment).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A stack that reads its tokens one after the other, with the keys and values of what it has read.
+// A stack that decodes token by token, with KV caches.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 namespace sextant {
 
 // Several hypotheses at once, all of the same length; the rows of one source are next to each
-// other. The stack and the positions must outlive it; stacks whose positions are content terms or
-// need every key's id are as the KV cache allows them.
+// other. The stack and the positions must outlive it; content terms and schemes that need every
+// key's id are supported as far as by the KV cache.
 //
-// What a read gives is what the stack gives for everything read so far at once, however it was cut:
-// the results of its last `count` tokens. Where the scheme's tables depend on the length of the
-// text (SchemePositions::length_class) and the text has come to a length with others, caches hold
-// keys, and layers above the first hidden states, of the old ones: all is read again then. That is
-// once for rotary_longrope, and every token for rotary_dynamic_ntk behind max_length.
+// A read returns the results of its last `count` tokens, the same as when the stack gets all tokens
+// so far at once, however they are divided into reads. Where the scheme's tables depend on the
+// length of the text (SchemePositions::length_class) and the text reaches a length with other
+// tables, the cached keys and hidden states are those of the old tables, so all tokens are computed
+// again: once for rotary_longrope, and at every token beyond max_length for rotary_dynamic_ntk.
 class StackDecoder {
  public:
-  // `rows` hypotheses of nothing, room for `capacity` tokens each. Throws Error where the positions
-  // do not reach as far.
+  // `rows` empty hypotheses with room for `capacity` tokens each. Throws Error if the positions end
+  // before.
   StackDecoder(const TransformerStack<float>& stack, SchemePositions<float>& positions,
                std::int64_t rows, std::int64_t capacity);
 
-  // What cross attention looks at: context [tokens, width] of an encoder, one segment per row.
+  // The context of cross attention: [tokens, width] of an encoder, one segment per row.
   void set_context(View<const float> context, std::span<const std::int64_t> segments, Pass& pass);
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(sources_.size()); }
   std::int64_t length() const noexcept { return length_; }  // tokens read
   std::int64_t capacity() const noexcept { return capacity_; }
-  // Which segment of the context each row looks at, [rows].
+  // The segment of the context that each row attends to, [rows].
   std::span<const std::int64_t> sources() const noexcept { return sources_; }
 
   // Reads the next `count` tokens of every row: x [rows * count, width], embedded, positions not

@@ -25,8 +25,8 @@ struct LossSum {
 };
 
 struct TokenLossOptions {
-  // Part of the target's probability that all tokens share (Szegedy et al. 2016, 1512.00567), 0 <=
-  // smoothing < 1: (1 - smoothing) on the target, smoothing / vocabulary on every token.
+  // Label smoothing (Szegedy et al. 2016, 1512.00567), 0 <= smoothing < 1: (1 - smoothing) on the
+  // target, smoothing / vocabulary on every token.
   double smoothing = 0;
   double scale = 1;  // of the gradients: 1 / tokens for those of the mean
 };

@@ -20,11 +20,11 @@ struct StackOptions {
   Activation activation = Activation::relu;
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;  // of the norms
-  // Norms before each layer, and one behind the stack (Xiong et al. 2020, 2002.04745); false:
-  // behind each residual sum, as Vaswani et al. 2017 have it.
+  // Norms before each layer, and one after the stack (Xiong et al. 2020, 2002.04745); false: after
+  // each residual sum, as in Vaswani et al. 2017.
   bool pre_norm = true;
-  bool final_norm = true;  // behind the stack
-  bool causal = false;     // self attention sees what came before only
+  bool final_norm = true;  // after the stack
+  bool causal = false;     // causal self attention
   bool cross = false;      // with cross attention between: a decoder
   bool bias = true;        // of the linear maps
 };

@@ -29,21 +29,21 @@ struct Hypothesis {
 
 // Continues hypotheses: row i of the call stands for hypothesis parents[i] of the call before (the
 // caller reorders its states so), followed by tokens[i]. Returns [rows, vocabulary]
-// log-probabilities of what comes next; -inf is a token that cannot come. In the first call the
-// rows are the sources, with parents[i] = i and bos. Rows of one source are next to each other,
-// sources in rising order; sources that are done have none.
+// log-probabilities of the next token; -inf is an impossible token. In the first call the rows are
+// the sources, with parents[i] = i and bos. Rows of one source are adjacent, sources in ascending
+// order; sources that are done have no rows.
 using BeamStep = std::function<Tensor<float>(std::span<const std::int64_t> parents,
                                              std::span<const std::int64_t> tokens)>;
 
-// The best hypotheses of each source, [sources][up to n_best], finished ones first, then by falling
-// score. max_lengths[i] >= 1 is the number of steps for source i, eos included. A step takes the
-// 2 x beams best continuations of a source: eos among the first `beams` of them ends a hypothesis,
-// the best `beams` others go on; equals rank by the order of their hypotheses, then the lower
-// token. A source is done when `beams` hypotheses are finished, none that goes on can still become
-// better than the n_best found, or the steps are used up; then hypotheses that are not finished
+// The best hypotheses of each source, [sources][up to n_best], finished ones first, then in
+// descending order of score. max_lengths[i] >= 1 is the number of steps for source i, eos included.
+// A step takes the 2 x beams best continuations of a source: eos among the first `beams` of them
+// ends a hypothesis, the best `beams` others continue; ties rank by the order of their hypotheses,
+// then by the lower token. A source is done when `beams` hypotheses are finished, no open one can
+// still become better than the n_best found, or the steps are used up; then unfinished hypotheses
 // fill up n_best. One source's result does not depend on the others, if its rows do not. Throws
 // Error for options out of range, a table of another shape, NaN, or a log-probability above 1e-3
-// (rounding is forgiven).
+// (smaller positive values are taken as rounding).
 std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> max_lengths,
                                                  const BeamStep& step,
                                                  const BeamSearch& options = {});

@@ -19,10 +19,10 @@ struct Generation {
   int threads = 0;
 };
 
-// Continues `prompt` (at least one token), with a KV cache; returns what was made. `each` (may be
-// empty) is called with every token as it is made; false ends the text after it. At temperature 0
-// the tokens are the most probable ones, whatever the seed. Throws Error for options out of range,
-// a token outside the vocabulary, a model that is not causal, or positions that the scheme has not.
+// Continues `prompt` (at least one token), with a KV cache; returns the new tokens. `each` (may be
+// empty) is called with every new token; false ends the text after it. At temperature 0 the tokens
+// are the most probable ones, whatever the seed. Throws Error for options out of range, a token
+// outside the vocabulary, a model that is not causal, or positions that the scheme does not have.
 std::vector<std::int64_t> generate(LanguageModel<float>& model,
                                    std::span<const std::int64_t> prompt, const Generation& options,
                                    const std::function<bool(std::int64_t)>& each = {});

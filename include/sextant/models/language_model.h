@@ -13,12 +13,12 @@
 
 namespace sextant {
 
-// Packed sequences of tokens and what is to be predicted at each place.
+// Packed sequences of tokens and the target at each position.
 struct TokenBatch {
   std::vector<std::int64_t> tokens;    // [tokens], all sequences one after the other
   std::vector<std::int64_t> segments;  // [sequences + 1], where they begin and end
   std::vector<std::int64_t> targets;   // [tokens]; negative: nothing
-  std::int64_t first_row = 0;  // tokens of the step in the batches before: dropout counts them too
+  std::int64_t first_row = 0;  // tokens of the step in earlier batches, which dropout counts too
 
   // Throws Error for tokens or targets outside the vocabulary and segments that do not fit.
   void check(std::int64_t vocabulary) const;
@@ -42,8 +42,8 @@ struct LanguageModel {
                Pass& pass);
   // The log likelihood of each target, [tokens], 0 where there is none.
   Tensor<double> log_likelihoods(const TokenBatch& batch, Pass& pass);
-  // The logits of what stands at, or follows, some places of a batch: [places, vocabulary]. Throws
-  // Error for a place outside the batch.
+  // The logits at some positions of a batch (of the token there, or of the next one): [places,
+  // vocabulary]. Throws Error for a place outside the batch.
   Tensor<T> logits(const TokenBatch& batch, std::span<const std::int64_t> places, Pass& pass);
   // Attention weights of a sentence, [layers][heads, tokens, tokens].
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass);

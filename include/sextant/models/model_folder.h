@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// What a folder holds beside the weights.
+// The contents of a folder besides the weights.
 struct ModelFolder {
   std::string path;  // where model.safetensors is
   TransformerConfig config;
@@ -24,8 +24,8 @@ void save_model_folder(const std::string& folder, const TransformerConfig& confi
 
 // Reads config.json and the tokenizer, and compares the files with their checksums where
 // training.json has some (checkpoints do; averages and folders put together by hand do not).
-// `folder` may be that of a training run: its best model is taken then, or its last one if there is
-// no best. Throws Error that names the file for what is missing, damaged, or does not fit together.
+// `folder` may be that of a training run, whose best model is used, or its last one if there is no
+// best. Throws Error that names the file if it is missing, damaged or does not match the others.
 ModelFolder open_model_folder(const std::string& folder);
 
 // The model with its weights. Throws Error for another kind of model, for a file smaller than
@@ -34,9 +34,9 @@ ModelFolder open_model_folder(const std::string& folder);
 LanguageModel<float> load_language_model(const ModelFolder& folder);
 Translator<float> load_translator(const ModelFolder& folder);
 
-// What a model has learned of words: the rows of its embedding whose token is a whole word. Of
-// sub-words these are the pieces with a space before them, as words without it; of characters all
-// that are visible. Throws Error when there are none.
+// A model's word vectors: the rows of its embedding whose token is a whole word. For sub-words
+// these are the pieces that begin with a space, as words without it; for characters, all visible
+// ones. Throws Error when there are none.
 WordVectors learned_word_vectors(const ModelFolder& folder);
 
 // How many tokens a model's vocabulary has for a tokenizer: a masked model has one more, which

@@ -12,8 +12,8 @@ namespace sextant {
 
 // Applied in this order. The defaults draw from softmax(logits).
 struct Sampling {
-  // 0.001 .. 1000: above 1, a token that was there before has its logit divided by this when it is
-  // positive, else multiplied (Keskar et al. 2019, CTRL, section 4.1); below 1 it gains.
+  // 0.001 .. 1000: above 1, the logit of an earlier token is divided by this if positive, else
+  // multiplied (Keskar et al. 2019, CTRL, section 4.1); below 1 it is raised.
   double repetition_penalty = 1;
   double temperature = 1;  // >= 0: logits are divided by it; 0 takes the most probable token
   std::int64_t top_k = 0;  // the k most probable tokens stay (Fan et al. 2018); 0: all
@@ -25,13 +25,13 @@ struct Sampling {
 // Throws Error for an option out of its range.
 void check_sampling(const Sampling& options);
 
-// The index of the largest logit, the lowest one of equals. `logits` is [vocabulary]; -inf is a
-// token that cannot come. Throws Error when there are none, one is NaN or +inf, or all are -inf.
+// The index of the largest logit, the lowest one of ties. `logits` is [vocabulary]; -inf is an
+// impossible token. Throws Error when there are none, one is NaN or +inf, or all are -inf.
 std::int64_t greedy_token(std::span<const float> logits);
 
-// [vocabulary]: what sample_token draws from; 0 for what the filters remove. Where equals compete
-// for a place in top_k or top_p, the lower index gets it. `previous` are the tokens that
-// repetition_penalty is about, each counted once. Throws Error as above, and for a previous token
+// [vocabulary]: what sample_token draws from; 0 for tokens that the filters remove. Ties for a
+// place in top_k or top_p go to the lower index. `previous` are the tokens to which
+// repetition_penalty applies, each counted once. Throws Error as above, and for a previous token
 // outside the vocabulary.
 std::vector<double> token_probabilities(std::span<const float> logits, const Sampling& options,
                                         std::span<const std::int64_t> previous = {});

@@ -1,4 +1,4 @@
-// What a transformer is made of, as config.json beside its weights.
+// The configuration of a transformer, stored as config.json with its weights.
 #pragma once
 
 #include <cstdint>

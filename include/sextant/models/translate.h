@@ -20,9 +20,9 @@ struct Translation {
   int threads = 0;
 };
 
-// The best hypotheses of each source, tokens without <bos> and <eos>. Several models decide
-// together: a token's probability is the mean of theirs. Throws Error for an empty source, a token
-// outside the vocabulary, options out of range, no model or models of different vocabularies.
+// The best hypotheses of each source, tokens without <bos> and <eos>. Several models are an
+// ensemble: a token's probability is the mean over the models. Throws Error for an empty source, a
+// token outside the vocabulary, options out of range, no model or models of different vocabularies.
 std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* const> models,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const Translation& options = {});

@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-// What becomes of keys in the future, where the paper has none.
+// How keys in the future are treated, where the paper has none.
 enum class BiasDirection {
-  symmetric,  // -slope * |distance|; whether the future is visible is the mask's business
+  symmetric,  // -slope * |distance|; only the mask decides whether the future is visible
   causal,     // the future is hidden, -infinity
 };
 

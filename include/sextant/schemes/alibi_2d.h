@@ -19,9 +19,9 @@ struct Alibi2d {
 // -slope * sqrt((r - r')^2 + (c - c')^2) for patches (r, c) and (r', c'), in float64, rounded once.
 // Patch id is row id / columns, column id % columns; with rows and columns 0 the grid is the least
 // square that holds all ids. Token n of the sequence has the id positions[n]: key n, and query n -
-// offset; tokens beyond the list see nothing and are not seen, nor do heads beyond `heads`. Ids
-// that a call of attention() brings along stand in for the list. Throws Error when ids lie outside
-// the grid, and for options out of their ranges.
+// offset; tokens beyond the list are hidden and attend to nothing, and so do heads beyond `heads`.
+// Position ids of the call of attention() replace the list. Throws Error when ids lie outside the
+// grid, and for options out of their ranges.
 std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
                                             std::span<const std::int64_t> positions);
 

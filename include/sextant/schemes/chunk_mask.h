@@ -1,4 +1,4 @@
-// Chunked attention: tokens see their own chunk only, as in Llama 4's layers with rotation.
+// Chunked attention: tokens attend only to their own chunk, as in Llama 4's layers with rotation.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct ChunkMask {
 
 // 0 where floor(key id / chunk) = floor(query id / chunk), and key id <= query id when causal; else
 // -infinity. Token n of the sequence has the id positions[n]: key n, and query n - offset. Tokens
-// beyond the list see nothing and are not seen. Ids that a call of attention() brings along stand
-// in for the list. Throws Error unless chunk >= 1 and ids are within +-2^53.
+// beyond the list are hidden and attend to nothing. Position ids of the call of attention() replace
+// the list. Throws Error unless chunk >= 1 and ids are within +-2^53.
 std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
                                               std::span<const std::int64_t> positions);
 

@@ -1,4 +1,4 @@
-// Terms of the scores that depend on what queries and keys hold: relative vectors, contextual
+// Terms of the scores that depend on the contents of queries and keys: relative vectors, contextual
 // positions, forget gates.
 #pragma once
 
@@ -10,16 +10,16 @@
 namespace sextant {
 
 // A term of each score, inside the logits: scale <q, k> + term, then softcap, biases and softmax.
-// It may add a vector per pair to the values as well. The operator asks for one row or one tile
-// after the other, from several threads at once; there is never an array of q_len x k_len.
+// It may add a vector per pair to the values as well. The operator calls it for one row or one tile
+// at a time, from several threads at once; there is never an array of q_len x k_len.
 class ContentTerm {
  public:
-  // A call of the operator, as far as a term may have to refuse it.
+  // The properties of a call for which a term may have to refuse it.
   struct Call {
     std::int64_t batch = 0, heads = 0, head_dim = 0;
     std::int64_t v_dim = -1;       // -1: the call has no values
     std::int64_t k_len = 0;        // of a whole batch row
-    bool looks_ahead = false;      // some query may see a key behind its own
+    bool looks_ahead = false;      // some key after a query's own is visible
     bool packed = false;           // the batch rows are cut into segments
     std::int64_t first_own = 0;    // the own keys of queries and the keys are places from ...
     std::int64_t last_place = -1;  // ... here to here in their sequence; before it: there are none
@@ -34,8 +34,8 @@ class ContentTerm {
     void load(std::int64_t row, std::int64_t channels, double* to) const noexcept;
   };
 
-  // One query with the keys [first_key, last_key) that causal, window and lengths let it see.
-  // Queries and keys count in their sequence.
+  // One query with the keys [first_key, last_key) that causal, window and lengths leave visible.
+  // Queries and keys are counted in their sequence.
   struct Row {
     std::int64_t batch = 0, begin = 0;  // the batch row, and where the sequence's keys begin in it
     std::int64_t head = 0, query = 0;
@@ -65,7 +65,7 @@ class ContentTerm {
 
   virtual ~ContentTerm() = default;
 
-  // Throws Error for a call that the term is not made for. Called before anything is computed.
+  // Throws Error for a call that the term does not support. Called before anything is computed.
   virtual void check(const Call& call) const = 0;
   // The scale where a call gives none.
   virtual double default_scale(std::int64_t head_dim) const {
@@ -75,27 +75,26 @@ class ContentTerm {
   // Doubles of scratch that the functions below need for a row of so many keys.
   virtual std::int64_t scratch_size(std::int64_t keys, std::int64_t head_dim) const noexcept;
 
-  // scores[j], for the keys of the row: scale <q, k_j>, or -infinity where something else hides the
-  // key. Adds the term to them; what becomes of those of -infinity does not matter.
+  // scores[j], for the keys of the row: scale <q, k_j>, or -infinity for hidden keys. Adds the term
+  // to them; results for hidden keys are ignored.
   virtual void add(const Row& row, double* scores, double* scratch) const noexcept = 0;
 
-  // Terms that are a sum over pairs of something made of the pair alone may know tiles as well:
-  // then float32 and 16-bit calls without softcap, whose values have no vectors, take the fast
-  // path. add_tile() adds the term to scores[i * stride + j] but where that is -infinity. The
-  // number for a pair is the same whatever tile it is in. Rows of hidden pairs may hold anything;
-  // their numbers do not matter.
+  // A term whose number for a pair depends on that pair alone may also support tiles: then float32
+  // and 16-bit calls without softcap, whose values have no vectors, take the fast path. add_tile()
+  // adds the term to scores[i * stride + j] except where that is -infinity. The number for a pair
+  // is the same in every tile. Rows of hidden pairs may hold anything; their results are ignored.
   virtual bool has_tiles() const noexcept { return false; }
   virtual std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept;  // floats
   virtual void add_tile(const Tile& tile, float* scores, std::int64_t stride,
                         float* scratch) const noexcept;
 
-  // How many numbers the gradient of what the term has learned has; their order is the term's.
+  // The number of learned parameters; the term defines their order.
   virtual std::int64_t gradient_size() const noexcept { return 0; }
 
-  // What add() makes of gradients: `scores` as add() got them; ds[j] is the loss's gradient of the
-  // score with the term, 0 where hidden. Adds to dq [head_dim], to dk[j * head_dim] of the row's
-  // keys and to `gradient` [gradient_size], and to ds where the term depends on the scores it is
-  // added to.
+  // The gradients of add(): `scores` as add() got them; ds[j] is the gradient of the loss with
+  // respect to the score with the term, 0 where hidden. Adds to dq [head_dim], to dk[j * head_dim]
+  // of the row's keys and to `gradient` [gradient_size], and to ds where the term depends on the
+  // scores it is added to.
   virtual void backward(const Row& row, const double* scores, double* ds, double* dq, double* dk,
                         double* gradient, double* scratch) const noexcept = 0;
 

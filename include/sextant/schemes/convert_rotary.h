@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// The channels of one head, and which of them turn.
+// The channels of one head, and which of them are rotated.
 struct RotaryRows {
   std::int64_t head_dim = 0;    // 2 .. 2^30
   std::int64_t rotary_dim = 0;  // even, <= head_dim; 0: all (head_dim must be even then)

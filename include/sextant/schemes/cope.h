@@ -1,5 +1,5 @@
-// Contextual positions (Golovneva et al. 2024, 2405.18719): how far away a key is, is counted in
-// the keys between that the query's gate lets through.
+// Contextual positions (Golovneva et al. 2024, 2405.18719): the distance of a key is the sum of the
+// query's gates for the keys up to it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Cope {
 // (equations 3 to 5), score(i, j) += z_i(p_ij), where z_i[n] = <q_i, table[n]> and z_i of a
 // fraction is interpolated between its neighbours; times the scale if `scaled`. Keys that anything
 // hides have gate 0. table: [npos, head_dim], npos >= 1, shared by the heads. For calls in which no
-// query sees a key behind its own; others are refused. Throws Error when a shape or a number is
+// key after a query's own is visible; others are refused. Throws Error when a shape or a number is
 // wrong.
 std::shared_ptr<const ContentTerm> cope(const Cope& options, View<const double> table);
 

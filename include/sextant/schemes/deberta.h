@@ -1,5 +1,5 @@
-// DeBERTa's disentangled attention (He et al. 2020, 2006.03654; v3 2111.09543): queries meet the
-// positions of keys, and keys those of queries, by log-bucketed distance.
+// DeBERTa's disentangled attention (He et al. 2020, 2006.03654; v3 2111.09543): products of queries
+// with key positions and of keys with query positions, by log-bucketed distance.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Packed documents: a token sees its own document only (Krell et al. 2021, 2107.02027).
+// Packed documents: a token attends only to its own document (Krell et al. 2021, 2107.02027).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace sextant {
 
 // 0 where key and query are of the same document, and with causal where the key does not come
 // later; else -infinity. documents[n] is the document of token n, any number: of key n, and of
-// query n - offset. Documents may lie in pieces. Tokens beyond the list see nothing and are not
-// seen.
+// query n - offset. Documents may lie in pieces. Tokens beyond the list are hidden and attend to
+// nothing.
 std::shared_ptr<const IndexedBias> document_mask(std::span<const std::int64_t> documents,
                                                  bool causal = false);
 

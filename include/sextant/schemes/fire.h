@@ -1,5 +1,5 @@
-// FIRE: a small network makes the bias from the logarithm of the distance, as a share of the
-// query's own (Li et al. 2023, 2310.04418, section 3).
+// FIRE: a small network computes the bias from the logarithm of the distance, divided by that of
+// the query's own position (Li et al. 2023, 2310.04418, section 3).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace sextant {
 
 struct Fire {
-  double threshold = 512;  // L, 0 .. 2^53: rows of queries before it are scaled alike
+  double threshold = 512;  // L, 0 .. 2^53: queries before it have the same denominator
   double epsilon = 1e-6;   // added to the denominator, > 0
 };
 
@@ -33,11 +33,11 @@ struct FireWeights {
 // query's own denominator, so x may be above 1 there. In float64, rounded to float32 once.
 //
 // Token n of the sequence has the id positions[n]: key n, and query n - offset; tokens beyond the
-// list see nothing and are not seen, nor do heads beyond those of w2. Ids that a call of
-// attention() brings along stand in for the list. Memory is O(tokens + ids between the least and
-// the largest) as long as these are not many times the tokens; nothing transcendental is computed
-// per pair then. Throws Error when an option is out of its range, weights do not fit or make biases
-// beyond float32, or ids are not within +-2^53.
+// list are hidden and attend to nothing, and so do heads beyond those of w2. Position ids of the
+// call of attention() replace the list. Memory is O(tokens + ids between the least and the largest)
+// as long as these are not many times the tokens; nothing transcendental is computed per pair then.
+// Throws Error when an option is out of its range, weights do not fit or make biases beyond
+// float32, or ids are not within +-2^53.
 //
 // The gradient that attention_backward() makes is in numbers of this file's own; fire_backward()
 // takes it to the weights.

@@ -1,5 +1,4 @@
-// Which scheme made this table? Finds the scheme and every option of a table of positions from its
-// numbers alone.
+// Finds the scheme and every option of a table of positions from its numbers alone.
 #pragma once
 
 #include <cstdint>
@@ -39,23 +38,20 @@ struct Identification {
 
 // `table` is [length, width] with at least one row and two columns, of any float type widened to
 // float64; `unit_roundoff` is that of the type it was stored in (2^-53, 2^-24, 2^-11, 2^-8; above 0
-// and at most 2^-6). Rows
-// are consecutive and may start anywhere within
-// +-2^31 (a slice of a longer table). When only the first columns of a wider interleaved table are
-// given, options.width is that of the whole. A table with damaged values (up to 2 %) is still
-// named, with half the confidence. docs/identify.md says which reading is preferred when several
-// options make the same numbers. Up to `threads` threads (0: default_threads()); the result does
-// not depend on them. Throws Error for values that are not finite, a shape that cannot be a table
-// or a number out of its range.
+// and at most 2^-6). Rows are consecutive and may start anywhere within +-2^31 (a slice of a longer
+// table). When only the first columns of a wider interleaved table are given, options.width is that
+// of the whole. A table with damaged values (up to 2 %) is still named, with half the confidence.
+// docs/identify.md says which result is preferred when several options give the same numbers. Up to
+// `threads` threads (0: default_threads()); the result does not depend on them. Throws Error for
+// values that are not finite, a shape that cannot be a table or a number out of its range.
 Identification identify_table(View<const double> table, double unit_roundoff, int threads = 0);
 
-// The same for an array of any scheme that shows itself in numbers: tables as above; caches of
-// rotations ([positions, pairs] of cosines or of sines, each twice in either layout, side by side,
-// or [positions, pairs, 2]), plain, linear, YaRN, Llama 3 and proportional; ALiBi's slopes
-// ([heads]) and biases ([heads, keys], [heads, 2 L - 1], [heads, queries, keys]; hidden keys may be
-// -infinity); T5's buckets ([queries, keys], or by distance). Axes of length one are dropped.
-// Throws Error for NaN, for no values, for more than 2^31 of them, and for a unit_roundoff out of
-// its range.
+// The same for arrays of other schemes: tables as above; caches of rotations ([positions, pairs] of
+// cosines or of sines, each twice in either layout, side by side, or [positions, pairs, 2]), plain,
+// linear, YaRN, Llama 3 and proportional; ALiBi's slopes ([heads]) and biases ([heads, keys],
+// [heads, 2 L - 1], [heads, queries, keys]; hidden keys may be -infinity); T5's buckets ([queries,
+// keys], or by distance). Axes of length one are dropped. Throws Error for NaN, for no values, for
+// more than 2^31 of them, and for a unit_roundoff out of its range.
 Identification identify_array(View<const double> array, double unit_roundoff, int threads = 0);
 
 }  // namespace sextant

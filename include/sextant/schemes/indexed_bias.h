@@ -1,4 +1,4 @@
-// Biases that depend on the query's and the key's index, made on demand: FIRE, Swin tables, chunk
+// Biases that depend on the index of query and key, generated on demand: FIRE, Swin tables, chunk
 // and document masks.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace sextant {
 
-// A generator of biases. The operator asks for one tile after the other, from several threads at
-// once, and never for the same N x N array as a whole.
+// A generator of biases. The operator calls it tile by tile, from several threads at once, and
+// never for an N x N array as a whole.
 class IndexedBias {
  public:
   // A rectangle of scores: queries [first_query, first_query + queries) and keys likewise, counted
@@ -33,18 +33,18 @@ class IndexedBias {
   virtual ~IndexedBias() = default;
 
   // Writes what is added to each score into values[query * row_stride + key]; -infinity hides. Must
-  // give the same number for a pair whatever tile it is in. Called with tiles that hold at least
-  // one visible pair; it may not throw. It may call this library, the operator too. It may not wait
-  // for a pool of threads that runs the operator's bodies meanwhile (see Executor). Denormal
-  // numbers may count as 0 while it runs.
+  // give the same number for a pair in every tile. Called with tiles that hold at least one visible
+  // pair; it must not throw. It may call this library, the operator included. It must not wait for
+  // a pool of threads that runs the operator's bodies (see Executor). Denormal numbers may count as
+  // 0 while it runs.
   virtual void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept = 0;
 
-  // What there is to learn: how many numbers its gradient has. 0: nothing.
+  // The number of learned parameters. 0: none.
   virtual std::int64_t gradient_size() const noexcept { return 0; }
-  // Takes the gradients of a tile's scores to those of what is learned: adds to
-  // gradient[0 .. gradient_size()) the sum over the tile of dscores[query * row_stride + key] times
-  // the derivatives of the pair's bias. Linear in dscores, which are 0 where a pair is hidden, and
-  // not read outside the tile. Called for tiles of any size, from several threads at once with a
+  // Turns the gradients of a tile's scores into those of the parameters: adds to gradient[0 ..
+  // gradient_size()) the sum over the tile of dscores[query * row_stride + key] times the
+  // derivatives of the pair's bias. Linear in dscores, which are 0 where a pair is hidden, and not
+  // read outside the tile. Called for tiles of any size, from several threads at once with a
   // `gradient` each; it may not throw.
   virtual void accumulate(const Tile& /*tile*/, const float* /*dscores*/,
                           std::int64_t /*row_stride*/, double* /*gradient*/) const noexcept {}

@@ -1,4 +1,4 @@
-// KERPLE: scores fall with the logarithm or a power of the distance, at learned rates (Chi et al.
+// KERPLE: scores fall with the logarithm or a power of the distance, with learned rates (Chi et al.
 // 2022, 2205.09921, section 4).
 #pragma once
 
@@ -22,9 +22,9 @@ struct Kerple {
 DistanceBias kerple_log(const Kerple& weights, std::int64_t length);
 DistanceBias kerple_power(const Kerple& weights, std::int64_t length);
 
-// The gradients of p and a from that of the bias, [heads, 2 length - 1]. A number that counts as
-// 0.01 (or 2) has the gradient of that: a step with it and the same limits afterwards are a step of
-// projected gradient descent. The power of distance 0 is 0 whatever p: its derivative is 0.
+// The gradients of p and a from that of the bias, [heads, 2 length - 1]. A number beyond a limit
+// has the gradient at the limit: a step followed by clamping is a step of projected gradient
+// descent. The power of distance 0 is 0 whatever p: its derivative is 0.
 Kerple kerple_log_backward(const Kerple& weights, View<const double> gradient);
 Kerple kerple_power_backward(const Kerple& weights, View<const double> gradient);
 

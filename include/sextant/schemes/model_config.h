@@ -1,5 +1,5 @@
-// How a model marks positions, read from its Hugging Face config.json: which scheme, with which
-// parameters, in which layer.
+// The positions of a model, read from its Hugging Face config.json: the scheme and its parameters
+// in each layer.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sextant {
 
-// What one layer of attention does with positions.
+// The positions of one attention layer.
 struct LayerPositions {
   std::string scheme = "none";                    // a name of schemes()
   std::map<std::string, std::string> parameters;  // what the config says; the rest are defaults
@@ -24,14 +24,14 @@ struct LayerPositions {
   std::int64_t kv_heads = 0;                      // of keys
   std::int64_t head_dim = 0;                      // of queries and keys
   bool causal = true;
-  // How many keys before and behind its own a query sees; -1: all.
+  // How many keys before and after its own are visible to a query; -1: all.
   std::int64_t window_left = -1, window_right = -1;
   std::int64_t chunk = 0;       // keys of other chunks of so many positions are hidden; 0: none
   std::optional<double> scale;  // of the scores; unset: head_dim^(-1/2)
   double bias_factor = 1;       // what a bias is multiplied by before it is added (Falcon)
   std::int64_t table_rows = 0;  // of a learned table, those before its offset included
 
-  // What the scheme is to be asked: this layer's sizes and parameters, and ids of rows, which must
+  // The request for the scheme: this layer's sizes and parameters, and ids of rows, which must
   // outlive the request. One id per row: multi-section rotations take it for all axes, as of text.
   SchemeRequest request(std::span<const std::int64_t> positions) const;
   friend bool operator==(const LayerPositions&, const LayerPositions&) = default;
@@ -53,9 +53,8 @@ struct ModelConfig {
 // {"model_type": "llama"} is a whole config; null is not absent.
 // Throws Error naming `where` (the path) and the key for: JSON that does not read, a key that is
 // there twice, a model type that is not known, a rope type or a key of rope_scaling that is not
-// known, values that contradict each other or are out of range, and any key that speaks of
-// positions and that the model type is not known to have. Keys that do not speak of positions are
-// not looked at.
+// known, values that contradict each other or are out of range, and any key about positions that
+// the model type is not known to have. Other keys are ignored.
 ModelConfig load_model_config(const std::string& path);
 ModelConfig parse_model_config(std::string_view json, std::string_view where = "config");
 

@@ -1,4 +1,4 @@
-// A table of positions that grows by itself, for any number of readers at once.
+// A table of positions that grows on demand, for any number of concurrent readers.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class PositionTable {
   // `options.length` rows are made at once (0 is fine).
   explicit PositionTable(Sinusoidal options);
 
-  // At least `length` rows; grows (doubling) when there are fewer. What was handed out before stays
-  // valid and unchanged.
+  // At least `length` rows; grows (doubling) when there are fewer. Earlier results stay valid and
+  // unchanged.
   std::shared_ptr<const Tensor<T>> rows(std::int64_t length);
   std::int64_t length() const;  // rows made so far
   const Sinusoidal& options() const noexcept { return options_; }

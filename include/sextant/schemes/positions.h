@@ -1,5 +1,5 @@
-// Position ids: which number each token, patch or frame has before any scheme sees it. Every scheme
-// takes ids, so padding, caches, packing and training tricks are lists made here.
+// Position ids: the number of each token, patch or frame that schemes use. Every scheme takes ids,
+// so padding, caches, packing and training methods are lists made here.
 #pragma once
 
 #include <cstdint>

@@ -21,10 +21,10 @@ enum class RotaryLayout {
   half_split,   // (k, k + n / 2)     GPT-NeoX, HF checkpoints, ONNX interleaved = 0
 };
 
-// Which channels of a head turn when rotary_dim is less than head_dim.
+// Which channels of a head are rotated when rotary_dim is less than head_dim.
 enum class RotarySpan {
   first,  // GPT-J, GPT-NeoX, Phi, GLM-4
-  last,   // DeepSeek's heads: what is not turned comes first
+  last,   // DeepSeek's heads: channels that are not rotated come first
 };
 
 // The first seven members are those of every rotation.
@@ -77,12 +77,12 @@ void rotary_into(RotationTable<T>& table, const Rotary& options);
 
 // Turns x by row n of the table for the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;
 // other channels are copied. A table by head turns head h of x by its head h; table.keys is not
-// looked at: keys are turned by table.for_keys(). x and out: [batch, heads, length, head_dim],
-// strided as any slice or transposition of an array; out may be x itself. 16-bit x is turned by a
-// table of its own type or, more exactly, of float32, in float32 arithmetic with one rounding of
-// the result to nearest even. `threads` is how many may share the work (0: default_threads()); the
-// result does not depend on it. Throws Error when shapes and table do not fit, when elements of out
-// coincide, and when out overlaps x without being x.
+// used: rotate keys with table.for_keys(). x and out: [batch, heads, length, head_dim], strided as
+// any slice or transposition of an array; out may be x itself. 16-bit x is turned by a table of its
+// own type or, more exactly, of float32, in float32 arithmetic with one rounding of the result to
+// nearest even. `threads` is how many may share the work (0: default_threads()); the result does
+// not depend on it. Throws Error when shapes and table do not fit, when elements of out coincide,
+// and when out overlaps x without being x.
 template <Floating T, Floating U>
 requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate(
     View<const T> x, View<T> out, const RotationTable<U>& table, int threads = 0);

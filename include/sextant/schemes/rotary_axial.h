@@ -19,8 +19,8 @@ enum class AxialOrder {
 };
 
 enum class AxialFrequencies {
-  per_axis,  // base^(-2m / w): a ladder of its own for each axis of w channels
-  shared,    // base^(-2m / n), one ladder of all n channels dealt to the axes in turn   Pixtral
+  per_axis,  // base^(-2m / w): a separate ladder for each axis of w channels
+  shared,    // base^(-2m / n), one ladder of all n channels, entries to the axes in turn   Pixtral
 };
 
 enum class AxialCoordinates {

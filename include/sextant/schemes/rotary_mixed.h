@@ -1,5 +1,5 @@
 // Mixed rotary positions (rope-vit, Heo et al. 2024, 2403.13298): every pair of every head turns by
-// a learned mixture of the ids. With one id a row: learned frequencies per head.
+// a learned mixture of the ids. With one id per row: learned frequencies per head.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace sextant {
 struct RotaryMixed {
   std::int64_t head_dim = 0;  // these seven as in Rotary
   std::int64_t rotary_dim = 0;
-  double base = 10;  // of the frequencies where training starts
+  double base = 10;  // of the initial frequencies
   RotaryLayout layout = RotaryLayout::half_split;
   RotarySpan span = RotarySpan::first;
   Precision precision = Precision::exact;
@@ -28,9 +28,9 @@ template <Floating T = float>
 RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> frequencies,
                               View<const std::int64_t> ids);
 
-// Where training starts, [heads, axes, pairs]. Two axes, with n channels: magnitudes base^(-4k / n)
-// for the first half of the pairs (rounded up) in a direction of the plane that is random for each
-// head, and the same for the other half at right angles to it. One axis: base^(-2k / n).
+// The initial frequencies, [heads, axes, pairs]. Two axes, with n channels: magnitudes base^(-4k /
+// n) for the first half of the pairs (rounded up) in a direction of the plane that is random for
+// each head, and the same for the other half at right angles to it. One axis: base^(-2k / n).
 Tensor<double> rotary_mixed_frequencies(const RotaryMixed& options, std::int64_t heads,
                                         std::int64_t axes = 2, std::uint32_t seed = 0);
 

@@ -19,19 +19,18 @@ namespace sextant {
 
 class ContentTerm;  // content_term.h
 
-// What a scheme does to attention; kernels know these tables and nothing else.
+// What a scheme does to attention; kernels use only these tables.
 enum class SchemeKind { none, added, rotated, distance_bias, indexed_bias, content };
 std::string_view name_of(SchemeKind) noexcept;
 
 struct SchemeParameter {
-  std::string_view name;  // as in C++, on the command line and in Python
-  std::string_view
-      default_text;        // as one would write it on the command line; empty when it must be given
-  std::string_view range;  // "> 0", "interleaved | half_split", ...
-  std::string_view meaning;  // one line
+  std::string_view name;          // as in C++, on the command line and in Python
+  std::string_view default_text;  // as on the command line; empty when it must be given
+  std::string_view range;         // "> 0", "interleaved | half_split", ...
+  std::string_view meaning;       // one line
 };
 
-// What can be learned of a scheme.
+// A learned weight of a scheme.
 struct SchemeWeight {
   std::string_view name;     // "table", as in a file of weights
   std::string_view shape;    // "[num_buckets, heads]"
@@ -39,7 +38,7 @@ struct SchemeWeight {
 };
 using SchemeWeights = std::map<std::string, Tensor<double>>;  // by name
 
-// What a scheme is asked to make a table for.
+// A request for the table of a scheme.
 struct SchemeRequest {
   std::int64_t width = 0;                         // of the embeddings, for added schemes
   std::int64_t heads = 1;                         // for biases
@@ -53,12 +52,12 @@ struct SchemeRequest {
 };
 
 using SchemeTable =
-    std::variant<std::monostate,                       // none: order stays invisible
+    std::variant<std::monostate,                       // none: no position information
                  Tensor<double>,                       // added: [position, width]
                  RotationTable<double>,                // rotated: [position, pairs], or per head
                  DistanceBias,                         // distance_bias: [heads, distances]
                  std::shared_ptr<const IndexedBias>,   // indexed_bias: by query and key
-                 std::shared_ptr<const ContentTerm>>;  // content: by query, key and what they hold
+                 std::shared_ptr<const ContentTerm>>;  // content: by query, key and their contents
 
 struct Scheme {
   std::string_view name;  // "sinusoidal"
@@ -69,10 +68,10 @@ struct Scheme {
   SchemeTable (*make)(
       const SchemeRequest& request);  // in float64; throws Error for a bad or unknown parameter
 
-  // Of schemes that learn: their weights, where training starts (random ones by the parameter
-  // `seed`), and the loss's gradient of each weight from that of the table: [position, width] for
-  // added tables, [heads, distances] for distance biases, [heads, position, pairs] of the angles
-  // for rotations (rotary_mixed_angle_gradient()), and for the others the list of numbers that
+  // For schemes with weights: the weights, their initial values (random by the parameter `seed`),
+  // and the loss's gradient of each weight from that of the table: [position, width] for added
+  // tables, [heads, distances] for distance biases, [heads, position, pairs] of the angles for
+  // rotations (rotary_mixed_angle_gradient()), and for the others the list of numbers that
   // attention_backward() makes, [1, n].
   std::span<const SchemeWeight> weights = {};
   SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;

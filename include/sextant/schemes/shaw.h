@@ -1,5 +1,5 @@
 // Shaw's relative positions (Shaw et al. 2018, 1803.02155): learned vectors by clipped distance,
-// seen by queries and added to values.
+// added to keys and values.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace sextant {
 
 struct Shaw {
-  std::int64_t max_distance = 16;  // K, 0 .. 2^20: what is further away is taken to be that far
+  std::int64_t max_distance = 16;  // K, 0 .. 2^20: larger distances count as this
   // Of places 0, 1, ...; within +-2^53. Empty: a place is its id.
   std::span<const std::int64_t> positions{};
 };

@@ -19,7 +19,7 @@ namespace sextant {
 struct Sincos2d {
   std::int64_t width = 0;    // a multiple of 4, up to 2^30; at least 8 for ladder d/2-1
   double base = 10000;       // > 0, finite
-  bool column_first = true;  // the columns' half stands before the rows' half
+  bool column_first = true;  // the columns' half comes before the rows' half
   SinusoidalLayout layout = SinusoidalLayout::half_split;  // inside each half
   Ladder ladder = Ladder::d;                               // of width / 2
   double first = 0;                                        // finite; DETR counts from 1

@@ -1,5 +1,4 @@
-// Sinusoidal positions, the whole family: Vaswani et al. 2017 (1706.03762, section 3.5) and the
-// forms found in the wild.
+// Sinusoidal positions: Vaswani et al. 2017 (1706.03762, section 3.5) and the other forms in use.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace sextant {
 
-// Where sines and cosines stand in a row.
+// The order of sines and cosines in a row.
 enum class SinusoidalLayout {
   interleaved,  // sin, cos, sin, cos, ...                          the paper
   half_split,   // all sines, then all cosines                      tensor2tensor, fairseq, Marian,
@@ -28,7 +27,7 @@ enum class Ladder {
   d_half_minus_1,  // base^(-k / (n - 1)): the last one is 1 / base tensor2tensor, fairseq
 };
 
-// What the loop does with its index.
+// How exponents depend on the index.
 enum class Exponent {
   standard,
   doubled,           // every exponent twice as large: base^(-4k / width), sine and cosine alike

@@ -20,8 +20,8 @@ struct Swin {
 // table[(r - r' + rows - 1) (2 columns - 1) + c - c' + columns - 1, head] for query (r, c) and key
 // (r', c'), rounded to float32: query minus key. table: [(2 rows - 1) (2 columns - 1), heads],
 // finite, at most 2^31 numbers. Token n of the sequence has the id positions[n]: key n, and query n
-// - offset; tokens beyond the list see nothing and are not seen, nor do heads beyond the table's.
-// Ids that a call of attention() brings along stand in for the list. Throws Error when ids lie
+// - offset; tokens beyond the list are hidden and attend to nothing, and so do heads beyond the
+// table's. Position ids of the call of attention() replace the list. Throws Error when ids lie
 // outside the window or the table does not fit.
 //
 // Its gradient in attention_backward() is a sum per head and offset, [heads, offsets] flat.

@@ -1,5 +1,5 @@
-// Swin-v2's biases: a small network makes them from the logarithm of the offset of two patches, so
-// that they carry over to other windows (Liu et al. 2021, 2111.09883, section 3.3).
+// Swin-v2's biases: a small network computes them from the logarithm of the offset of two patches,
+// so that they transfer to other windows (Liu et al. 2021, 2111.09883, section 3.3).
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ struct SwinV2Weights {
 // +-1.0566 for the window's own offsets. 0 for a window of 1, whose only offset is 0.
 double swin_v2_coordinate(std::int64_t offset, std::int64_t window);
 
-// The bias by the offset query - key of two patches, baked into one number per offset and head in
-// float64 and rounded to float32 once; ids, windows and errors as swin(). Its gradient in
+// The bias by the offset query - key of two patches, computed once per offset and head in float64
+// and rounded to float32 once; ids, windows and errors as swin(). Its gradient in
 // attention_backward() is a sum per head and offset.
 std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
                                            std::span<const std::int64_t> positions);
 
-// The numbers that it bakes, [(2 rows - 1) (2 columns - 1), heads]: a table for swin(). rows and
-// columns must be given.
+// The table of these numbers, [(2 rows - 1) (2 columns - 1), heads], for swin(). rows and columns
+// must be given.
 Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights);
 
 // The gradients of the weights from what attention_backward() makes for the bias, as [1, heads x

@@ -1,5 +1,6 @@
-// T5's relative positions: a learned number per head for each bucket of distances, near distances
-// one by one, far ones by their logarithm (Raffel et al. 2019, 1910.10683, section 2.1).
+// T5's relative positions: a learned number per head for each bucket of distances, one bucket for
+// each short distance, logarithmic buckets for longer ones (Raffel et al. 2019, 1910.10683, section
+// 2.1).
 #pragma once
 
 #include <cstdint>

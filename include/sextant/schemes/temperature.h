@@ -1,5 +1,5 @@
-// Temperature by position (Llama 4): queries far into a text are multiplied by a slowly growing
-// number, keys are not; nothing turns.
+// Temperature by position (Llama 4): queries are multiplied by a number that grows slowly with the
+// position, keys are not; there is no rotation.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ RotationTable<T> temperature(const Temperature& options, std::int64_t length);
 template <Floating T = float>
 RotationTable<T> temperature(const Temperature& options, std::span<const std::int64_t> positions);
 
-// All zero, nothing turns.
+// All zero: there is no rotation.
 RotationFrequencies rotation_frequencies(const Temperature& options);
 
 }  // namespace sextant

@@ -14,7 +14,7 @@ namespace sextant {
 struct TransformerXl {
   std::int64_t width = 0;  // of the sinusoids, even, 2 .. 2^20
   double base = 10000;     // > 0
-  // What is further away is taken to be that far; 0: off. At most 2^22.
+  // Larger distances count as this; 0: off. At most 2^22.
   std::int64_t clamp_len = 0;
   // Distances the term is made for, both ways, where neither clamp_len nor positions say it: 0 ..
   // 2^22.

@@ -1,4 +1,4 @@
-// Local attention as a bias: keys near the query are seen, the others hidden (Child et al. 2019,
+// Local attention as a bias: keys near the query are visible, the others hidden (Child et al. 2019,
 // 1904.10509; Beltagy et al. 2020, 2004.05150, section 3.1).
 #pragma once
 
@@ -9,10 +9,10 @@
 namespace sextant {
 
 struct LocalWindow {
-  // Keys beside its own that a query sees to the left and right, its own not counted; -1 is open.
+  // Visible keys to the left and right of a query's own, which is not counted; -1: no limit.
   std::int64_t left = 64;
   std::int64_t right = 64;
-  std::int64_t dilation = 1;  // >= 1: only every so many-th key, counted from the query's own
+  std::int64_t dilation = 1;  // >= 1: only every n-th key is visible, counted from the query's own
 };
 
 // values[0, key - query + length - 1], [1, 2 length - 1]: 0 where dilation divides the distance and

@@ -1,5 +1,5 @@
-// xPos (Sun et al. 2022, 2212.10554): rotary whose pairs also shrink with the distance, the fast
-// ones most.
+// xPos (Sun et al. 2022, 2212.10554): rotary with scores that also decay with the distance, those
+// of fast pairs most.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Xpos {
   int threads = 0;
   double scale_base = 512;  // > 0, finite; positions over which a pair shrinks by zeta
   double gamma = 0.4;       // > 0, finite
-  std::int64_t center = 0;  // within +-2^53; the position where nothing is scaled
+  std::int64_t center = 0;  // within +-2^53; the position with scale 1
 };
 
 // Queries are turned as by rotary() and multiplied by rho_k(p) = zeta_k^((p - center) / scale_base)

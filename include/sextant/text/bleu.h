@@ -18,7 +18,7 @@ enum class BleuTokens {
   none   // white space only
 };
 
-// What stands in for the precision of an order without a match (Chen and Cherry 2014).
+// The precision used for an order without a match (Chen and Cherry 2014).
 enum class BleuSmoothing {
   none,   // 0, and with it the score
   floor,  // method 1: smoothing_value / total

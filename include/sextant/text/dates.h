@@ -1,4 +1,4 @@
-// A small task to learn: dates as people write them, and the same dates in ISO 8601.
+// A small translation task: dates as people write them, and the same dates in ISO 8601.
 //   "the third of march nineteen ninety-nine" -> "1999-03-03"
 #pragma once
 
@@ -36,7 +36,7 @@ std::int64_t date_formats();
 std::string date_in_words(const Date& date, std::int64_t format);
 
 // Dates belong to one of two sets by a hash of the date alone: about one in ten is held out. So no
-// date of a check was seen in training, in whatever format, whatever the seeds.
+// held-out date is in the training data, in any format or with any seed.
 enum class DateSet { training, held_out };
 DateSet set_of(const Date& date);
 

@@ -1,4 +1,4 @@
-// Files of text to learn from: pairs of sentences in columns, and plain text in pieces.
+// Files of training text: pairs of sentences in columns, and plain text in pieces.
 #pragma once
 
 #include <cstdint>
@@ -30,34 +30,34 @@ struct SentencePairs {
   std::string target_name;
 };
 
-// A file of one pair a line, fields separated by tabs; "\r" before the line's end, white space at a
-// field's ends and a byte order mark at the file's beginning are dropped. Throws Error that names
-// the file and the line (from 1) for a line that is not UTF-8, has another number of fields than
-// the first, or has an empty side; for no pair at all, equal or missing columns, and files above
-// 1 GiB.
+// A file with one pair per line, fields separated by tabs; "\r" before the line's end, white space
+// at a field's ends and a byte order mark at the file's beginning are dropped. Throws Error that
+// names the file and the line (from 1) for a line that is not UTF-8, has another number of fields
+// than the first, or has an empty side; for no pair at all, equal or missing columns, and files
+// above 1 GiB.
 SentencePairs load_pairs(const std::string& path, const PairColumns& columns = {});
 SentencePairs parse_pairs(std::string_view bytes, const PairColumns& columns = {},
                           std::string_view where = "pairs");
 
-// More to learn from, where both sides are one language. Words are parted by white space.
+// Data augmentation, where both sides are the same language. Words are separated by white space.
 struct PairAugmentation {
-  bool turn = false;  // each pair also the other way round
+  bool turn = false;  // each pair also in the other direction
   // Each target also from its own words in a disturbed order (Lample et al. 2018, 1711.00043,
   // section 2.3): word i goes to place i + 3 u among the others, u uniform in [0, 1), so it moves
   // by two places at most.
   bool shuffle = false;
-  // Each pair in two more versions. Half of the words that both sides share, but for the commonest,
-  // are another on both: a word of the pairs, or, of names most often, the beginning of one and the
-  // end of another. That a word is copied can so be learned from what it stands beside only. The
-  // turned and joined ones and, more rarely, the disturbed ones have such words too.
+  // Each pair in two more versions. Half of the words that both sides share, except the most
+  // common, are replaced on both sides: by a word of the pairs or, most often for names, by the
+  // beginning of one and the end of another. So copying can be learned from the context only. The
+  // turned and joined pairs and, more rarely, the disturbed ones have such words too.
   bool replace = false;
-  // Each pair also together with the next one, as one: longer texts.
+  // Each pair also joined with the next one: longer texts.
   bool join = false;
 
   bool any() const { return turn || shuffle || replace || join; }
 };
 
-// The pairs, then what is made of them; the same for a seed.
+// The pairs, then the added ones; the same for the same seed.
 SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,
                         std::uint32_t seed);
 

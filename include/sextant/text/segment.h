@@ -30,8 +30,8 @@ std::vector<std::string> split_words(std::string_view text);
 // Split at white space only (Unicode White_Space), as in "the zebra chased the lion .".
 std::vector<std::string> split_spaces(std::string_view text);
 
-// The characters that a reader sees (grapheme clusters): 1 for a letter with its accents, for a
-// flag, for a family emoji.
+// The visible characters (grapheme clusters): 1 for a letter with its accents, for a flag, for a
+// family emoji.
 std::int64_t visible_length(std::string_view text);
 
 // The cells of a terminal that a text takes: 2 for a wide East Asian character or an emoji, 0 for

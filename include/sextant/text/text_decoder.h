@@ -1,4 +1,4 @@
-// The text of token ids as they come, one by one.
+// The text of token ids as they arrive, one by one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Text as a model's token ids: words, characters or sub-words behind one interface, learned from
-// texts and saved beside the model.
+// Text as a model's token ids: one interface to words, characters and sub-words, trained on texts
+// and saved with the model.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct TokenizerTraining {
 class Tokenizer {
  public:
   // Learns from texts: sentences, or whole files with their line breaks. Words and characters are
-  // numbered by falling count, equal counts by code point. The same texts and options give the same
-  // tokenizer. Throws Error when there is nothing to learn or an option is out of its range.
+  // numbered by descending count, equal counts by code point. The same texts and options give the
+  // same tokenizer. Throws Error when there is nothing to learn or an option is out of its range.
   // Sub-words: train from one thread at a time (see subword.h).
   static Tokenizer train(std::span<const std::string> texts, const TokenizerTraining& options = {});
 

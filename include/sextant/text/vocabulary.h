@@ -1,4 +1,4 @@
-// Words and their numbers: sorted, with an optional token for everything unknown.
+// Words and their numbers: sorted, with an optional token for unknown words.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Run folders: what a training was asked for, and checkpoints from which it goes on.
+// Run folders: the settings of a training run, and checkpoints from which it resumes.
 // docs/training.md shows one.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace sextant {
 
-// Where a training is, beside the weights and the optimiser. Data and random numbers are functions
-// of the seed and the step.
+// The state of a training run besides the weights and the optimiser. Data and random numbers are
+// functions of the seed and the step.
 struct TrainingState {
   std::int64_t step = 0;            // how many were made
   double seconds = 0;               // spent on them, across resumed runs
@@ -26,7 +26,7 @@ struct TrainingState {
   std::string metrics_checksum{};   // of its lines
 };
 
-// One run's folder, held against other processes while this object lives:
+// One run's folder, locked against other processes while this object lives:
 //   run.json                what was asked for
 //   checkpoint-000000123/   model.safetensors and what else the task saves, optimiser.safetensors,
 //                           training.json
@@ -35,9 +35,9 @@ struct TrainingState {
 // complete. A process may be killed at any moment.
 class RunFolder {
  public:
-  // A new run; makes the folder if needed. description: a JSON object. What a run without a
-  // checkpoint has left there, because it was killed early or diverged, is replaced. Throws Error
-  // when the folder holds another run, is held by another process, or cannot be written.
+  // A new run; makes the folder if needed. description: a JSON object. Files of a run without a
+  // checkpoint, which was killed early or diverged, are replaced. Throws Error when the folder
+  // holds another run, is held by another process, or cannot be written.
   static RunFolder create(const std::string& path, const std::string& description);
   // A run that was begun. Removes what a killed process left half-written. Throws Error when there
   // is none, when its checkpoints are gone, or when training.json of the last one is damaged.
@@ -49,7 +49,7 @@ class RunFolder {
   const std::string& description() const noexcept { return description_; }
   std::optional<std::int64_t> last_step() const noexcept { return last_; }  // of the checkpoints
 
-  // Takes back what create() made, unless there is a checkpoint: for a run that was refused.
+  // Removes what create() made, unless there is a checkpoint: for a run that was refused.
   void discard() noexcept;
 
   // Keeps the task's model, the optimiser and the state as the last checkpoint, and as the best one
@@ -57,10 +57,10 @@ class RunFolder {
   // disk, a parameter that is not finite) throws Error and the earlier ones stay.
   void save(TrainingTask& task, AdamW& optimiser, const TrainingState& state);
 
-  // Puts the last checkpoint into the task and the optimiser; a start from nothing if there is
-  // none. Every byte is compared with the checksums in training.json first: throws Error that
-  // names the file which is damaged, missing or does not fit, and changes nothing then. Removes
-  // what a killed process still had to remove.
+  // Loads the last checkpoint into the task and the optimiser; the initial state if there is none.
+  // Every byte is compared with the checksums in training.json first: throws Error that names a
+  // file that is damaged, missing or does not match, and then changes nothing. Removes what a
+  // killed process left behind.
   TrainingState load(TrainingTask& task, AdamW& optimiser) const;
 
  private:

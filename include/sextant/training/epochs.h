@@ -6,15 +6,15 @@
 
 namespace sextant {
 
-// Endless passes over `count` items, each in an order of its own.
+// Endless passes over `count` items, each in a different order.
 class Epochs {
  public:
   // Throws Error when count < 1.
   Epochs(std::int64_t count, std::uint64_t seed);
 
   std::int64_t count() const noexcept { return count_; }
-  // Item number `place` of all passes one after the other, place >= 0: 0 .. count - 1. Remembers
-  // the order of one pass: places that rise are fast.
+  // Item number `place` of the concatenated passes, place >= 0: 0 .. count - 1. Caches the order of
+  // one pass: ascending places are fast.
   std::int64_t operator()(std::int64_t place);
 
  private:

@@ -1,5 +1,5 @@
 // Train short, test long: how well a language model predicts the same tokens with more and more
-// text before them.
+// context.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace sextant {
 
 // Which tokens of a text are predicted and scored: [first, first + count). They are the same for
-// every length and both protocols, so that only the text before them differs.
+// every length and both protocols, so that only the context differs.
 struct ScoredTokens {
   std::int64_t first = 0, count = 0;
 };
@@ -36,10 +36,10 @@ struct LengthScore {
   std::string reason;
 };
 
-// Pieces that do not overlap (Press et al. 2022, 2108.12409): the scored tokens are cut
-// into pieces of `length` (the last may be shorter), and each is predicted from the tokens of its
-// piece that come before it and from the one before the piece. Token i of a piece (from 0) sees
-// i + 1 tokens, so a longer piece is easier even for a model that uses no more.
+// Segments that do not overlap (Press et al. 2022, 2108.12409): the scored tokens are cut into
+// segments of `length` (the last may be shorter), and each token is predicted from the tokens
+// before it in its segment and the one before the segment. Token i of a segment (from 0) has a
+// context of i + 1 tokens, so a longer segment is easier even for a model that uses no more.
 //
 // No perplexity where the scheme has no position length - 1 (a learned table has an end) or the
 // loss is not finite. Throws Error for a model that is not causal, length < 2, and scored tokens
@@ -48,16 +48,16 @@ LengthScore segment_perplexity(LanguageModel<float>& model, std::span<const std:
                                const ScoredTokens& scored, std::int64_t length,
                                const ScoringOptions& options = {});
 
-// Sliding windows (the same authors): windows of `length` tokens that each lie `stride` further
-// than the one before; of each the last `stride` predictions are scored (of the last window what is
-// left). Every scored token sees length - stride + 1 .. length tokens, with stride 1 exactly
-// `length`; a model that uses no more than at the training length stays flat. Needs count / stride
-// windows. Throws Error as above and unless 1 <= stride <= length.
+// Sliding windows (the same authors): windows of `length` tokens, each `stride` after the previous
+// one; the last `stride` predictions of each are scored (of the last window the remaining ones).
+// Every scored token has a context of length - stride + 1 .. length tokens, with stride 1 exactly
+// `length`; the perplexity of a model that uses no more than the training length stays flat. Needs
+// count / stride windows. Throws Error as above and unless 1 <= stride <= length.
 LengthScore sliding_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
                                const ScoredTokens& scored, std::int64_t length, std::int64_t stride,
                                const ScoringOptions& options = {});
 
-// How many tokens go through the model for it, stride 0: in pieces that do not overlap.
+// How many tokens the model computes for it; stride 0: segments that do not overlap.
 std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, std::int64_t stride);
 
 // The result of one scheme.
@@ -79,13 +79,13 @@ struct ExtrapolationTable {
   std::vector<ExtrapolationRow> rows;
 };
 
-// JSON with all fields, perplexities that there are not as null with their reason. Parsing throws
-// Error naming `where` for anything else.
+// JSON with all fields; missing perplexities are null with their reason. Parsing throws Error
+// naming `where` for anything else.
 std::string format_json(const ExtrapolationTable& table);
 ExtrapolationTable parse_extrapolation(std::string_view json, std::string_view where);
 
 // "scheme,scoring,length,perplexity" and a line per number; labels with commas or quotes are
-// quoted, what there is not is empty.
+// quoted, missing numbers are empty.
 std::string format_csv(const ExtrapolationTable& table);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
 // The experiment "train at one length, test at others": one small causal model per scheme, all with
-// the same budget, in a folder that remembers how far it came.
+// the same budget, in a folder from which it can be resumed.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct ExtrapolationOptions {
   double dropout = 0;
 
   // One of the two. Minutes are for all schemes together, scoring included: a few steps of each are
-  // measured, and the number of steps that fits is used for all, and kept in plan.json.
+  // timed, and the number of steps that fits is used for all and stored in plan.json.
   std::int64_t steps = 0;
   double minutes = 0;
 
@@ -42,10 +42,10 @@ struct ExtrapolationOptions {
 
   int threads = 0;
   std::function<bool()> should_stop;  // asked after each step and each score: saves and returns
-  std::function<double()> clock;      // seconds that only grow; empty: the steady clock
+  std::function<double()> clock;      // seconds, never decreasing; empty: the steady clock
 };
 
-// Where the experiment is.
+// The progress of the experiment.
 struct ExtrapolationProgress {
   std::size_t scheme = 0;                      // of options.schemes
   std::string_view doing;                      // "measuring", "training", "scoring"
@@ -59,17 +59,17 @@ struct ExtrapolationResult {
   bool stopped = false;
 };
 
-// Trains and scores what is not there yet. All schemes see the same batches in the same order and
-// start from the same weights, but for what a scheme learns itself; `held_out` is scored at all
-// test lengths. results.json is written after each scheme.
+// Trains and scores what is missing. All schemes have the same batches in the same order and the
+// same initial weights, except those of the scheme itself; `held_out` is scored at all test
+// lengths. results.json is written after each scheme.
 //
-// The same call goes on where it was stopped or killed. What the trainings depend on must be the
-// same (Error names what is not); more schemes join with the steps of the plan; with other test
-// lengths, stride, tokens or held-out text the trained models are scored again.
+// The same call continues where it was stopped or killed. Everything that the runs depend on must
+// be the same (Error names what differs); further schemes are trained with the steps of the plan;
+// with other test lengths, stride, tokens or held-out text the trained models are scored again.
 //
-// Throws Error for options out of range ("extrapolation.OPTION"), for schemes that no such model
-// can have, for a text that is too short, for files that are damaged or cannot be written, and as
-// train().
+// Throws Error for options out of range ("extrapolation.OPTION"), for schemes that such a model
+// cannot have, for a text that is too short, for files that are damaged or cannot be written, and
+// as train().
 ExtrapolationResult extrapolate(const ExtrapolationOptions& options, const Tokenizer& tokenizer,
                                 const std::vector<std::int64_t>& tokens,
                                 const std::vector<std::int64_t>& held_out,

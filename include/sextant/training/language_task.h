@@ -26,8 +26,8 @@ struct LanguageData {
 // Sequences are pieces of one stream of tokens; where they begin moves with every pass over it.
 // Causal models predict each next token. Masked models predict chosen tokens, of which 80 % are
 // replaced by the token behind the tokenizer's last, 10 % by a random one, and 10 % are left as
-// they are (Devlin et al. 2018, section 3.1). A step in which none is drawn has the one that came
-// nearest to it.
+// they are (Devlin et al. 2018, section 3.1). A step in which no token is drawn takes the one that
+// was closest to being drawn.
 class LanguageTask : public TrainingTask {
  public:
   // config.vocabulary is set to what the tokenizer needs. Throws Error for options out of range and

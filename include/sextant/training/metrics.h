@@ -1,4 +1,4 @@
-// What is known after a step, and the file of it: one JSON object per line.
+// The metrics of a step, and their file: one JSON object per line.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// AdamW: how parameters follow their gradients.
+// The AdamW optimiser.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct AdamWOptions {
   double beta2 = 0.999;     // 0 <= beta2 < 1: how much of the mean squared gradient is kept
   double epsilon = 1e-8;    // >= 1e-30: added to the root of the mean squared gradient
   double weight_decay = 0;  // >= 0; only where Parameter::decays
-  double clip_norm = 0;     // >= 0: the largest norm of all gradients together; 0: any
+  double clip_norm = 0;     // >= 0: the largest norm of all gradients together; 0: no limit
 };
 
 // Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2, in the form PyTorch

@@ -6,7 +6,7 @@
 
 namespace sextant {
 
-// What follows the warm-up.
+// The learning rate after the warm-up.
 enum class Decay {
   constant,             // the peak
   inverse_square_root,  // peak * sqrt(warmup / n) (Vaswani et al. 2017, section 5.3)

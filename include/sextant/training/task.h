@@ -1,4 +1,4 @@
-// What a trainer trains: anything with parameters, gradients, batches and a loss.
+// The interface of a training task: parameters, gradients, batches and a loss.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sextant {
 
-// One thing to learn: a model, its data, and how batches are drawn. Everything is a function of the
-// seed and the step's number: a task has no state but the parameters.
+// A model, its data, and how batches are drawn. Everything is a function of the seed and the step's
+// number: a task has no state but the parameters.
 class TrainingTask {
  public:
   virtual ~TrainingTask() = default;

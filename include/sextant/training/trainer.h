@@ -15,10 +15,11 @@
 namespace sextant {
 
 struct TrainerOptions {
-  std::string folder;   // of the run; made if needed
-  bool resume = false;  // go on with the run in `folder`; else there must be none that could
+  std::string folder;   // of the run; created if needed
+  bool resume = false;  // continue the run in `folder`; else it must not hold a run that could be
+                        // resumed
 
-  // What the numbers depend on: kept in run.json; a run is resumed with the same only.
+  // What the results depend on: stored in run.json; a run can only be resumed with the same values.
   std::uint64_t seed = 0;  // of dropout; of the data too, if the task takes it
   AdamWOptions optimiser{};
   Schedule schedule{};
@@ -27,9 +28,9 @@ struct TrainerOptions {
   std::string settings = "{}";  // a JSON object of the caller's: the model, the data
 
   // When it ends: at the first that is reached; steps or minutes must be given.
-  std::int64_t steps = 0;     // in all; 0: any number
-  double minutes = 0;         // on the clock, across resumed runs; 0: any time
-  std::int64_t patience = 0;  // validations in a row that are no better than the best; 0: any
+  std::int64_t steps = 0;     // in total; 0: no limit
+  double minutes = 0;         // of wall time, across resumed runs; 0: no limit
+  std::int64_t patience = 0;  // validations in a row without a new best loss; 0: no limit
 
   std::int64_t validate_every = 0;    // steps; 0: only at the end
   std::int64_t checkpoint_every = 0;  // steps; 0: by the clock, at a best validation, at the end
@@ -37,11 +38,11 @@ struct TrainerOptions {
   int threads = 0;                    // as in parallel_for; the numbers do not depend on it
 
   std::function<bool()> should_stop;  // asked after each step: saves and returns when true
-  std::function<double()> clock;      // seconds that only grow; empty: the steady clock
+  std::function<double()> clock;      // seconds, never decreasing; empty: the steady clock
 };
 
-// The run in a folder, with all that its numbers depend on and resume = true: what an option
-// --resume needs beside a limit. Throws Error when run.json is missing or is none of ours.
+// The options of the run in a folder, with resume = true: all that --resume needs besides a limit.
+// Throws Error when run.json is missing or not valid.
 TrainerOptions read_run(const std::string& folder);
 
 struct TrainingProgress {
@@ -72,11 +73,11 @@ struct TrainingResult {
 // same metrics.jsonl, bit for bit (but for seconds), as one that is not. At the end, folder/last is
 // the model as it is in the task, folder/best the one with the lowest validation loss.
 //
-// Throws Error and keeps the checkpoints there are: for options out of range (named
-// "trainer.OPTION"), for a run that does not fit the options, for files that are damaged or cannot
-// be written, and with the step's number for a loss, gradient norm or validation loss that is not
-// finite: the update is not applied then. A new run that throws before its first step is made
-// leaves nothing behind.
+// Throws Error and keeps existing checkpoints: for options out of range (named "trainer.OPTION"),
+// for a run that does not fit the options, for files that are damaged or cannot be written, and
+// with the step's number for a loss, gradient norm or validation loss that is not finite: the
+// update is not applied then. A new run that throws before its first step is made leaves nothing
+// behind.
 TrainingResult train(TrainingTask& task, const TrainerOptions& options,
                      const TrainingObserver& observer = {});
 

@@ -71,7 +71,7 @@ class TranslationTask : public TrainingTask {
 };
 
 // Pairs [first, last) of `pairs` in the given order, packed: <bos> before the decoder's tokens,
-// <eos> behind its targets.
+// <eos> after its targets.
 PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> which);
 
 }  // namespace sextant
