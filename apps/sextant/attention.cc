@@ -204,7 +204,7 @@ void check_scheme(const AttentionCommand& command) {
   if (kind == SchemeKind::rotated && command.rotates()) fail("rotary-base");
   if (command.wants("dscheme") && command.choice.descriptor().weights.empty()) {
     throw Error("attention.dscheme",
-                "must go with a scheme that learns, got '" + command.choice.scheme + "'");
+                "must go with a scheme that has weights, got '" + command.choice.scheme + "'");
   }
 }
 

@@ -74,7 +74,7 @@ void AttentionScheme::want(AttentionGradients<T>& gradients) {
     gradients.content = list(content_->gradient_size());
   } else {
     throw Error("attention.dscheme",
-                "must go with a bias or a content term that learns, got the scheme '" +
+                "must go with a bias or a content term that has weights, got the scheme '" +
                     std::string(scheme_.name) + "'");
   }
 }

@@ -59,7 +59,7 @@ void run(const Average& average) {
   if (!folder.has_filename()) folder = folder.parent_path();  // "runs/both/"
   std::error_code problem;
   if (fs::exists(folder, problem)) {
-    throw Error(folder.string(), "must be a folder that is not there yet");
+    throw Error(folder.string(), "must be a folder that does not exist yet");
   }
   // Beside it first, under a name of this process: a folder of its own name is a whole model.
   remove_left_overs(folder);

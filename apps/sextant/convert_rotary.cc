@@ -28,7 +28,7 @@ void check_mark(const Convert& convert, const SafetensorsFile& file) {
   if (mark->second == convert.to) {
     throw Error(convert.input, "is " + convert.to +
                                    " already, as its metadata says (rotary_layout): converting it "
-                                   "once more would spoil it");
+                                   "again would make it wrong");
   }
   if (mark->second != "half_split" && mark->second != "interleaved") {
     throw Error(convert.input,
@@ -84,8 +84,8 @@ void run(const Convert& convert) {
   }
   if (changed == 0) {
     throw Error(convert.input,
-                "must have projections of q or k of a layer that rotates, got none that is known "
-                "by its name (--names says what they are called)");
+                "must have projections of q or k of a layer that rotates, got none with a known "
+                "name (give theirs with --names)");
   }
   file.metadata[kMark] = convert.to;
   save_safetensors(convert.output, file.tensors, file.metadata);
@@ -99,12 +99,12 @@ void run(const Convert& convert) {
   if (!missing.empty()) text += "not in this file: layers " + ranges(missing) + "\n";
   if (!marked) {
     const bool to_half = convert.to == "half_split";
-    text += "the file did not say its layout and was taken to be " +
+    text += "the file does not say its layout and was assumed to be " +
             std::string(to_half ? "interleaved" : "half_split") + "\n";
     const std::string& usual = layer_positions(config, *rotating.begin()).parameters.at("layout");
     if (usual == convert.to) {
-      note("models of the type " + config.model_type + " are " + usual +
-           " as a rule: make sure that this file was not");
+      note("models of the type " + config.model_type + " are usually " + usual +
+           ": make sure that this file was not");
     }
   }
   print(text);

@@ -92,7 +92,7 @@ void run(ExtrapolateOptions& options) {
   const Data data = read_data(options);
   options.run.model.seed = static_cast<std::uint32_t>(options.run.data.seed);
   options.run.should_stop = [] { return StopSignals::caught() != 0; };
-  note(grouped(static_cast<std::int64_t>(data.tokens.size())) + " tokens to learn from, " +
+  note(grouped(static_cast<std::int64_t>(data.tokens.size())) + " tokens to train on, " +
        grouped(static_cast<std::int64_t>(data.held_out.size())) + " held out");
   ExtrapolationResult result;
   int signal = 0;
@@ -116,7 +116,7 @@ void run(ExtrapolateOptions& options) {
     }
   }
   if (signal == 0) return;
-  note("stopped; the same command goes on where it was");
+  note("stopped; the same command continues");
   throw EndWith{128 + signal};
 }
 

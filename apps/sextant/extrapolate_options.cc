@@ -150,7 +150,7 @@ void ExtrapolateOptions::check() const {
   const auto& lengths = run.test_lengths;
   if (lengths.empty() || lengths.front() < 2 ||
       std::adjacent_find(lengths.begin(), lengths.end(), std::greater_equal<>()) != lengths.end()) {
-    throw Error("extrapolate.test-lengths", "must be at least 2 and rise");
+    throw Error("extrapolate.test-lengths", "must be at least 2 and ascending");
   }
   if (run.stride > lengths.front()) {
     throw Error("extrapolate.stride", "must be at most the shortest test length, " +

@@ -17,7 +17,7 @@ struct Scoring {
 };
 
 std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& unit) {
-  return {{"Pieces that do not overlap, every " + unit + " scored", &ExtrapolationRow::segments},
+  return {{"Segments that do not overlap, every " + unit + " scored", &ExtrapolationRow::segments},
           {"Sliding windows, the last " + std::to_string(table.stride) + " scored",
            &ExtrapolationRow::sliding}};
 }

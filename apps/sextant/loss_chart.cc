@@ -46,7 +46,7 @@ LossRun load_losses(const std::string& folder) {
   const std::string path = folder + "/metrics.jsonl";
   std::error_code problem;
   if (!std::filesystem::exists(path, problem)) {
-    throw Error(folder, "must be the folder of a training, which has metrics.jsonl");
+    throw Error(folder, "must be the folder of a training run, which has metrics.jsonl");
   }
   const auto name = std::filesystem::path(folder + "/").lexically_normal().parent_path().filename();
   LossRun run{.name = name.string(), .curves = loss_curves(path)};

@@ -143,7 +143,7 @@ std::string suggestion(const CLI::App& program) {
   }
   const std::string word = extras.front().substr(0, extras.front().find('='));
   if (std::find(known.begin(), known.end(), word) != known.end()) {
-    return "; it must stand behind the command: " + called(program).words + " " + word;
+    return "; it must come after the command: " + called(program).words + " " + word;
   }
   constexpr std::size_t kLongestName = 64;  // no option is nearly as long
   const std::string meant = word.size() > kLongestName ? "" : nearest(word, known);
@@ -218,7 +218,7 @@ int main(int argc, char** argv) {
     app::note("[" + sextant::printable(error.path1().string()) +
               "] cannot be used: " + error.code().message());
   } catch (const std::bad_alloc&) {
-    app::note("[memory] there is not enough of it for this size");
+    app::note("[memory] not enough for this size");
   } catch (const std::exception& error) {
     app::note(error.what());
   }

@@ -36,7 +36,7 @@ void run(const Report& report) {
   report_offsets(page, numbers);
   report_doubled_exponent(page, numbers);
   report_exactness(page, numbers);
-  page.section("What made this page");
+  page.section("How this page was made");
   page.paragraph(environment_line());
   numbers["environment"] = environment();
   page.data("report.json", to_text(numbers));

@@ -31,19 +31,19 @@ Captions captions_of(const Scheme& scheme) {
       return {
           "Without positions, equal words have equal rows and equal columns, wherever they "
           "stand.",
-          "The mask alone tells a little: a word that may see more words shares its attention "
-          "among more.",
-          "Nothing but the mask."};
+          "The mask alone gives some information on order: a word with more visible words spreads "
+          "its attention over more.",
+          "The mask only."};
     case SchemeKind::added:
-      return said("are added to the words: equal words at different places now differ");
+      return said("are added to the words: equal words at different positions now differ");
     case SchemeKind::rotated:
-      return said("turn queries and keys instead: what a score sees is the distance");
+      return said("rotate queries and keys instead: a score depends on the distance");
     case SchemeKind::distance_bias:
       return said("are a number per distance, added to the scores");
     case SchemeKind::indexed_bias:
-      return said("are a number per pair of places, added to the scores");
+      return said("are a number per pair of positions, added to the scores");
     case SchemeKind::content:
-      return said("add to a score what its words make of their distance");
+      return said("add a term to a score that depends on its two words and their distance");
   }
   return {};
 }
@@ -61,7 +61,7 @@ std::string kind_title(SchemeKind kind) {
     case SchemeKind::indexed_bias:
       return "biases by query and key";
     case SchemeKind::content:
-      return "terms that look at words";
+      return "terms that depend on the words";
   }
   return "";
 }
@@ -167,8 +167,8 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
   }
   page.section("Attention with a causal mask");
   page.paragraph(
-      "No word sees a later one, as in a model that writes: the upper triangle is empty, and every "
-      "row still sums to one.");
+      "No word attends to a later one, as in a model that generates text: the upper triangle is "
+      "empty, and every row still sums to one.");
   for (const std::string_view name : kInFull) {
     const Scheme& scheme = find_scheme(name);
     const SentenceAttention causal = attend(text, name, true);
@@ -189,7 +189,7 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
     // Weights near the average say nothing: only what stands out is drawn.
     lines.threshold = 2.0 / static_cast<double>(std::max<std::size_t>(result.keys.size(), 8));
     page.picture(draw(lines), causal ? "From each word to the words before it."
-                                     : "From each word on the left to the words it looks at, one "
+                                     : "From each word on the left to the words it attends to, one "
                                        "colour per head; stronger is more opaque.");
   }
 }
@@ -241,20 +241,21 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
   }
   page.table(rows);
   if (none_same && others_differ) {
-    page.verdict(true,
-                 "Without positions the two sentences are the same to attention. With them "
-                 "they are not. (A mask that shows both words to the last token is none.)");
+    page.verdict(
+        true,
+        "Without positions the two sentences are the same to attention. With them they are not. (A "
+        "mask under which the last token attends to both words does not change that.)");
   } else {
     page.verdict(false, "These two sentences do not show it: see the table.");
   }
 }
 
 void report_plain_attention(Page& page, const ReportText& text) {
-  page.section("A sentence looks at itself, nothing learned");
+  page.section("A sentence attends to itself, without learned weights");
   page.paragraph(
       "softmax(x x^T / sqrt(width)) with one random vector per word, width 64, no projections and "
-      "no positions: a word is most like itself, so it looks at itself, and at its own repetitions "
-      "just as much.");
+      "no positions: a word is most similar to itself, so it attends to itself, and equally to its "
+      "repetitions.");
   constexpr std::int64_t kWidth = 64;
   NumpyRandom random(7);
   std::map<std::string, std::vector<double>> vectors;

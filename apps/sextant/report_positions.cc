@@ -50,11 +50,11 @@ double offset_error(View<const double> table, View<const double> matrix, std::in
 }  // namespace
 
 void report_positions(Page& page, const ReportText& text) {
-  page.section("Where each word stands");
+  page.section("The position of each word");
   page.paragraph(
-      "Attention alone sees a bag of words. So a vector that depends on the position only is added "
-      "to every word: sines and cosines of the position, from one turn in 6 words to one in "
-      "63,000. P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / 10000^(2i/d)).");
+      "Attention alone ignores the order of words. So a vector that depends only on the position "
+      "is added to every word: sines and cosines of the position, from one turn in 6 words to one "
+      "in 63,000. P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / 10000^(2i/d)).");
   const auto words = static_cast<std::int64_t>(text.tokens.size());
   const Tensor<double> narrow = make(words + kBeyondWords, 100);
   PositionTableView source;
@@ -70,19 +70,18 @@ void report_positions(Page& page, const ReportText& text) {
   source.table = wide.view();
   source.options->width = 512;
   page.picture(plot_heatmap(source).picture, "The whole table: 100 positions, 512 columns.");
-  page.picture(
-      plot_similarity(source).picture,
-      "How alike any two positions are. Only their distance counts, so the picture is made "
-      "of diagonal stripes.");
+  page.picture(plot_similarity(source).picture,
+               "The similarity of any two positions. It depends only on their distance, so the "
+               "picture consists of diagonal stripes.");
   page.picture(plot_distance(source, Measure::cosine).picture,
-               "The same by distance: near positions are alike, far ones less and less.");
+               "The same by distance: near positions are similar, distant ones less and less.");
 }
 
 void report_offsets(Page& page, Json& numbers) {
   page.section("A fixed distance is one fixed rotation");
   page.paragraph(
       "For every offset k there is one matrix M_k with PE(p + k) = M_k PE(p) at every position p: "
-      "each pair of columns turns by its own angle. This is why a model can learn to look three "
+      "each pair of columns turns by its own angle. This is why a model can learn to attend three "
       "words back. M_1 for a table of width 6:");
   Sinusoidal small;
   small.width = 6;

@@ -120,13 +120,12 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
   std::string line;  // line breaks are spaces
   for (const std::string& word : split_spaces(text.text)) line += (line.empty() ? "" : " ") + word;
   page.paragraph(shorten(line, kMostTextShown));
-  page.paragraph(
-      counted(text.words.sentences.size(), "sentence") + ", " +
-      counted(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
-      std::to_string(different.size()) +
-      " of them different. Tokens are Unicode words and punctuation marks, lower-cased; "
-      "their numbers are places in the sorted vocabulary, which has one more entry, OOV, "
-      "for every word it does not know.");
+  page.paragraph(counted(text.words.sentences.size(), "sentence") + ", " +
+                 counted(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
+                 std::to_string(different.size()) +
+                 " of them different. Tokens are Unicode words and punctuation marks, lower-cased; "
+                 "their numbers are indices in the sorted vocabulary, which has one more entry, "
+                 "OOV, for unknown words.");
   const bool all = text.first_sentences == static_cast<std::int64_t>(text.words.sentences.size());
   if (text.cut) {
     page.paragraph("The pictures below show the first " + std::to_string(kMostShownTokens) +
@@ -159,7 +158,7 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
 }
 
 void report_similarity(Page& page, const ReportText& text, Json& numbers) {
-  page.section("Two words, with and without their places");
+  page.section("Two words, with and without their positions");
   if (text.pair.first.empty()) {
     page.paragraph("The text has no two different words to compare.");
     return;
@@ -173,8 +172,8 @@ void report_similarity(Page& page, const ReportText& text, Json& numbers) {
       (whole ? "this text" : std::to_string(text.training.word_count()) + " tokens of this text") +
       ", cosine similarity of '" + first + "' at position " + std::to_string(at_first) + " and '" +
       second + "' at position " + std::to_string(at_second) +
-      ". Both is sqrt(width) * word + position, as the encoder sees it. A short text "
-      "teaches little: its words stay close to their common start.");
+      ". Both is sqrt(width) * word + position, as the encoder sees it. Little is learned from a "
+      "short text: its vectors stay close to their common initial values.");
   Sinusoidal options;
   options.width = vectors.width();
   std::vector<std::vector<std::string>> rows = {{"exponent", "word", "position", "both"}};

@@ -161,8 +161,8 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
       if (part == "c_attn") {
         fail("is of a kind that is not supported: c_attn holds columns, not rows, of q, k and v");
       }
-      fail("speaks of q or k, but is not known for the model type " + config.model_type +
-           ": it might have to be permuted (--names says what it is)");
+      fail("refers to q or k, but is not known for the model type " + config.model_type +
+           ": it may have to be permuted (name it with --names)");
     }
     return std::nullopt;
   }

@@ -189,7 +189,7 @@ void SchemeChoice::check() const {
   check_parameters(descriptor(), parameters, where_);
   if (!weights_file.empty() && descriptor().weights.empty()) {
     throw Error(where_ + "-weights",
-                "must be given with a scheme that learns, got it with " + scheme);
+                "must be given with a scheme that has weights, got it with " + scheme);
   }
 }
 

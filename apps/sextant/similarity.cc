@@ -69,10 +69,12 @@ void check(const Similarity& similarity) {
         "--text FILE to train word vectors on, --vectors FILE.vec, or --model DIR,");
   }
   if (is_made && has_text == similarity.positions.has_value()) {
-    throw Error("similarity.positions",
-                has_text ? "must be given without --text beside --vectors or --model: a text would "
-                           "only say where the words stand"
-                         : "must be given beside --vectors or --model, or --text to find them in");
+    throw Error(
+        "similarity.positions",
+        has_text
+            ? "must not be given together with --text: with --vectors or --model a "
+              "text only gives the positions of the words"
+            : "must be given with --vectors or --model, unless --text is there to find them in");
   }
   similarity.choice.check();
   similarity.output.format(kTextOrJson, "similarity");
@@ -121,7 +123,7 @@ void run(Similarity& similarity) {
                    false);
   if (options.exponent != Exponent::standard) {
     shown += "note: exponent " + std::string(name_of(options.exponent)) +
-             " is a mistake found in the wild, not the formula\n";
+             " is a common mistake, not the formula\n";
   }
   write_result(similarity.output, Format::text, shown);
 }

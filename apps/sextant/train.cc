@@ -56,7 +56,7 @@ void run(const TrainOptions& options, const CLI::App& command) {
   }
   TrainReport report = report_of(options, plan, made, result);
   if (plan.settings.kind == "dates" && signal == 0) {
-    const Progress checking("checking on dates never seen ...");
+    const Progress checking("checking on held-out dates ...");
     report.exact = check_dates(options.folder, trainer.seed, trainer.threads);
   }
   try {

@@ -197,8 +197,8 @@ PairAugmentation parse_augmentation(const std::string& text, const std::string& 
                       : name == "join"    ? &how.join
                                           : nullptr;
     if (one == nullptr) {
-      throw Error(
-          where, "must be of turn, shuffle, replace, join with commas between, got '" + text + "'");
+      throw Error(where, "must be of turn, shuffle, replace, join, separated by commas, got '" +
+                             text + "'");
     }
     *one = true;
     begin = end + 1;
@@ -207,8 +207,7 @@ PairAugmentation parse_augmentation(const std::string& text, const std::string& 
 }
 
 std::string why_it_cannot_learn(const Scheme& scheme) {
-  return scheme.name == "forgetting" ? "must be one whose positions do not depend on the tokens"
-                                     : "";
+  return scheme.name == "forgetting" ? "must be one whose weights do not depend on the tokens" : "";
 }
 
 DataFile data_file(const std::string& path) {
@@ -228,7 +227,8 @@ void complete_schedule(TrainerOptions& trainer, bool decay_given, bool warmup_gi
     if (trainer.steps == 1) schedule.warmup = 0;
   }
   if (schedule.decay != Decay::cosine) return;
-  if (!counted) throw Error("train.decay", "must not be cosine without --steps: where it ends");
+  if (!counted)
+    throw Error("train.decay", "must not be cosine without --steps, which say where it ends");
   schedule.steps = trainer.steps;
   schedule.floor = schedule.peak / 20;
 }
@@ -315,10 +315,10 @@ void TrainOptions::check(const CLI::App& command) const {
     const std::string where = "train." + name.substr(name.find_first_not_of('-'));
     if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--steps",
                                     "--minutes", "--patience", "--threads"})) {
-      throw Error(where, "must not be given with --resume: the run goes on as it was begun");
+      throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
     if (!from_.empty() && is_about_model(*option, name)) {
-      throw Error(where, "must not be given with --from: the model stays as it is");
+      throw Error(where, "must not be given with --from: the model keeps its sizes");
     }
     const auto kinds = kinds_.find(name);
     if (resume || kinds == kinds_.end() || kinds->second.empty()) continue;
@@ -332,7 +332,7 @@ void TrainOptions::check(const CLI::App& command) const {
   }
   if (kind == "translate" && pairs_.empty()) throw CLI::RequiredError("--pairs");
   if (given("--valid") && given("--held-out")) {
-    throw Error("train.held-out", "must not be given with --valid, which is what is held out");
+    throw Error("train.held-out", "must not be given with --valid, which is the held-out data");
   }
   if (kind != "dates" && !given("--steps") && !given("--minutes")) {
     throw CLI::RequiredError("--steps or --minutes");

@@ -19,11 +19,11 @@ std::string line(const char* name, const std::string& value) {
 std::string ending(const TrainReport& report) {
   switch (report.result.end) {
     case TrainingEnd::steps:
-      return "all steps made";
+      return "all steps done";
     case TrainingEnd::minutes:
-      return "the minutes are over";
+      return "time limit reached";
     case TrainingEnd::patience:
-      return "no better for as long as --patience says";
+      return "no new best loss for --patience validations";
     default:
       return "stopped";
   }
@@ -92,7 +92,7 @@ std::string text_of(const TrainReport& report) {
   if (report.exact) {
     text += line("exact match", fixed(100 * report.exact->share(), 1) +
                                     " %: " + grouped(report.exact->right) + " of " +
-                                    grouped(report.exact->count) + " dates never seen");
+                                    grouped(report.exact->count) + " held-out dates");
     for (const auto& miss : report.exact->misses) {
       text += line("", miss.source + " is " + miss.wanted + ", got " + miss.got);
     }

@@ -33,7 +33,7 @@ std::string read_data(DataFile& file) {
   std::string bytes = read_file(file.path, kMostBytes);
   const std::string found = checksum_of(bytes);
   if (!file.checksum.empty() && file.checksum != found) {
-    throw Error(file.path, "must be as it was when the run began, has changed since");
+    throw Error(file.path, "must be the same as at the start of the run, but has changed");
   }
   file.checksum = found;
   return bytes;

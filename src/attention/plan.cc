@@ -32,34 +32,33 @@ std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v
   const auto copied = [&](const char* name, View<const T> view) {
     if (decode && view.stride(3) == 1) {
       if (view.size(3) % kGroupLanes == 0) return;
-      notes.push_back(std::string(name) + " is copied a block of keys at a time: its " +
+      notes.push_back(std::string(name) + " is copied one block of keys at a time: its " +
                       std::to_string(view.size(3)) + " channels are not a multiple of " +
                       std::to_string(kGroupLanes));
     } else if (view.stride(3) != 1 && view.size(3) > 1) {
       notes.push_back(std::string(name) +
-                      " is copied a block of keys at a time: its channels are " +
+                      " is copied one block of keys at a time: its channels are " +
                       std::to_string(view.stride(3)) + " elements apart");
     } else if (!std::same_as<T, float>) {
-      notes.push_back(std::string(name) + " is widened to float32 a block of keys at a time");
+      notes.push_back(std::string(name) + " is widened to float32 one block of keys at a time");
     }
   };
   copied("k", a.k);
   copied("v", v);
   if (a.rotation != nullptr) {
-    notes.push_back(turned_floats > 0 ? "k is turned once, into a copy in float32 of " +
-                                            in_bytes(4 * turned_floats)
-                                      : std::string("k is turned a block of keys at a time"));
+    notes.push_back(turned_floats > 0
+                        ? "k is rotated once, into a float32 copy of " + in_bytes(4 * turned_floats)
+                        : std::string("k is rotated one block of keys at a time"));
   }
   if (a.float_mask.data != nullptr || a.bool_mask.data != nullptr) {
     notes.push_back(
         "the mask is read for every pair: causal, window, key_lengths, segments and distance "
-        "biases "
-        "say the same for nothing where they fit");
+        "biases cost nothing where they can replace it");
   }
-  if (a.indexed != nullptr) notes.push_back("the indexed bias is asked for every pair");
+  if (a.indexed != nullptr) notes.push_back("the indexed bias is computed for every pair");
   if (a.by_ids && (a.bias != nullptr || !a.slopes.empty())) {
     notes.push_back(
-        "distances between position ids are made for every pair: without ids they are a line");
+        "distances between position ids are computed for every pair; without ids, once per task");
   }
   if (a.content != nullptr) {
     notes.push_back("the content term is computed for every pair, a tile at a time");
@@ -107,12 +106,10 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
           .scratch_bytes = grid.workers * 8 * detail::plain_row_scratch(a, v.size(3))};
   plan.notes.push_back(
       a.content != nullptr && !std::same_as<T, double>
-          ? "the content term is computed row by row in float64: some fifty times slower than "
-            "float32 "
-            "without one"
+          ? "the content term is computed row by row in float64: about fifty times slower than "
+            "float32 without one"
       : std::same_as<T, double>
-          ? "float64 has no fast kernel: it is for reference, some fifty times slower "
-            "than float32"
+          ? "float64 has no fast kernel: it is for reference, about fifty times slower than float32"
           : "more than 2^31 keys: the fast kernels number keys in 32 bits");
   return plan;
 }

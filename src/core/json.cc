@@ -91,8 +91,8 @@ class Guard : public nlohmann::json_sax<nlohmann::json> {
       what.erase(0, colon + 2);
     }
     for (char& c : what) c = c >= ' ' && c <= '~' ? c : '?';
-    throw Error(where_, "must be JSON, got a fault at byte " + std::to_string(position) + ": " +
-                            what.substr(0, 200));
+    throw Error(where_, "must be valid JSON, got an error at byte " + std::to_string(position) +
+                            ": " + what.substr(0, 200));
   }
 
  private:
@@ -165,8 +165,8 @@ void read_json(std::string_view text, std::string_view where, JsonEvents& events
   }
   // The library takes a zero byte for the end of the text.
   if (const auto zero = text.find('\0'); zero != std::string_view::npos) {
-    throw Error(where,
-                "must be JSON, got a fault at byte " + std::to_string(zero + 1) + ": a zero byte");
+    throw Error(where, "must be valid JSON, got an error at byte " + std::to_string(zero + 1) +
+                           ": a zero byte");
   }
   Guard guard(where, events, limits);
   nlohmann::json::sax_parse(text.begin(), text.end(), &guard);
@@ -215,7 +215,7 @@ std::string Json::dump(int indent, JsonBytes bytes) const {
   try {
     return JsonWriter::library_of(*this).dump(indent, ' ', false, handler);
   } catch (const Library::type_error&) {
-    throw JsonError("must have texts in UTF-8");
+    throw JsonError("must have strings in UTF-8");
   }
 }
 

@@ -89,8 +89,8 @@ class Json {
   static Json array(std::initializer_list<Json> values = {});
   static Json object();
 
-  // Throws Error(where, "must be JSON, got a fault at byte 7: ...") for what is no JSON, and Error
-  // for a key that an object has twice, a zero byte and more than the limits allow.
+  // Throws Error(where, "must be valid JSON, got an error at byte 7: ...") for invalid JSON, and
+  // Error for a key that an object has twice, a zero byte and more than the limits allow.
   static Json parse(std::string_view text, std::string_view where = "json",
                     const JsonLimits& limits = {});
   // Throws for what is no object, too.

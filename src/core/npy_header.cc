@@ -165,7 +165,7 @@ void set_dtype(NpyHeader& header, std::string_view descr, std::string_view where
   if (name.starts_with('f'))
     refuse("and floats of this size are not supported: " + std::string(kAllowed));
   if (name.starts_with('S') || name.starts_with('U'))
-    refuse("and texts are not supported: " + std::string(kAllowed));
+    refuse("and strings are not supported: " + std::string(kAllowed));
   refuse("which is unknown: " + std::string(kAllowed));
 }
 

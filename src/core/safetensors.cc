@@ -83,13 +83,12 @@ SafetensorsHeader header_of(const std::map<std::string, Array>& tensors,
 SafetensorsFile parse_safetensors(std::string_view bytes, std::string_view where) {
   std::uint64_t length = 0;
   if (bytes.size() < kLengthBytes) {
-    throw Error(where,
-                "is no .safetensors file: it is shorter than the 8 bytes of its header's "
-                "length");
+    throw Error(
+        where, "is not a .safetensors file: it is shorter than the 8 bytes of its header's length");
   }
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kLargestSafetensorsHeader) {
-    throw Error(where, "is no .safetensors file: its header would be " + std::to_string(length) +
+    throw Error(where, "is not a .safetensors file: its header would be " + std::to_string(length) +
                            " bytes long, must be at most 100000000");
   }
   bytes.remove_prefix(kLengthBytes);

@@ -115,10 +115,10 @@ class Reader : public JsonEvents {
       case Place::outside:
       case Place::after:
       case Place::names:
-        throw Error(where_, "has a header that is no JSON object, but " + got);
+        throw Error(where_, "has a header that must be a JSON object, got " + got);
       case Place::metadata:
         throw Error(where_,
-                    "must have texts as metadata, got " + got + " for " + quoted_text(key_));
+                    "must have strings as metadata, got " + got + " for " + quoted_text(key_));
       case Place::entry_or_metadata:
         throw Error(where_, "must have an object for " + quoted_text(name_) + ", got " + got);
       case Place::entry:
@@ -127,7 +127,7 @@ class Reader : public JsonEvents {
     }
     const bool text = key_ == "dtype";
     fail("must have " +
-         std::string(text ? "a text as dtype" : "whole numbers of 0 or more as " + key_) +
+         std::string(text ? "a string as dtype" : "whole numbers of 0 or more as " + key_) +
          ", got " + got);
   }
 

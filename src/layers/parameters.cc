@@ -34,7 +34,7 @@ void save_parameters(const std::string& path, const Parameters<T>& parameters,
     array.bytes = Tensor<std::byte>::uninitialized({static_cast<std::int64_t>(bytes.size())});
     std::ranges::copy(bytes, array.bytes.data());
     if (!arrays.emplace(name, std::move(array)).second) {
-      throw Error("save_parameters.parameters", "must have names of their own, got two " + name);
+      throw Error("save_parameters.parameters", "must have different names, got two " + name);
     }
   }
   save_safetensors(path, arrays, metadata);
@@ -61,7 +61,7 @@ void load_parameters(const std::string& path, const Parameters<T>& parameters) {
     unknown.erase(name);
   }
   if (!unknown.empty()) {
-    throw Error(path, "must hold no tensor that the model has not, got " + *unknown.begin());
+    throw Error(path, "must hold only tensors of the model, got " + *unknown.begin());
   }
   for (std::size_t i = 0; i < values.size(); ++i) *parameters[i].tensor = std::move(values[i]);
 }

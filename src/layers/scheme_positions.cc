@@ -44,7 +44,7 @@ SchemePositions<T>::SchemePositions(PositionOptions options)
   for (const auto& [name, tensor] : scheme_->initial_weights(request(ids, {}))) {
     if (scheme_->kind == SchemeKind::content && tensor.shape() != of_one.at(name).shape()) {
       throw Error("positions.scheme", "must not be " + options_.scheme + ", whose " + name +
-                                          " have to be made of the tokens");
+                                          " are computed from the tokens");
     }
     weights_.emplace(name, converted<T>(tensor));
   }

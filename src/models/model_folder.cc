@@ -61,8 +61,8 @@ void check_size(const ModelFolder& folder) {
   if (problem) throw Error(path, "cannot be read: " + problem.message());
   if (static_cast<double>(bytes) >= kLeastBytes * numbers) return;
   throw Error(path, "must hold the " + shortest(numbers) +
-                        " numbers and more that config.json asks for, got " +
-                        std::to_string(bytes) + " bytes");
+                        " or more numbers, as config.json requires, got " + std::to_string(bytes) +
+                        " bytes");
 }
 
 template <class Model>

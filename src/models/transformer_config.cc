@@ -60,7 +60,7 @@ void check_format(const Json& json, const std::string& where) {
   const Json* format = json.find("format");
   if (format == nullptr) return;
   if (!format->is_integer() || format->get<std::int64_t>() < 1) {
-    throw Error(where + ".format", "must be a whole number from 1 on, got " + format->dump());
+    throw Error(where + ".format", "must be an integer of at least 1, got " + format->dump());
   }
   if (format->get<std::int64_t>() > kFormat) {
     throw Error(where + ".format", "must be at most " + std::to_string(kFormat) + ", got " +

@@ -22,7 +22,7 @@ class Reader {
       kinds_.chunk = kChunkOfLlama4;
     }
     if (object_.flag("use_bidirectional_attention").value_or(false)) {
-      object_.fail("use_bidirectional_attention", "must be false, the rest is not supported");
+      object_.fail("use_bidirectional_attention", "must be false, other values are not supported");
     }
     read_pattern();
     read_rotates();

@@ -74,7 +74,7 @@ std::optional<bool> ConfigObject::flag(std::string_view key) const {
 std::optional<std::string> ConfigObject::text(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_string()) fail(key, "must be a text, got " + shown(*value));
+  if (!value->is_string()) fail(key, "must be a string, got " + shown(*value));
   return value->get<std::string>();
 }
 
@@ -107,10 +107,10 @@ std::optional<std::vector<std::int64_t>> ConfigObject::integers(std::string_view
 std::optional<std::vector<std::string>> ConfigObject::texts(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_array()) fail(key, "must be a list of texts");
+  if (!value->is_array()) fail(key, "must be a list of strings");
   std::vector<std::string> list;
   for (const Json& each : *value) {
-    if (!each.is_string()) fail(key, "must be a list of texts, got " + shown(each) + " in it");
+    if (!each.is_string()) fail(key, "must be a list of strings, got " + shown(each) + " in it");
     list.push_back(each.get<std::string>());
   }
   return list;

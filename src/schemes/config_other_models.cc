@@ -168,9 +168,9 @@ void read_deberta(const ConfigObject& object, ModelConfig& config) {
   const bool relative = object.flag_or("relative_attention", false);
   const bool absolute = object.flag_or("position_biased_input", true);
   if (relative && absolute) {
-    object.fail("position_biased_input",
-                "must be false beside relative_attention: two schemes in one layer are not "
-                "supported");
+    object.fail(
+        "position_biased_input",
+        "must be false with relative_attention: two schemes in one layer are not supported");
   }
   LayerPositions layer = absolute ? learned_layer(object, sizes, 0, 0) : bare_layer(sizes);
   layer.causal = false;
@@ -187,7 +187,7 @@ void read_deberta(const ConfigObject& object, ModelConfig& config) {
     layer.parameters["max_position"] = std::to_string(distance);
     layer.parameters["position_buckets"] = std::to_string(buckets > 0 ? buckets : 0);
     if (!has_term(object, "c2p") || !has_term(object, "p2c")) {
-      object.fail("pos_att_type", "must name both c2p and p2c, the rest is not supported");
+      object.fail("pos_att_type", "must name both c2p and p2c, other values are not supported");
     }
     layer.scale = 1 / std::sqrt(3 * static_cast<double>(sizes.head_dim));  // of three terms
   }

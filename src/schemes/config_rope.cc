@@ -263,7 +263,7 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
                                   " channels of a head, got " + std::to_string(dim));
   }
   if ((dim % 2 != 0 || dim < 2) && type != "proportional") {
-    config.fail("partial_rotary_factor", "must leave an even number of channels to turn, got " +
+    config.fail("partial_rotary_factor", "must leave an even number of channels to rotate, got " +
                                              std::to_string(dim) + " of " +
                                              std::to_string(context.head_dim));
   }

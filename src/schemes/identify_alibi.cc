@@ -75,7 +75,7 @@ void describe(Identification& result, const Slopes& rule, std::int64_t heads) {
   result.mistake = rule.mistake;
   if (rule.mistake == "plain_slopes") {
     result.explanation +=
-        " The slopes are 2^(-max_bias h / heads) for a number of heads that is no power of two: "
+        " The slopes are 2^(-max_bias h / heads) for a number of heads that is not a power of two: "
         "the paper's rule takes those of the next lower power and every other one of the next "
         "higher.";
   } else if (!rule.mistake.empty()) {
@@ -223,9 +223,8 @@ Identification name_alibi(View<const double> bias, double unit_roundoff) {
       "ALiBi for " + std::to_string(heads) + (heads == 1 ? " head: " : " heads: ") + form + ".";
   if (!any_tent && !hidden && !(matrix && moves)) {
     result.explanation +=
-        " Softmax does not see what is added to a whole row, so under a causal mask the weights "
-        "are "
-        "those of -slope times the distance.";
+        " A constant added to a whole row does not change the softmax, so under a causal mask the "
+        "weights are those of -slope times the distance.";
   }
   describe(result, *rule, heads);
   if (hidden) result.parameters["direction"] = "causal";

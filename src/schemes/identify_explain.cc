@@ -63,7 +63,7 @@ std::string explain(const Finding& finding) {
   if (finding.base_matters) {
     text += ", frequencies " + formula(options) + " with base " + shortest(options.base);
   } else {
-    text += ", one frequency only, so that the base does not show";
+    text += ", one frequency only, which does not determine the base";
   }
   if (options.scale != 1) text += ", times " + significant(options.scale, 8);
   text += ".";
@@ -104,7 +104,7 @@ std::string explain(const Finding& finding) {
 
 std::string explain_undetermined_base(std::int64_t first, std::int64_t rows) {
   return "Looks like a sinusoidal table at position " + std::to_string(first) + ", but " +
-         std::to_string(rows) + (rows == 1 ? " row there is" : " rows there are") +
+         std::to_string(rows) + (rows == 1 ? " row is" : " rows are") +
          " the same for every base: give rows further on.";
 }
 

@@ -148,7 +148,7 @@ class Namer {
           shortest(static_cast<double>(turning) / static_cast<double>(pairs_));
       std::fill(rule.frequencies.begin() + turning, rule.frequencies.end(), 0);
       rule.sentence += "; the slowest " + std::to_string(pairs_ - turning) + " of " +
-                       std::to_string(pairs_) + " pairs do not turn";
+                       std::to_string(pairs_) + " pairs are not rotated";
     }
     if (divisor != 1) {
       if (turning == pairs_) rule.scheme = "rotary_linear";

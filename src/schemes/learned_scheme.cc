@@ -71,14 +71,14 @@ SchemeTable make(const SchemeRequest& request) {
     const std::int64_t most = kMostMade / std::max<std::int64_t>(request.width, 1);
     if (request.weights == nullptr && (last >= most || given.integer("offset") >= most - last)) {
       throw Error("learned.positions",
-                  "must be in a table of at most 2^28 numbers where there is no file, got " +
+                  "must be in a table of at most 2^28 numbers if there is no file, got " +
                       std::to_string(last) + " with offset " + given.text("offset") +
                       " and width " + std::to_string(request.width));
     }
     return from_weights(given, request);
   }
   if (request.weights != nullptr) {
-    throw Error("learned.file", "must not be given beside the weight table");
+    throw Error("learned.file", "must not be given together with the weight table");
   }
   const LearnedPositions learned =
       LearnedPositions::load(given.text("file"), given.integer("offset"), given.flag("clamp"));

@@ -30,7 +30,7 @@ void refuse_unread_positions(const ConfigObject& object, const std::string& mode
   for (const Json::Member* each : object.unread()) {
     const auto& [key, value] = *each;
     if (!speaks_of_positions(key) || value == Json(false)) continue;
-    object.fail(key, "speaks of positions, but is not known for the model type " + model_type +
+    object.fail(key, "is about positions, but is not known for the model type " + model_type +
                          ": it would be lost");
   }
 }
@@ -44,7 +44,7 @@ void check_beside(const ConfigObject& outer, const ConfigObject& text) {
     const auto inside = inner.find(key);
     if (inside != inner.end() && *inside->second == value) continue;
     outer.fail(key, inside == inner.end()
-                        ? "speaks of positions, but is not in text_config, which is what is read"
+                        ? "is about positions, but is not in text_config, which is what is read"
                         : "must be the same as in text_config");
   }
 }

@@ -77,7 +77,7 @@ Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request)
 
 const std::string& Parameters::text(std::string_view name) const {
   const auto known = values_.find(name);
-  if (known == values_.end()) throw Error(where(name), "is no parameter of this scheme");
+  if (known == values_.end()) throw Error(where(name), "is not a parameter of this scheme");
   return known->second;
 }
 
@@ -135,7 +135,7 @@ const SchemeWeights& Parameters::weights() const {
 
 const Tensor<double>& Parameters::weight(std::string_view name, const Shape& shape) const {
   const auto known = weights().find(std::string(name));
-  if (known == weights().end()) throw Error(where(name), "is no weight of this scheme");
+  if (known == weights().end()) throw Error(where(name), "is not a weight of this scheme");
   if (known->second.shape() != shape) {
     throw Error(where(name), "must be of shape " + shape.to_string() + ", got " +
                                  known->second.shape().to_string());

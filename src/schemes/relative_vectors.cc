@@ -57,7 +57,7 @@ class RelativeTerm final : public ContentTerm {
     const auto places = static_cast<std::int64_t>(v_.ids.size());
     if (places > 0 && (call.first_own < 0 || call.last_place >= places)) {
       throw Error(in_scheme(v_.scheme, "positions"),
-                  "must have an id for each of the places " + std::to_string(call.first_own) +
+                  "must have an id for each of the indices " + std::to_string(call.first_own) +
                       " .. " + std::to_string(call.last_place) + ", got " + std::to_string(places) +
                       " ids from place 0");
     }

@@ -19,7 +19,7 @@ using Dims = std::vector<std::int64_t>;
 Dims checked_dims(const Rotation& rotation, const RotaryAxial& options, std::int64_t axes) {
   if (axes != 2 && axes != 3) {
     throw Error(rotation.where("positions"),
-                "must be row and column, or three ids a row, got " + std::to_string(axes));
+                "must be two ids (row and column) or three per token, got " + std::to_string(axes));
   }
   Dims dims = options.axis_dims;
   if (dims.empty()) {
@@ -46,7 +46,7 @@ Dims checked_dims(const Rotation& rotation, const RotaryAxial& options, std::int
   }
   if (options.frequencies == AxialFrequencies::shared &&
       std::any_of(dims.begin(), dims.end(), [&](std::int64_t dim) { return dim != dims[0]; })) {
-    throw Error(rotation.where("axis_dims"), "must be equal when one ladder is dealt to all");
+    throw Error(rotation.where("axis_dims"), "must be equal when the axes share one ladder");
   }
   return dims;
 }

@@ -183,7 +183,7 @@ std::vector<std::size_t> kept_words(const Corpus& corpus, std::int64_t minimum_c
   // Wrong words are drawn until one differs from the right one, so one alone would never end.
   if (kept.size() < 2) {
     throw Error("skip_gram.sentences",
-                "must hold at least two words that are there " + std::to_string(minimum_count) +
+                "must hold at least two words that occur " + std::to_string(minimum_count) +
                     " times or more (minimum_count), got " + std::to_string(kept.size()));
   }
   std::stable_sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) {
@@ -206,7 +206,7 @@ WordVectors WordVectors::train(std::span<const std::vector<std::string>> sentenc
       trainer =
           std::make_unique<Trainer>(make_args(options, file.path()), corpus.lines, options.seed);
     } catch (const std::bad_alloc&) {
-      throw Error("skip_gram.width", "must be small enough for the memory there is");
+      throw Error("skip_gram.width", "must be small enough for the available memory");
     } catch (const std::exception& error) {
       throw Error(
           "skip_gram",

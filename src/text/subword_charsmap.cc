@@ -98,7 +98,7 @@ int most_leaves(const std::vector<Unit>& units) {
 
 void check_charsmap(std::string_view blob, std::string_view where) {
   const auto refuse = [&](const char* what) {
-    throw Error(where, std::string("must have a sound normalisation table, got ") + what);
+    throw Error(where, std::string("must have a valid normalisation table, got ") + what);
   };
   if (blob.size() < 4) refuse("one that is cut");
   const std::size_t trie_bytes = read_unit(blob, 0);

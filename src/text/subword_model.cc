@@ -65,7 +65,7 @@ class Message {
   }
 
   [[noreturn]] void refuse() const {
-    throw Error(where_, "must be a SentencePiece model, got bytes that are no such message");
+    throw Error(where_, "must be a SentencePiece model, got bytes that cannot be parsed as one");
   }
 
  private:

@@ -88,7 +88,7 @@ void remove_left_overs(const std::string& path) {
 void check_finite(const Parameters<float>& parameters) {
   for (const auto& [name, tensor, decays] : parameters) {
     for (const float value : tensor->span()) {
-      if (!std::isfinite(value)) throw Error("checkpoint." + name, "must be finite, is not");
+      if (!std::isfinite(value)) throw Error("checkpoint." + name, "must be finite");
     }
   }
 }
@@ -115,7 +115,7 @@ void check_free(const std::string& path) {
     }
   }
   if (described && !is_description(read_file(path + "/run.json"))) {
-    throw Error(path, "must hold no run.json of anything else");
+    throw Error(path, "must hold no run.json of another program");
   }
 }
 
@@ -183,7 +183,7 @@ RunFolder RunFolder::open(const std::string& path) {
     const fs::path target = fs::read_symlink(path + name, none);
     if (none) continue;
     throw Error(path + name, "must lead to a checkpoint, got " + target.string() +
-                                 ", which is gone: put it back, or begin another run");
+                                 ", which is missing: restore it, or start another run");
   }
   return run;
 }
@@ -204,7 +204,7 @@ void RunFolder::set_links(const TrainingState& state) const {
   const auto set = [&](const std::string& name, std::int64_t step) {
     std::error_code none;
     if (!fs::is_directory(folder_of(step), none)) {
-      throw Error(folder_of(step), "must be there, it is the " + name + " checkpoint");
+      throw Error(folder_of(step), "must exist: it is the " + name + " checkpoint");
     }
     if (fs::read_symlink(path_ + "/" + name, none) != name_of_step(step)) {
       replace_link(path_ + "/" + name, name_of_step(step));

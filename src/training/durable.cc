@@ -86,7 +86,7 @@ FolderLock::FolderLock(const std::string& path)
   // Where a file system has no locks, the folder is simply not held.
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
-    throw Error(path, "must be trained by one process at a time, another one does");
+    throw Error(path, "must be trained by one process at a time, got another one at work");
   }
 }
 

@@ -96,7 +96,7 @@ void check_same(const std::string& path, const std::string& name, const Json& fo
     }
     return;
   }
-  throw Error(path, "must have the same " + name + " to go on: it is " + found.dump() +
+  throw Error(path, "must have the same " + name + " to continue: it is " + found.dump() +
                         ", asked for " + wanted.dump());
 }
 

@@ -116,7 +116,7 @@ LossCurves loss_curves(const std::string& path) {
       const auto mean = json.at("mean_loss").get<double>();
       const auto seconds = json.at("seconds").get<double>();
       if (!(step > (curves.steps.empty() ? 0 : curves.steps.back())) || !(seconds >= 0)) {
-        throw Error(path, "must have steps that rise, and seconds");
+        throw Error(path, "must have ascending steps, and seconds");
       }
       curves.steps.push_back(step);
       curves.loss.push_back(loss);
@@ -126,8 +126,8 @@ LossCurves loss_curves(const std::string& path) {
       curves.validation_loss.push_back(json.at("validation_loss").get<double>());
       curves.validation_steps.push_back(step);
     } catch (const Error&) {
-      throw Error(path,
-                  "must be the metrics of a training, is not in line " + std::to_string(line));
+      throw Error(path, "must be the metrics of a training run, but is not in line " +
+                            std::to_string(line));
     }
   }
   return curves;

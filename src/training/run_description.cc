@@ -45,16 +45,18 @@ Json parse_run(const std::string& path, const std::string& text) {
   Json json = Json::parse_object(text, path);
   const Json format = json.value("format", Json());
   if (format != kFormat) {
-    throw Error(path, "must be a run's description of format " + std::to_string(kFormat) +
-                          ", got " + format.dump() +
-                          (format == 1 ? ", of an earlier version: its models can be used, the "
-                                         "run cannot go on"
-                                       : ""));
+    throw Error(
+        path,
+        "must be a run's description of format " + std::to_string(kFormat) + ", got " +
+            format.dump() +
+            (format == 1
+                 ? ", of an earlier version: its models can be used, but the run cannot be resumed"
+                 : ""));
   }
   const Json checksum = json.value("checksum", Json());
   json.erase("checksum");
   if (checksum != checksum_of(json.dump())) {
-    throw Error(path, "is corrupt: checksum mismatch. A run goes on as it was begun, or not");
+    throw Error(path, "is corrupt: checksum mismatch. An edited run cannot be resumed");
   }
   return json;
 }
@@ -175,9 +177,9 @@ TrainerOptions read_run(const std::string& folder) {
     check_kept(options);
     return options;
   } catch (const JsonError& error) {
-    throw Error(path, "must be the run.json of a training: " + error.problem());
+    throw Error(path, "must be the run.json of a training run: " + error.problem());
   } catch (const Error& error) {
-    throw Error(path, std::string("must be the run.json of a training: ") + error.what());
+    throw Error(path, std::string("must be the run.json of a training run: ") + error.what());
   }
 }
 

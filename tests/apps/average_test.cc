@@ -98,7 +98,7 @@ TEST(Average, RefusesModelsThatDoNotFitTogether) {
   refused(one + " --model " + (folder / "words"), "must have the tokenizer of " + alphabet_model());
   const Outcome taken = sextant("average" + one + one + " -o " + alphabet_model());
   EXPECT_EQ(taken.code, 1);
-  EXPECT_THAT(taken.err, HasSubstr("must be a folder that is not there yet"));
+  EXPECT_THAT(taken.err, HasSubstr("must be a folder that does not exist yet"));
 }
 
 TEST(Average, GoesOverWhatAKilledOneLeft) {

@@ -130,8 +130,8 @@ TEST(ConvertRotaryCommand, SaysWhatItTookAFileFor) {
   Converted run;
   convert(run, llama(), std::string(kLlama) + "}", "--to half_split");
   EXPECT_EQ(run.outcome.code, 0);
-  EXPECT_THAT(run.outcome.out, HasSubstr("was taken to be interleaved"));
-  EXPECT_THAT(run.outcome.err, HasSubstr("models of the type llama are half_split as a rule"));
+  EXPECT_THAT(run.outcome.out, HasSubstr("was assumed to be interleaved"));
+  EXPECT_THAT(run.outcome.err, HasSubstr("models of the type llama are usually half_split"));
 }
 
 TEST(ConvertRotaryCommand, LeavesLayersThatDoNotRotate) {
@@ -223,8 +223,8 @@ TEST(ConvertRotaryCommand, RefusesWhatItDoesNotKnow) {
     return run.outcome.err;
   };
   EXPECT_THAT(refusal(model("0", "q_proj.lora_B.weight"), {16, 2}),
-              HasSubstr("tensor 'model.layers.0.self_attn.q_proj.lora_B.weight' speaks of q or k"));
-  EXPECT_THAT(refusal(model("0", "q_proj.weight_scale"), {16}), HasSubstr("speaks of q or k"));
+              HasSubstr("tensor 'model.layers.0.self_attn.q_proj.lora_B.weight' refers to q or k"));
+  EXPECT_THAT(refusal(model("0", "q_proj.weight_scale"), {16}), HasSubstr("refers to q or k"));
   EXPECT_THAT(refusal(model("0", "qkv_proj.weight"), {16}),
               HasSubstr("is not known for the model type llama"));
   EXPECT_THAT(refusal("h.0.attn.c_attn.weight", {16}), HasSubstr("c_attn holds columns"));
@@ -241,7 +241,7 @@ TEST(ConvertRotaryCommand, RefusesWhatItDoesNotKnow) {
   Tensors tensors;
   tensors["visual.blocks.0.attn.qkv.weight"] = counted({3});
   convert(none, tensors, std::string(kLlama) + "}", "--to interleaved");
-  EXPECT_THAT(none.outcome.err, HasSubstr("got none that is known by its name"));
+  EXPECT_THAT(none.outcome.err, HasSubstr("got none with a known name"));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(Extrapolate, PrintsATableAndKeepsItInItsFolder) {
   const Outcome outcome = sextant(words("--steps 3"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("trained at length 8 for 3 steps"));
-  EXPECT_THAT(outcome.out, HasSubstr("Pieces that do not overlap, every character scored:\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("Segments that do not overlap, every character scored:\n"));
   EXPECT_THAT(outcome.out, HasSubstr("Sliding windows, the last 4 scored:\n"));
   EXPECT_THAT(outcome.out, HasSubstr("\n  kerple_log "));
   EXPECT_THAT(outcome.out, HasSubstr("- learned: "));
@@ -79,7 +79,7 @@ TEST_F(Extrapolate, SavesAndEndsWhenItIsAskedTo) {
       words("--steps 10000000") + " 2>" + folder_ / "err" + " &\nuntil grep -q step " +
       folder_ / "err" + "; do sleep 0.05; kill -0 $! || exit 1; done\nkill -TERM $!\nwait $!");
   EXPECT_EQ(stopped.code, 128 + 15);
-  EXPECT_THAT(contents(folder_ / "err"), HasSubstr("the same command goes on"));
+  EXPECT_THAT(contents(folder_ / "err"), HasSubstr("the same command continues"));
   EXPECT_THAT(contents(folder_ / "runs/none/last/config.json"), HasSubstr("none"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "runs/results.json"));
 }

@@ -67,7 +67,7 @@ TEST(Program, AnUnknownOptionIsAWrongCommandLineAndTheNearestIsNamed) {
 TEST(Program, AnOptionBeforeTheCommandIsShownItsPlace) {
   const Outcome wrong = sextant("--length 4 encode --width 4");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, StartsWith("sextant: unknown option '--length'; it must stand behind the "
+  EXPECT_THAT(wrong.err, StartsWith("sextant: unknown option '--length'; it must come after the "
                                     "command: sextant encode --length\n"));
 }
 

@@ -239,7 +239,7 @@ TEST_F(Train, RefusesChangedData) {
   put(text_, alphabet(61));
   const Outcome resumed = sextant("train --resume --steps 4 -o " + (folder_ / "run"));
   EXPECT_EQ(resumed.code, 1);
-  EXPECT_THAT(resumed.err, HasSubstr("text.txt] must be as it was when the run began"));
+  EXPECT_THAT(resumed.err, HasSubstr("text.txt] must be the same as at the start of the run"));
 }
 
 TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
@@ -319,7 +319,7 @@ TEST_F(Train, RefusesWrongCommandLines) {
   refused("train lm --text t --steps 1 --activation tanh" + to, "[train.activation]");
   refused("train lm --text t --steps 1 --tokenizer bytes" + to, "bytes");
   refused("train translate --pairs p --steps 1 --augment turn,flip" + to,
-          "[train.augment] must be of turn, shuffle, replace, join with commas between, got "
+          "[train.augment] must be of turn, shuffle, replace, join, separated by commas, got "
           "'turn,flip'");
   refused("train lm --text t --steps 1 --augment turn" + to, "must be given with translate only");
   refused("train lm --text t --steps 1 --widht 3" + to, "did you mean '--width'");

@@ -46,10 +46,10 @@ TEST(AttentionPlan, KeysThatAreTurnedOnceForAllTasksAreCounted) {
   const auto with = attention_plan(q, q, q, {.rotation = &table});
   const auto without = attention_plan(q, q, q);
   EXPECT_EQ(with.scratch_bytes - without.scratch_bytes, 8 * 1024 * 64 * 4);
-  EXPECT_THAT(with.notes, Contains(HasSubstr("turned once, into a copy in float32 of 2 MiB")));
+  EXPECT_THAT(with.notes, Contains(HasSubstr("rotated once, into a float32 copy of 2 MiB")));
   const Tensor<float> few(Shape{1, 8, 100, 64});
   EXPECT_THAT(attention_plan(few, q, q, {.causal = Causal::none, .rotation = &table}).notes,
-              Contains(HasSubstr("a block of keys at a time")));
+              Contains(HasSubstr("one block of keys at a time")));
 }
 
 TEST(AttentionPlan, AShortCallStaysOnOneThread) {

@@ -64,8 +64,8 @@ TEST(Json, NumbersKeepTheirKindAndEveryDigit) {
 TEST(Json, NumbersThatAreNotFiniteAreWrittenAsNullAndNotRead) {
   EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).dump(), "null");
   EXPECT_EQ(Json(std::numeric_limits<double>::quiet_NaN()).dump(), "null");
-  expect_refused("NaN", "must be JSON, got a fault at byte ");
-  expect_refused("1e999", "must be JSON, got a fault at byte 5: number overflow");
+  expect_refused("NaN", "must be valid JSON, got an error at byte ");
+  expect_refused("1e999", "must be valid JSON, got an error at byte 5: number overflow");
 }
 
 TEST(Json, GettersTakeOnlyWhatFits) {
@@ -148,9 +148,9 @@ TEST(Json, TextThatIsNotUtf8IsRefusedOrReplacedNeverWritten) {
   EXPECT_THROW(json.dump(), JsonError);
   EXPECT_EQ(json.dump(-1, JsonBytes::replace), "{\"a\ufffd\":\"\ufffd\"}");
   for (const char* bytes : {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
-    expect_refused("\"" + std::string(bytes) + "\"", "must be JSON, got a fault at byte ");
+    expect_refused("\"" + std::string(bytes) + "\"", "must be valid JSON, got an error at byte ");
   }
-  expect_refused(R"("\ud800")", "must be JSON, got a fault at byte ");
+  expect_refused(R"("\ud800")", "must be valid JSON, got an error at byte ");
 }
 
 TEST(Json, LinesAndIndentationAreAsTheyWere) {
@@ -163,20 +163,20 @@ TEST(Json, LinesAndIndentationAreAsTheyWere) {
 }
 
 TEST(Json, FaultsNameTheirByte) {
-  expect_refused("", "must be JSON, got a fault at byte 1: ");
-  expect_refused("{\"a\": }", "must be JSON, got a fault at byte 7: ");
-  expect_refused("[1] 2", "must be JSON, got a fault at byte 5: ");
-  expect_refused("[1,]", "must be JSON, got a fault at byte 4: ");
-  expect_refused("{1: 2}", "must be JSON, got a fault at byte 2: ");
+  expect_refused("", "must be valid JSON, got an error at byte 1: ");
+  expect_refused("{\"a\": }", "must be valid JSON, got an error at byte 7: ");
+  expect_refused("[1] 2", "must be valid JSON, got an error at byte 5: ");
+  expect_refused("[1,]", "must be valid JSON, got an error at byte 4: ");
+  expect_refused("{1: 2}", "must be valid JSON, got an error at byte 2: ");
   EXPECT_THAT([] { Json::parse_object("[]", "x.json"); },
               ThrowsMessage<Error>("[x.json] must be a JSON object, got array"));
 }
 
 TEST(Json, AZeroByteIsRefusedWhereverItStands) {
   using namespace std::string_literals;
-  expect_refused("{}\0"s, "must be JSON, got a fault at byte 3: a zero byte");
-  expect_refused("{}\0{}"s, "must be JSON, got a fault at byte 3: a zero byte");
-  expect_refused("\"\0\""s, "must be JSON, got a fault at byte 2: a zero byte");
+  expect_refused("{}\0"s, "must be valid JSON, got an error at byte 3: a zero byte");
+  expect_refused("{}\0{}"s, "must be valid JSON, got an error at byte 3: a zero byte");
+  expect_refused("\"\0\""s, "must be valid JSON, got an error at byte 2: a zero byte");
 }
 
 TEST(Json, AKeyThatAnObjectHasTwiceIsRefusedAtEveryLevel) {

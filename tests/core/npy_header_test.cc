@@ -111,9 +111,9 @@ TEST(NpyHeader, RefusesDtypesThatItCannotHold) {
   expect_refused(file(header("<f16", "(1,)"), ""),
                  "has dtype '<f16', and floats of this size are not supported: " + allowed);
   expect_refused(file(header("<U5", "(1,)"), ""),
-                 "has dtype '<U5', and texts are not supported: " + allowed);
+                 "has dtype '<U5', and strings are not supported: " + allowed);
   expect_refused(file(header("|S5", "(1,)"), ""),
-                 "has dtype '|S5', and texts are not supported: " + allowed);
+                 "has dtype '|S5', and strings are not supported: " + allowed);
   for (const char* descr :
        {"<M8[ns]", "|V3", "<i3", "", "<", "<<f4", "<f4 ", "float32", "b2", "\x80"}) {
     EXPECT_THAT([&] { parse_npy(file(header(descr, "(1,)"), "")); },

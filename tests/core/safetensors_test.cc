@@ -190,13 +190,14 @@ TEST(Safetensors, RefusesEveryFileThatIsCutOffOrGoesOn) {
     EXPECT_THROW(parse_safetensors(whole.substr(0, length)), Error) << length;
   }
   expect_refused(whole + "!", "has 1 bytes left over after its tensors");
-  expect_refused("1234567",
-                 "is no .safetensors file: it is shorter than the 8 bytes of its header's length");
+  expect_refused(
+      "1234567",
+      "is not a .safetensors file: it is shorter than the 8 bytes of its header's length");
   expect_refused(std::string(8, '\xff'),
-                 "is no .safetensors file: its header would be 18446744073709551615 bytes long, "
+                 "is not a .safetensors file: its header would be 18446744073709551615 bytes long, "
                  "must be at most 100000000");
   expect_refused("\x01\xe1\xf5\x05\0\0\0\0{}"s,
-                 "is no .safetensors file: its header would be 100000001 bytes long, must be at "
+                 "is not a .safetensors file: its header would be 100000001 bytes long, must be at "
                  "most 100000000");
   expect_refused("\5\0\0\0\0\0\0\0{}"s,
                  "is cut off inside its header: it says 5 bytes, but 2 are there");
@@ -214,12 +215,14 @@ TEST(Safetensors, RefusesHeadersThatAreNoJson) {
        {"{", "{} x", "{}{}", "{\"a\"}", "{'a': 1}", "{\"__metadata__\":{}", "{\"\xff\":{}}",
         "{\"a\xc3\":{}}", "{\"\xed\xa0\x80\":{}}", "{\"\\ud800\":{}}", "{\"a\n\":{}}", "{,}",
         "{\"__metadata__\":{\"a\":\"\x80\"}}"}) {
-    EXPECT_THAT([&] { parse_safetensors(with_length(header), "x"); },
-                ThrowsMessage<Error>(HasSubstr("[x, header] must be JSON, got a fault at byte ")))
+    EXPECT_THAT(
+        [&] { parse_safetensors(with_length(header), "x"); },
+        ThrowsMessage<Error>(HasSubstr("[x, header] must be valid JSON, got an error at byte ")))
         << header;
   }
-  EXPECT_THAT([] { parse_safetensors(with_length("{}\0{}"s), "x"); },
-              ThrowsMessage<Error>("[x, header] must be JSON, got a fault at byte 3: a zero byte"));
+  EXPECT_THAT(
+      [] { parse_safetensors(with_length("{}\0{}"s), "x"); },
+      ThrowsMessage<Error>("[x, header] must be valid JSON, got an error at byte 3: a zero byte"));
   // Deep nesting is refused where it starts.
   const std::string deep = "{\"a\":" + std::string(1 << 20, '[');
   expect_refused(with_length(deep), "must have an object for 'a', got an array");
@@ -231,11 +234,11 @@ TEST(Safetensors, RefusesValuesOfTheWrongType) {
   expect_refused(with_length(R"({"__metadata__":"a"})"),
                  "must have an object for '__metadata__', got a text");
   expect_refused(with_length(R"({"__metadata__":{"a":1}})"),
-                 "must have texts as metadata, got a number for 'a'");
+                 "must have strings as metadata, got a number for 'a'");
   expect_refused(with_length(R"({"__metadata__":{"a":{}}})"),
-                 "must have texts as metadata, got an object for 'a'");
+                 "must have strings as metadata, got an object for 'a'");
   expect_refused(with_length(R"({"w":{"dtype":4}})"),
-                 "tensor 'w' must have a text as dtype, got a number");
+                 "tensor 'w' must have a string as dtype, got a number");
   expect_refused(with_length(R"({"w":{"shape":"4"}})"),
                  "tensor 'w' must have whole numbers of 0 or more as shape, got a text");
   expect_refused(with_length(R"({"w":{"shape":[-1]}})"),

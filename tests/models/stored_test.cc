@@ -73,7 +73,7 @@ TEST_F(StoredModel, OfANewerFormatSaysSo) {
               ThrowsMessage<Error>(HasSubstr(
                   "config.json.format] must be at most 1, got 2: the model was saved by a newer")));
   replace("\"format\": 2", "\"format\": \"1\"");
-  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("must be a whole number")));
+  EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("must be an integer")));
 }
 
 TEST_F(StoredModel, ThatClaimsMoreThanItHoldsTakesNoMemory) {

@@ -174,7 +174,7 @@ TEST(Identify, WithTwoColumnsTheBaseDoesNotShow) {
   EXPECT_EQ(found.scheme, "sinusoidal");
   EXPECT_EQ(found.options.first, 5);
   EXPECT_EQ(found.options.base, 10000);
-  EXPECT_THAT(found.explanation, HasSubstr("the base does not show"));
+  EXPECT_THAT(found.explanation, HasSubstr("does not determine the base"));
 }
 
 TEST(Identify, OddWidthsUnderEveryRule) {
@@ -340,8 +340,8 @@ TEST(Identify, TheFirstRowAloneIsThatOfEveryBase) {
     EXPECT_EQ(found.scheme, "unknown");
     EXPECT_EQ(found.max_deviation, 0);
     EXPECT_EQ(found.explanation,
-              "Looks like a sinusoidal table at position 0, but 1 row there is the same for every "
-              "base: give rows further on.");
+              "Looks like a sinusoidal table at position 0, but 1 row is the same for every base: "
+              "give rows further on.");
   };
   expect_undetermined(4, kFloat64);
   expect_undetermined(64, kFloat32);

@@ -197,7 +197,8 @@ TEST(LearnedScheme, TakesItsTableFromTheWeights) {
   EXPECT_THAT(std::vector<double>(table.span().begin(), table.span().end()),
               ::testing::ElementsAre(10, 11, 6, 7, 10, 11));
   asked.parameters["file"] = "x.npy";
-  EXPECT_THAT(message_of([&] { learned.make(asked); }), HasSubstr("beside the weight table"));
+  EXPECT_THAT(message_of([&] { learned.make(asked); }),
+              HasSubstr("together with the weight table"));
   asked.parameters.erase("file");
   asked.width = 3;
   EXPECT_THAT(message_of([&] { learned.make(asked); }),

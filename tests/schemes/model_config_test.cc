@@ -384,9 +384,9 @@ TEST(ModelConfig, RefusesWhatItDoesNotKnowByName) {
   expect_refused(scaled(R"("type":"mrope","mrope_section":[1,1,2])"),
                  "rope_scaling.mrope_section is not known for this model type");
   expect_refused(llama(R"("rotary_scaling_power":2)"),
-                 "rotary_scaling_power speaks of positions, but is not known for the model type "
+                 "rotary_scaling_power is about positions, but is not known for the model type "
                  "llama: it would be lost");
-  expect_refusal_with(llama(R"("alibi":true)"), "alibi speaks of positions");
+  expect_refusal_with(llama(R"("alibi":true)"), "alibi is about positions");
   EXPECT_NO_THROW(parse_model_config(llama(R"("alibi":false,"vocab_size":7,"x":{"rope":1})")));
   expect_refusal_with(R"({"model_type":"bert","hidden_size":4,"num_hidden_layers":1,)"
                       R"("num_attention_heads":1,"max_position_embeddings":4,)"
@@ -416,9 +416,8 @@ TEST(ModelConfig, RefusesContradictions) {
   expect_refused(llama(R"("layer_types":["sliding_attention"])"),
                  "layer_types must not have sliding_attention where no sliding_window is in use");
   expect_refused(llama(R"("layer_types":[])"), "layer_types must name all 1 layers, got 0");
-  expect_refused(
-      R"({"model_type":"gemma3","rope_theta":3,"text_config":)" + llama("") + "}",
-      "rope_theta speaks of positions, but is not in text_config, which is what is read");
+  expect_refused(R"({"model_type":"gemma3","rope_theta":3,"text_config":)" + llama("") + "}",
+                 "rope_theta is about positions, but is not in text_config, which is what is read");
   expect_refused(
       R"({"model_type":"x","rope_theta":3,"text_config":)" + llama(R"("rope_theta":4)") + "}",
       "rope_theta must be the same as in text_config");
@@ -437,8 +436,9 @@ TEST(ModelConfig, RefusesValuesOutOfRange) {
                  "head_dim must be a whole number of 1 or more, got 1.5");
   expect_refused(llama(R"("partial_rotary_factor":1.5)"),
                  "partial_rotary_factor must be at most 1, got 1.5");
-  expect_refused(llama(R"("partial_rotary_factor":0.4)"),
-                 "partial_rotary_factor must leave an even number of channels to turn, got 3 of 8");
+  expect_refused(
+      llama(R"("partial_rotary_factor":0.4)"),
+      "partial_rotary_factor must leave an even number of channels to rotate, got 3 of 8");
   expect_refused(
       R"({"model_type":"llama","hidden_size":16,"num_hidden_layers":99999,"num_attention_heads":2})",
       "num_hidden_layers must be at most 10000");
@@ -448,10 +448,10 @@ TEST(ModelConfig, RefusesValuesOutOfRange) {
 
 TEST(ModelConfig, RefusesWhatIsNoJson) {
   for (const char* text : {"", "{", "{\"a\":}", "{\"a\":1}}", "{\"\xff\":1}", "{\"a\":NaN}"}) {
-    expect_refusal_with(text, "[c] must be JSON, got a fault at byte ");
+    expect_refusal_with(text, "[c] must be valid JSON, got an error at byte ");
   }
   expect_refused("[]", "must be a JSON object, got array");
-  expect_refused(std::string("{}\0", 3), "must be JSON, got a fault at byte 3: a zero byte");
+  expect_refused(std::string("{}\0", 3), "must be valid JSON, got an error at byte 3: a zero byte");
   expect_refused(llama(R"("rope_theta":1,"rope_theta":2)"),
                  "has the key 'rope_theta' twice in one object");
   expect_refused(scaled(R"("factor":1,"factor":1)"), "has the key 'factor' twice in one object");

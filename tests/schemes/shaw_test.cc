@@ -133,7 +133,7 @@ TEST(Shaw, NamesTheArgumentAtFault) {
   EXPECT_EQ(
       testing::refusal_of(*shaw({.max_distance = 2, .positions = kFew}, Tensor<double>({5, 3})),
                           call),
-      "[shaw.positions] must have an id for each of the places 0 .. 6, got 5 ids from place 0");
+      "[shaw.positions] must have an id for each of the indices 0 .. 6, got 5 ids from place 0");
   EXPECT_THAT(testing::message_of([] {
                 find_scheme("shaw").backward(testing::content_request({}), Tensor<double>({1, 4}));
               }),

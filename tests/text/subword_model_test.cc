@@ -131,7 +131,7 @@ TEST(SubwordModel, LeavesTheSelfTestOut) {
 
 TEST(SubwordModel, EveryFaultOfThePiecesHasItsOwnError) {
   const std::string no_message =
-      "must be a SentencePiece model, got bytes that are no such message";
+      "must be a SentencePiece model, got bytes that cannot be parsed as one";
   EXPECT_THAT(fault(""), HasSubstr("must be a SentencePiece model, got nothing"));
   EXPECT_THAT(fault("hello"), HasSubstr(no_message));
   EXPECT_THAT(fault(field(2, field(4, std::uint64_t{8}))), HasSubstr("one without pieces"));

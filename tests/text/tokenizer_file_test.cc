@@ -77,7 +77,7 @@ TEST(TokenizerFile, EveryFaultHasItsOwnError) {
   const std::string rest =
       "\"lower_case\": false, \"split_punctuation\": false, \"tokens\": [\"<pad>\"]}";
   const std::vector<std::pair<std::string, std::string>> faults = {
-      {"", "must be JSON, got a fault at byte 1"},
+      {"", "must be valid JSON, got an error at byte 1"},
       {"[]", "must be a JSON object, got array"},
       {"\xFF", "must be UTF-8, got byte 0xff at offset 0"},
       {"{}", "must have the key \"format\""},

@@ -135,9 +135,9 @@ TEST(VocabularyFile, BringsBackTheSameWords) {
 
 TEST(VocabularyFile, EveryFaultHasItsOwnError) {
   const std::vector<std::pair<std::string, std::string>> faults = {
-      {"", "must be JSON, got a fault at byte 1"},
-      {"{\"tokens\": [\"a\"", "must be JSON, got a fault at byte"},
-      {"{\"tokens\": [\"a\"], \"oov\": null} x", "must be JSON, got a fault at byte"},
+      {"", "must be valid JSON, got an error at byte 1"},
+      {"{\"tokens\": [\"a\"", "must be valid JSON, got an error at byte"},
+      {"{\"tokens\": [\"a\"], \"oov\": null} x", "must be valid JSON, got an error at byte"},
       {"[]", "must be a JSON object, got array"},
       {"{\"oov\": null}", "must have the key \"tokens\""},
       {"{\"tokens\": [\"a\"]}", "must have the key \"oov\""},
@@ -153,8 +153,8 @@ TEST(VocabularyFile, EveryFaultHasItsOwnError) {
       {"{\"tokens\": [], \"oov\": null}", "at least one token"},
       {"{\"tokens\": [\"a\"], \"oov\": \"b\"}", "one of the tokens, got \"b\""},
       {"{\"tokens\": [\"\xFF\"], \"oov\": null}", "must be UTF-8, got byte 0xff at offset 13"},
-      {"{\"tokens\": [1e999], \"oov\": null}", "fault at byte 17: number overflow"},
-      {"{\"tokens\": [\"\\ud800\"], \"oov\": null}", "must be JSON, got a fault at byte"},
+      {"{\"tokens\": [1e999], \"oov\": null}", "error at byte 17: number overflow"},
+      {"{\"tokens\": [\"\\ud800\"], \"oov\": null}", "must be valid JSON, got an error at byte"},
       {std::string(100000, '['), "must have at most 32 levels of JSON"},
   };
   for (const auto& [json, message] : faults) {

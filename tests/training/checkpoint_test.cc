@@ -60,7 +60,7 @@ TEST_F(Checkpoints, AreNeverMadeOfNumbersThatAreNone) {
   step();
   (*task_.parameters()[0].tensor)(2, 3) = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT([&] { run.save(task_, optimiser_, {.step = 2}); },
-              ThrowsMessage<Error>("[checkpoint.weights] must be finite, is not"));
+              ThrowsMessage<Error>("[checkpoint.weights] must be finite"));
   EXPECT_EQ(run.last_step(), 1);
 }
 

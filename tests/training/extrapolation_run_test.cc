@@ -156,7 +156,7 @@ TEST_F(Extrapolation, RefusesAnotherPlansFolder) {
   run(options());
   ExtrapolationOptions other = options();
   other.steps = 7;
-  expect_refused(other, "must have the same limit.steps to go on: it is 6, asked for 7");
+  expect_refused(other, "must have the same limit.steps to continue: it is 6, asked for 7");
   other = options();
   other.learning_rate = 1;
   expect_refused(other, "learning_rate");

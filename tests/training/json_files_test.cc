@@ -102,10 +102,11 @@ TEST_F(JsonFiles, AreRefusedWithKeysTwiceAndBytesBehindThem) {
     EXPECT_THAT(error_of(reader, R"({"a":{"b":1,"b":2}})"),
                 HasSubstr(reader.name + "] has the key 'b' twice in one object"));
     if (reader.name == "trainer.settings") continue;  // its text stands in another one here
-    EXPECT_THAT(error_of(reader, std::string("{}\0", 3)),
-                HasSubstr(reader.name + "] must be JSON, got a fault at byte 3: a zero byte"));
+    EXPECT_THAT(
+        error_of(reader, std::string("{}\0", 3)),
+        HasSubstr(reader.name + "] must be valid JSON, got an error at byte 3: a zero byte"));
     EXPECT_THAT(error_of(reader, "{} x"),
-                HasSubstr(reader.name + "] must be JSON, got a fault at byte 4"));
+                HasSubstr(reader.name + "] must be valid JSON, got an error at byte 4"));
     EXPECT_THAT(error_of(reader, "[]"),
                 HasSubstr(reader.name + "] must be a JSON object, got array"));
   }

@@ -59,9 +59,10 @@ TEST_F(Metrics, OfSomethingElseAreRefusedWithTheLine) {
   const std::string line = R"({"step":1,"loss":2.5,"mean_loss":2.5,"seconds":0.5})";
   for (const char* bad : {"{", "", "[1]", R"({"step":1})", R"({"step":"1","loss":1})", "\xff"}) {
     write_file(path("m"), line + "\n" + bad + "\n");
-    EXPECT_THAT([&] { loss_curves(path("m")); },
-                ThrowsMessage<Error>("[" + path("m") +
-                                     "] must be the metrics of a training, is not in line 2"))
+    EXPECT_THAT(
+        [&] { loss_curves(path("m")); },
+        ThrowsMessage<Error>("[" + path("m") +
+                             "] must be the metrics of a training run, but is not in line 2"))
         << bad;
   }
   for (const char* bad :

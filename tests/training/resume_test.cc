@@ -166,10 +166,10 @@ TEST_F(Resume, OfARunWhoseCheckpointsAreGoneIsRefused) {
     fs::remove_all(path(name));
   }
   refuses(resumed(),
-          "run/last] must lead to a checkpoint, got checkpoint-000000007, which is gone");
+          "run/last] must lead to a checkpoint, got checkpoint-000000007, which is missing");
   fs::remove(path("run/last"));
   refuses(resumed(),
-          "run/best] must lead to a checkpoint, got checkpoint-000000006, which is gone");
+          "run/best] must lead to a checkpoint, got checkpoint-000000006, which is missing");
   ToyTask task(1);
   EXPECT_THAT([&] { train(task, toy_options(path("run"))); },
               ThrowsMessage<Error>(HasSubstr("must hold no other run")));
@@ -212,7 +212,7 @@ TEST_F(Resume, NeedsTheSameRun) {
   options.settings = R"({"width": 9})";
   refuses(options, "must have the same settings.width to be resumed: it is null, asked for 9");
   write("run/run.json", "{");
-  refuses(resumed(), "run.json] must be JSON, got a fault at byte 2");
+  refuses(resumed(), "run.json] must be valid JSON, got an error at byte 2");
   EXPECT_THAT([&] { read_run(path("run")); }, ThrowsMessage<Error>(HasSubstr("run.json]")));
   write("run/run.json", R"({"format": 1})");
   EXPECT_THAT([&] { read_run(path("run")); },
@@ -262,7 +262,7 @@ TEST_F(Resume, RefusesNumbersOutOfRange) {
     fs::create_directories(path("run"));
     write("run/run.json", json.dump(2) + "\n");
     EXPECT_THAT([&] { read_run(path("run")); },
-                ThrowsMessage<Error>(HasSubstr("must be the run.json of a training: ")))
+                ThrowsMessage<Error>(HasSubstr("must be the run.json of a training run: ")))
         << to;
   };
   refuses_number("\"seed\": 3", "\"seed\": -1");
@@ -300,9 +300,9 @@ TEST_F(Resume, IsOneProcessAtATime) {
   train(task, options, [&](const TrainingProgress& progress) {
     if (progress.metrics.step != 5) return;
     EXPECT_THAT([&] { train(second, resumed()); },
-                ThrowsMessage<Error>("[" + path("run") +
-                                     "] must be trained by one process at a "
-                                     "time, another one does"));
+                ThrowsMessage<Error>(
+                    "[" + path("run") +
+                    "] must be trained by one process at a time, got another one at work"));
   });
   EXPECT_EQ(differences(path("run"), path("straight")), "");
 }
@@ -330,7 +330,7 @@ TEST_F(Resume, NamesTheFileThatIsDamaged) {
     write(file, good);
   }
   fs::rename(path("run/checkpoint-000000006"), path("elsewhere"));
-  refuses(resumed(), "checkpoint-000000006] must be there, it is the best checkpoint");
+  refuses(resumed(), "checkpoint-000000006] must exist: it is the best checkpoint");
   fs::rename(path("elsewhere"), path("run/checkpoint-000000006"));
   write("run/metrics.jsonl", "");
   ToyTask task(1);

@@ -95,7 +95,7 @@ TEST(SubwordDropout, RefusesOtherTokensAndParts) {
   EXPECT_THAT(complaint(tokenizer, std::nan("")), HasSubstr("must be at least 0"));
   const Tokenizer words = Tokenizer::train(std::vector<std::string>{kText});
   EXPECT_THAT(complaint(words, 0.1),
-              HasSubstr("[subword_dropout.part] must be 0 for tokens that are no sub-words"));
+              HasSubstr("[subword_dropout.part] must be 0 for tokens that are not sub-words"));
   EXPECT_EQ(complaint(words, 0), "");
 }
 
