@@ -182,11 +182,13 @@ void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const Atte
   const View<T> q = pass.memory.take<T>({x.size(0), heads * head_dim});
   const View<T> mixed = pass.memory.take<T>(q.shape());
   ops::linear<T>(x, part(in, 0, heads * head_dim), bias_of(in, 0), q, pass.threads);
+  const View<T> q_heads = heads_of(q, 0, heads, head_dim);
+  const View<T> k_heads = heads_of(keys, 0, heads_k, head_dim);
+  const View<T> v_heads = heads_of(keys, heads_k * head_dim, heads_k, head_dim);
+  const View<T> out_heads = heads_of(mixed, 0, heads, head_dim);
   each_part(call, true, x.size(0), keys.size(0), pass.threads, [&](const Part<T>& part) {
-    attention<T>(part.of_queries(heads_of(q, 0, heads, head_dim)),
-                 part.of_keys(heads_of(keys, 0, heads_k, head_dim)),
-                 part.of_keys(heads_of(keys, heads_k * head_dim, heads_k, head_dim)),
-                 part.of_queries(heads_of(mixed, 0, heads, head_dim)), part.options);
+    attention<T>(part.of_queries(q_heads), part.of_keys(k_heads), part.of_keys(v_heads),
+                 part.of_queries(out_heads), part.options);
   });
   out.forward(mixed, y, pass);
   pass.memory.release(mark);
