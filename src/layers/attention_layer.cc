@@ -198,7 +198,9 @@ template <class T>
 void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
                                  AttentionLayer& gradient, SchemePositions<T>* positions_gradient,
                                  Pass& pass) const {
-  const auto [width, heads, heads_k, head_dim, with_bias, cross] = options;
+  const std::int64_t heads = options.heads, heads_k = options.heads_k,
+                     head_dim = options.head_dim;  // no structured binding: clang 14 and lambdas
+  const bool cross = options.cross;
   const std::int64_t tokens = saved.x.size(0), q_width = heads * head_dim,
                      k_width = heads_k * head_dim;
   const auto mark = pass.memory.mark();

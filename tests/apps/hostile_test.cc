@@ -141,7 +141,7 @@ void expect_readable(const std::string& text) {
     lines.back() += c;
   }
   EXPECT_LE(lines.size(), 7U) << text.substr(0, 2000);
-  constexpr std::size_t kLongest = 1000;
+  constexpr std::size_t kLongest = 1200;
   for (const std::string& line : lines) EXPECT_LE(line.size(), kLongest) << line.substr(0, 200);
 }
 

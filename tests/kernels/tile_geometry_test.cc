@@ -41,7 +41,7 @@ inline std::vector<TileGeometry>& geometries() {
 }  // namespace sextant
 #endif
 
-HWY_BEFORE_NAMESPACE();
+// Without the target's instructions, because the processor need not have them.
 namespace sextant::HWY_NAMESPACE {
 
 constexpr TileGeometry kGeometry{
@@ -56,13 +56,9 @@ constexpr TileGeometry kGeometry{
     .squares = {most_squares(4), most_squares(8)},
     .weigh_vectors = kWeighVectors};
 
-}  // namespace sextant::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-// Without the target's instructions, because the processor need not have them.
-namespace sextant::HWY_NAMESPACE {
 const bool kIsListed = (geometries().push_back(kGeometry), true);
-}
+
+}  // namespace sextant::HWY_NAMESPACE
 
 #if HWY_ONCE
 namespace sextant {
