@@ -33,6 +33,7 @@ Labelled labelled(const Tokenizer& tokenizer, const std::string& text, const std
     throw Error(where, "must be 1 .. " + std::to_string(kMostTrainedTokens) +
                            " tokens for a map, got " + std::to_string(result.ids.size()));
   }
+  check_tokens(result.labels, where);
   for (std::string& label : result.labels) label = token_label(label);
   return result;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "options.h"
 #include "report_parts.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -59,6 +60,17 @@ std::pair<std::string, std::string> named_pair(const std::pair<std::string, std:
   return pair;
 }
 
+// A sentence without an end counts as several.
+std::vector<std::vector<std::string>> parts_of(const std::vector<std::string>& sentence) {
+  std::vector<std::vector<std::string>> parts;
+  for (std::size_t at = 0; at < sentence.size(); at += kMostTrainingWords) {
+    const auto begin = sentence.begin() + static_cast<std::ptrdiff_t>(at);
+    const std::size_t count = std::min(kMostTrainingWords, sentence.size() - at);
+    parts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+  return parts;
+}
+
 // The first sentences of `text`, up to kMostTrainingWords, and the first one with each of the pair.
 WordText training_text(const WordText& text, const std::pair<std::string, std::string>& pair) {
   WordText training;
@@ -66,15 +78,19 @@ WordText training_text(const WordText& text, const std::pair<std::string, std::s
   bool full = false;
   bool has_first = false;
   bool has_second = false;
-  for (const auto& sentence : text.sentences) {
+  const auto take = [&](const std::vector<std::string>& sentence) {
     full = full || (count > 0 && count + sentence.size() > kMostTrainingWords);
     const bool news = (!has_first && contains(sentence, pair.first)) ||
                       (!has_second && contains(sentence, pair.second));
-    if (full && !news) continue;
+    if (full && !news) return;
     has_first = has_first || contains(sentence, pair.first);
     has_second = has_second || contains(sentence, pair.second);
     training.sentences.push_back(sentence);
     count += sentence.size();
+  };
+  for (const auto& sentence : text.sentences) {
+    if (full && has_first && has_second) break;
+    for (const auto& part : parts_of(sentence)) take(part);
   }
   return training;
 }
@@ -94,6 +110,7 @@ ReportText read_report_text(const std::string& text,
     }
     const auto count = static_cast<std::ptrdiff_t>(std::min(room, sentence.size()));
     result.tokens.insert(result.tokens.end(), sentence.begin(), sentence.begin() + count);
+    check_tokens(result.tokens, "report.text");
     ++result.first_sentences;
   }
   result.swapped = longest_pair(result.tokens);
@@ -166,14 +183,20 @@ void report_similarity(Page& page, const ReportText& text, Json& numbers) {
   const WordVectors vectors = WordVectors::train(text.training.sentences);
   const auto& [first, second] = text.pair;
   const auto [at_first, at_second] = text.training.places(first, second);
-  const bool whole = text.training.sentences.size() == text.words.sentences.size();
+  const bool whole = text.training.word_count() == text.words.word_count();
+  const bool cut = std::ranges::any_of(text.words.sentences, [](const auto& sentence) {
+    return sentence.size() > kMostTrainingWords;
+  });
   page.paragraph(
       "Skip-gram vectors of width " + std::to_string(vectors.width()) + " trained on " +
       (whole ? "this text" : std::to_string(text.training.word_count()) + " tokens of this text") +
       ", cosine similarity of '" + first + "' at position " + std::to_string(at_first) + " and '" +
       second + "' at position " + std::to_string(at_second) +
       ". Both is sqrt(width) * word + position, as the encoder sees it. Little is learned from a "
-      "short text: its vectors stay close to their common initial values.");
+      "short text: its vectors stay close to their common initial values." +
+      (cut ? " A sentence of more than " + std::to_string(kMostTrainingWords) +
+                 " tokens counts as several, positions in each from 0."
+           : ""));
   Sinusoidal options;
   options.width = vectors.width();
   std::vector<std::vector<std::string>> rows = {{"exponent", "word", "position", "both"}};

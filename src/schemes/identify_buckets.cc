@@ -14,6 +14,7 @@ namespace sextant::identify {
 namespace {
 
 constexpr std::int64_t kMostBuckets = 4096;
+constexpr std::int64_t kMostDistances = 1 << 20;  // of a list; no model looks as far
 
 using Buckets = std::map<std::int64_t, std::int64_t>;  // by distance, key - query
 
@@ -125,7 +126,7 @@ Identification name_buckets(View<const double> buckets) {
       if (buckets.size(1) == buckets.size(0)) break;
     }
   } else {
-    // By distance: the only bucket 0 of both directions, or the last or first one of a run.
+    // By distance: the only bucket 0 of both directions, or the last or first one of the only run.
     const std::int64_t length = buckets.size(0);
     const auto at = [&](std::int64_t origin) {
       Buckets map;
@@ -133,10 +134,15 @@ Identification name_buckets(View<const double> buckets) {
         map.emplace(i - origin, static_cast<std::int64_t>(buckets(i)));
       return map;
     };
-    for (std::int64_t i = 0; i < length; ++i) {
-      if (buckets(i) != 0) continue;
-      if (i > 0 && i + 1 < length && buckets(i - 1) == 0 && buckets(i + 1) == 0) continue;
-      readings.emplace_back(at(i), "buckets [distance + " + std::to_string(i) + "]");
+    std::int64_t first = 0, last = length - 1;
+    while (first <= last && buckets(first) != 0) ++first;
+    while (first <= last && buckets(last) != 0) --last;
+    bool one_run = length <= kMostDistances;
+    for (std::int64_t i = first; i <= last; ++i) one_run = one_run && buckets(i) == 0;
+    if (!one_run || first > last) return result;
+    readings.emplace_back(at(first), "buckets [distance + " + std::to_string(first) + "]");
+    if (last > first) {
+      readings.emplace_back(at(last), "buckets [distance + " + std::to_string(last) + "]");
     }
   }
   for (const bool mirrored : {false, true}) {

@@ -18,17 +18,22 @@ constexpr double kWellKnownBases[] = {10000, 500000, 1000000, 1000, 100};
 Structure structure_of(const Sinusoidal& options, bool unpaired) {
   Structure structure{options.layout, {}, unpaired, {}};
   if (options.odd_width) structure.odd_widths.push_back(*options.odd_width);
+  // Cosines may stand far from their sines: all steps first, then those of one index together.
+  std::vector<Step> all;
   for (std::int64_t column = 0; column < options.width; ++column) {
     const SinusoidalColumn shown = sinusoidal_column(options, column);
     if (shown.pair < 0) continue;
-    const std::int64_t index = unpaired ? 2 * shown.pair + (shown.cosine ? 1 : 0) : shown.pair;
-    const auto at =
-        std::lower_bound(structure.steps.begin(), structure.steps.end(), index,
-                         [](const Step& step, std::int64_t i) { return step.index < i; });
-    const auto step = at != structure.steps.end() && at->index == index
-                          ? at
-                          : structure.steps.insert(at, Step{.index = index});
-    (shown.cosine ? step->cosine : step->sine) = column;
+    all.push_back({.index = unpaired ? 2 * shown.pair + (shown.cosine ? 1 : 0) : shown.pair});
+    (shown.cosine ? all.back().cosine : all.back().sine) = column;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Step& x, const Step& y) { return x.index < y.index; });
+  for (const Step& step : all) {
+    if (structure.steps.empty() || structure.steps.back().index != step.index) {
+      structure.steps.push_back({.index = step.index});
+    }
+    if (step.cosine >= 0) structure.steps.back().cosine = step.cosine;
+    if (step.sine >= 0) structure.steps.back().sine = step.sine;
   }
   return structure;
 }
