@@ -2,6 +2,7 @@
 #include "sextant/models/model_folder.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <system_error>
@@ -42,6 +43,22 @@ void check_sums(const std::string& folder) {
   }
 }
 
+// The least numbers that the scheme learns: a row of a table for each position or step of a
+// parameter that its shape names.
+double least_of_scheme(const TransformerConfig& c) {
+  double rows = 0;
+  for (const SchemeWeight& weight : find_scheme(c.scheme).weights) {
+    if (weight.shape == "[rows, width]") return static_cast<double>(c.length * c.width);
+    for (const auto& [name, value] : c.scheme_parameters) {
+      if (weight.shape.find(name) == std::string_view::npos) continue;
+      std::int64_t size = 0;  // stays 0 for what is no whole number
+      std::from_chars(value.data(), value.data() + value.size(), size);
+      rows = std::max(rows, static_cast<double>(size));
+    }
+  }
+  return rows * static_cast<double>(std::min(c.heads, c.width / c.heads));
+}
+
 // A config of a few bytes may claim any size: before memory is asked for, the weights have to be
 // there. Every model has an embedding, and every layer its attention and feed-forward maps.
 void check_size(const ModelFolder& folder) {
@@ -53,7 +70,8 @@ void check_size(const ModelFolder& folder) {
     layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
   }
   const double numbers =
-      static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden);
+      static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden) +
+      least_of_scheme(c);
   constexpr double kLeastBytes = 2;  // of a number
   const std::string path = folder.path + "/model.safetensors";
   std::error_code problem;

@@ -14,7 +14,7 @@ namespace sextant::identify {
 namespace {
 
 constexpr std::int64_t kMostBuckets = 4096;
-constexpr std::int64_t kMostDistances = 1 << 20;  // of a list; no model looks as far
+constexpr std::int64_t kMostDistances = 1 << 20;  // no model looks as far
 
 using Buckets = std::map<std::int64_t, std::int64_t>;  // by distance, key - query
 
@@ -115,6 +115,7 @@ std::optional<Found> settings_of(const Buckets& given) {
 Identification name_buckets(View<const double> buckets) {
   Identification result;
   const bool matrix = buckets.rank() == 2;
+  if (buckets.size(0) + (matrix ? buckets.size(1) : 0) > kMostDistances) return result;
   std::vector<std::pair<Buckets, std::string>> readings;
   if (matrix) {
     for (const std::int64_t offset : {std::int64_t{0}, buckets.size(1) - buckets.size(0)}) {
@@ -137,7 +138,7 @@ Identification name_buckets(View<const double> buckets) {
     std::int64_t first = 0, last = length - 1;
     while (first <= last && buckets(first) != 0) ++first;
     while (first <= last && buckets(last) != 0) --last;
-    bool one_run = length <= kMostDistances;
+    bool one_run = true;
     for (std::int64_t i = first; i <= last; ++i) one_run = one_run && buckets(i) == 0;
     if (!one_run || first > last) return result;
     readings.emplace_back(at(first), "buckets [distance + " + std::to_string(first) + "]");
