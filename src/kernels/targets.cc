@@ -26,7 +26,7 @@ void for_each_compiled_target(const Use& use) {
 void apply_requested_target() noexcept {
   static const bool applied = [] {
     const char* name = std::getenv("SEXTANT_TARGET");
-    if (name == nullptr) return false;
+    if (name == nullptr || *name == '\0') return false;
     for_each_compiled_target([&](std::int64_t target) {
       if (std::string_view(hwy::TargetName(target)) == name) hwy::DisableTargets(target - 1);
     });
@@ -45,7 +45,7 @@ std::string compiled_targets() {
 
 void check_requested_target() {
   const char* name = std::getenv("SEXTANT_TARGET");
-  if (name == nullptr) return;
+  if (name == nullptr || *name == '\0') return;  // empty is as unset
   bool known = false;
   for_each_compiled_target([&](std::int64_t target) {
     known = known || std::string_view(hwy::TargetName(target)) == name;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "models/checksums.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -34,6 +35,7 @@ void save_mean(std::span<const ModelFolder> models, Model (*load)(const ModelFol
     }
   }
   save_model_folder(folder, models.front().config, models.front().tokenizer, parameters);
+  write_checksums(folder);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
+#include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -23,24 +23,6 @@ std::string config_path(const std::string& folder) { return folder + "/config.js
 bool exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
-}
-
-// A checkpoint has checksums of its files in training.json: what is read must be what was saved. A
-// model without that file was put together by hand, or is an average: it is taken as it is.
-void check_sums(const std::string& folder) {
-  const std::string path = folder + "/training.json";
-  if (!exists(path)) return;
-  const Json json = Json::parse_object(read_file(path, JsonLimits{}.bytes), path);
-  try {
-    for (const auto& [name, sum] : json.at("files").items()) {
-      if (name == "optimiser.safetensors" || !exists(folder + "/" + name)) continue;
-      if (checksum_of(read_file(folder + "/" + name)) != sum.at("checksum").text()) {
-        throw Error(folder + "/" + name, "is corrupt: checksum mismatch");
-      }
-    }
-  } catch (const JsonError& error) {
-    throw Error(path, error.problem());
-  }
 }
 
 // The least numbers that the scheme learns: a row of a table for each position or step of a
@@ -69,9 +51,8 @@ void check_size(const ModelFolder& folder) {
   if (c.kind == ModelKind::translator) {
     layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
   }
-  const double numbers =
-      static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden) +
-      least_of_scheme(c);
+  const double numbers = static_cast<double>(c.vocabulary) * width +
+                         layers * 2 * width * (width + hidden) + least_of_scheme(c);
   constexpr double kLeastBytes = 2;  // of a number
   const std::string path = folder.path + "/model.safetensors";
   std::error_code problem;
@@ -121,7 +102,7 @@ ModelFolder open_model_folder(const std::string& folder) {
   if (!exists(config_path(path))) {
     throw Error(folder, "must be a model's folder with config.json, or that of a training run");
   }
-  check_sums(path);
+  check_checksums(path);
   ModelFolder result{path, parse_config(read_file(config_path(path), 1 << 24), config_path(path)),
                      Tokenizer::load(path)};
   const std::int64_t wanted = vocabulary_for(result.config.kind, result.tokenizer);

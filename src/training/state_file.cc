@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -91,19 +92,11 @@ Contents read_contents(const std::string& path) {
 }  // namespace
 
 void write_state(const std::string& folder, const TrainingState& state) {
-  Json files = Json::object();
   std::error_code problem;
   fs::recursive_directory_iterator entry(folder, problem);
   for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
     const std::string path = entry->path().string();
-    if (entry->is_directory(problem)) {
-      sync_folder(path);
-      continue;
-    }
-    sync_file(path);
-    const std::string bytes = read_file(path);
-    files[entry->path().lexically_relative(folder).generic_string()] = {
-        {"bytes", bytes.size()}, {"checksum", checksum_of(bytes)}};
+    entry->is_directory(problem) ? sync_folder(path) : sync_file(path);
   }
   if (problem) throw Error(folder, "cannot be read: " + problem.message());
   Json json = {{"format", kFormat},
@@ -116,7 +109,7 @@ void write_state(const std::string& folder, const TrainingState& state) {
                {"since_best", state.since_best},
                {"metrics_bytes", state.metrics_bytes},
                {"metrics_checksum", state.metrics_checksum},
-               {"files", files}};
+               {"files", checksums_of(folder)}};
   json.sort_keys();
   json["checksum"] = checksum_of(json.dump());
   json.sort_keys();

@@ -1,0 +1,22 @@
+// Checksums of the files of a model's folder, so that what is read is what was saved.
+#pragma once
+
+#include <string>
+
+#include "core/json.h"
+
+namespace sextant {
+
+// {"model.safetensors": {"bytes": 16528, "checksum": "..."}, ...} of all files in the folder and
+// below it. Throws Error when one cannot be read.
+Json checksums_of(const std::string& folder);
+
+// Writes them as folder/checksums.json, behind the other files.
+void write_checksums(const std::string& folder);
+
+// Compares the files with checksums.json, or the training.json of a checkpoint; optimiser states
+// are left to who reads them. A folder without either was made by other tools and is taken as it
+// is. Throws Error naming a file that is not what was saved.
+void check_checksums(const std::string& folder);
+
+}  // namespace sextant
