@@ -18,6 +18,7 @@ namespace {
 // As many as threads write files at the same time; of more, the rest is not listed.
 constexpr std::size_t kMostNames = 64;
 std::array<std::atomic<char*>, kMostNames> names;
+std::array<std::atomic<char*>, kMostNames> taken;  // by a handler: never freed, never lost
 static_assert(std::atomic<char*>::is_always_lock_free, "a signal handler cannot wait");
 
 char* list(const std::string& path) {
@@ -55,8 +56,11 @@ void TemporaryName::forget() noexcept {
 
 void remove_temporary_files() noexcept {
   const int kept = errno;
-  for (std::atomic<char*>& name : names) {
-    if (const char* path = name.exchange(nullptr)) ::unlink(path);
+  for (std::size_t i = 0; i < kMostNames; ++i) {
+    char* const path = names[i].exchange(nullptr);
+    if (path == nullptr) continue;
+    ::unlink(path);
+    taken[i] = path;
   }
   errno = kept;
 }

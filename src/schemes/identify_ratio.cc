@@ -248,6 +248,7 @@ std::vector<Ratio> estimate_ratios(View<const double> table, const Structure& st
     const bool right = i + 1 == grid.size() || grid[i].misfit < grid[i + 1].misfit;
     if (left && right) valleys.push_back(grid[i]);
   }
+  if (valleys.empty()) return {};  // misfits that are NaN: values out of range
   std::stable_sort(valleys.begin(), valleys.end(),
                    [](const Point& a, const Point& b) { return a.misfit < b.misfit; });
   const double enough = 4 * valleys.front().misfit + 0.02 * static_cast<double>(turns.size());
