@@ -1,0 +1,1 @@
+// Nothing: what it is compiled for is the precompiled header that all floors share.
