@@ -38,7 +38,8 @@ void apply_requested_target() noexcept {
 std::string compiled_targets() {
   std::string names;
   for_each_compiled_target([&](std::int64_t target) {
-    names += (names.empty() ? "" : " ") + std::string(hwy::TargetName(target));
+    if (!names.empty()) names += ' ';
+    names += hwy::TargetName(target);
   });
   return names;
 }
