@@ -53,6 +53,32 @@ TEST(TurnColumns, ExactRowsAgreeWithPlainDoubleDoubleArithmetic) {
   });
 }
 
+// Low halves as large as they get, all of one sign: together more than the bound.
+TEST(TurnColumns, AnchorsAreOffByTwoRoundingsWhateverTheLowHalves) {
+  Tensor<double> rows({2, kRow});
+  for (std::int64_t r = 0; r < 2; ++r) {
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const double angle =
+          0.6 + 0.35 * static_cast<double>(i) / kColumns + 0.05 * static_cast<double>(r);
+      double* row = &rows(r, 0) + i;
+      row[0] = std::sin(angle);
+      row[kColumns] = std::cos(angle);
+      row[2 * kColumns] = row[3 * kColumns] = 0.99 * 0x1p-54;
+    }
+  }
+  on_every_target([&] {
+    Tensor<double> anchor({kRow / 2});
+    turn_to_anchor(&rows(0, 0), &rows(1, 0), anchor.data(), kColumns);
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      DoubleDouble sin;
+      DoubleDouble cos;
+      naive_turn(&rows(0, 0), &rows(1, 0), i, sin, cos);
+      EXPECT_LE(distance({anchor.data()[i], 0}, sin), 0x1p-53);
+      EXPECT_LE(distance({anchor.data()[kColumns + i], 0}, cos), 0x1p-53);
+    }
+  });
+}
+
 TEST(TurnColumns, ExactRowsMayBeTurnedInPlace) {
   const Tensor<double> rows = random_rows(2, 2);
   on_every_target([&] {
