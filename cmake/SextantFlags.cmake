@@ -17,7 +17,7 @@ if(SEXTANT_ONE_TARGET)
   # server in use has, and this is the one place with an -march: nothing built so is shipped.
   target_compile_definitions(sextant_flags INTERFACE HWY_COMPILE_ONLY_STATIC)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    target_compile_options(sextant_flags INTERFACE -march=haswell)
+    target_compile_options(sextant_flags INTERFACE -march=haswell -maes)  # Highway's AVX2 has AES, g++'s Haswell has not
   endif()
 endif()
 if(SEXTANT_WERROR)

@@ -13,6 +13,10 @@
 namespace sextant {
 namespace {
 
+#if defined(HWY_COMPILE_ONLY_STATIC) && HWY_ARCH_X86
+static_assert(HWY_STATIC_TARGET == HWY_AVX2, "builds of one instruction set are of AVX2");
+#endif
+
 // Targets are single bits, a better one is a smaller number.
 template <class Use>
 void for_each_compiled_target(const Use& use) {
