@@ -39,7 +39,7 @@ build:           ## everything but benchmarks: command line, tests, examples
 test: build      ## build everything and run every test
 	ctest --preset release
 
-asan:            ## the tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
+asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh asan
 	cmake --preset asan $(CONFIGURE)
 	cmake --build --preset asan

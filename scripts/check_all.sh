@@ -23,8 +23,8 @@ sanitizer_options=(OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1 TSAN
 step "format" make check-format
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks'
 step "packages, every way in" make packages
-step "clang" build_and_test clang build/clang
-step "address and undefined, every instruction set" build_and_test asan build/asan-all -DSEXTANT_ONE_TARGET=OFF
+step "clang, no precompiled headers" build_and_test clang build/clang -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON
 step "threads, every floor" build_and_test tsan build/tsan-all -DSEXTANT_ONE_TARGET=OFF
 step "fuzz" make fuzz FUZZ_SECONDS=60
 step "tidy" make tidy
