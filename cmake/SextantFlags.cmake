@@ -39,6 +39,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # precompiled header as the text that it was made from.
 find_program(SEXTANT_CCACHE ccache)
 if(SEXTANT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)  # the time in it would be another one in every clone
+    target_compile_options(sextant_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_ctime,include_file_mtime ${SEXTANT_CCACHE})
 endif()
