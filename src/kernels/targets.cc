@@ -25,12 +25,18 @@ void for_each_compiled_target(const Use& use) {
   }
 }
 
+// SEXTANT_TARGET; empty when it is not set.
+std::string_view requested_target() {
+  const char* name = std::getenv("SEXTANT_TARGET");
+  return name == nullptr ? std::string_view() : name;
+}
+
 }  // namespace
 
 void apply_requested_target() noexcept {
   static const bool applied = [] {
-    const char* name = std::getenv("SEXTANT_TARGET");
-    if (name == nullptr || *name == '\0') return false;
+    const std::string_view name = requested_target();
+    if (name.empty()) return false;
     for_each_compiled_target([&](std::int64_t target) {
       if (std::string_view(hwy::TargetName(target)) == name) hwy::DisableTargets(target - 1);
     });
@@ -49,8 +55,8 @@ std::string compiled_targets() {
 }
 
 void check_requested_target() {
-  const char* name = std::getenv("SEXTANT_TARGET");
-  if (name == nullptr || *name == '\0') return;  // empty is as unset
+  const std::string_view name = requested_target();
+  if (name.empty()) return;
   bool known = false;
   for_each_compiled_target([&](std::int64_t target) {
     known = known || std::string_view(hwy::TargetName(target)) == name;

@@ -26,7 +26,9 @@ Json checksums_of(const std::string& folder) {
 }
 
 void write_checksums(const std::string& folder) {
-  const Json json = {{"format", 1}, {"files", checksums_of(folder)}};
+  Json files = checksums_of(folder);
+  files.erase("checksums.json");  // that of a model that was there before
+  const Json json = {{"format", 1}, {"files", files}};
   write_file(folder + "/checksums.json", json.dump(2) + "\n");
 }
 
