@@ -16,16 +16,17 @@ struct AttentionGradients {
   using Wide = std::conditional_t<std::same_as<T, double>, double, float>;
 
   MemberView<T> q{}, k{}, v{};  // the shapes of q, k and v
-  MemberView<Wide> bias{};    // the shape of options.bias->values; summed over the batch, and over
-                              // the heads that share a row
+  // The shape of options.bias->values; summed over the batch, and over the heads that share a row.
+  MemberView<Wide> bias{};
   MemberView<Wide> slopes{};  // [heads_q], summed over the batch
-  MemberView<Wide>
-      mask{};  // the shape of the float mask, summed over the axes it is broadcast along
+  // The shape of the float mask, summed over the axes it is broadcast along.
+  MemberView<Wide> mask{};
   MemberView<Wide> sinks{};  // [heads_q], summed over the batch
   // [options.indexed->gradient_size()], summed over the batch and the heads.
   MemberView<double> indexed{};
-  MemberView<double> content{};  // [options.content->gradient_size()], summed over batch and heads;
-                                 // the scheme's backward() makes gradients of its weights of it
+  // [options.content->gradient_size()], summed over batch and heads; the scheme's backward() makes
+  // gradients of its weights of it.
+  MemberView<double> content{};
 };
 
 // With `out` = attention(q, k, v, options) and `dout` the gradient of a loss with respect to it, of

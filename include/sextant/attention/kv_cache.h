@@ -43,9 +43,8 @@ class KvCache {
   std::int64_t capacity() const noexcept { return store_->keys.size(2); }
   // Positions that a sequence holds. Throws Error when there is no such sequence.
   std::int64_t length(std::int64_t sequence) const;
-  std::span<const std::int64_t> lengths() const noexcept SEXTANT_LIFETIME_BOUND {
-    return lengths_;
-  }  // [batch]
+  // [batch].
+  std::span<const std::int64_t> lengths() const noexcept SEXTANT_LIFETIME_BOUND { return lengths_; }
   std::int64_t longest() const noexcept;
 
   // Puts k [batch, heads_k, count, head_dim] and v [batch, heads_k, count, v_dim], any strides,
