@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/matmul.h"
+#include "kernels/matmul/matmul.h"
 #include "sextant/core/tensor.h"
 #include "sextant/kernels.h"
 #include "support/machine.h"

@@ -18,8 +18,8 @@
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/kernels.h"
-#include "sextant/schemes/content_term.h"
 #include "sextant/schemes/scheme.h"
+#include "sextant/tables/content_term.h"
 #include "support/machine.h"
 
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/float_rows.h"
+#include "kernels/simd/float_rows.h"
 #include "sextant/core/parallel.h"
 #include "sextant/kernels.h"
-#include "sextant/schemes/rotary.h"
-#include "sextant/schemes/sinusoidal.h"
+#include "sextant/schemes/added/sinusoidal.h"
+#include "sextant/schemes/rotated/rotary.h"
 #include "support/machine.h"
 #include "tables/rotations.h"
 

@@ -4,6 +4,7 @@
 
 #include "sextant/attention.h"
 #include "sextant/core.h"
+#include "sextant/schemes.h"
 
 namespace sx = sextant;
 

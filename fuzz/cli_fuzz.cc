@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "../apps/sextant/arguments.cc"  // compiled in: the command line is no library
+#include "options/arguments.cc"  // compiled in: the command line is no library
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "sextant/core/error.h"
-#include "sextant/schemes/model_config.h"
+#include "sextant/interop/model_config.h"
 
 namespace {
 

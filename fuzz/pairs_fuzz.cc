@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sextant/core/error.h"
-#include "sextant/text/bleu.h"
+#include "sextant/training/tasks/bleu.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

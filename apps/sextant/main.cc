@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "arguments.h"
 #include "commands.h"
-#include "console.h"
-#include "file_arguments.h"
-#include "process.h"
+#include "options/arguments.h"
+#include "options/file_arguments.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
 #include "sextant/kernels.h"
+#include "streams/console.h"
+#include "streams/process.h"
 
 namespace sextant::app {
 namespace {

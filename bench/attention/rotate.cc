@@ -3,7 +3,7 @@
 
 #include "attention/cases.h"
 #include "attention/inputs.h"
-#include "sextant/schemes/rotary.h"
+#include "sextant/schemes/rotated/rotary.h"
 #include "support/peak.h"
 
 namespace sextant::bench {

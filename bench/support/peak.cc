@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/targets.h"
+#include "kernels/simd/targets.h"
 #include "sextant/core/parallel.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -4,8 +4,10 @@
 
 #include "sextant/attention.h"
 #include "sextant/core.h"
+#include "sextant/interop.h"
 #include "sextant/kernels.h"
 #include "sextant/schemes.h"
+#include "sextant/tables.h"
 
 #if __has_include("sextant/text.h")
 #include "sextant/text.h"
@@ -14,7 +16,9 @@
 #include "sextant/pictures.h"
 #endif
 #if __has_include("sextant/layers.h")
+#include "sextant/experiments.h"
 #include "sextant/layers.h"
+#include "sextant/lessons.h"
 #include "sextant/models.h"
 #include "sextant/training.h"
 #endif

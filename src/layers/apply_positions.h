@@ -10,9 +10,9 @@
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
-#include "sextant/schemes/distance_bias.h"
-#include "sextant/schemes/rotary.h"
+#include "sextant/schemes/rotated/rotary.h"
 #include "sextant/schemes/scheme.h"
+#include "sextant/tables/distance_bias.h"
 
 namespace sextant {
 

@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/embed_rows.h"
-#include "kernels/stored_rows.h"
-#include "schemes/option_checks.h"
+#include "core/option_checks.h"
+#include "kernels/layers/embed_rows.h"
+#include "kernels/simd/stored_rows.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "core/enum_names.h"
 #include "layers/ops.h"
-#include "schemes/enum_names.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant {

@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/layer_rows.h"
-#include "kernels/matmul.h"
-#include "kernels/row_blocks.h"
+#include "kernels/layers/rows.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/simd/row_blocks.h"
 #include "layers/plain_ops.h"
 #include "sextant/core/parallel.h"
 

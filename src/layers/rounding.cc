@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/schemes/content_term.h"
+#include "sextant/tables/content_term.h"
 
 namespace sextant {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/philox.h"
+#include "kernels/layers/philox.h"
 #include "layers/ops.h"
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/scheme_positions.h"

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "core/enum_names.h"
 #include "core/json.h"
-#include "schemes/enum_names.h"
 
 namespace sextant {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "kernels/layer_rows.h"
+#include "kernels/layers/rows.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "apps/models/trained_models.h"
 #include "apps/run_program.h"
-#include "apps/trained_models.h"
 
 namespace sextant::app_tests {
 namespace {

@@ -16,8 +16,8 @@
 #include "core/json.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/files.h"
-#include "sextant/schemes/content_term.h"
 #include "sextant/schemes/scheme.h"
+#include "sextant/tables/content_term.h"
 #include "support/folders.h"
 
 namespace sextant {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "onnx/case.h"
-#include "sextant/schemes/rotary.h"
+#include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant::onnx {
 namespace {

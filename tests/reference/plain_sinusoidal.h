@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sextant/core/tensor.h"
-#include "sextant/schemes/sinusoidal.h"
+#include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant::reference {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "reference/mpfr_sines.h"
-#include "sextant/schemes/sinusoidal.h"
+#include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant::reference {
 

@@ -1,6 +1,6 @@
 // What the makers of tables refuse before they compute: numbers of threads, and memory that cannot
 // hold the result.
-#include "schemes/option_checks.h"
+#include "core/option_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sextant/core/error.h"
-#include "sextant/schemes/sinusoidal.h"
+#include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/training/language_task.h"
-#include "sextant/training/translation_task.h"
+#include "sextant/training/tasks/language_task.h"
+#include "sextant/training/tasks/translation_task.h"
 #include "training/run_folders.h"
 
 namespace sextant {

@@ -13,10 +13,10 @@
 
 #include "sextant/core/dtype.h"
 #include "sextant/core/tensor.h"
-#include "sextant/schemes/content_term.h"
-#include "sextant/schemes/distance_bias.h"
-#include "sextant/schemes/indexed_bias.h"
-#include "sextant/schemes/rotary.h"
+#include "sextant/tables/content_term.h"
+#include "sextant/tables/distance_bias.h"
+#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/rotation_table.h"
 
 namespace sextant {
 

@@ -11,9 +11,9 @@
 #include <variant>
 
 #include "sextant/core/tensor.h"
-#include "sextant/schemes/distance_bias.h"
-#include "sextant/schemes/indexed_bias.h"
-#include "sextant/schemes/rotary.h"
+#include "sextant/schemes/rotated/rotary.h"
+#include "sextant/tables/distance_bias.h"
+#include "sextant/tables/indexed_bias.h"
 
 namespace sextant {
 

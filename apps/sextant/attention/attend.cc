@@ -1,0 +1,160 @@
+// `sextant attend`: a text looks at itself, or at another one.
+#include <algorithm>
+#include <memory>
+
+#include "attention/attend_command.h"
+#include "commands.h"
+#include "sextant/core/error.h"
+#include "sextant/pictures/page.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+namespace {
+
+std::string title_of(const Attend& attend) {
+  return "Attention, " + attend.choice.title() + (attend.options.causal ? ", causal" : "");
+}
+
+HeadMaps shown(const Attend& attend, const SentenceAttention& result) {
+  return {chosen_heads(attend, result.weights.view()), result.queries, result.keys,
+          title_of(attend), attend.head};
+}
+
+Json json_of(const Attend& attend, const HeadMaps& maps) {
+  Json json;
+  if (attend.second_option->count() == 0) json["tokens"] = maps.queries;
+  json["queries"] = maps.queries;
+  json["keys"] = maps.keys;
+  json["scheme"] = attend.choice.scheme;
+  json["parameters"] = attend.choice.parameters;
+  json["causal"] = attend.options.causal;
+  json["width"] = attend.options.width;
+  json["seed"] = attend.options.seed;
+  json["heads"] = maps.weights.size(0);
+  if (attend.head >= 0) json["head"] = attend.head;
+  json["weights"] = rows_as_json(maps.weights);
+  return json;
+}
+
+std::string page_of(const Attend& attend, const HeadMaps& maps) {
+  Page page(title_of(attend), "Rows are queries, columns are keys; every row sums to one.");
+  page.section("Maps");
+  page.picture(maps_of(maps), "One map per head. Row: the query's word. Column: the key's.");
+  page.section("Lines");
+  page.picture(lines_of(maps),
+               "The same weights as lines from left to right, one colour "
+               "per head; stronger is more opaque.");
+  page.data("attention.json", to_text(json_of(attend, maps)));
+  return page.html();
+}
+
+// The options of trained models, and those of both kinds; the rest are of random weights.
+constexpr std::string_view kOfTrained[] = {"TARGET", "--part", "--layer", "--threads"};
+constexpr std::string_view kOfBoth[] = {"TEXT",   "--file",   "--second", "--head", "--lines",
+                                        "--json", "--output", "--format", "--model"};
+
+// Throws Error for an option that would be ignored.
+void check_kind(const CLI::App& command, bool is_trained) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string name =
+        option->get_positional() ? option->get_name() : "--" + option->get_lnames()[0];
+    if (std::ranges::find(kOfBoth, name) != std::end(kOfBoth)) continue;
+    if ((std::ranges::find(kOfTrained, name) != std::end(kOfTrained)) == is_trained) continue;
+    throw Error("attend.model", is_trained ? "must not go with " + name + ": the model has its own"
+                                           : "must be given with " + name);
+  }
+}
+
+void check(const CLI::App& command, const Attend& attend, bool is_trained) {
+  attend.text.check("attend.text");
+  if (attend.text.is_stdin() && attend.second == "-") {
+    throw Error("attend.second", "must not be - when the text is: there is one stdin");
+  }
+  check_kind(command, is_trained);
+  attend.choice.check();
+  if (!is_trained) check_head(attend, attend.options.heads);
+  const auto format = attend.output.format(kAttendFormats, "attend");
+  if (attend.lines && format != Format::svg && format != Format::png) {
+    throw Error("attend.lines", "must be given with svg or png, got it with " +
+                                    std::string(name_of(format.value_or(Format::text))));
+  }
+}
+
+void run(Attend& attend) {
+  attend.options.scheme = attend.choice.scheme;
+  attend.options.parameters = attend.choice.parameters;
+  const auto first =
+      attend.splitting.tokens(attend.text.read("attend.text", kLongestShownText), "attend.text");
+  std::vector<std::string> second;
+  if (attend.second_option->count() > 0) {
+    second = attend.splitting.tokens(read_text(attend.second, "attend.second", kLongestShownText),
+                                     "attend.second");
+  }
+  const double queries = static_cast<double>(first.size());
+  check_written(attend, static_cast<double>(attend.head < 0 ? attend.options.heads : 1) * queries *
+                            (second.empty() ? queries : static_cast<double>(second.size())));
+  const auto weights = attend.choice.weights();
+  attend.options.weights = weights ? &*weights : nullptr;
+  const SentenceAttention result = attend_sentences(first, second, attend.options);
+  const HeadMaps maps = shown(attend, result);
+  write_maps(
+      attend, maps, [&] { return json_of(attend, maps); }, [&] { return page_of(attend, maps); });
+}
+
+}  // namespace
+
+void add_attend(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "attend",
+      "attention maps of a text\n"
+      "Shows the attention weights of a text, softmax(q k^T / sqrt(head width)), of a model with "
+      "seeded random weights. A word's vector depends on the word and the seed only, so only the "
+      "positional scheme tells two equal words apart. With --model the attention is that of a "
+      "trained model, by part and layer; a page (-o x.html) has all of them.");
+  auto attend = std::make_shared<Attend>();
+  attend->text.add_to(command,
+                      "the text whose words are the queries; for a translator, the source");
+  attend->target_option = command.add_option(
+      "TARGET", attend->second,
+      "for a translator: the translation (default: the model's own); - reads stdin");
+  attend->second_option =
+      command
+          .add_option("--second", attend->second,
+                      "the text whose words are the keys; - reads stdin (default: the first text)")
+          ->type_name("TEXT")
+          ->excludes(command.get_option("TARGET"));
+  auto* model = attend->model.add_to(command);
+  command
+      .add_option("--part", attend->part,
+                  "for a translator: encoder | decoder | cross | copy (default cross); for a "
+                  "language model: self")
+      ->type_name("P")
+      ->check(CLI::IsMember({"encoder", "decoder", "cross", "copy", "self"}));
+  add_integer(command, "--layer", attend->layer, 0, kMostInteger,
+              "layer of a trained model, from 0 (default: the last)");
+  attend->splitting.add_to(command);
+  add_model(command, attend->options);
+  add_integer(command, "--head", attend->head, 0, kMostInteger, "only this one, 0 .. heads - 1");
+  command.add_flag("--causal", attend->options.causal,
+                   "causal mask: no word attends to later ones");
+  command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
+  attend->output.add_to(command, kAttendFormats,
+                        "save as .svg .png .html (maps and lines) .json or .npy, by the extension");
+  attend->choice.add_to(command, "sinusoidal");
+  command.footer(
+      "Examples:\n"
+      "  sextant attend \"the cat sat on the mat\" --causal\n"
+      "  sextant attend \"the cat sat on the mat\" --scheme none -o order-is-invisible.svg\n"
+      "  sextant attend \"the black cat\" --second \"die schwarze Katze\" --scheme rotary -o "
+      "map.html\n"
+      "  sextant attend --model runs/dates \"the third of March 2021\" -o cross.svg\n"
+      "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");
+  command.callback([attend, model, &command, &job] {
+    const bool is_trained = model->count() > 0;
+    check(command, *attend, is_trained);
+    job = [attend, is_trained] { is_trained ? attend_trained(*attend) : run(*attend); };
+  });
+}
+
+}  // namespace sextant::app

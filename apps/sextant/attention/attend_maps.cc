@@ -1,0 +1,107 @@
+// How `sextant attend` shows maps.
+#include "attention/attend_command.h"
+#include "sextant/core/error.h"
+#include "sextant/core/npy.h"
+#include "sextant/core/numbers.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+
+void check_written(const Attend& attend, double weights) {
+  const auto format = attend.output.format(kAttendFormats, "attend");
+  const bool is_text = format ? *format == Format::text : !stdout_is_terminal();
+  const bool in_digits = is_text || format == Format::json || format == Format::html;
+  if (!in_digits || weights <= kMostWrittenWeights) return;
+  throw Error("attend.text", "must be so short that all heads have at most 2^21 weights for " +
+                                 std::string(name_of(format.value_or(Format::text))) + ", got " +
+                                 shortest(weights) + "; npy, svg and png have no such limit");
+}
+
+void check_head(const Attend& attend, std::int64_t heads) {
+  if (attend.head < heads) return;
+  throw Error("attend.head",
+              "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(attend.head));
+}
+
+View<const double> chosen_heads(const Attend& attend, View<const double> weights) {
+  if (attend.head < 0) return weights;
+  check_head(attend, weights.size(0));
+  return weights.narrow(0, attend.head, 1);
+}
+
+Picture maps_of(const HeadMaps& maps) {
+  if (maps.head < 0 && maps.weights.size(0) > 1) {
+    return draw(AttentionMaps{maps.weights, maps.queries, maps.keys, maps.title});
+  }
+  AttentionMap map;
+  map.weights = maps.weights.select(0, 0);
+  map.queries = maps.queries;
+  map.keys = maps.keys;
+  map.title = maps.title;
+  if (maps.has_heads) map.head = std::max<std::int64_t>(maps.head, 0);
+  return draw(map);
+}
+
+Picture lines_of(const HeadMaps& maps) {
+  AttentionLines lines;
+  lines.weights = maps.weights;
+  lines.queries = maps.queries;
+  lines.keys = maps.keys;
+  lines.title = maps.title;
+  if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
+  return draw(lines);
+}
+
+std::string text_of(const HeadMaps& maps, bool blocks) {
+  std::string text;
+  for (std::int64_t i = 0; i < maps.weights.size(0); ++i) {
+    const std::int64_t head = maps.head < 0 ? i : maps.head;
+    text += (i > 0 ? "\n" : "") + maps.title;
+    text += maps.has_heads ? ", head " + std::to_string(head) + "\n" : "\n";
+    const auto map = maps.weights.select(0, i);
+    if (blocks) {
+      TableNames names;
+      names.row_label = [&maps](std::int64_t row) {
+        return maps.queries[static_cast<std::size_t>(row)];
+      };
+      names.map = ColorMap::viridis;
+      text += blocks_of(map, names);
+      continue;
+    }
+    std::vector<std::vector<std::string>> rows(1, {""});
+    rows[0].insert(rows[0].end(), maps.keys.begin(), maps.keys.end());
+    for (std::int64_t row = 0; row < map.size(0); ++row) {
+      rows.push_back({maps.queries[static_cast<std::size_t>(row)]});
+      for (std::int64_t key = 0; key < map.size(1); ++key) {
+        rows.back().push_back(fixed(map(row, key), 4));
+      }
+    }
+    text += aligned(rows);
+  }
+  return text;
+}
+
+void write_maps(const Attend& attend, const HeadMaps& maps, const std::function<Json()>& json,
+                const std::function<std::string()>& page) {
+  const auto format = attend.output.format(kAttendFormats, "attend");
+  switch (format.value_or(Format::text)) {
+    case Format::json:
+      return write_result(attend.output, Format::json, to_text(json()) + "\n");
+    case Format::npy:
+      return write_result(attend.output, Format::npy, format_npy<double>(maps.weights));
+    case Format::html:
+      return write_result(attend.output, Format::html, page());
+    case Format::svg:
+    case Format::png:
+      return write_picture(attend.lines ? lines_of(maps) : maps_of(maps), maps.title, attend.output,
+                           *format);
+    default:
+      break;
+  }
+  const bool blocks = !format && stdout_is_terminal();
+  std::string shown = text_of(maps, blocks);
+  if (blocks) shown += "\nsave: -o map.svg, .png, .html, .json or .npy; numbers: --format text\n";
+  write_result(attend.output, Format::text, shown);
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,46 @@
+// A scheme by name in a call of the attention operator.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options/scheme_choice.h"
+#include "sextant/attention/backward.h"
+
+namespace sextant::app {
+
+class AttentionScheme {
+ public:
+  // Makes the scheme's table for ids 0 .. positions - 1. Throws Error as the scheme does.
+  AttentionScheme(const SchemeChoice& choice, std::int64_t positions, std::int64_t heads,
+                  std::int64_t head_dim);
+  AttentionScheme(const AttentionScheme&) = delete;
+  AttentionScheme& operator=(const AttentionScheme&) = delete;
+
+  // Borrows from here.
+  template <Floating T>
+  void add_to(AttentionOptions<T>& options) const;
+
+  // Makes room for what attention_backward() gives, and what the weights' gradients are then.
+  // Throws Error for a scheme that learns nothing that the operator sees.
+  template <Floating T>
+  void want(AttentionGradients<T>& gradients);
+  SchemeWeights gradients() const;
+
+ private:
+  const Scheme& scheme_;
+  std::vector<std::int64_t> ids_;
+  std::optional<SchemeWeights> weights_;
+  SchemeRequest request_;
+  RotationTable<float> rotation_;
+  DistanceBias bias_;
+  std::shared_ptr<const IndexedBias> indexed_;
+  std::shared_ptr<const ContentTerm> content_;
+  Tensor<double> list_;  // [1, n] or [heads, distances]
+  Tensor<float> narrow_;
+};
+
+}  // namespace sextant::app

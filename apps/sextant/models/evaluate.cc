@@ -1,0 +1,61 @@
+// `sextant evaluate`: how good a trained model is, on pairs of sentences or on a text.
+#include <memory>
+
+#include "commands.h"
+#include "models/evaluate_command.h"
+#include "models/translate_lines.h"
+#include "options/options.h"
+#include "sextant/core/error.h"
+
+namespace sextant::app {
+
+void add_evaluate(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "evaluate",
+      "how good a trained model is: BLEU, perplexity\n"
+      "--pairs: translates the first side of every pair and compares the result with the second: "
+      "BLEU as sacreBLEU computes it (13a, cased), exact matches, and the perplexity of the "
+      "references. --text: how well a language model predicts a text: perplexity per token and "
+      "bits per character.");
+  auto evaluate = std::make_shared<Evaluate>();
+  evaluate->model.add_to(command, true)->required();
+  auto* pairs = command
+                    .add_option("--pairs", evaluate->pairs,
+                                "a file of pairs, one per line, sides separated by a tab")
+                    ->type_name("FILE");
+  auto* text = command.add_option("--text", evaluate->text, "a file of text")
+                   ->type_name("FILE")
+                   ->excludes(pairs);
+  add_search(command, evaluate->options.search);
+  command.add_flag("--reverse", evaluate->reverse, "translate the second side into the first");
+  add_integer(command, "--limit", evaluate->limit, 1, kMostInteger, "use only the first N pairs");
+  command.add_option("-o,--output", evaluate->output, "save the translations, one per line")
+      ->type_name("FILE");
+  constexpr std::int64_t kMostLength = 1 << 20;
+  add_integer(command, "--length", evaluate->length, 1, kMostLength,
+              "tokens per window (default: the length in the model's config)");
+  add_integer(command, "--stride", evaluate->stride, 1, kMostLength,
+              "slide the window by N tokens, 1 .. length, and score only those (default: windows "
+              "do not overlap)");
+  command.add_flag("--json", evaluate->json, "one object with all numbers");
+  for (const char* of_pairs : {"--beam", "--length-penalty", "--reverse", "--limit", "--output"}) {
+    text->excludes(command.get_option(of_pairs));
+  }
+  for (const char* of_text : {"--length", "--stride"}) pairs->excludes(command.get_option(of_text));
+  command.footer(
+      "Examples:\n"
+      "  sextant evaluate --model runs/plays --pairs valid.tsv --beam 4 -o translations.txt\n"
+      "  sextant evaluate --model runs/plays --pairs valid.tsv --beam 1 --limit 200 --json\n"
+      "  sextant evaluate --model runs/letters --text test.txt --length 256 --stride 32");
+  command.callback([evaluate, pairs, text, &job] {
+    if (pairs->count() + text->count() == 0) throw CLI::RequiredError("--pairs or --text");
+    if (evaluate->length > 0 && evaluate->stride > evaluate->length) {
+      throw Error("evaluate.stride", "must be 1 .. " + std::to_string(evaluate->length) +
+                                         ", the length, got " + std::to_string(evaluate->stride));
+    }
+    const bool is_text = text->count() > 0;
+    job = [evaluate, is_text] { is_text ? evaluate_text(*evaluate) : evaluate_pairs(*evaluate); };
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,30 @@
+// What the parts of `sextant evaluate` share.
+#pragma once
+
+#include <string>
+
+#include "models/model_option.h"
+#include "sextant/models/translate.h"
+
+namespace sextant::app {
+
+struct Evaluate {
+  ModelOption model;
+  std::string pairs, text;  // files, one of the two
+  bool json = false;
+
+  // Of pairs.
+  Translation options{};
+  bool reverse = false;
+  std::int64_t limit = 0;  // pairs; 0: all
+  std::string output;
+
+  // Of texts.
+  std::int64_t length = 0;  // tokens of a window; 0: the model's
+  std::int64_t stride = 0;  // 0: windows that do not overlap
+};
+
+void evaluate_pairs(const Evaluate& command);
+void evaluate_text(const Evaluate& command);
+
+}  // namespace sextant::app

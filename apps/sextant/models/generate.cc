@@ -1,0 +1,153 @@
+// `sextant generate`: a language model goes on with a text, or fills in what is hidden in it.
+#include "sextant/models/generate.h"
+
+#include <memory>
+
+#include "commands.h"
+#include "models/generate_command.h"
+#include "options/options.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/text/segment.h"
+#include "streams/console.h"
+#include "streams/text_stream.h"
+
+namespace sextant::app {
+namespace {
+
+// Unlike other texts a prompt keeps its line breaks: "ROMEO:\n" asks for what he says.
+std::string prompt_of(const Generate& command) {
+  std::string prompt = command.prompt == "-" ? read_text("-", "generate.prompt") : command.prompt;
+  check_utf8(prompt, "generate.prompt");
+  return prompt;
+}
+
+Json json_of(const Generate& command, const ModelFolder& folder, const std::string& prompt,
+             const TextStream& stream, const std::vector<std::int64_t>& made) {
+  const Sampling& sampling = command.options.sampling;
+  Json json;
+  json["model"] = folder.path;
+  json["prompt"] = prompt;
+  json["text"] = stream.text();
+  Json tokens = Json::array();
+  for (const std::int64_t token : made) tokens.push_back(folder.tokenizer.piece(token));
+  json["tokens"] = tokens;
+  const bool all = static_cast<std::int64_t>(made.size()) == command.options.most;
+  json["ended_by"] = stream.stopped() ? "stop" : all ? "tokens" : "end";
+  json["temperature"] = sampling.temperature;
+  json["top_k"] = sampling.top_k;
+  json["top_p"] = sampling.top_p;
+  json["repetition_penalty"] = sampling.repetition_penalty;
+  json["seed"] = command.options.seed;
+  return json;
+}
+
+void run(const Generate& command) {
+  const ModelFolder folder = command.model.open({ModelKind::causal});
+  const std::string prompt = prompt_of(command);
+  const auto ids = folder.tokenizer.encode(prompt);
+  if (ids.empty()) throw Error("generate.prompt", "must have at least one token, got none");
+  if (ids.size() > kMostPromptTokens) {
+    throw Error("generate.prompt", "must be at most " + std::to_string(kMostPromptTokens) +
+                                       " tokens, got " + std::to_string(ids.size()));
+  }
+  LanguageModel<float> model = load_language_model(folder);
+  Generation options = command.options;
+  options.stop = Tokenizer::eos();
+  options.threads = command.model.threads;
+
+  // The prompt is printed with the first token: what cannot be continued prints nothing.
+  bool begun = command.json;
+  const auto show = [&](std::string_view text) {
+    if (command.json) return;
+    if (!begun) print(prompt);
+    begun = true;
+    print(text);
+  };
+  TextStream stream(folder.tokenizer, prompt, ids, command.stop, show);
+  const auto made =
+      generate(model, ids, options, [&stream](std::int64_t token) { return stream.add(token); });
+  stream.finish();
+  if (command.json) {
+    return print(to_text(json_of(command, folder, prompt, stream, made)) + "\n");
+  }
+  show(stream.text().ends_with('\n') ? "" : "\n");
+}
+
+template <class Check>
+void add_real(CLI::App& command, const std::string& name, double& value, Check check,
+              const std::string& meaning) {
+  const std::string where = "generate." + name.substr(2);
+  command
+      .add_option_function<std::string>(
+          name,
+          [&value, where, check](const std::string& text) {
+            value = parse_finite(text, where);
+            check();
+          },
+          meaning)
+      ->type_name("X");
+}
+
+void add_sampling(CLI::App& command, Generate& generate) {
+  Sampling& sampling = generate.options.sampling;
+  const auto check = [&sampling] { check_sampling(sampling); };
+  add_real(command, "--temperature", sampling.temperature, check,
+           "divides the logits; 0: always the most probable token (default 0.8)");
+  add_integer(command, "--top-k", sampling.top_k, 0, kMostInteger,
+              "sample from the k most probable tokens; 0: all (default 0)");
+  add_real(
+      command, "--top-p", sampling.top_p, check,
+      "sample from the fewest tokens with this total probability, above 0, at most 1 (default 1)");
+  add_real(command, "--repetition-penalty", sampling.repetition_penalty, check,
+           "above 1: earlier tokens become less probable (default 1)");
+  command.add_flag("--greedy", generate.greedy, "the same as --temperature 0")
+      ->excludes(command.get_option("--temperature"));
+}
+
+}  // namespace
+
+void add_generate(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "generate",
+      "text from a trained language model\n"
+      "A causal language model continues a prompt; prompt and text are printed token by token. "
+      "With --fill, a masked model predicts each [MASK] of a text.");
+  auto generate = std::make_shared<Generate>();
+  generate->model.add_to(command)->required();
+  auto* prompt =
+      command.add_option("--prompt", generate->prompt, "the text to continue; - reads stdin")
+          ->type_name("TEXT");
+  auto* fill = command
+                   .add_option("--fill", generate->fill,
+                               "a text with [MASK] in it, for masked models; - reads stdin")
+                   ->type_name("TEXT")
+                   ->excludes(prompt);
+  add_integer(command, "--tokens", generate->options.most, 1, kMostMadeTokens,
+              "how many at most (default 200)");
+  add_sampling(command, *generate);
+  add_integer(command, "--seed", generate->options.seed, 0, kMostSeed,
+              "seed of the random choices, 0 .. 2^32 - 1 (default 1)");
+  command
+      .add_option("--stop", generate->stop,
+                  "stop before this text, which is not part of the result")
+      ->type_name("TEXT");
+  for (const char* other : {"--tokens", "--temperature", "--top-p", "--repetition-penalty",
+                            "--greedy", "--seed", "--stop"}) {
+    fill->excludes(command.get_option(other));
+  }
+  command.add_flag("--json", generate->json, "one object at the end instead of a stream of text");
+  command.footer(
+      "Examples:\n"
+      "  sextant generate --model runs/plays --prompt \"ROMEO:\" --tokens 300 --seed 7\n"
+      "  sextant generate --model runs/plays --prompt - --greedy < beginning.txt\n"
+      "  sextant generate --model runs/hidden --fill \"to be or [MASK] to be\" --top-k 5");
+  command.callback([generate, prompt, fill, &job] {
+    if (prompt->count() + fill->count() == 0) throw CLI::RequiredError("--prompt or --fill");
+    if (generate->greedy) generate->options.sampling.temperature = 0;
+    const bool fills = fill->count() > 0;
+    job = [generate, fills] { fills ? fill_in(*generate) : run(*generate); };
+  });
+}
+
+}  // namespace sextant::app

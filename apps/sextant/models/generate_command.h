@@ -1,0 +1,25 @@
+// What the parts of `sextant generate` share.
+#pragma once
+
+#include <string>
+
+#include "models/model_option.h"
+#include "sextant/models/generate.h"
+
+namespace sextant::app {
+
+struct Generate {
+  ModelOption model;
+  std::string prompt, fill, stop;
+  Generation options{.sampling = {.temperature = 0.8}};
+  bool greedy = false;
+  bool json = false;
+};
+
+inline constexpr std::size_t kMostPromptTokens = 1 << 16;  // each looks at all before it
+inline constexpr std::int64_t kMostMadeTokens = 1 << 20;   // of a text that is made
+
+// What a masked model would put where the text has [MASK].
+void fill_in(const Generate& command);
+
+}  // namespace sextant::app

@@ -1,0 +1,57 @@
+// --model DIR and --threads.
+#include "models/model_option.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "options/options.h"
+#include "sextant/core/error.h"
+
+namespace sextant::app {
+
+std::string described(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::causal:
+      return "a causal language model";
+    case ModelKind::masked:
+      return "a masked language model";
+    case ModelKind::translator:
+      break;
+  }
+  return "a translator";
+}
+
+CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
+  where_ = command.get_name() + ".model";
+  add_threads(command, threads);
+  std::string text = "the folder of a model, or of a training run, whose best model is used";
+  if (several) text += "; repeat it for an ensemble";
+  // One value each, or the words behind it would be folders too.
+  return command.add_option("--model", folders, text)->type_name("DIR")->allow_extra_args(false);
+}
+
+ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {
+  if (folders.size() != 1) {
+    throw Error(where_, "must be one folder here, got " + std::to_string(folders.size()));
+  }
+  return std::move(open_all(kinds).front());
+}
+
+std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> kinds) const {
+  std::string allowed;
+  for (const ModelKind kind : kinds) {
+    allowed += (allowed.empty() ? "" : " or ") + described(kind);
+  }
+  std::vector<ModelFolder> all;
+  for (const std::string& folder : folders) {
+    if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");
+    all.push_back(open_model_folder(folder));
+    const ModelKind kind = all.back().config.kind;
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+    throw Error(where_,
+                "must be " + allowed + ", got " + described(kind) + " in " + all.back().path);
+  }
+  return all;
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,239 @@
+// Names of the tensors of checkpoints, as on the Hugging Face hub and in Meta's own files.
+#include "models/rotary_tensors.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant::app {
+
+std::string quoted_name(std::string_view text) {
+  std::string shown = "'";
+  for (const char c : text.substr(0, 200)) shown += c >= ' ' && c <= '~' ? c : '?';
+  return shown + "'";
+}
+
+namespace {
+
+std::vector<std::string> parts_of(std::string_view name) {
+  std::vector<std::string> parts;
+  for (auto dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+    parts.emplace_back(name.substr(0, dot));
+    name.remove_prefix(dot + 1);
+  }
+  parts.emplace_back(name);
+  return parts;
+}
+
+// The usual names of modules.
+std::optional<RotaryModule> usual(const std::string& part, const ModelConfig& config) {
+  if (part == "q_proj" || part == "wq" || part == "q_b_proj") return RotaryModule::q;
+  if (part == "k_proj" || part == "wk") return RotaryModule::k;
+  if (part == "q_norm" || part == "q_layernorm") return RotaryModule::q_norm;
+  if (part == "k_norm" || part == "k_layernorm") return RotaryModule::k_norm;
+  if (part == "kv_a_proj_with_mqa") return RotaryModule::latent_k;
+  if (part == "qkv_proj" && config.model_type == "phi3") return RotaryModule::qkv;
+  if (part == "Wqkv" && config.model_type == "modernbert") return RotaryModule::qkv;
+  if (part == "query_key_value" && config.model_type == "gpt_neox") {
+    return RotaryModule::qkv_by_group;
+  }
+  if (part == "query_key_value" && config.model_type == "falcon") {
+    return RotaryModule::qkv_by_group;  // with one head of keys it is q, k, v
+  }
+  return std::nullopt;
+}
+
+// Parts of a name that have to do with q and k without being rows of them.
+bool is_harmless(const std::string& part) {
+  constexpr std::array kNames = {"q_a_proj", "q_a_layernorm", "rotary_emb"};
+  return std::find(kNames.begin(), kNames.end(), part) != kNames.end();
+}
+
+bool speaks_of_q_or_k(const std::string& part) {
+  constexpr std::array kBegins = {"q_", "k_", "query",  "key",     "qkv",    "Wqkv",
+                                  "wq", "wk", "c_attn", "in_proj", "W_pack", "q_proj"};
+  return std::any_of(kBegins.begin(), kBegins.end(),
+                     [&](const char* begin) { return part.starts_with(begin); });
+}
+
+// Parts of models beside the text model.
+bool is_beside(const std::string& part) {
+  constexpr std::array kNames = {"visual",         "vision_tower", "vision_model",
+                                 "vision_encoder", "audio_tower",  "multi_modal_projector"};
+  return std::find(kNames.begin(), kNames.end(), part) != kNames.end();
+}
+
+// Where the number of the layer is among the parts; the end: nowhere.
+std::size_t layer_part(const std::vector<std::string>& parts) {
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    constexpr std::array kLists = {"layers", "layer", "h", "blocks", "block"};
+    const std::string& text = parts[i];
+    if (std::find(kLists.begin(), kLists.end(), parts[i - 1]) == kLists.end()) continue;
+    if (!text.empty() && text.size() < 9 &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+      return i;
+    }
+  }
+  return parts.size();
+}
+
+std::optional<RotaryModule> named(const std::string& module,
+                                  const std::map<std::string, RotaryModule>& names) {
+  for (const auto& [end, kind] : names) {
+    if (module == end || module.ends_with("." + end)) return kind;
+  }
+  return std::nullopt;
+}
+
+std::int64_t integer(const LayerPositions& layer, const char* name, std::int64_t by_default) {
+  const auto found = layer.parameters.find(name);
+  return found == layer.parameters.end() ? by_default : parse_int64(found->second, name);
+}
+
+RotaryRows rows_of(const LayerPositions& layer) {
+  RotaryRows rows;
+  rows.head_dim = layer.head_dim;
+  rows.rotary_dim = integer(layer, "rotary_dim", 0);
+  const auto span = layer.parameters.find("span");
+  if (span != layer.parameters.end() && span->second == "last") rows.span = RotarySpan::last;
+  return rows;
+}
+
+}  // namespace
+
+bool rotates(const LayerPositions& layer) { return layer.parameters.contains("layout"); }
+
+std::map<std::string, RotaryModule> parse_module_names(std::string_view list,
+                                                       std::string_view where) {
+  constexpr std::array<std::pair<std::string_view, RotaryModule>, 6> kKinds = {
+      {{"q", RotaryModule::q},
+       {"k", RotaryModule::k},
+       {"qkv", RotaryModule::qkv},
+       {"qkv_by_group", RotaryModule::qkv_by_group},
+       {"q_norm", RotaryModule::q_norm},
+       {"k_norm", RotaryModule::k_norm}}};
+  std::map<std::string, RotaryModule> names;
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    const std::string_view one = list.substr(0, comma);
+    const auto equals = one.find('=');
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& each) {
+      return equals != std::string_view::npos && each.first == one.substr(0, equals);
+    });
+    if (kind == kKinds.end() || equals + 1 == one.size()) {
+      throw Error(where,
+                  "must be KIND=NAME,... with the kinds q, k, qkv, qkv_by_group, q_norm and "
+                  "k_norm, got " +
+                      quoted_name(one));
+    }
+    names.emplace(one.substr(equals + 1), kind->second);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return names;
+}
+
+std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelConfig& config,
+                                          const std::map<std::string, RotaryModule>& names,
+                                          std::string_view where) {
+  const std::vector<std::string> parts = parts_of(name);
+  if (std::any_of(parts.begin(), parts.end(), is_beside)) return std::nullopt;
+  const std::size_t at = layer_part(parts);
+  const auto fail = [&](const std::string& what) {
+    throw Error(where, "tensor " + quoted_name(name) + " " + what);
+  };
+  std::optional<RotaryModule> module;
+  const std::string& leaf = parts.back();
+  const bool is_whole = leaf == "weight" || leaf == "bias";
+  if (is_whole && at + 2 < parts.size()) {
+    std::string path;
+    for (std::size_t i = at + 1; i + 1 < parts.size(); ++i) {
+      path += (path.empty() ? "" : ".") + parts[i];
+    }
+    module = named(path, names);
+    if (!module) module = usual(parts[parts.size() - 2], config);
+  }
+  if (!module) {
+    for (const std::string& part : parts) {
+      if (!speaks_of_q_or_k(part) || is_harmless(part)) continue;
+      if (part == "c_attn") {
+        fail("is of a kind that is not supported: c_attn holds columns, not rows, of q, k and v");
+      }
+      fail("refers to q or k, but is not known for the model type " + config.model_type +
+           ": it may have to be permuted (name it with --names)");
+    }
+    return std::nullopt;
+  }
+  RotaryTensor tensor;
+  tensor.module = *module;
+  tensor.layer = parse_int64(parts[at], where);
+  const auto layers = static_cast<std::int64_t>(config.layers.size());
+  if (tensor.layer >= layers) {
+    fail("is of layer " + std::to_string(tensor.layer) + ", but the config has " +
+         std::to_string(layers) + " layers");
+  }
+  if (!rotates(layer_positions(config, tensor.layer))) return std::nullopt;
+  return tensor;
+}
+
+void convert_tensor(const RotaryTensor& tensor, const std::string& name, Array& array,
+                    const LayerPositions& layer, RotaryLayout to, std::string_view where) {
+  RotaryRows rows = rows_of(layer);
+  const std::int64_t d = rows.head_dim;
+  const std::int64_t group = layer.heads / layer.kv_heads;
+  const Shape shape = array.shape;
+  const auto permute = [&](std::int64_t begin, std::int64_t end) {
+    to == RotaryLayout::half_split ? to_half_split(array, rows, begin, end)
+                                   : to_interleaved(array, rows, begin, end);
+  };
+  const auto expect_rows = [&](std::int64_t wanted) {
+    if (shape.rank() >= 1 && shape.rank() <= 2 && shape[0] == wanted) return;
+    throw Error(where, "tensor " + quoted_name(name) + " must have " + std::to_string(wanted) +
+                           " rows, as the config says, got shape " + shape.to_string());
+  };
+  switch (tensor.module) {
+    case RotaryModule::q:
+      expect_rows(layer.heads * d);
+      return permute(0, -1);
+    case RotaryModule::k:
+      expect_rows(layer.kv_heads * d);
+      return permute(0, -1);
+    case RotaryModule::qkv:
+      expect_rows((layer.heads + 2 * layer.kv_heads) * d);
+      return permute(0, (layer.heads + layer.kv_heads) * d);
+    case RotaryModule::qkv_by_group:
+      expect_rows((layer.heads + 2 * layer.kv_heads) * d);
+      for (std::int64_t g = 0; g < layer.kv_heads; ++g) {
+        const std::int64_t begin = g * (group + 2) * d;
+        permute(begin, begin + (group + 1) * d);
+      }
+      return;
+    case RotaryModule::latent_k: {
+      // The last rows are one key for all heads; all of it turns.
+      if (shape.rank() < 1 || shape[0] < rows.rotary_dim) expect_rows(rows.rotary_dim);
+      rows.head_dim = rows.rotary_dim;
+      return permute(shape[0] - rows.rotary_dim, -1);
+    }
+    case RotaryModule::q_norm:
+    case RotaryModule::k_norm: {
+      // [head_dim], or a weight of its own for every head: [heads * head_dim], [heads, head_dim].
+      const std::int64_t heads =
+          tensor.module == RotaryModule::q_norm ? layer.heads : layer.kv_heads;
+      const bool flat = shape.rank() == 1 && (shape[0] == d || shape[0] == heads * d);
+      const bool by_head = shape.rank() == 2 && shape[0] == heads && shape[1] == d;
+      if (!flat && !by_head) {
+        throw Error(where, "tensor " + quoted_name(name) + " must be [" + std::to_string(d) +
+                               "] or [" + std::to_string(heads) + ", " + std::to_string(d) +
+                               "], as the config says, got shape " + shape.to_string());
+      }
+      array.shape = Shape{shape.count()};
+      permute(0, -1);
+      array.shape = shape;
+      return;
+    }
+  }
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,101 @@
+// `sextant train`: train a small transformer on your text, on this machine.
+#include <memory>
+
+#include "commands.h"
+#include "models/loss_chart.h"
+#include "models/train_options.h"
+#include "models/train_report.h"
+#include "models/train_watch.h"
+#include "sextant/core/files.h"
+
+namespace sextant::app {
+namespace {
+
+TrainReport report_of(const TrainOptions& options, const TrainPlan& plan, const TrainTask& made,
+                      const TrainingResult& result) {
+  TrainReport report;
+  report.folder = options.folder;
+  report.kind = plan.settings.kind;
+  report.model = plan.settings.model;
+  report.tokenizer = plan.settings.tokenizer.kind;
+  report.data = made.data;
+  report.parameters = made.parameters;
+  report.result = result;
+  if (result.step == 0) return report;
+  const LossRun run = load_losses(options.folder);
+  report.training_loss = run.curves.mean_loss.back();
+  if (!run.curves.validation_loss.empty()) {
+    report.validation_loss = run.curves.validation_loss.back();
+  }
+  report.picture = options.folder + "/loss.svg";
+  write_file(report.picture, loss_chart({run}, "Loss of " + run.name).svg);
+  return report;
+}
+
+void run(const TrainOptions& options, const CLI::App& command) {
+  TrainPlan plan = options.plan(command);
+  TrainTask made;
+  {
+    const Progress reading("reading the data ...");
+    made = make_task(plan, options.resume ? options.folder : "");
+  }
+  TrainerOptions& trainer = plan.trainer;
+  trainer.folder = options.folder;
+  if (!options.resume) trainer.settings = format_settings(plan);
+  trainer.should_stop = [] { return StopSignals::caught() != 0; };
+  note(plan.settings.kind + ": " + made.data + "; " + std::to_string(made.parameters) +
+       " parameters; " + std::to_string(made.steps_per_epoch) + " steps see all of it once");
+
+  TrainingResult result;
+  int signal = 0;
+  {
+    const StopSignals signals;
+    TrainProgress progress;
+    result = train(*made.task, trainer, [&](const TrainingProgress& now) { progress.show(now); });
+    if (result.end == TrainingEnd::stopped) signal = StopSignals::caught();
+  }
+  TrainReport report = report_of(options, plan, made, result);
+  if (plan.settings.kind == "dates" && signal == 0) {
+    const Progress checking("checking on held-out dates ...");
+    report.exact = check_dates(options.folder, trainer.seed, trainer.threads);
+  }
+  try {
+    print(options.json ? to_text(report_as_json(report)) + "\n" : text_of(report));
+  } catch (...) {
+    if (signal == 0) throw;  // a terminal that was closed has no reader; the run is saved
+  }
+  if (signal == 0) return;
+  note("stopped at step " + std::to_string(result.step) + ", which is saved; `sextant train " +
+       "--resume -o " + options.folder + "` goes on");
+  throw EndWith{128 + signal};  // as shells tell of a signal
+}
+
+}  // namespace
+
+void add_train(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "train",
+      "train a small transformer on your text\n"
+      "Trains a language model (lm), a masked language model (mlm) or a translator (translate) on "
+      "your files, or a translator of dates on built-in data (dates). The folder holds the best "
+      "and the last model with their tokenizer, the metrics of every step and a picture of them. A "
+      "stopped run continues with --resume, bit for bit as if it had not stopped.");
+  auto options = std::make_shared<TrainOptions>();
+  options->add_to(command);
+  command.footer(
+      "Examples:\n"
+      "  sextant train dates -o dates\n"
+      "  sextant train lm --text plays.txt --minutes 20 -o plays\n"
+      "  sextant train lm --text plays.txt --tokenizer subword --scheme alibi --steps 2000 -o run\n"
+      "  sextant train translate --pairs train.tsv --valid valid.tsv --pointer --minutes 60 -o "
+      "run\n"
+      "  sextant train --resume -o run --minutes 90\n"
+      "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
+  command.callback([options, &command, &job] {
+    options->check(command);
+    if (!options->resume) options->plan(command);  // throws what the words alone tell
+    job = [options, &command] { run(*options, command); };
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,36 @@
+// The options of `sextant train`, and the plan that they make.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/train_settings.h"
+#include "options/scheme_choice.h"
+
+namespace sextant::app {
+
+struct TrainOptions {
+  std::string kind;
+  std::string folder;
+  bool resume = false;
+  bool json = false;
+
+  void add_to(CLI::App& command);
+  // Throws Error for options that the task would ignore, and CLI::RequiredError for missing ones.
+  void check(const CLI::App& command) const;
+  // The defaults of the task, or what run.json says with --resume, changed by what was given.
+  TrainPlan plan(const CLI::App& command) const;
+
+ private:
+  friend struct TrainOptionAdder;
+  std::vector<std::string> texts_;
+  std::string pairs_, valid_, from_;
+  SchemeChoice choice_;
+  std::vector<std::function<void(TrainPlan&)>> given_;
+  std::map<std::string, std::string> kinds_;  // "--pointer" -> "translate dates"
+};
+
+}  // namespace sextant::app

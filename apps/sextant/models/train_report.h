@@ -1,0 +1,33 @@
+// What a training came to.
+#pragma once
+
+#include <optional>
+
+#include "models/train_dates.h"
+#include "models/train_settings.h"
+#include "models/train_task.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+
+struct TrainReport {
+  std::string folder;
+  std::string kind;
+  TransformerConfig model;
+  TokenizerKind tokenizer;
+  std::string data;
+  std::int64_t parameters = 0;
+  TrainingResult result;
+  std::optional<double> training_loss, validation_loss;  // the last of each
+  std::optional<ExactMatch> exact;
+  std::string picture;
+
+  std::optional<double> perplexity() const;          // of the held-out data, per token
+  std::optional<double> bits_per_character() const;  // where tokens are characters
+};
+
+// Lines for a person, with what to try next; and all of it as JSON.
+std::string text_of(const TrainReport& report);
+Json report_as_json(const TrainReport& report);
+
+}  // namespace sextant::app

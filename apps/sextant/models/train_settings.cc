@@ -1,0 +1,140 @@
+// Defaults of each task, and settings as JSON and back.
+#include "models/train_settings.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "sextant/core/error.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+namespace {
+
+Json json_of(const std::vector<DataFile>& files) {
+  Json json = Json::array();
+  for (const DataFile& file : files) {
+    json.push_back({{"path", file.path}, {"checksum", file.checksum}});
+  }
+  return json;
+}
+
+std::vector<DataFile> files_of(const Json& json) {
+  std::vector<DataFile> files;
+  for (const Json& file : json) {
+    files.push_back({file.at("path").get<std::string>(), file.at("checksum").get<std::string>()});
+  }
+  return files;
+}
+
+// One field after the other, for writing and for reading alike.
+template <class Plan, class Field>
+void each_number(Plan& plan, const Field& field) {
+  auto& settings = plan.settings;
+  field("reverse", settings.reverse);
+  field("augment_turn", settings.augment.turn);
+  field("augment_shuffle", settings.augment.shuffle);
+  field("augment_replace", settings.augment.replace);
+  field("augment_join", settings.augment.join);
+  field("held_out", settings.held_out);
+  field("length", settings.length);
+  field("batch", settings.batch);
+  field("parts", settings.parts);
+  field("masked", settings.masked);
+  field("smoothing", settings.smoothing);
+  field("subword_dropout", settings.subword_dropout);
+  field("lower_case", settings.tokenizer.lower_case);
+  field("split_punctuation", settings.tokenizer.split_punctuation);
+  field("minimum_count", settings.tokenizer.minimum_count);
+  field("vocabulary_size", settings.tokenizer.vocabulary_size);
+  field("steps", plan.trainer.steps);
+  field("minutes", plan.trainer.minutes);
+  field("patience", plan.trainer.patience);
+  field("validate_every", plan.trainer.validate_every);
+  field("checkpoint_every", plan.trainer.checkpoint_every);
+}
+
+}  // namespace
+
+TrainPlan default_plan(const std::string& kind) {
+  TrainPlan plan;
+  TrainSettings& settings = plan.settings;
+  TrainerOptions& trainer = plan.trainer;
+  settings.kind = kind;
+  settings.tokenizer.split_punctuation = true;
+  settings.model.width = 192;
+  settings.model.heads = 6;
+  settings.model.layers = 4;
+  trainer.optimiser = {.beta2 = 0.98, .weight_decay = 0.1, .clip_norm = 1};
+  trainer.schedule = {.peak = 1e-3, .warmup = 100};
+  trainer.dropout = 0.1;
+  trainer.validate_every = 250;
+  if (kind == "lm") {
+    settings.tokenizer.kind = TokenizerKind::character;
+  } else if (kind == "mlm") {
+    settings.model.kind = ModelKind::masked;
+    settings.tokenizer.kind = TokenizerKind::subword;
+  } else if (kind == "translate") {
+    settings.tokenizer.kind = TokenizerKind::subword;
+    settings.model.width = 256;
+    settings.model.heads = 8;
+    settings.model.layers = 3;
+    settings.batch = 64;
+    settings.smoothing = 0.1;
+    trainer.schedule.warmup = 400;
+    trainer.dropout = 0.3;
+  } else {
+    settings.tokenizer.kind = TokenizerKind::character;
+    settings.model.width = 64;
+    settings.model.heads = 4;
+    settings.model.layers = 2;
+    settings.batch = 64;
+    trainer.schedule.peak = 3e-3;
+    trainer.optimiser.weight_decay = 0.01;
+    trainer.dropout = 0;
+    trainer.steps = 600;
+    trainer.validate_every = 200;
+  }
+  return plan;
+}
+
+std::string format_settings(const TrainPlan& plan) {
+  const TrainSettings& settings = plan.settings;
+  Json json;
+  json["kind"] = settings.kind;
+  json["files"] = json_of(settings.files);
+  json["valid"] = json_of(settings.valid);
+  json["from"] = json_of(settings.from);
+  json["table"] = json_of(settings.table);
+  json["tokenizer"] = name(settings.tokenizer.kind);
+  each_number(plan, [&json](const char* key, const auto& value) { json[key] = value; });
+  json["model"] = Json::parse(format_config(settings.model));
+  json["model"].erase("format");  // run.json has a number of its own
+  return json.dump();
+}
+
+TrainPlan read_plan(const std::string& folder) {
+  const std::string path = folder + "/run.json";
+  TrainPlan plan{.settings = {}, .trainer = read_run(folder)};
+  TrainSettings& settings = plan.settings;
+  try {
+    const Json json = Json::parse(plan.trainer.settings);
+    settings.kind = json.at("kind").get<std::string>();
+    if (std::find(std::begin(kTrainKinds), std::end(kTrainKinds), settings.kind) ==
+        std::end(kTrainKinds)) {
+      throw Error(path, "must be of a known task, got '" + settings.kind + "'");
+    }
+    settings.files = files_of(json.at("files"));
+    settings.valid = files_of(json.at("valid"));
+    settings.from = files_of(json.at("from"));
+    if (const Json* table = json.find("table"))
+      settings.table = files_of(*table);  // not in older runs
+    settings.tokenizer.kind = tokenizer_kind(json.at("tokenizer").get<std::string>());
+    each_number(plan, [&json](const char* key, auto& value) { json.at(key).get_to(value); });
+    settings.model = parse_config(json.at("model").dump(), path);
+  } catch (const JsonError& error) {
+    throw Error(path, "must be of `sextant train`: " + error.problem());
+  }
+  return plan;
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,59 @@
+// What `sextant train` was asked for: what run.json keeps of it, and what a task starts from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/models/transformer_config.h"
+#include "sextant/text/pairs.h"
+#include "sextant/text/tokenizer.h"
+#include "sextant/training/tasks/augment_pairs.h"
+#include "sextant/training/trainer.h"
+
+namespace sextant::app {
+
+// A file to learn from, and what it held when the run began.
+struct DataFile {
+  std::string path;  // absolute
+  std::string checksum = {};
+};
+
+struct TrainSettings {
+  std::string kind;               // lm | mlm | translate | dates
+  std::vector<DataFile> files;    // texts, or one of pairs
+  std::vector<DataFile> valid;    // of pairs: one or none
+  std::vector<DataFile> from;     // a model's folder to start from: one or none
+  std::vector<DataFile> table;    // of the scheme, --scheme-file to start from: one or none
+  bool reverse = false;           // the second column is the source
+  PairAugmentation augment{};     // of pairs
+  double held_out = 0.1;          // part of the data, 0 < held_out < 1
+  TokenizerTraining tokenizer{};  // of the training part
+  TransformerConfig model{};
+  std::int64_t length = 128;  // tokens of a sequence; of pairs: longer sides are cut
+  std::int64_t batch = 32;    // sequences or pairs of a step
+  std::int64_t parts = 1;     // that a step is made in
+  double masked = 0.15;       // of mlm: part of the tokens that is predicted
+  double smoothing = 0;
+  double subword_dropout = 0;  // of pairs
+
+  bool is_pairs() const { return kind == "translate" || kind == "dates"; }
+};
+
+struct TrainPlan {
+  TrainSettings settings;
+  TrainerOptions trainer;
+};
+
+inline constexpr const char* kTrainKinds[] = {"lm", "mlm", "translate", "dates"};
+
+// Sensible for two cores.
+TrainPlan default_plan(const std::string& kind);
+
+// The settings and the limits as the JSON text that run.json keeps.
+std::string format_settings(const TrainPlan& plan);
+// The plan of a run that was begun in `folder`. Throws Error for what is none of this command's.
+TrainPlan read_plan(const std::string& folder);
+
+}  // namespace sextant::app

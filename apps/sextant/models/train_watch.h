@@ -1,0 +1,35 @@
+// Who watches a training: progress for a person, and signals that ask it to stop.
+#pragma once
+
+#include <string>
+
+#include "sextant/training/progress.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+
+// While one lives, the first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) is remembered,
+// and the second ends the program as if there were none. What was ignored before stays ignored.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  static int caught() noexcept;  // its number, or 0
+};
+
+// A line that is rewritten on a terminal; else a line at the first step, at validations and every
+// half minute.
+class TrainProgress {
+ public:
+  void show(const TrainingProgress& progress);
+
+ private:
+  Progress line_{""};
+  LastValidation validation_;
+  double shown_at_ = -1;  // StepMetrics::seconds
+};
+
+}  // namespace sextant::app

@@ -1,0 +1,32 @@
+// --config and --layer: a model's positions instead of a scheme by name.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sextant/interop/model_config.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+
+// A layer, or what all have in common when none was asked for.
+struct ModelLayer : LayerPositions {
+  bool masks_differ = false;  // stack, kv_heads, causal, window and chunk are not those of all
+};
+
+struct ModelConfigOption {
+  std::string path;
+  std::optional<std::int64_t> layer;
+
+  void add_to(CLI::App& command);
+  bool is_given() const { return !path.empty(); }
+  // The layer that was asked for. Throws Error when their tables differ and none was.
+  ModelLayer read() const;
+};
+
+// What is to be said of a layer beside its scheme: heads, channels, mask, scale.
+Json about_layer(const ModelLayer& layer);
+
+}  // namespace sextant::app

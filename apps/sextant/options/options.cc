@@ -1,0 +1,172 @@
+// Options that several commands share.
+#include "options/options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
+#include "sextant/core/printable.h"
+#include "sextant/text/segment.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+namespace {
+
+std::string checked(std::string text, const std::string& source, std::uint64_t longest) {
+  if (text.size() > longest) {
+    throw Error(source, "must be at most " + std::to_string(longest) + " bytes long, got " +
+                            std::to_string(text.size()));
+  }
+  check_utf8(text, source);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark is no text
+  if (split_spaces(text).empty()) throw Error(source, "must hold some text, got none");
+  text.erase(text.find_last_not_of("\r\n") + 1);
+  return text;
+}
+
+}  // namespace
+
+void add_threads(CLI::App& command, int& threads) {
+  add_integer(command, "--threads", threads, 0, kMostThreads,
+              "0 .. " + std::to_string(kMostThreads) +
+                  "; 0: all cores (default 0); results have the same bits for any number");
+}
+
+std::string read_text(const std::string& text, const std::string& where, std::uint64_t longest) {
+  return text == "-" ? checked(read_stdin(longest), "stdin", longest)
+                     : checked(text, where, longest);
+}
+
+void TextInput::add_to(CLI::App& command, const std::string& what) {
+  argument = command.add_option("TEXT", text, what + "; - reads stdin");
+  command.add_option("--file", file, "read the text from this file")->type_name("F");
+}
+
+void TextInput::check(const std::string& where, bool required) const {
+  if (argument->count() > 0 && !file.empty()) {
+    throw Error(where, "must be given as an argument or with --file, got both");
+  }
+  if (required && !is_given()) throw CLI::RequiredError("TEXT or --file");
+}
+
+std::string TextInput::read(const std::string& where, std::uint64_t longest) const {
+  if (file.empty() || file == "-") return read_text(is_stdin() ? "-" : text, where, longest);
+  return checked(read_file(file, longest), file, longest);
+}
+
+void Splitting::add_to(CLI::App& command) {
+  command
+      .add_option("--split", split,
+                  "words: Unicode words and punctuation marks; spaces: at white space only "
+                  "(default words)")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"words", "spaces"}));
+  command.add_flag("--lower", lower, "lower-case the text first");
+}
+
+void check_tokens(const std::vector<std::string>& tokens, const std::string& where) {
+  for (const std::string& token : tokens) {
+    if (token.size() <= kLongestToken) continue;
+    throw Error(where, "must be of tokens of at most " + std::to_string(kLongestToken) +
+                           " bytes, got " + std::to_string(token.size()) + " in " +
+                           printable_quote(token));
+  }
+}
+
+std::vector<std::string> Splitting::tokens(const std::string& text,
+                                           const std::string& where) const {
+  check_utf8(text, where);
+  const std::string cased = lower ? lower_case(text) : text;
+  auto tokens = split == "spaces" ? split_spaces(cased) : split_words(cased);
+  if (tokens.empty()) throw Error(where, "must hold at least one word, got none");
+  if (tokens.size() > kMostMapTokens) {
+    throw Error(where, "must be at most " + std::to_string(kMostMapTokens) +
+                           " tokens to draw or compare each, got " + std::to_string(tokens.size()));
+  }
+  check_tokens(tokens, where);
+  return tokens;
+}
+
+void add_model(CLI::App& command, SentenceAttentionOptions& options) {
+  add_integer(command, "--heads", options.heads, 1, kMostInteger, "number of heads (default 4)");
+  add_integer(command, "--width", options.width, 1, kMostInteger,
+              "width of the model, a multiple of the heads (default 64)");
+  add_integer(command, "--seed", options.seed, 0, kMostSeed,
+              "seed of the weights, 0 .. 2^32 - 1 (default 7)");
+}
+
+std::string encode_command(const Sinusoidal& options, DType dtype) {
+  const Sinusoidal standard;
+  std::string command = "sextant encode --length " + std::to_string(options.length) + " --width " +
+                        std::to_string(options.width);
+  const auto add = [&](bool differs, std::string_view name, std::string_view value) {
+    if (differs) command += " --" + std::string(name) + " " + std::string(value);
+  };
+  add(options.base != standard.base, "base", shortest(options.base));
+  add(options.first != standard.first, "first", std::to_string(options.first));
+  add(options.layout != standard.layout, "layout", name_of(options.layout));
+  add(options.ladder != standard.ladder, "ladder", name_of(options.ladder));
+  add(options.exponent != standard.exponent, "exponent", name_of(options.exponent));
+  if (options.odd_width && options.width % 2 == 1) {
+    add(true, "odd-width", name_of(*options.odd_width));
+  }
+  add(options.scale != standard.scale, "scale", shortest(options.scale));
+  add(options.precision != standard.precision, "precision", name_of(options.precision));
+  add(dtype != DType::float32, "dtype", dtype_name(dtype));
+  return command;
+}
+
+void Output::add_to(CLI::App& command, std::span<const Format> allowed,
+                    const std::string& meaning) {
+  command.add_option("-o,--output", path, meaning)->type_name("FILE");
+  add_formats(command, allowed);
+}
+
+void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
+  std::string formats;
+  std::vector<std::string> names;
+  for (const Format format : allowed) {
+    formats += (formats.empty() ? "" : " | ") + std::string(name_of(format));
+    names.emplace_back(name_of(format));
+  }
+  command
+      .add_option("--format", format_name, formats + ": for stdout, or instead of the extension")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
+  if (std::find(allowed.begin(), allowed.end(), Format::json) != allowed.end()) {
+    command.add_flag("--json", json, "the same as --format json");
+  }
+}
+
+std::optional<Format> Output::format(std::span<const Format> allowed,
+                                     const std::string& where) const {
+  if (json && !format_name.empty() && format_name != "json") {
+    throw Error(where + ".format",
+                "must be json together with --json, got " + printable_quote(format_name));
+  }
+  if (json) {
+    for (const Format other : allowed) {
+      const std::string ending = "." + std::string(name_of(other));
+      if (other == Format::json || other == Format::text || !path.ends_with(ending)) continue;
+      throw Error(where + ".format", "must be " + ending + " or json, got --json and " + path);
+    }
+    return Format::json;
+  }
+  if (!format_name.empty()) return parse_format(format_name, allowed, where + ".format");
+  if (to_file()) return format_of_path(path, allowed, where + ".output");
+  return std::nullopt;
+}
+
+void write_result(const Output& output, Format format, std::string_view bytes) {
+  if (output.to_file()) return write_file(output.path, bytes);
+  if ((format == Format::npy || format == Format::png) && stdout_is_terminal()) {
+    throw Error("output", "must be a file or a pipe for " + std::string(name_of(format)) +
+                              ", which is no text: add -o FILE." + std::string(name_of(format)));
+  }
+  print(bytes);
+}
+
+}  // namespace sextant::app

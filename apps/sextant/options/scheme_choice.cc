@@ -1,0 +1,213 @@
+// --scheme and its parameters on the command line, from the descriptors of the schemes.
+#include "options/scheme_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "options/options.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/core/safetensors.h"
+
+namespace sextant::app {
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::vector<std::string> split_bars(std::string_view range) {
+  constexpr std::string_view kBar = " | ";
+  std::vector<std::string> names;
+  while (true) {
+    const auto bar = range.find(kBar);
+    names.emplace_back(range.substr(0, bar));
+    if (bar == std::string_view::npos) return names;
+    range.remove_prefix(bar + kBar.size());
+  }
+}
+
+bool is_name(std::string_view range) {
+  return range != "finite" && range.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_/-") ==
+                                  std::string_view::npos;
+}
+
+// What a range says of the text alone: one of its names, a whole number, a real one. Bounds that
+// depend on sizes are the scheme's own matter, and so are ranges in other words.
+void check_one(std::string_view range, const std::string& value, const std::string& where) {
+  if (range.find("..") != std::string_view::npos) {
+    parse_integer(value, where, -kMostInteger, kMostInteger);
+  } else if (range == "finite" || range.starts_with("> ")) {
+    const double number = parse_double(value, where);
+    if (std::isfinite(number) && (range != "> 0" || number > 0)) return;
+    throw Error(where, "must be " + std::string(range) + (range == "finite" ? "" : " and finite") +
+                           ", got " + value);
+  }
+}
+
+// "a | b | 1 ..": names and what else may stand there.
+void check_value(const SchemeParameter& parameter, const std::string& value,
+                 const std::string& where) {
+  const std::string_view range = parameter.range;
+  const std::string_view standard = parameter.default_text;
+  // Lists, and ranges of several conditions, are read by the scheme alone; so are real numbers
+  // between bounds.
+  if (standard.find(',') != std::string_view::npos) return;
+  if (range.find_first_of(",;[.(") != std::string_view::npos && range.find(" .. ") == range.npos &&
+      !range.ends_with(" ..")) {
+    return;
+  }
+  if (range.find_first_of(",;[(") != std::string_view::npos && !range.starts_with("even, ")) return;
+  if (standard.find('.') != std::string_view::npos) return;
+  const auto choices = split_bars(range);
+  if (choices.size() == 1) return check_one(range, value, where);
+  for (const std::string& choice : choices) {
+    if (is_name(choice)) {
+      if (choice == value) return;
+      continue;
+    }
+    try {
+      return check_one(choice, value, where);
+    } catch (const Error&) {
+      continue;  // another one may fit
+    }
+  }
+  throw Error(where, "must be one of " + listed(choices) + ", got '" + value + "'");
+}
+
+// The names of all schemes that are not refused, one line per kind.
+std::string names_by_kind(SchemeRefusal refusal) {
+  std::map<SchemeKind, std::vector<std::string>> names;
+  for (const Scheme* scheme : schemes()) {
+    if (refusal == nullptr || refusal(*scheme).empty()) {
+      names[scheme->kind].emplace_back(scheme->name);
+    }
+  }
+  std::string text;
+  for (const auto& [kind, list] : names) text += listed(list) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string option_name(std::string_view parameter) {
+  std::string name(parameter == "file" ? "scheme-file" : parameter);  // --file is a text's
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
+                          SchemeRefusal refusal) {
+  scheme = default_scheme;
+  refusal_ = refusal;
+  where_ = command.get_name() + ".scheme";
+  option_ =
+      command
+          .add_option("--scheme", scheme,
+                      names_by_kind(refusal) +
+                          (default_scheme.empty() ? "" : "(default " + default_scheme + ") ") +
+                          "Each has parameters, which are options: `sextant list NAME`. If this "
+                          "command has an option of that name itself, use --scheme-PARAMETER")
+          ->type_name("NAME")
+          ->group(kSchemeGroup);
+  command
+      .add_option("--scheme-weights", weights_file,
+                  "a .safetensors file with the learned weights of the scheme, named as in "
+                  "`sextant list NAME` (default: the initial weights)")
+      ->type_name("FILE")
+      ->group(kSchemeGroup);
+  std::vector<std::string> done;
+  for (const Scheme* candidate : schemes()) {
+    if (refusal != nullptr && !refusal(*candidate).empty()) continue;
+    for (const SchemeParameter& parameter : candidate->parameters) {
+      const std::string name(parameter.name);
+      if (std::find(done.begin(), done.end(), name) != done.end()) continue;
+      done.push_back(name);
+      std::string plain = option_name(name);
+      std::string option = plain.starts_with("--scheme-") ? plain : "--scheme-" + plain.substr(2);
+      if (name == "file") plain = "--file";
+      if (command.get_option_no_throw(plain) == nullptr) option += "," + plain;
+      command
+          .add_option_function<std::string>(
+              option, [this, name](const std::string& value) { parameters[name] = value; },
+              std::string(parameter.meaning))
+          ->type_name("X")
+          ->group("");
+    }
+  }
+  auto* exponent = command.get_option_no_throw("--exponent");
+  if (exponent == nullptr) return;
+  command
+      .add_flag_function(
+          "--doubled-exponent", [this](std::int64_t) { parameters["exponent"] = "doubled"; },
+          "reproduce a known mistake: the same as --exponent doubled, every exponent twice as "
+          "large")
+      ->excludes(exponent)
+      ->group(kSchemeGroup);
+}
+
+void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,
+                      const std::string& where) {
+  std::vector<std::string> known;
+  for (const SchemeParameter& parameter : scheme.parameters) {
+    known.push_back(option_name(parameter.name));
+    const std::string place = std::string(scheme.name) + "." + std::string(parameter.name);
+    const auto given = parameters.find(std::string(parameter.name));
+    if (given != parameters.end()) {
+      check_value(parameter, given->second, place);
+    } else if (parameter.default_text.empty()) {
+      throw Error(place,
+                  "must be given with " + known.back() + ": " + std::string(parameter.meaning));
+    }
+  }
+  for (const auto& [name, value] : parameters) {
+    const std::string option = option_name(name);
+    if (std::find(known.begin(), known.end(), option) != known.end()) continue;
+    throw Error(where, std::string(scheme.name) + " has " +
+                           (known.empty() ? "no parameters" : listed(known)) + ", got " + option);
+  }
+}
+
+void check_scheme_name(const std::string& name, const std::string& where) {
+  std::vector<std::string> names;
+  for (const Scheme* known : schemes()) names.emplace_back(known->name);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  const std::string meant = nearest(name, names);
+  throw Error(where, "must be one of " + listed(names) + ", got '" + name + "'" +
+                         (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+}
+
+void SchemeChoice::check() const {
+  check_scheme_name(scheme, where_);
+  if (refusal_ != nullptr) {
+    const std::string why = refusal_(descriptor());
+    if (!why.empty()) throw Error(where_, why + ", got '" + scheme + "'");
+  }
+  check_parameters(descriptor(), parameters, where_);
+  if (!weights_file.empty() && descriptor().weights.empty()) {
+    throw Error(where_ + "-weights",
+                "must be given with a scheme that has weights, got it with " + scheme);
+  }
+}
+
+std::optional<SchemeWeights> SchemeChoice::weights() const {
+  if (weights_file.empty()) return std::nullopt;
+  SchemeWeights weights;
+  for (const auto& [name, array] : load_safetensors(weights_file).tensors) {
+    if (!is_float(array.dtype)) {
+      throw Error(weights_file, "must hold floats, got " + std::string(dtype_name(array.dtype)) +
+                                    " in '" + name + "'");
+    }
+    weights.emplace(name, array.to<double>());
+  }
+  return weights;
+}
+
+std::string SchemeChoice::title() const {
+  return descriptor().kind == SchemeKind::none ? "no positions" : scheme + " positions";
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,186 @@
+// `sextant compare`: does the order of the words matter?
+#include <memory>
+
+#include "commands.h"
+#include "options/scheme_choice.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/lessons/order_lab.h"
+#include "sextant/lessons/sentence_attention.h"
+#include "sextant/text/segment.h"
+#include "streams/table_output.h"
+
+namespace sextant::app {
+namespace {
+
+struct Compare {
+  std::string first;
+  std::string second;
+  bool lab = false;
+  Splitting splitting;
+  SentenceAttentionOptions options;
+  SchemeChoice choice;
+  Output output;
+};
+
+std::string verdict_text(const Compare& compare, bool same, double difference) {
+  return std::string(same ? "same: order is invisible" : "different: order shows") + " (" +
+         compare.choice.title() + ", largest difference of the last token's output " +
+         shortest(difference) + ")";
+}
+
+std::string numbers_in(View<const double> row) {
+  std::string text;
+  for (std::int64_t i = 0; i < row.size(0); ++i) text += (i > 0 ? " " : "") + shortest(row(i));
+  return text;
+}
+
+View<const double> last_row(const Tensor<double>& table) {
+  return table.view().select(0, table.size(0) - 1);
+}
+
+std::string lab_text(const std::string& sentence, const OrderLab::Result& result) {
+  std::string text = sentence + "\n  the last token, '" + result.tokens.back() + "':\n";
+  text += "    scores   " + numbers_in(last_row(result.scores)) + "\n";
+  text += "    weights  " + numbers_in(last_row(result.weights)) + "\n";
+  for (std::int64_t row = 0; row < result.values.size(0); ++row) {
+    text += (row == 0 ? "    values   " : "             ") +
+            numbers_in(result.values.view().select(0, row)) + "\n";
+  }
+  return text + "    output   " + numbers_in(last_row(result.output)) + "\n";
+}
+
+Json lab_json(const std::string& sentence, const OrderLab::Result& result) {
+  Json json;
+  json["text"] = sentence;
+  json["tokens"] = result.tokens;
+  json["scores"] = rows_as_json(result.scores.view());
+  json["weights"] = rows_as_json(result.weights.view());
+  json["values"] = rows_as_json(result.values.view());
+  json["output"] = rows_as_json(result.output.view());
+  json["last"] = {{"scores", rows_as_json(last_row(result.scores))},
+                  {"weights", rows_as_json(last_row(result.weights))},
+                  {"output", rows_as_json(last_row(result.output))}};
+  return json;
+}
+
+Json sentence_json(const std::string& sentence, const SentenceAttention& result) {
+  Json json;
+  json["text"] = sentence;
+  json["tokens"] = result.queries;
+  json["weights"] = rows_as_json(result.weights.view());
+  json["output"] = rows_as_json(result.output.view());
+  json["last"] = {
+      {"weights", rows_as_json(result.weights.view().select(1, result.weights.size(1) - 1))},
+      {"output", rows_as_json(last_row(result.output))}};
+  return json;
+}
+
+// What the last token looks at, heads side by side.
+std::string sentence_text(const std::string& sentence, const SentenceAttention& result) {
+  std::vector<std::vector<std::string>> rows(1, {"  looks at"});
+  for (std::int64_t head = 0; head < result.weights.size(0); ++head) {
+    rows[0].push_back("head " + std::to_string(head));
+  }
+  for (std::size_t key = 0; key < result.keys.size(); ++key) {
+    rows.push_back({"  " + result.keys[key]});
+    for (std::int64_t head = 0; head < result.weights.size(0); ++head) {
+      rows.back().push_back(fixed(result.weights(head, result.weights.size(1) - 1, key), 6));
+    }
+  }
+  return sentence + "\n  the last token, '" + result.queries.back() + "':\n" + aligned(rows);
+}
+
+void finish(const Compare& compare, bool same, double difference, const std::string& text,
+            const Json& first, const Json& second) {
+  if (compare.output.format(kTextOrJson, "compare").value_or(Format::text) == Format::text) {
+    return write_result(compare.output, Format::text,
+                        text + verdict_text(compare, same, difference) + "\n");
+  }
+  Json json;
+  json["same"] = same;
+  json["largest_difference"] = difference;
+  json["verdict"] = verdict_text(compare, same, difference);
+  json["model"] = compare.lab ? "lab" : "sentence";
+  json["scheme"] = compare.choice.scheme;
+  json["parameters"] = compare.choice.parameters;
+  json["first"] = first;
+  json["second"] = second;
+  write_result(compare.output, Format::json, to_text(json) + "\n");
+}
+
+void check(const Compare& compare) {
+  if (compare.first == "-" && compare.second == "-") {
+    throw Error("compare.second", "must not be - when the first is: there is one stdin");
+  }
+  compare.choice.check();
+  compare.output.format(kTextOrJson, "compare");
+}
+
+void run(Compare& compare) {
+  compare.first = read_text(compare.first, "compare.first", kLongestShownText);
+  compare.second = read_text(compare.second, "compare.second", kLongestShownText);
+  if (compare.lab) {
+    const Splitting spaces{.split = "spaces"};  // as the toy model does
+    spaces.tokens(compare.first, "compare.first");
+    spaces.tokens(compare.second, "compare.second");
+    const OrderLab lab;
+    const auto verdict = lab.compare(compare.first, compare.second, compare.choice.scheme,
+                                     compare.choice.parameters);
+    return finish(compare, verdict.same, verdict.largest_difference,
+                  lab_text(compare.first, verdict.first) + lab_text(compare.second, verdict.second),
+                  lab_json(compare.first, verdict.first), lab_json(compare.second, verdict.second));
+  }
+  compare.options.scheme = compare.choice.scheme;
+  compare.options.parameters = compare.choice.parameters;
+  const auto weights = compare.choice.weights();
+  compare.options.weights = weights ? &*weights : nullptr;
+  compare.options.causal = true;
+  const auto verdict =
+      compare_order(compare.splitting.tokens(compare.first, "compare.first"),
+                    compare.splitting.tokens(compare.second, "compare.second"), compare.options);
+  finish(
+      compare, verdict.same, verdict.largest_difference,
+      sentence_text(compare.first, verdict.first) + sentence_text(compare.second, verdict.second),
+      sentence_json(compare.first, verdict.first), sentence_json(compare.second, verdict.second));
+}
+
+}  // namespace
+
+void add_compare(CLI::App& program, Job& job) {
+  CLI::App& command =
+      *program.add_subcommand("compare",
+                              "whether the order of the words matters\n"
+                              "Runs causal attention over two sentences and compares the outputs "
+                              "of their last tokens. Without positions any reordering of the "
+                              "earlier words gives the same output; with them it differs.");
+  auto compare = std::make_shared<Compare>();
+  command.add_option("FIRST", compare->first, "one sentence; - reads stdin")->required();
+  command.add_option("SECOND", compare->second, "the same words in another order; - reads stdin")
+      ->required();
+  auto* lab =
+      command.add_flag("--lab", compare->lab,
+                       "the toy model of six words (<pad> the zebra chased lion .), width 3, seed "
+                       "2311: prints every number with all digits; tokens are separated by spaces");
+  compare->splitting.add_to(command);
+  add_model(command, compare->options);
+  for (const char* name : {"--split", "--lower", "--heads", "--width", "--seed"}) {
+    lab->excludes(command.get_option(name));  // the toy model has its own
+  }
+  compare->output.add_to(command, kTextOrJson, "save as .json");
+  compare->choice.add_to(command, "none");
+  lab->excludes(command.get_option("--scheme-weights"));
+  command.footer(
+      "Examples:\n"
+      "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab\n"
+      "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab "
+      "--scheme sinusoidal\n"
+      "  sextant compare \"dog bites man!\" \"man bites dog!\" --scheme rotary --json\n"
+      "The exit code is 0 either way; --json says {\"same\": true or false, ...}.");
+  command.callback([compare, &job] {
+    check(*compare);
+    job = [compare] { run(*compare); };
+  });
+}
+
+}  // namespace sextant::app

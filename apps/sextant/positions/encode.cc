@@ -1,0 +1,185 @@
+// `sextant encode`: the table of a scheme, printed, saved or drawn.
+#include <memory>
+#include <optional>
+
+#include "commands.h"
+#include "positions/encode_command.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "streams/table_output.h"
+
+namespace sextant::app {
+namespace {
+
+TableNames names_of(const Encode& encode, std::int64_t rows, std::int64_t columns) {
+  TableNames names;
+  names.title = capital(encode.choice.title()) + ", " + std::to_string(rows) + " x " +
+                std::to_string(columns);
+  names.low = -1;
+  names.high = 1;
+  names.about["scheme"] = encode.choice.scheme;
+  names.about["kind"] = name_of(encode.choice.descriptor().kind);
+  names.about["parameters"] =
+      resolved_parameters(encode.choice.descriptor(), encode.choice.parameters);
+  return names;
+}
+
+// The ids of the rows beside each, and in JSON; `ids` has to outlive `names`.
+template <class T>
+void name_rows(const Encode& encode, const std::vector<T>& ids, TableNames& names) {
+  names.row_label = [&ids](std::int64_t row) {
+    return shortest(static_cast<double>(ids[static_cast<std::size_t>(row)]));
+  };
+  if (encode.output.format(kTableFormats, "encode") == Format::json) names.about["positions"] = ids;
+}
+
+// The exact table in its own type, any positions.
+template <Floating T>
+void encode_sinusoidal(const Encode& encode) {
+  Sinusoidal options = sinusoidal_from(encode.choice.parameters);
+  options.length = encode.length.value_or(0);
+  options.width = *encode.width;
+  options.first = encode.first;
+  options.threads = encode.threads;
+  if (encode.length) {
+    const Tensor<T> table = sinusoidal<T>(options);
+    TableNames names = names_of(encode, table.size(0), table.size(1));
+    names.about["first"] = options.first;
+    names.first_row = options.first;
+    return finish_table<T>(table, names, encode);
+  }
+  const auto make = [&](const auto& ids) {
+    const Tensor<T> table = sinusoidal<T>(options, std::span(ids));
+    TableNames names = names_of(encode, table.size(0), table.size(1));
+    names.row_name = "Row";
+    name_rows(encode, ids, names);
+    finish_table<T>(table, names, encode);
+  };
+  std::visit(make, *encode.positions);
+}
+
+// Width is what added tables and rotations are made of.
+void check_sizes(const Encode& encode) {
+  const SchemeKind kind = encode.choice.descriptor().kind;
+  if (kind == SchemeKind::content) refuse_content(encode.choice.descriptor(), "encode");
+  if (kind == SchemeKind::added && !encode.width) throw CLI::RequiredError("--width");
+  if (kind == SchemeKind::rotated && !encode.width && !encode.head_dim) {
+    throw CLI::RequiredError("--head-dim");
+  }
+  if (encode.head_dim && kind == SchemeKind::added) {
+    throw Error("encode.head-dim", "must be --width for the scheme " + encode.choice.scheme);
+  }
+  if (encode.head_dim && encode.width && encode.head_dim != encode.width) {
+    throw Error("encode.head-dim", "must not go with another --width, got " +
+                                       std::to_string(*encode.head_dim) + " and " +
+                                       std::to_string(*encode.width));
+  }
+  if (encode.side && kind != SchemeKind::rotated) {
+    throw Error("encode.side", "must be given with rotations only, got it with the scheme " +
+                                   encode.choice.scheme);
+  }
+}
+
+void run(const Encode& encode) {
+  // The one scheme with a function of its own: four types, each rounded once, and real positions.
+  if (!encode.choice.is_sinusoidal() || !encode.ids_file.empty()) return encode_scheme(encode);
+  if (encode.dtype == "float64") return encode_sinusoidal<double>(encode);
+  if (encode.dtype == "bfloat16") return encode_sinusoidal<bfloat16>(encode);
+  if (encode.dtype == "float16") return encode_sinusoidal<float16>(encode);
+  encode_sinusoidal<float>(encode);
+}
+
+}  // namespace
+
+void add_encode(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "encode",
+      "the table of a scheme: print, save or draw it\n"
+      "Computes the table of a scheme: [length, width] for rows that are added to embeddings, "
+      "[length, pairs, 2] for cosines and sines of rotations, [heads, 2 length - 1] for biases by "
+      "distance (index = key - query + length - 1), [heads, length, length] for biases by query "
+      "and key; -inf hides a key. Sinusoidal tables are exact: every value is rounded once, within "
+      "0.5001 units in the last place (float64: 0.51), at any position up to 2^53.");
+  auto encode = std::make_shared<Encode>();
+  auto* length = add_integer(command, "--length", encode->length, 0, kMostInteger,
+                             "rows: positions first, first + 1, ...");
+  add_integer(command, "--width", encode->width, 1, kMostInteger,
+              "columns of an added table; required for one");
+  add_integer(command, "--head-dim", encode->head_dim, 1, kMostInteger,
+              "channels of a head; required for a rotation (or --width)");
+  auto* first =
+      add_integer(command, "--first", encode->first, -kFarthestPosition, kFarthestPosition,
+                  "position of the first row, -2^53 .. 2^53 (default 0)");
+  command
+      .add_option_function<std::string>(
+          "--positions",
+          [encode = encode.get()](const std::string& list) {
+            encode->positions = parse_positions(list, "encode.positions");
+          },
+          "instead of --length: 0,5,1000000 or 0..100..10, or real values such as 10.5,20")
+      ->type_name("LIST")
+      ->excludes(length)
+      ->excludes(first);
+  command
+      .add_option("--ids-file", encode->ids_file,
+                  "instead: ids of several axes, a .npy file [rows, axes] of int32 or int64; - "
+                  "reads stdin")
+      ->type_name("FILE")
+      ->excludes(length)
+      ->excludes(first)
+      ->excludes(command.get_option("--positions"));
+  command
+      .add_option_function<std::string>(
+          "--side",
+          [encode = encode.get()](const std::string& side) {
+            encode->side = side == "keys" ? Side::keys : Side::queries;
+          },
+          "queries | keys: which table of a rotation with separate tables (default queries)")
+      ->type_name("S")
+      ->check(CLI::IsMember({"queries", "keys"}));
+  command
+      .add_option("--dtype", encode->dtype,
+                  "float64 | float32 | bfloat16 | float16 (default float32)")
+      ->type_name("T")
+      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
+  constexpr std::int64_t kMostHeads = 1 << 20;
+  add_integer(command, "--heads", encode->heads, 1, kMostHeads,
+              "number of heads, for biases and rotations per head (default 8)");
+  add_threads(command, encode->threads);
+  encode->output.add_to(command, kTableFormats,
+                        "save as .npy .csv .json .svg .png or .html, by the extension");
+  encode->choice.add_to(command, "sinusoidal");
+  encode->model.add_to(command);
+  for (const char* other : {"--scheme", "--width", "--head-dim", "--heads"}) {
+    command.get_option("--config")->excludes(command.get_option(other));
+  }
+  command.footer(
+      "Examples:\n"
+      "  sextant encode --length 4 --width 4 --base 100 --dtype float64 --format csv\n"
+      "  sextant encode --length 100 --width 512 -o P.npy\n"
+      "  sextant encode --positions 0,5,1000000 --width 8 --layout half_split --ladder d/2-1\n"
+      "  sextant encode --scheme rotary --length 64 --head-dim 128 -o rotations.npy\n"
+      "  sextant encode --config config.json --layer 0 --length 64 -o t.npy\n"
+      "Without -o and --format: colour blocks in a terminal, csv in a pipe.");
+  command.callback([encode, &job] {
+    if (!encode->length && !encode->positions && encode->ids_file.empty()) {
+      throw CLI::RequiredError("--length, --positions or --ids-file");
+    }
+    encode->output.format(kTableFormats, "encode");
+    if (encode->model.is_given()) {
+      job = [encode] {
+        take_model(*encode);
+        if (tell_model(*encode)) return;
+        encode->choice.check();
+        check_sizes(*encode);
+        encode_scheme(*encode);
+      };
+      return;
+    }
+    encode->choice.check();
+    check_sizes(*encode);
+    job = [encode] { run(*encode); };
+  });
+}
+
+}  // namespace sextant::app

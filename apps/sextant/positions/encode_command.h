@@ -1,0 +1,57 @@
+// What `sextant encode` was asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/scheme_forms.h"
+#include "options/model_config_option.h"
+#include "options/options.h"
+#include "options/scheme_choice.h"
+
+namespace sextant::app {
+
+struct Encode {
+  std::optional<std::int64_t> length;
+  std::optional<std::int64_t> width, head_dim;
+  std::int64_t heads = 8;
+  std::int64_t first = 0;
+  std::optional<Positions> positions;
+  std::string ids_file;  // [rows, axes]
+  std::optional<Side> side;
+  std::string dtype = "float32";
+  int threads = 0;
+  SchemeChoice choice;
+  ModelConfigOption model;
+  std::optional<ModelLayer> layer;  // of the model
+  Output output;
+};
+
+// Ids of rows, whether they come from a file or not.
+struct RowIds {
+  std::vector<std::int64_t> ids;  // [rows, axes]
+  std::int64_t axes = 1;
+};
+
+// Whole ids for schemes that are asked for a list. Throws Error for real ones.
+RowIds row_ids(const Encode& encode);
+
+// Colour blocks for a person, csv for a program, unless a format was asked for; T: the type of the
+// result.
+template <class T>
+void finish_table(View<const T> table, const TableNames& names, const Encode& encode);
+
+// Puts the scheme, parameters and sizes of the model's layer into the rest. Throws Error for a
+// parameter that was given as well.
+void take_model(Encode& encode);
+// Of a model's layer that has no table of its own, or whose table is learned and was not given:
+// what is known of it as JSON, when that was asked for. Throws Error otherwise; false: there is a
+// table.
+bool tell_model(const Encode& encode);
+
+// The exact form of any scheme's table, rounded from float64 to --dtype.
+void encode_scheme(const Encode& encode);
+
+}  // namespace sextant::app

@@ -1,0 +1,161 @@
+// `sextant encode` for any scheme by name: its table in float64, rounded once.
+#include <numeric>
+
+#include "positions/encode_command.h"
+#include "sextant/core/error.h"
+#include "sextant/core/npy.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+namespace {
+
+RowIds ids_of_file(const std::string& path) {
+  const Array array = path == "-" ? parse_npy(read_stdin(), "stdin") : load_npy(path);
+  if (array.dtype != DType::int32 && array.dtype != DType::int64) {
+    throw Error(path, "must hold int32 or int64, got " + std::string(dtype_name(array.dtype)));
+  }
+  const int rank = array.shape.rank();
+  if (rank < 1 || rank > 2 || (rank == 2 && array.shape[1] < 1)) {
+    throw Error(path, "must hold ids [rows] or [rows, axes], got " + array.shape.to_string());
+  }
+  const Tensor<std::int64_t> values = array.to<std::int64_t>();
+  return {{values.span().begin(), values.span().end()}, rank == 2 ? array.shape[1] : 1};
+}
+
+// What numbers the scheme's kind goes by has to be said; the rest has no effect.
+SchemeRequest request_of(const Encode& encode, const RowIds& rows) {
+  const Scheme& scheme = encode.choice.descriptor();
+  SchemeRequest request;
+  request.width = encode.width.value_or(0);
+  request.head_dim = encode.head_dim.value_or(request.width);
+  request.heads = encode.heads;
+  request.positions = rows.ids;
+  request.axes = rows.axes;
+  request.parameters = encode.choice.parameters;
+  if (scheme.kind == SchemeKind::distance_bias && !encode.length) {
+    throw Error("encode.positions", "must be --length for the scheme " + encode.choice.scheme +
+                                        ", whose table goes by distance");
+  }
+  return request;
+}
+
+std::string sizes(const Shape& shape) {
+  std::string text;
+  for (const std::int64_t size : shape) {
+    text += (text.empty() ? "" : " x ") + std::to_string(size);
+  }
+  return text;
+}
+
+// The ids beside the rows, and in JSON.
+void name_rows(const Encode& encode, const RowIds& rows, const SchemeForm& form,
+               TableNames& names) {
+  if (encode.output.format(kTableFormats, "encode") == Format::json) {
+    if (rows.axes == 1) {
+      names.about["positions"] = rows.ids;
+    } else {
+      Json list = Json::array();
+      for (std::size_t at = 0; at < rows.ids.size(); at += static_cast<std::size_t>(rows.axes)) {
+        list.push_back(std::vector<std::int64_t>(
+            rows.ids.begin() + static_cast<std::ptrdiff_t>(at),
+            rows.ids.begin() + static_cast<std::ptrdiff_t>(at) + rows.axes));
+      }
+      names.about["positions"] = std::move(list);
+    }
+  }
+  const auto id = [&rows](std::int64_t row) {
+    std::string text;
+    for (std::int64_t axis = 0; axis < rows.axes; ++axis) {
+      text += (axis > 0 ? "," : "") +
+              std::to_string(rows.ids[static_cast<std::size_t>(row * rows.axes + axis)]);
+    }
+    return text;
+  };
+  const std::int64_t per_head = form.rows_per_head;
+  if (per_head == 0) {
+    names.row_label = id;
+    if (rows.axes == 1 && encode.length) names.first_row = encode.first;
+  } else {
+    names.row_label = [id, per_head](std::int64_t row) {
+      return std::to_string(row / per_head) + ":" + id(row % per_head);
+    };
+  }
+}
+
+}  // namespace
+
+RowIds row_ids(const Encode& encode) {
+  if (!encode.ids_file.empty()) return ids_of_file(encode.ids_file);
+  if (encode.length) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 28;
+    if (*encode.length > kMost) {
+      throw Error("encode.length", "must be at most 2^28 for the scheme " + encode.choice.scheme +
+                                       ", got " + std::to_string(*encode.length));
+    }
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(*encode.length));
+    std::iota(positions.begin(), positions.end(), encode.first);
+    return {std::move(positions), 1};
+  }
+  if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&*encode.positions)) {
+    return {*whole, 1};
+  }
+  throw Error("encode.positions", "must be whole numbers for the scheme " + encode.choice.scheme +
+                                      "; only sinusoidal positions can be real");
+}
+
+template <class T>
+void finish_table(View<const T> table, const TableNames& names, const Encode& encode) {
+  if (const auto format = encode.output.format(kTableFormats, "encode")) {
+    return write_table(table, names, encode.output, *format);
+  }
+  if (!stdout_is_terminal()) return write_table(table, names, encode.output, Format::csv);
+  std::string text = names.title + ", " + encode.dtype + "\n";
+  if (table.count() > 0) text += blocks_of(widen(table), names);
+  text += "numbers: --format text or csv; save: -o P.npy, .csv, .json, .svg, .png or .html\n";
+  print(text);
+}
+
+template void finish_table(View<const double>, const TableNames&, const Encode&);
+template void finish_table(View<const float>, const TableNames&, const Encode&);
+template void finish_table(View<const bfloat16>, const TableNames&, const Encode&);
+template void finish_table(View<const float16>, const TableNames&, const Encode&);
+
+void encode_scheme(const Encode& encode) {
+  const Scheme& scheme = encode.choice.descriptor();
+  const RowIds rows = row_ids(encode);
+  const std::optional<SchemeWeights> weights = encode.choice.weights();
+  SchemeRequest request = request_of(encode, rows);
+  if (weights) request.weights = &*weights;
+  SchemeForm form = form_of(scheme, request, encode.side.value_or(Side::queries), "encode");
+  if (encode.layer && encode.layer->bias_factor != 1) {
+    for (double& value : form.values.span()) value *= encode.layer->bias_factor;
+    for (double& value : form.rows.span()) value *= encode.layer->bias_factor;
+  }
+  TableNames names = names_of(form);
+  names.title = capital(encode.choice.title()) + ", " + sizes(form.values.shape());
+  names.about["scheme"] = scheme.name;
+  names.about["kind"] = name_of(scheme.kind);
+  names.about["parameters"] = resolved_parameters(scheme, encode.choice.parameters);
+  if (scheme.frequencies != nullptr) {
+    const RotationFrequencies made_of = scheme.frequencies(request);
+    names.about["inv_freq"] = made_of.inv_freq;
+    names.about["attention_factor"] = made_of.attention_factor;
+  }
+  if (encode.layer) names.about["model"] = about_layer(*encode.layer);
+  if (scheme.kind != SchemeKind::distance_bias) name_rows(encode, rows, form, names);
+  const auto format = encode.output.format(kTableFormats, "encode");
+  const auto write = [&]<class T>(T) {
+    if (format) return write_form<T>(form, names, encode.output, *format);
+    auto rounded = Tensor<T>::uninitialized(form.rows.shape());
+    for (std::int64_t i = 0; i < rounded.count(); ++i) {
+      rounded.data()[i] = static_cast<T>(form.rows.data()[i]);
+    }
+    finish_table<T>(std::as_const(rounded).view(), names, encode);
+  };
+  if (encode.dtype == "float64") return write(double{});
+  if (encode.dtype == "bfloat16") return write(bfloat16{});
+  if (encode.dtype == "float16") return write(float16{});
+  write(float{});
+}
+
+}  // namespace sextant::app

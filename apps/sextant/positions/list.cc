@@ -1,0 +1,156 @@
+// `sextant list`: the schemes, from their descriptors.
+#include <memory>
+
+#include "commands.h"
+#include "options/scheme_choice.h"
+#include "sextant/schemes/scheme.h"
+#include "streams/console.h"
+#include "streams/table_output.h"
+
+namespace sextant::app {
+namespace {
+
+struct List {
+  std::string scheme;  // empty: all
+  Output output;
+};
+
+Json json_of(const Scheme& scheme) {
+  Json json;
+  json["name"] = scheme.name;
+  json["kind"] = name_of(scheme.kind);
+  json["idea"] = scheme.idea;
+  json["paper"] = scheme.paper;
+  json["parameters"] = Json::array();
+  for (const SchemeParameter& parameter : scheme.parameters) {
+    Json entry;
+    entry["name"] = parameter.name;
+    entry["option"] = option_name(parameter.name);
+    entry["default"] = parameter.default_text.empty() ? Json() : Json(parameter.default_text);
+    entry["range"] = parameter.range;
+    entry["meaning"] = parameter.meaning;
+    json["parameters"].push_back(std::move(entry));
+  }
+  json["weights"] = Json::array();
+  for (const SchemeWeight& weight : scheme.weights) {
+    json["weights"].push_back(
+        {{"name", weight.name}, {"shape", weight.shape}, {"meaning", weight.meaning}});
+  }
+  return json;
+}
+
+std::string indented(std::string_view text, std::size_t indent) {
+  const std::string space(indent, ' ');
+  std::string out = space;
+  for (const char c : wrap(text, kLineWidth - indent)) {
+    out += c;
+    if (c == '\n') out += space;
+  }
+  return out + "\n";
+}
+
+// What schemes of a kind do to attention.
+std::string_view meaning_of(SchemeKind kind) {
+  switch (kind) {
+    case SchemeKind::none:
+      return "nothing";
+    case SchemeKind::added:
+      return "a vector per position, added to the embeddings";
+    case SchemeKind::rotated:
+      return "queries and keys are turned by their positions";
+    case SchemeKind::distance_bias:
+      return "a number per head and distance, added to the scores";
+    case SchemeKind::indexed_bias:
+      return "a number per head, query and key, added to the scores";
+    case SchemeKind::content:
+      return "what is added to a score depends on q and k as well";
+  }
+  return "";
+}
+
+// Everything about one.
+std::string page_of_scheme(const Scheme& scheme) {
+  std::string text = std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) + ": " +
+                     std::string(meaning_of(scheme.kind)) + ")\n";
+  text += indented(scheme.idea, 2) + indented(scheme.paper, 2);
+  if (!scheme.parameters.empty()) text += "\nParameters:\n";
+  for (const SchemeParameter& parameter : scheme.parameters) {
+    std::string line = option_name(parameter.name) + ": " + std::string(parameter.meaning);
+    line += " (" + std::string(parameter.range);
+    line += parameter.default_text.empty()
+                ? "; must be given)"
+                : "; default " + std::string(parameter.default_text) + ")";
+    text += indented(line, 2);
+  }
+  if (!scheme.weights.empty()) text += "\nWeights, which --scheme-weights FILE gives:\n";
+  for (const SchemeWeight& weight : scheme.weights) {
+    text += indented(std::string(weight.name) + " " + std::string(weight.shape) + ": " +
+                         std::string(weight.meaning),
+                     2);
+  }
+  return text;
+}
+
+// All, one sentence each, by kind.
+std::string overview() {
+  std::size_t widest = 0;
+  for (const Scheme* scheme : schemes()) widest = std::max(widest, scheme->name.size());
+  std::string text;
+  for (const SchemeKind kind :
+       {SchemeKind::none, SchemeKind::added, SchemeKind::rotated, SchemeKind::distance_bias,
+        SchemeKind::indexed_bias, SchemeKind::content}) {
+    std::string lines;
+    for (const Scheme* scheme : schemes()) {
+      if (scheme->kind != kind) continue;
+      std::string idea = indented(scheme->idea, widest + 4);
+      idea.replace(2, scheme->name.size(), scheme->name);
+      lines += idea;
+    }
+    if (lines.empty()) continue;
+    text += (text.empty() ? "" : "\n") + std::string(name_of(kind)) + ": " +
+            std::string(meaning_of(kind)) + "\n" + lines;
+  }
+  return text +
+         "\n`sextant list NAME` shows the parameters of one, which are options of encode, "
+         "plot, attend,\nattention and compare.\n";
+}
+
+void run(const List& list) {
+  const bool json = list.output.format(kTextOrJson, "list").value_or(Format::text) == Format::json;
+  if (!json) {
+    return write_result(
+        list.output, Format::text,
+        list.scheme.empty() ? overview() : page_of_scheme(find_scheme(list.scheme)));
+  }
+  Json entries = Json::array();
+  for (const Scheme* scheme : schemes()) {
+    if (list.scheme.empty() || scheme->name == list.scheme) entries.push_back(json_of(*scheme));
+  }
+  write_result(list.output, Format::json, to_text(entries) + "\n");
+}
+
+}  // namespace
+
+void add_list(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "list",
+      "the positional schemes\n"
+      "Lists every scheme with one sentence, grouped by what it does to attention. With NAME: also "
+      "its paper, its parameters, which are options of the other commands, and its weights. --json "
+      "has all of that for every scheme.");
+  auto list = std::make_shared<List>();
+  command.add_option("NAME,--scheme", list->scheme, "show only this scheme, in full");
+  list->output.add_to(command, kTextOrJson, "save as .json");
+  command.footer(
+      "Examples:\n"
+      "  sextant list\n"
+      "  sextant list rotary\n"
+      "  sextant list --json");
+  command.callback([list, &job] {
+    if (!list->scheme.empty()) find_scheme(list->scheme);
+    list->output.format(kTextOrJson, "list");
+    job = [list] { run(*list); };
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,186 @@
+// `sextant plot`: pictures of a table of positions.
+#include <memory>
+
+#include "commands.h"
+#include "positions/plot_command.h"
+#include "positions/scheme_profiles.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant::app {
+namespace {
+
+// The sizes of the course's own pictures; 512 wide where the whole vector is compared.
+constexpr Kind kKinds[] = {
+    {"sinusoids", 100, 100, "columns"}, {"rows", 100, 100, "rows"},
+    {"heatmap", 100, 512, ""},          {"similarity", 100, 512, ""},
+    {"distance", 100, 512, "measure"},
+};
+
+const Kind& find_kind(const std::string& name) {
+  std::string names;
+  for (const Kind& kind : kKinds) {
+    if (kind.name == name) return kind;
+    names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  }
+  throw CLI::ValidationError("KIND", "must be one of " + names + ", got '" + name + "'");
+}
+
+// What the kinds of schemes can be drawn as.
+void check_scheme(const PlotOptions& options, const Kind& kind) {
+  if (!options.schemes.empty()) {
+    if (kind.name != "distance") {
+      throw Error("plot.schemes", "must be given with distance only, got it with " + options.kind);
+    }
+    if (options.choice.is_given() || !options.table.empty()) {
+      throw Error("plot.schemes", "must be given without --scheme, its parameters and --table");
+    }
+    parse_schemes(options.schemes, "plot.schemes");
+    return;
+  }
+  options.choice.check();
+  if (kind.name == "heatmap" || kind.name == "distance" || has_rows(options)) return;
+  throw Error("plot.scheme", "must be one that adds a table to embeddings for " + options.kind +
+                                 ", got '" + options.choice.scheme +
+                                 "', which has no rows to compare; heatmap and distance draw it");
+}
+
+// An option that the picture would not show is refused, not passed over.
+void check(const CLI::App& command, const PlotOptions& options) {
+  const Kind& kind = find_kind(options.kind);
+  const auto given = [&](const std::string& name) { return command.count("--" + name) > 0; };
+  for (const Kind& other : kKinds) {
+    if (other.own.empty() || other.own == kind.own || !given(std::string(other.own))) continue;
+    throw Error("plot." + std::string(other.own), "must be given with " + std::string(other.name) +
+                                                      " only, got it with " + options.kind);
+  }
+  options.text.check("plot.text", false);
+  if (options.text.is_given() && kind.name != "sinusoids") {
+    throw Error("plot.text", "must be given with sinusoids only, got it with " + options.kind +
+                                 " (a table from a file is --table FILE)");
+  }
+  for (const std::string name : {"split", "lower"}) {
+    if (given(name) && !options.text.is_given()) {
+      throw Error("plot." + name, "must be given with a text only");
+    }
+  }
+  if (options.table.empty() || !options.schemes.empty()) {
+    check_scheme(options, kind);
+  } else if (given("length") || given("width") || options.choice.is_given()) {
+    throw Error("plot.table",
+                "must be given without --length, --width, --scheme and its "
+                "parameters: the file has its own");
+  }
+  options.output.format(kTableFormats, "plot");
+}
+
+void run(const PlotOptions& options) {
+  const Kind& kind = find_kind(options.kind);
+  std::vector<std::string> words;
+  if (options.text.is_given()) {
+    words =
+        options.splitting.tokens(options.text.read("plot.text", kLongestShownText), "plot.text");
+  }
+  const Plot plot = make_plot(options, kind, words);
+  auto format = options.output.format(kTableFormats, "plot");
+  if (!format && !stdout_is_terminal()) format = Format::svg;
+  if (!format) {
+    const View<const double> values = std::as_const(plot.values).view();
+    const std::string drawn = kind.name == "distance" ? bars_of(values, plot.names.column_name)
+                                                      : blocks_of(values, plot.names);
+    return print(plot.names.title + "\n" + drawn +
+                 "the picture: -o FILE.svg, .png or .html; its numbers: .npy, .csv or .json\n");
+  }
+  if (*format == Format::svg || *format == Format::png || *format == Format::html) {
+    return write_picture(plot.picture, plot.names.title, options.output, *format);
+  }
+  TableNames names = plot.names;
+  names.about["plot"] = kind.name;
+  names.about["scheme"] =
+      options.table.empty() && options.schemes.empty() ? Json(options.choice.scheme) : Json();
+  write_table<double>(std::as_const(plot.values).view(), names, options.output, *format);
+}
+
+}  // namespace
+
+void add_plot(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "plot",
+      "pictures of a table of positions\n"
+      "Draws a table of positions. sinusoids: chosen columns as curves, the words of TEXT marked "
+      "on them. rows: the vectors of chosen positions. heatmap: the whole table, of schemes of any "
+      "kind: rotations as cosines and sines, biases by distance or by query and key. similarity: "
+      "how similar any two positions are. distance: similarity or bias as a function of the "
+      "distance; --schemes draws several together. Loss curves of training runs: `sextant plot "
+      "losses`.");
+  auto plot = std::make_shared<PlotOptions>();
+  command.add_option("KIND", plot->kind, "sinusoids | rows | heatmap | similarity | distance");
+  plot->text.add_to(command, "sinusoids: words to mark");
+  plot->splitting.add_to(command);
+  add_integer(command, "--length", plot->length, 1, kMostInteger,
+              "positions (default: the words of TEXT and 20 more, else 100)");
+  add_integer(command, "--width", plot->width, 1, kMostInteger,
+              "dimensions of added tables (default 100 for sinusoids and rows, else 512)");
+  add_integer(command, "--head-dim", plot->head_dim, 1, kMostInteger,
+              "channels of a head, for rotations (default 64)");
+  constexpr std::int64_t kMostHeads = 1 << 20;
+  add_integer(command, "--heads", plot->heads, 1, kMostHeads,
+              "number of heads, for biases (default 8)");
+  auto* head = add_integer(command, "--head", plot->head, 0, kMostHeads - 1,
+                           "distance: the head of a bias (default: the middle one)");
+  command.add_flag("--all-heads", plot->all_heads, "distance: a curve for each head of a bias")
+      ->excludes(head);
+  add_integer(command, "--first", plot->first, -kFarthestPosition, kFarthestPosition,
+              "position of the first row, -2^53 .. 2^53 (default 0)");
+  const auto add_list = [&](const std::string& name, std::vector<std::int64_t>& list,
+                            const std::string& meaning) {
+    command
+        .add_option_function<std::string>(
+            "--" + name,
+            [&list, name](const std::string& text) {
+              list = parse_int64_list(text, "plot." + name);
+            },
+            meaning)
+        ->type_name("LIST");
+  };
+  add_list("columns", plot->columns, "sinusoids: which columns (default 1,2,20,21,40,41)");
+  add_list("rows", plot->rows, "rows: which rows, counted from the first (default 0,4,10)");
+  command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
+      ->type_name("M")
+      ->check(CLI::IsMember({"cosine", "dot"}));
+  command
+      .add_option("--schemes", plot->schemes,
+                  "distance: several schemes with their parameters, such as "
+                  "sinusoidal,rotary,rotary:base=500000; one panel per kind")
+      ->type_name("LIST");
+  auto* table = command
+                    .add_option("--table", plot->table,
+                                "draw the table in this .npy or text file instead of making one; - "
+                                "reads stdin")
+                    ->type_name("FILE");
+  command
+      .add_option("--dtype", plot->dtype,
+                  "with --table: bfloat16 when the file holds its bits as uint16")
+      ->type_name("T")
+      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}))
+      ->needs(table);
+  plot->output.add_to(command, kTableFormats,
+                      "save the picture (.svg .png .html) or its numbers (.npy .csv .json)");
+  plot->choice.add_to(command, "sinusoidal");
+  command.footer(
+      "Examples:\n"
+      "  sextant plot sinusoids \"I am a robot\" -o sines.svg\n"
+      "  sextant plot heatmap --length 100 --width 512 -o table.png\n"
+      "  sextant plot distance --width 64 --measure dot -o profile.svg\n"
+      "  sextant plot distance --schemes sinusoidal,rotary,rotary:base=500000 -o schemes.svg\n"
+      "Without -o: colour blocks in a terminal, SVG in a pipe.");
+  add_plot_losses(command, job);
+  command.callback([plot, &command, &job] {
+    if (!command.get_subcommands().empty()) return;
+    if (plot->kind.empty()) throw CLI::RequiredError("KIND");
+    check(command, *plot);
+    job = [plot] { run(*plot); };
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,49 @@
+// What `sextant plot` was asked for, and the picture of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options/options.h"
+#include "options/scheme_choice.h"
+#include "positions/plots.h"
+
+namespace sextant::app {
+
+struct PlotOptions {
+  std::string kind;
+  TextInput text;
+  Splitting splitting;
+  std::optional<std::int64_t> length;
+  std::optional<std::int64_t> width, head_dim;
+  std::int64_t heads = 8;
+  std::optional<std::int64_t> head;
+  bool all_heads = false;
+  std::string schemes;  // of distance: several, with their parameters
+  std::int64_t first = 0;
+  std::string table;
+  std::string dtype;
+  std::vector<std::int64_t> columns = {1, 2, 20, 21, 40, 41};
+  std::vector<std::int64_t> rows = {0, 4, 10};
+  std::string measure = "cosine";
+  SchemeChoice choice;
+  Output output;
+};
+
+struct Kind {
+  std::string_view name;
+  std::int64_t length;  // when nothing says how long the table is
+  std::int64_t width;
+  std::string_view own;  // the one option that no other kind has, or none
+};
+// A table of rows that are added to embeddings, or one from a file.
+bool has_rows(const PlotOptions& options);
+
+// The picture with its numbers; words mark positions of sinusoids. Throws Error for what the scheme
+// does not have.
+Plot make_plot(const PlotOptions& options, const Kind& kind, const std::vector<std::string>& words);
+
+}  // namespace sextant::app

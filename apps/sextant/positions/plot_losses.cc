@@ -1,0 +1,64 @@
+// `sextant plot losses`: how trainings went.
+#include <memory>
+
+#include "commands.h"
+#include "models/loss_chart.h"
+#include "options/options.h"
+#include "sextant/core/error.h"
+#include "streams/table_output.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr Format kLossFormats[] = {Format::json, Format::svg, Format::png, Format::html};
+
+struct PlotLosses {
+  std::vector<std::string> folders;
+  Output output;
+};
+
+void run(const PlotLosses& options) {
+  std::vector<LossRun> runs;
+  for (const std::string& folder : options.folders) runs.push_back(load_losses(folder));
+  const std::string title =
+      runs.size() == 1 ? "Loss of " + runs[0].name : std::to_string(runs.size()) + " trainings";
+  const Format format = options.output.format(kLossFormats, "losses").value_or(Format::svg);
+  if (format != Format::json) {
+    return write_picture(loss_chart(runs, title), title, options.output, format);
+  }
+  Json json = Json::array();
+  for (const LossRun& run : runs) {
+    json.push_back({{"name", run.name},
+                    {"steps", run.curves.steps},
+                    {"loss", run.curves.loss},
+                    {"mean_loss", run.curves.mean_loss},
+                    {"seconds", run.curves.seconds},
+                    {"validation_steps", run.curves.validation_steps},
+                    {"validation_loss", run.curves.validation_loss}});
+  }
+  write_result(options.output, format, to_text(json) + "\n");
+}
+
+}  // namespace
+
+void add_plot_losses(CLI::App& plot, Job& job) {
+  CLI::App& command =
+      *plot.add_subcommand("losses",
+                           "loss curves of training runs\n"
+                           "Draws the losses that `sextant train` wrote, of one run or of several "
+                           "side by side. A run may still be in progress.");
+  auto options = std::make_shared<PlotLosses>();
+  command.add_option("DIR", options->folders, "folders of training runs")->required();
+  options->output.add_to(command, kLossFormats,
+                         "save the picture (.svg .png .html) or its numbers (.json)");
+  command.footer(
+      "Examples:\n"
+      "  sextant plot losses run -o losses.svg\n"
+      "  sextant plot losses run-rotary run-alibi -o losses.png");
+  command.callback([options, &job] {
+    options->output.format(kLossFormats, "losses");
+    job = [options] { run(*options); };
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,241 @@
+// What schemes make of a distance.
+#include "positions/scheme_profiles.h"
+
+#include <numeric>
+
+#include "options/scheme_choice.h"
+#include "sextant/core/error.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr std::int64_t kMostDistances = 4096;
+
+// The curves of one scheme, from the table that it made: those of single heads, or one.
+struct Profiler {
+  const NamedScheme& named;
+  const SchemeRequest& request;
+  const ProfileOptions& options;
+
+  std::int64_t head(std::int64_t heads) const {
+    const std::int64_t chosen = options.head.value_or(heads / 2);
+    if (chosen < heads) return chosen;
+    throw Error("plot.head",
+                "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(chosen));
+  }
+  Series series(std::vector<double> values, const std::string& more = "") const {
+    Series result{named.label() + more, std::vector<double>(values.size()), std::move(values)};
+    std::iota(result.x.begin(), result.x.end(), 0.0);
+    return result;
+  }
+  template <class Profile>
+  std::vector<Series> of_heads(std::int64_t heads, const Profile& profile) const {
+    if (!options.all_heads) return {series(profile(head(heads)))};
+    std::vector<Series> all;
+    for (std::int64_t h = 0; h < heads; ++h) {
+      all.push_back(series(profile(h), ", head " + std::to_string(h)));
+    }
+    return all;
+  }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error("plot.scheme",
+                "must be a scheme that has a profile, got '" + named.scheme + "', " + why);
+  }
+
+  std::vector<Series> operator()(std::monostate) const { refuse("which adds nothing"); }
+  std::vector<Series> operator()(const std::shared_ptr<const ContentTerm>&) const {
+    refuse("whose scores depend on q and k as well: see `sextant attend --scheme " + named.scheme +
+           "`");
+  }
+  std::vector<Series> operator()(const Tensor<double>& table) const {
+    return {series(alike_by_distance(table.view(), options.measure))};
+  }
+  std::vector<Series> operator()(const RotationTable<double>& table) const {
+    const RotationTable<double>& keys = table.for_keys();
+    const bool by_head = table.cos.rank() == 3;
+    const std::int64_t length = request.rows(), pairs = table.cos.size(by_head ? 2 : 1);
+    const auto profile = [&](std::int64_t h) {
+      const std::int64_t from = by_head ? h * length * pairs : 0;
+      std::vector<double> means;
+      for (std::int64_t distance = 0; distance < length; ++distance) {
+        double sum = 0;
+        for (std::int64_t row = 0; row + distance < length; ++row) {
+          const std::int64_t q = from + (row + distance) * pairs, k = from + row * pairs;
+          for (std::int64_t pair = 0; pair < pairs; ++pair) {
+            sum += table.cos.data()[q + pair] * keys.cos.data()[k + pair] +
+                   table.sin.data()[q + pair] * keys.sin.data()[k + pair];
+          }
+        }
+        means.push_back(sum / static_cast<double>((length - distance) * pairs));
+      }
+      return means;
+    };
+    if (!by_head) return {series(profile(0))};
+    return of_heads(table.cos.size(0), profile);
+  }
+  std::vector<Series> operator()(const DistanceBias& bias) const {
+    return of_heads(options.heads, [&](std::int64_t h) {
+      std::vector<double> values;
+      for (std::int64_t distance = 0; distance < request.rows(); ++distance) {
+        values.push_back(static_cast<double>(
+            bias.values(bias.values.size(0) == 1 ? 0 : h, bias.origin - distance)));
+      }
+      return values;
+    });
+  }
+  std::vector<Series> operator()(const std::shared_ptr<const IndexedBias>& bias) const {
+    const std::int64_t length = request.rows();
+    return of_heads(options.heads, [&](std::int64_t h) {
+      std::vector<float> row(static_cast<std::size_t>(length));
+      bias->fill({.sequence = 0,
+                  .head = h,
+                  .first_query = length - 1,
+                  .queries = 1,
+                  .first_key = 0,
+                  .keys = length},
+                 row.data(), length);
+      return std::vector<double>(row.rbegin(), row.rend());
+    });
+  }
+};
+
+// Titles and axes of the panel of a kind.
+struct PanelText {
+  std::string title, y_label;
+};
+PanelText text_of(SchemeKind kind, const ProfileOptions& options) {
+  const std::string head =
+      options.all_heads ? ""
+                        : ", head " + std::to_string(options.head.value_or(options.heads / 2)) +
+                              " of " + std::to_string(options.heads);
+  switch (kind) {
+    case SchemeKind::added:
+      return {
+          "How alike added positions are by their distance, width " + std::to_string(options.width),
+          options.measure == Measure::cosine ? "Mean cosine similarity" : "Mean dot product"};
+    case SchemeKind::rotated:
+      return {"Score of turned queries and keys that are all ones, " +
+                  std::to_string(options.head_dim) + " channels",
+              "Score / channels"};
+    case SchemeKind::distance_bias:
+      return {"What is added to a score by its distance" + head, "Bias"};
+    case SchemeKind::indexed_bias:
+      return {"What is added to the last query's scores by their distance" + head, "Bias"};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string NamedScheme::label() const {
+  std::string text = scheme;
+  for (const auto& [name, value] : parameters) text += " " + name + "=" + value;
+  return text;
+}
+
+std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string& where) {
+  std::vector<NamedScheme> list;
+  std::string* last = nullptr;  // the value that a list of numbers goes on with
+  while (true) {
+    const auto comma = text.find(',');
+    std::string_view item = text.substr(0, comma);
+    const bool letter = !item.empty() && item[0] >= 'a' && item[0] <= 'z';
+    if (!letter && last != nullptr && item.find(':') == std::string_view::npos) {
+      *last += "," + std::string(item);
+    } else {
+      NamedScheme& named = list.emplace_back();
+      last = nullptr;
+      named.scheme = std::string(item.substr(0, item.find(':')));
+      check_scheme_name(named.scheme, where);
+      while (item.find(':') != std::string_view::npos) {
+        item.remove_prefix(item.find(':') + 1);
+        const std::string_view pair = item.substr(0, item.find(':'));
+        const auto equals = pair.find('=');
+        if (equals == std::string_view::npos || equals == 0) {
+          throw Error(where, "must have parameters as in rotary:base=500000, got '" +
+                                 std::string(pair) + "'");
+        }
+        std::string name(pair.substr(0, equals));
+        std::replace(name.begin(), name.end(), '-', '_');
+        last = &named.parameters[name];
+        *last = std::string(pair.substr(equals + 1));
+      }
+    }
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  for (const NamedScheme& named : list) {
+    check_parameters(find_scheme(named.scheme), named.parameters, where);
+  }
+  return list;
+}
+
+std::vector<Series> profiles_of(const NamedScheme& named, const ProfileOptions& options) {
+  if (options.length < 2 || options.length > kMostDistances) {
+    throw Error("plot.length", "must be 2 .. " + std::to_string(kMostDistances) +
+                                   " positions to have distances, got " +
+                                   std::to_string(options.length));
+  }
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(options.length));
+  std::iota(positions.begin(), positions.end(), options.first);
+  const Scheme& scheme = find_scheme(named.scheme);
+  SchemeRequest request;
+  request.width = options.width;
+  request.heads = options.heads;
+  request.head_dim = options.head_dim;
+  request.positions = positions;
+  request.parameters = named.parameters;
+  request.weights = named.weights;
+  const SchemeTable table = scheme.make(request);
+  return std::visit(Profiler{named, request, options}, table);
+}
+
+Plot plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options) {
+  std::map<SchemeKind, std::vector<Series>> panels;
+  std::vector<Series> all;
+  for (const NamedScheme& named : schemes) {
+    auto& panel = panels[find_scheme(named.scheme).kind];
+    for (Series& series : profiles_of(named, options)) {
+      all.push_back(series);
+      panel.push_back(std::move(series));
+    }
+  }
+  Plot plot{{}, Tensor<double>({options.length, static_cast<std::int64_t>(all.size()) + 1}), {}};
+  std::vector<std::string> columns = {"distance"};
+  for (std::int64_t distance = 0; distance < options.length; ++distance) {
+    plot.values(distance, 0) = static_cast<double>(distance);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      plot.values(distance, static_cast<std::int64_t>(i) + 1) =
+          all[i].y[static_cast<std::size_t>(distance)];
+    }
+  }
+  std::vector<Picture> pictures;
+  for (auto& [kind, series] : panels) {
+    const PanelText text = text_of(kind, options);
+    LineChart chart;
+    chart.title = text.title;
+    chart.x_label = "Distance in positions";
+    chart.y_label = text.y_label;
+    if (schemes.size() == 1) {
+      const std::string label = schemes[0].label();
+      chart.title = capital(label) + ", by distance";
+      if (series.size() > 1) {
+        for (Series& head : series) head.name.erase(0, label.size() + 2);  // "head 3"
+      }
+    } else if (series.size() == 1) {
+      chart.title = capital(series[0].name) + ", by distance";
+    }
+    chart.series = std::move(series);
+    pictures.push_back(draw(chart));
+  }
+  for (const Series& series : all) columns.push_back(series.name);
+  plot.names.title = "Schemes by distance";
+  plot.names.row_name = "Row";
+  plot.names.column_name = "Distance, " + all.front().name;
+  plot.names.about["columns"] = columns;
+  plot.picture = pictures.size() == 1 ? pictures.front() : stack("", pictures);
+  return plot;
+}
+
+}  // namespace sextant::app

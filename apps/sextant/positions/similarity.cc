@@ -1,0 +1,197 @@
+// `sextant similarity`: how similar two words are, with and without positions.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "commands.h"
+#include "options/scheme_choice.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
+#include "sextant/lessons/similarity.h"
+#include "sextant/models/model_folder.h"
+#include "sextant/text/segment.h"
+#include "streams/table_output.h"
+#include "streams/word_text.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr std::int64_t kWidth = 512;
+
+struct Similarity {
+  std::string first;
+  std::string second;
+  std::string text;
+  std::string vectors;
+  std::string model;
+  std::optional<std::pair<std::int64_t, std::int64_t>> positions;
+  std::string save_vectors;
+  SkipGram training;
+  std::optional<std::int64_t> width;
+  SchemeChoice choice;
+  Output output;
+};
+
+// Where vectors come from that are not trained here; empty: nowhere.
+const std::string& made_before(const Similarity& similarity) {
+  return similarity.vectors.empty() ? similarity.model : similarity.vectors;
+}
+
+WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
+  if (const std::string& from = made_before(similarity); !from.empty()) {
+    WordVectors vectors = similarity.model.empty() ? WordVectors::load(from)
+                                                   : learned_word_vectors(open_model_folder(from));
+    if (similarity.width.value_or(vectors.width()) != vectors.width()) {
+      throw Error("similarity.width", "must be the width of " + from + ", " +
+                                          std::to_string(vectors.width()) + ", got " +
+                                          std::to_string(*similarity.width));
+    }
+    return vectors;
+  }
+  const Progress progress("training word vectors ...");
+  SkipGram training = similarity.training;
+  training.width = similarity.width.value_or(kWidth);
+  return WordVectors::train(text->sentences, training);
+}
+
+std::pair<std::int64_t, std::int64_t> find_positions(const Similarity& similarity,
+                                                     const WordText* text, const std::string& first,
+                                                     const std::string& second) {
+  return similarity.positions ? *similarity.positions : text->places(first, second);
+}
+
+void check(const Similarity& similarity) {
+  const bool has_text = !similarity.text.empty();
+  const bool is_made = !made_before(similarity).empty();
+  if (!is_made && !has_text) {
+    throw CLI::RequiredError(
+        "--text FILE to train word vectors on, --vectors FILE.vec, or --model DIR,");
+  }
+  if (is_made && has_text == similarity.positions.has_value()) {
+    throw Error(
+        "similarity.positions",
+        has_text
+            ? "must not be given together with --text: with --vectors or --model a "
+              "text only gives the positions of the words"
+            : "must be given with --vectors or --model, unless --text is there to find them in");
+  }
+  similarity.choice.check();
+  similarity.output.format(kTextOrJson, "similarity");
+}
+
+void run(Similarity& similarity) {
+  std::optional<WordText> text;
+  if (!similarity.text.empty()) {
+    text = WordText::parse(similarity.text == "-" ? read_stdin() : read_file(similarity.text),
+                           similarity.text);
+  }
+  const WordText* text_or_null = text ? &*text : nullptr;
+  const WordVectors vectors = make_vectors(similarity, text_or_null);
+  if (!similarity.save_vectors.empty()) vectors.save(similarity.save_vectors);
+  // A word as it was written, else as the lower-cased text has it.
+  const auto known = [&](const std::string& word) {
+    check_utf8(word, "similarity.word");
+    return vectors.contains(word) ? word : lower_case(word);
+  };
+  const std::string first = known(similarity.first);
+  const std::string second = known(similarity.second);
+  const auto [at_first, at_second] = find_positions(similarity, text_or_null, first, second);
+  Sinusoidal options = sinusoidal_from(similarity.choice.parameters);
+  options.width = vectors.width();
+  const MixedSimilarity alike =
+      mixed_similarity(vectors, first, second, at_first, at_second, options);
+
+  if (similarity.output.format(kTextOrJson, "similarity").value_or(Format::text) == Format::json) {
+    Json json;
+    json["words"] = {first, second};
+    json["positions"] = {at_first, at_second};
+    json["width"] = options.width;
+    json["exponent"] = name_of(options.exponent);
+    json["parameters"] = similarity.choice.parameters;
+    json["word"] = alike.word;
+    json["position"] = alike.position;
+    json["both"] = alike.both;
+    return write_result(similarity.output, Format::json, to_text(json) + "\n");
+  }
+  std::string shown = "cosine similarity of '" + first + "' at position " +
+                      std::to_string(at_first) + " and '" + second + "' at position " +
+                      std::to_string(at_second) + ", width " + std::to_string(options.width) + "\n";
+  shown += aligned({{"  word", shortest(alike.word), "the two word vectors"},
+                    {"  position", shortest(alike.position), "the two rows of the table"},
+                    {"  both", shortest(alike.both), "sqrt(width) * word + position"}},
+                   false);
+  if (options.exponent != Exponent::standard) {
+    shown += "note: exponent " + std::string(name_of(options.exponent)) +
+             " is a common mistake, not the formula\n";
+  }
+  write_result(similarity.output, Format::text, shown);
+}
+
+}  // namespace
+
+void add_similarity(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "similarity",
+      "how similar two words are, with and without positions\n"
+      "Prints three cosine similarities of two words: of their vectors (skip-gram vectors trained "
+      "on the text, vectors from a file, or those of a model), of the sinusoidal encodings of "
+      "their positions, and of the sum, sqrt(width) * word + position.");
+  auto similarity = std::make_shared<Similarity>();
+  command.add_option("FIRST", similarity->first, "one word")->required();
+  command.add_option("SECOND", similarity->second, "another word")->required();
+  command
+      .add_option("--text", similarity->text,
+                  "train the vectors on this file, lower-cased; - reads stdin")
+      ->type_name("FILE");
+  auto* vectors =
+      command
+          .add_option("--vectors", similarity->vectors, "load vectors from this .vec file instead")
+          ->type_name("FILE");
+  auto* model = command
+                    .add_option("--model", similarity->model,
+                                "take the embedding of this model of `sextant train`")
+                    ->type_name("DIR")
+                    ->excludes(vectors);
+  command
+      .add_option_function<std::string>(
+          "--positions",
+          [similarity = similarity.get()](const std::string& text) {
+            similarity->positions = parse_pair(text, "similarity.positions");
+          },
+          "of the two words, such as 2,10, counted from 0 (default: those in the first sentence "
+          "that has both, else in the first that has each)")
+      ->type_name("A,B");
+  add_integer(command, "--width", similarity->width, 1, kMostInteger,
+              "of vectors and positions (default 512, or that of --vectors or --model)");
+  SkipGram& training = similarity->training;
+  constexpr std::int64_t kMostWords = 1 << 30;
+  for (CLI::Option* option :
+       {add_integer(command, "--window", training.window, 1, kMostWords,
+                    "training: context words on either side (default 5)"),
+        add_integer(command, "--epochs", training.epochs, 1, kMostWords,
+                    "training: passes over the text (default 5)"),
+        add_integer(command, "--minimum-count", training.minimum_count, 1, kMostWords,
+                    "training: rarer words get no vector (default 1)"),
+        add_integer(command, "--seed", training.seed, 0, kMostSeed, "training (default 0)")}) {
+    option->excludes(vectors)->excludes(model);  // they are trained already
+  }
+  command.add_option("--save-vectors", similarity->save_vectors, "save the vectors as a .vec file")
+      ->type_name("FILE");
+  similarity->output.add_to(command, kTextOrJson, "save as .json");
+  similarity->choice.add_to(command, "sinusoidal", [](const Scheme& scheme) -> std::string {
+    if (scheme.name == "sinusoidal") return "";
+    return "must be one of sinusoidal";
+  });
+  command.footer(
+      "Examples:\n"
+      "  sextant similarity black brown --text story.txt --positions 2,10 --width 512\n"
+      "  sextant similarity black brown --text story.txt --positions 2,10 --doubled-exponent\n"
+      "  sextant similarity king queen --vectors wiki.vec --positions 0,5 --json");
+  command.callback([similarity, &job] {
+    check(*similarity);
+    job = [similarity] { run(*similarity); };
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,124 @@
+// The two streams of a command.
+#include "streams/console.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "sextant/core/error.h"
+#include "sextant/core/printable.h"
+#include "streams/streams.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr std::size_t kLongestNote = 2000;  // bytes of a line on stderr
+
+winsize terminal_size() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return size;
+}
+
+std::string scalar_text(const Json& json) { return json.dump(-1, JsonBytes::replace); }
+
+bool is_row(const Json& json) {
+  return json.is_array() && std::none_of(json.begin(), json.end(),
+                                         [](const Json& item) { return item.is_structured(); });
+}
+
+// Objects one field per line; arrays of plain values on one line, so that a matrix looks like one.
+void append(std::string& out, const Json& json, std::size_t indent) {
+  if (!json.is_structured() || json.empty()) {
+    out += scalar_text(json);
+    return;
+  }
+  if (is_row(json)) {
+    const char* separator = "[";
+    for (const Json& item : json) {
+      out += separator + scalar_text(item);
+      separator = ", ";
+    }
+    out += "]";
+    return;
+  }
+  const std::string line = "\n" + std::string(indent + 2, ' ');
+  const char* separator = "";
+  const auto add = [&](const std::string& key, const Json& item) {
+    out += separator + line + key;
+    append(out, item, indent + 2);
+    separator = ",";
+  };
+  out += json.is_array() ? "[" : "{";
+  if (json.is_array()) {
+    for (const Json& item : json) add("", item);
+  } else {
+    for (const auto& [key, item] : json.items()) add(scalar_text(key) + ": ", item);
+  }
+  out += "\n" + std::string(indent, ' ') + (json.is_array() ? "]" : "}");
+}
+
+}  // namespace
+
+bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
+bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
+
+bool use_color() {
+  const char* off = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return stdout_is_terminal() && (off == nullptr || *off == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+std::int64_t terminal_width() {
+  const winsize size = terminal_size();
+  return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::int64_t terminal_height() {
+  const winsize size = terminal_size();
+  return size.ws_row > 0 ? size.ws_row : 24;
+}
+
+void print(std::string_view text) {
+  const int problem = write_stream(STDOUT_FILENO, text);
+  if (problem == EPIPE) throw ReaderGone{};
+  if (problem == 0) return;
+  throw Error("stdout", "cannot be written: " + std::generic_category().message(problem));
+}
+
+std::string to_text(const Json& json) {
+  std::string out;
+  append(out, json, 0);
+  return out;
+}
+
+void note(std::string_view text) {
+  // Nobody to tell that stderr is gone.
+  write_stream(STDERR_FILENO, "sextant: " + printable(text, kLongestNote) + "\n");
+}
+
+void Progress::show(std::string_view text) const {
+  if (!stderr_is_terminal()) return;
+  write_stream(STDERR_FILENO, "\r\033[K" + printable(text, kLongestNote));
+}
+
+std::string read_stdin(std::uint64_t limit) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (true) {
+    const std::size_t count = read_some_stdin(buffer);
+    if (count == 0) return text;
+    text.append(buffer.data(), count);
+    if (text.size() > limit) {
+      throw Error("stdin", "must be at most " + std::to_string(limit) + " bytes long");
+    }
+  }
+}
+
+}  // namespace sextant::app

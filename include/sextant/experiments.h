@@ -1,0 +1,5 @@
+// Experiments: train on short texts, test on long ones.
+#pragma once
+
+#include "sextant/experiments/extrapolation.h"
+#include "sextant/experiments/extrapolation_run.h"

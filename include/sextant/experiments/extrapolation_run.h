@@ -1,0 +1,78 @@
+// The experiment "train at one length, test at others": one small causal model per scheme, all with
+// the same budget, in a folder from which it can be resumed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sextant/experiments/extrapolation.h"
+#include "sextant/training/tasks/language_task.h"
+#include "sextant/training/trainer.h"
+
+namespace sextant {
+
+struct ExtrapolationScheme {
+  std::string label;   // of its row; its folder, with "-" for what no file name should have
+  std::string scheme;  // any of schemes(); a decoder's T5 has bidirectional = no unless it is said
+  std::map<std::string, std::string> parameters;
+};
+
+struct ExtrapolationOptions {
+  std::string folder;  // plan.json, results.json, and a training run per scheme; made if needed
+  std::vector<ExtrapolationScheme> schemes;
+
+  // What is the same for all: the model (its scheme, vocabulary and length are set here), the data
+  // (data.length is the length trained at, data.seed that of everything random), the optimiser.
+  TransformerConfig model{};
+  LanguageData data{};
+  double learning_rate = 2e-3;  // the peak; a tenth of it at the end of a cosine
+  double dropout = 0;
+
+  // One of the two. Minutes are for all schemes together, scoring included: a few steps of each are
+  // timed, and the number of steps that fits is used for all and stored in plan.json.
+  std::int64_t steps = 0;
+  double minutes = 0;
+
+  std::vector<std::int64_t> test_lengths;  // rising, at least 2
+  std::int64_t stride = 32;                // of sliding windows, 1 .. the shortest length
+  std::int64_t scored = 16384;             // tokens at most: see scored_tokens()
+
+  int threads = 0;
+  std::function<bool()> should_stop;  // asked after each step and each score: saves and returns
+  std::function<double()> clock;      // seconds, never decreasing; empty: the steady clock
+};
+
+// The progress of the experiment.
+struct ExtrapolationProgress {
+  std::size_t scheme = 0;                      // of options.schemes
+  std::string_view doing;                      // "measuring", "training", "scoring"
+  std::int64_t length = 0;                     // scored next
+  const TrainingProgress* training = nullptr;  // after each step
+};
+using ExtrapolationObserver = std::function<void(const ExtrapolationProgress&)>;
+
+struct ExtrapolationResult {
+  ExtrapolationTable table;  // rows in the order of options.schemes: all, unless stopped
+  bool stopped = false;
+};
+
+// Trains and scores what is missing. All schemes have the same batches in the same order and the
+// same initial weights, except those of the scheme itself; `held_out` is scored at all test
+// lengths. results.json is written after each scheme.
+//
+// The same call continues where it was stopped or killed. Everything that the runs depend on must
+// be the same (Error names what differs); further schemes are trained with the steps of the plan;
+// with other test lengths, stride, tokens or held-out text the trained models are scored again.
+//
+// Throws Error for options out of range ("extrapolation.OPTION"), for schemes that such a model
+// cannot have, for a text that is too short, for files that are damaged or cannot be written, and
+// as train().
+ExtrapolationResult extrapolate(const ExtrapolationOptions& options, const Tokenizer& tokenizer,
+                                const std::vector<std::int64_t>& tokens,
+                                const std::vector<std::int64_t>& held_out,
+                                const ExtrapolationObserver& observer = {});
+
+}  // namespace sextant

@@ -1,0 +1,7 @@
+// The small models of the teaching documents.
+#pragma once
+
+#include "sextant/lessons/heads.h"
+#include "sextant/lessons/order_lab.h"
+#include "sextant/lessons/sentence_attention.h"
+#include "sextant/lessons/similarity.h"

@@ -1,0 +1,64 @@
+// Attention over tokens: one head with freely chosen widths (A6), or many heads with an output
+// projection (A10).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sextant/attention/attention.h"
+#include "sextant/core/random.h"
+#include "sextant/core/tensor.h"
+#include "sextant/layers/embedding.h"
+#include "sextant/layers/linear.h"
+#include "sextant/schemes/added/position_table.h"
+#include "sextant/schemes/rotated/rotary.h"
+
+namespace sextant {
+
+// The result of a head: the attention map and the new representations.
+template <class T>
+struct HeadsResult {
+  Tensor<T> weights;  // [heads, q_len, k_len]
+  Tensor<T> output;   // [q_len, width of the output]
+};
+
+// A6: embedding table, linear maps with bias, sinusoidal positions added first; the table grows on
+// demand (A7), the causal mask is optional (A8).
+template <class T>
+struct SingleHead {
+  Embedding<T> embedding;
+  Linear<T> to_q, to_k, to_v;  // widths qk_dim, qk_dim, v_dim
+  PositionTable<T> positions;
+
+  // Weights in the order above from one generator.
+  SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim, std::int64_t v_dim,
+             std::uint32_t seed);
+  // indices: [length] token numbers. Throws Error for an index outside the table or an empty
+  // sentence.
+  HeadsResult<T> operator()(std::span<const std::int64_t> indices, bool causal = false);
+
+ private:
+  SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim, std::int64_t v_dim,
+             NumpyRandom random);
+};
+
+// A10: q, k, v projections of the model's width, split into heads, attend, join, output projection.
+// Positions are added to x by the caller, or a rotation of q and k, or both.
+template <class T>
+struct MultiHead {
+  std::int64_t heads;
+  Linear<T> to_q, to_k, to_v, to_out;  // [width, width] each
+
+  // width must be a multiple of heads.
+  MultiHead(std::int64_t width, std::int64_t head_count, NumpyRandom& random);
+  // x: [q_len, width] gives the queries, context: [k_len, width] the keys and values (x itself for
+  // self attention).
+  HeadsResult<T> operator()(View<const T> x, View<const T> context,
+                            const AttentionOptions<T>& options = {},
+                            const RotationTable<T>* rotation_q = nullptr,
+                            const RotationTable<T>* rotation_k = nullptr) const;
+};
+
+}  // namespace sextant

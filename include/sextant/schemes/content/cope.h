@@ -1,0 +1,27 @@
+// Contextual positions (Golovneva et al. 2024, 2405.18719): the distance of a key is the sum of the
+// query's gates for the keys up to it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sextant/core/tensor.h"
+#include "sextant/tables/content_term.h"
+
+namespace sextant {
+
+struct Cope {
+  // Whether the term is multiplied by the scale like <q, k> (the released code's default), or is
+  // added to what has been scaled (its `nodiv`, and the paper's listing).
+  bool scaled = true;
+};
+
+// With gates g_il = sigmoid(scale <q_i, k_l>) and positions p_ij = min(g_ij + ... + g_ii, npos - 1)
+// (equations 3 to 5), score(i, j) += z_i(p_ij), where z_i[n] = <q_i, table[n]> and z_i of a
+// fraction is interpolated between its neighbours; times the scale if `scaled`. Keys that anything
+// hides have gate 0. table: [npos, head_dim], npos >= 1, shared by the heads. For calls in which no
+// key after a query's own is visible; others are refused. Throws Error when a shape or a number is
+// wrong.
+std::shared_ptr<const ContentTerm> cope(const Cope& options, View<const double> table);
+
+}  // namespace sextant

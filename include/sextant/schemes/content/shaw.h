@@ -1,0 +1,28 @@
+// Shaw's relative positions (Shaw et al. 2018, 1803.02155): learned vectors by clipped distance,
+// added to keys and values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sextant/core/tensor.h"
+#include "sextant/tables/content_term.h"
+
+namespace sextant {
+
+struct Shaw {
+  std::int64_t max_distance = 16;  // K, 0 .. 2^20: larger distances count as this
+  // Of places 0, 1, ...; within +-2^53. Empty: a place is its id.
+  std::span<const std::int64_t> positions{};
+};
+
+// score(i, j) += scale <q_i, key_table[r]> and value_j += value_table[r] with r = clip(j - i, -K,
+// K)
+// + K (equations 3 and 4), for attention's options.content. Tables: [2K + 1, head_dim], shared by
+// the heads, or [heads, 2K + 1, head_dim]; value_table's last axis is v_dim, and it may be empty:
+// values stay as they are. Throws Error when an option, a shape or a number is wrong.
+std::shared_ptr<const ContentTerm> shaw(const Shaw& options, View<const double> key_table,
+                                        View<const double> value_table = {});
+
+}  // namespace sextant

@@ -1,0 +1,35 @@
+// ALiBi: a score falls by a fixed slope per step of distance (Press et al. 2021, 2108.12409,
+// section 3).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sextant/schemes/distance/alibi_slopes.h"
+#include "sextant/tables/distance_bias.h"
+
+namespace sextant {
+
+// How keys in the future are treated, where the paper has none.
+enum class BiasDirection {
+  symmetric,  // -slope * |distance|; only the mask decides whether the future is visible
+  causal,     // the future is hidden, -infinity
+};
+
+struct Alibi {
+  std::int64_t heads = 1;  // 1 .. 2^20
+  BiasDirection direction = BiasDirection::symmetric;
+  double max_bias = 8;  // 0 .. 1000
+};
+
+// values[head, key - query + length - 1], [heads, 2 length - 1]: -slope * |distance| in float64,
+// rounded once. For ids 0 .. length - 1 (or any ids that lie at most length - 1 apart). Throws
+// Error when an option is out of its range, and unless length is in 1 .. 2^28 with at most 2^31
+// numbers in the table. AttentionOptions::slopes does the same without a table.
+DistanceBias alibi(const Alibi& options, std::int64_t length);
+
+std::string_view name_of(BiasDirection direction) noexcept;
+// Throws Error(where, ...) that lists the names.
+BiasDirection parse_bias_direction(std::string_view name, std::string_view where);
+
+}  // namespace sextant

@@ -1,0 +1,27 @@
+// TISA: each head's bias is a sum of bells over the distance (Wennberg & Henter 2021, 2106.01950,
+// equation 6).
+#pragma once
+
+#include <cstdint>
+
+#include "sextant/core/tensor.h"
+#include "sextant/tables/distance_bias.h"
+
+namespace sextant {
+
+// All [heads, kernels], finite.
+struct Tisa {
+  Tensor<double> amplitudes{}, sharpness{}, offsets{};
+};
+
+// values[head, key - query + length - 1], [heads, 2 length - 1]: sum over s of amplitudes_s exp(-
+// |sharpness_s| (distance - offsets_s)^2), distance = key - query, in float64, rounded once. Throws
+// Error when the weights do not fit or are not finite, and unless length is in 1 .. 2^28 with at
+// most 2^31 numbers in the bias.
+DistanceBias tisa(const Tisa& weights, std::int64_t length);
+
+// The gradients of the weights from that of the bias, [heads, 2 length - 1]. Where sharpness is 0
+// its gradient is 0, between those of the two sides.
+Tisa tisa_backward(const Tisa& weights, View<const double> gradient);
+
+}  // namespace sextant

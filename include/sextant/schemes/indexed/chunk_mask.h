@@ -1,0 +1,24 @@
+// Chunked attention: tokens attend only to their own chunk, as in Llama 4's layers with rotation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant {
+
+struct ChunkMask {
+  std::int64_t chunk = 8192;  // ids of a chunk, >= 1
+  bool causal = true;         // hide the future within a chunk
+};
+
+// 0 where floor(key id / chunk) = floor(query id / chunk), and key id <= query id when causal; else
+// -infinity. Token n of the sequence has the id positions[n]: key n, and query n - offset. Tokens
+// beyond the list are hidden and attend to nothing. Position ids of the call of attention() replace
+// the list. Throws Error unless chunk >= 1 and ids are within +-2^53.
+std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
+                                              std::span<const std::int64_t> positions);
+
+}  // namespace sextant

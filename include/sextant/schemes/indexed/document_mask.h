@@ -1,0 +1,26 @@
+// Packed documents: a token attends only to its own document (Krell et al. 2021, 2107.02027).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant {
+
+// 0 where key and query are of the same document, and with causal where the key does not come
+// later; else -infinity. documents[n] is the document of token n, any number: of key n, and of
+// query n - offset. Documents may lie in pieces. Tokens beyond the list are hidden and attend to
+// nothing.
+std::shared_ptr<const IndexedBias> document_mask(std::span<const std::int64_t> documents,
+                                                 bool causal = false);
+
+// The documents of `length` tokens from the tokens that they start at: {0, 3} of 5 tokens makes
+// {0, 0, 0, 1, 1}. Throws Error unless starts begin with 0 and ascend; those beyond the length
+// start nothing.
+std::vector<std::int64_t> documents_from_starts(std::span<const std::int64_t> starts,
+                                                std::int64_t length);
+
+}  // namespace sextant

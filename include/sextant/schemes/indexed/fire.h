@@ -1,0 +1,51 @@
+// FIRE: a small network computes the bias from the logarithm of the distance, divided by that of
+// the query's own position (Li et al. 2023, 2310.04418, section 3).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sextant/core/tensor.h"
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant {
+
+struct Fire {
+  double threshold = 512;  // L, 0 .. 2^53: queries before it have the same denominator
+  double epsilon = 1e-6;   // added to the denominator, > 0
+};
+
+// All finite.
+struct FireWeights {
+  double c = 0.1;
+  double threshold_multiplier = 1;
+  Tensor<double> w1{}, b1{};  // [hidden]
+  Tensor<double> w2{};        // [heads, hidden]
+  Tensor<double> b2{};        // [heads]
+};
+
+// With psi(x) = ln(|c| x + 1), i the query's id and j the key's, and L = |threshold_multiplier
+// threshold|:
+//   x = psi(|i - j|) / (psi(max(L, i)) + epsilon)
+//   bias = b2 + sum over units of w2 relu(w1 x + b1)
+// The paper defines it for the past, j <= i; keys in the future are biased by |i - j|, with the
+// query's own denominator, so x may be above 1 there. In float64, rounded to float32 once.
+//
+// Token n of the sequence has the id positions[n]: key n, and query n - offset; tokens beyond the
+// list are hidden and attend to nothing, and so do heads beyond those of w2. Position ids of the
+// call of attention() replace the list. Memory is O(tokens + ids between the least and the largest)
+// as long as these are not many times the tokens; nothing transcendental is computed per pair then.
+// Throws Error when an option is out of its range, weights do not fit or make biases beyond
+// float32, or ids are not within +-2^53.
+//
+// The gradient that attention_backward() makes is in numbers of this file's own; fire_backward()
+// takes it to the weights.
+std::shared_ptr<const IndexedBias> fire(const Fire& options, const FireWeights& weights,
+                                        std::span<const std::int64_t> positions);
+
+// The gradients of the weights. At a kink of relu it is that of one side.
+FireWeights fire_backward(const Fire& options, const FireWeights& weights,
+                          View<const double> gradient);
+
+}  // namespace sextant

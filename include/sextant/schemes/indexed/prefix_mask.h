@@ -1,0 +1,20 @@
+// Prefix language models: the first tokens attend to one another in both directions, the rest is
+// causal (Raffel et al. 2019, 1910.10683, section 3.2.1).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant {
+
+// 0 where key id < prefix or key id <= query id, else -infinity. Token n of the sequence has the id
+// positions[n]: key n, and query n - offset (its own key is n). Tokens beyond the list are hidden
+// and attend to nothing. Position ids of the call of attention() replace the list. Throws Error
+// unless prefix >= 0 and ids are within +-2^53.
+std::shared_ptr<const IndexedBias> prefix_mask(std::int64_t prefix,
+                                               std::span<const std::int64_t> positions);
+
+}  // namespace sextant

@@ -1,0 +1,48 @@
+// Swin-v2's biases: a small network computes them from the logarithm of the offset of two patches,
+// so that they transfer to other windows (Liu et al. 2021, 2111.09883, section 3.3).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sextant/core/tensor.h"
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant {
+
+struct SwinV2 {
+  // The window in patches; 0: as many as the ids need, the least square when both are 0.
+  std::int64_t rows = 0, columns = 0;  // 0 .. 2^28
+  // The window that the network was trained with, by which offsets are scaled; 0: this one.
+  std::int64_t pretrained_rows = 0, pretrained_columns = 0;  // 0 .. 2^28, not 1
+};
+
+// bias = 16 sigmoid(w2 relu(w1 (g(rows), g(columns)) + b1)); all finite.
+struct SwinV2Weights {
+  Tensor<double> w1{};  // [hidden, 2]: of the offset in rows and in columns
+  Tensor<double> b1{};  // [hidden]
+  Tensor<double> w2{};  // [heads, hidden]
+};
+
+// g of an offset: sign(u) log2(1 + |u|) / 3 with u = 8 offset / (window - 1): within +-log2(9) / 3
+// =
+// +-1.0566 for the window's own offsets. 0 for a window of 1, whose only offset is 0.
+double swin_v2_coordinate(std::int64_t offset, std::int64_t window);
+
+// The bias by the offset query - key of two patches, computed once per offset and head in float64
+// and rounded to float32 once; ids, windows and errors as swin(). Its gradient in
+// attention_backward() is a sum per head and offset.
+std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
+                                           std::span<const std::int64_t> positions);
+
+// The table of these numbers, [(2 rows - 1) (2 columns - 1), heads], for swin(). rows and columns
+// must be given.
+Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights);
+
+// The gradients of the weights from what attention_backward() makes for the bias, as [1, heads x
+// offsets]. rows and columns must be given.
+SwinV2Weights swin_v2_backward(const SwinV2& options, const SwinV2Weights& weights,
+                               View<const double> gradient);
+
+}  // namespace sextant

@@ -1,0 +1,69 @@
+// Axial rotary positions of images and videos: some pairs turn by the row, others by the column
+// (and by the frame or the text's id).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sextant/schemes/rotated/rotary.h"
+
+namespace sextant {
+
+enum class AxialOrder {
+  row_first,     // pairs of the first id first     EVA-02, Qwen2-VL, Pixtral, DINOv3, FLUX, Wan
+  column_first,  // the last two axes swapped       rope-vit, SAM 2, Llama 4's and torchtune's
+                 // vision
+};
+
+enum class AxialFrequencies {
+  per_axis,  // base^(-2m / w): a separate ladder for each axis of w channels
+  shared,    // base^(-2m / n), one ladder of all n channels, entries to the axes in turn   Pixtral
+};
+
+enum class AxialCoordinates {
+  index,     // the id itself, plus `first`
+  centered,  // 2 pi u, u = (2 id + 1) / size - 1 in (-1, 1)                              DINOv3
+};
+
+struct RotaryAxial {
+  std::int64_t head_dim = 0;  // these seven as in Rotary
+  std::int64_t rotary_dim = 0;
+  double base = 10000;
+  RotaryLayout layout = RotaryLayout::half_split;
+  RotarySpan span = RotarySpan::first;
+  Precision precision = Precision::exact;
+  int threads = 0;
+  AxialOrder order = AxialOrder::row_first;
+  AxialFrequencies frequencies = AxialFrequencies::per_axis;
+  // Channels of each axis, 2 or 3 of them, even, sum rotary_dim, in the order of the ids; empty: as
+  // equal as whole pairs can be for 2 axes (3 when the ids have three), the first taking the rest.
+  std::vector<std::int64_t> axis_dims{};
+  AxialCoordinates coordinates = AxialCoordinates::index;
+  int first = 0;  // 0 or 1: the coordinate of the first cell, of all axes; not with `centered`
+  // The grid, 1 .. 2^53: what `centered` divides by, and how cells without rows and columns are
+  // numbered. Unset: the least that holds all ids; for cells columns = ceil(sqrt(last cell + 1)).
+  std::optional<std::int64_t> columns{};
+  std::optional<std::int64_t> rows{};
+};
+
+// Angle of a pair is the coordinate of its axis times its frequency. ids: [tokens, 2] row and
+// column, or [tokens, 3] with a frame (or a text's id) before them. Tables and errors as rotary().
+template <Floating T = float>
+RotationTable<T> rotary_axial(const RotaryAxial& options, View<const std::int64_t> ids);
+// Cells of an image numbered row by row: row = cell / columns, column = cell % columns. Two axes.
+template <Floating T = float>
+RotationTable<T> rotary_axial(const RotaryAxial& options, std::int64_t cells);
+template <Floating T = float>
+RotationTable<T> rotary_axial(const RotaryAxial& options, std::span<const std::int64_t> cells);
+
+// Radians per unit of the coordinate (of u where it is centered) of each pair, for that many axes.
+RotationFrequencies rotation_frequencies(const RotaryAxial& options, std::int64_t axes = 2);
+
+std::string_view name_of(AxialOrder) noexcept;
+std::string_view name_of(AxialFrequencies) noexcept;
+std::string_view name_of(AxialCoordinates) noexcept;
+
+}  // namespace sextant

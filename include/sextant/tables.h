@@ -1,0 +1,8 @@
+// The plain tables that schemes make and kernels read: rotations, distance biases, indexed biases
+// and content terms.
+#pragma once
+
+#include "sextant/tables/content_term.h"
+#include "sextant/tables/distance_bias.h"
+#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/rotation_table.h"

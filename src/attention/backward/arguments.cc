@@ -1,0 +1,156 @@
+// Checks what a caller gave to attention_backward().
+#include "attention/backward/arguments.h"
+
+#include <string>
+#include <variant>
+
+#include "core/overlap.h"
+
+namespace sextant::detail {
+namespace {
+
+constexpr std::string_view kFunction = "attention_backward";
+
+std::string name_of_argument(std::string_view argument) {
+  return std::string(kFunction) + "." + std::string(argument);
+}
+
+template <class T>
+void check_shape(std::string_view argument, View<T> view, const Shape& wanted) {
+  if (!(view.shape() == wanted)) {
+    throw Error(name_of_argument(argument),
+                "must be " + wanted.to_string() + ", got " + view.shape().to_string());
+  }
+  check_memory(name_of_argument(argument), view);
+}
+
+// One gradient against what it must look like and the arrays that are read or written beside it.
+class GradientChecker {
+ public:
+  template <class T, class Against>
+  void operator()(std::string_view name, View<T> gradient, const Shape& wanted,
+                  const Against& against) const {
+    if (!is_wanted(gradient)) return;
+    const std::string argument = "gradients." + std::string(name);
+    check_shape(argument, gradient, wanted);
+    check_output(name_of_argument(argument), gradient);
+    against([&](std::string_view other_name, const auto& other) {
+      if (surely_overlap(other, gradient)) {
+        throw Error(name_of_argument(argument), "must not overlap " + std::string(other_name));
+      }
+    });
+  }
+};
+
+[[noreturn]] void refuse_gradient(std::string_view name, std::string_view needs) {
+  throw Error(name_of_argument("gradients." + std::string(name)),
+              "must go with " + std::string(needs));
+}
+
+}  // namespace
+
+template <class T>
+bool BackwardArguments<T>::mask_is_shared() const noexcept {
+  if (mask == nullptr) return false;
+  const bool over_batch = mask_strides[0] == 0 && scores.batch > 1;
+  const bool over_heads = mask_strides[1] == 0 && scores.heads_q > 1;
+  const bool over_segments =
+      mask_strides[2] == 0 && mask_strides[3] == 0 && scores.segment_count() > 1;
+  return over_batch || over_heads || over_segments;
+}
+
+template <class T>
+BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const T> v,
+                                    View<const T> out, View<const T> dout,
+                                    const AttentionGradients<T>& gradients,
+                                    const AttentionOptions<T>& options,
+                                    View<const float> log_sum_exp) {
+  using Wide = typename AttentionGradients<T>::Wide;
+  BackwardArguments<T> b{.scores = check_scores<T>(kFunction, q, k, options),
+                         .v = v,
+                         .out = out,
+                         .dout = dout,
+                         .wanted = gradients,
+                         .log_sum_exp = {}};
+  const Arguments<T>& a = b.scores;
+  if (v.rank() != 4) {
+    throw Error(name_of_argument("v"),
+                "must be [batch, heads_k, k_len, v_dim], got " + v.shape().to_string());
+  }
+  check_shape("v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
+  const Shape output{a.batch, a.heads_q, a.q_len, v.size(3)};
+  check_v<T>(kFunction, a, v);  // what a content term makes of v_dim
+  check_shape("out", out, output);
+  check_shape("dout", dout, output);
+  if (is_wanted(log_sum_exp)) {
+    check_shape("log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
+    b.log_sum_exp = log_sum_exp;
+  }
+
+  const auto inputs = [&](const auto& look) {
+    look("q", q);
+    look("k", k);
+    look("v", v);
+    look("out", out);
+    look("dout", dout);
+  };
+  const GradientChecker check;
+  check("q", gradients.q, q.shape(), inputs);
+  check("k", gradients.k, k.shape(), [&](const auto& look) {
+    inputs(look);
+    look("gradients.q", gradients.q);
+  });
+  check("v", gradients.v, v.shape(), [&](const auto& look) {
+    inputs(look);
+    look("gradients.q", gradients.q);
+    look("gradients.k", gradients.k);
+  });
+  const auto nothing = [](const auto&) {};
+  if (is_wanted(gradients.bias)) {
+    if (options.bias == nullptr) refuse_gradient("bias", "options.bias");
+    check("bias", gradients.bias, options.bias->values.shape(), nothing);
+  }
+  if (is_wanted(gradients.slopes)) {
+    if (options.slopes.empty()) refuse_gradient("slopes", "options.slopes");
+    check("slopes", gradients.slopes, Shape{a.heads_q}, nothing);
+  }
+  if (is_wanted(gradients.sinks)) {
+    if (options.sinks.empty()) refuse_gradient("sinks", "options.sinks");
+    check("sinks", gradients.sinks, Shape{a.heads_q}, nothing);
+  }
+  if (is_wanted(gradients.indexed)) {
+    if (options.indexed == nullptr || options.indexed->gradient_size() == 0) {
+      refuse_gradient("indexed", "an indexed bias that learns");
+    }
+    check("indexed", gradients.indexed, Shape{options.indexed->gradient_size()}, nothing);
+  }
+  if (is_wanted(gradients.content)) {
+    if (options.content == nullptr) refuse_gradient("content", "options.content");
+    check("content", gradients.content, Shape{options.content->gradient_size()}, nothing);
+  }
+  if (is_wanted(gradients.mask)) {
+    const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
+    if (mask == nullptr) refuse_gradient("mask", "a float mask");
+    const View<Wide> gradient = gradients.mask;
+    check("mask", gradient, mask->shape(), [&](const auto& look) { look("the mask", *mask); });
+    b.mask = gradient.data();
+    for (int axis = 0; axis < gradient.rank(); ++axis) {
+      const auto target = static_cast<std::size_t>(4 - gradient.rank() + axis);
+      b.mask_strides[target] = gradient.size(axis) == 1 ? 0 : gradient.stride(axis);
+    }
+  }
+  return b;
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                   \
+  template struct BackwardArguments<T>;                                          \
+  template BackwardArguments<T> check_backward(                                  \
+      View<const T>, View<const T>, View<const T>, View<const T>, View<const T>, \
+      const AttentionGradients<T>&, const AttentionOptions<T>&, View<const float>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::detail

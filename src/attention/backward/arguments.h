@@ -1,0 +1,91 @@
+// A backward call after checking.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "attention/call/arguments.h"
+#include "sextant/attention/backward.h"
+
+namespace sextant::detail {
+
+// Whether a view asks for something: an empty one is of rank 1 without memory.
+template <class T>
+bool is_wanted(View<T> view) noexcept {
+  return view.data() != nullptr || view.rank() != 1;
+}
+
+template <class T>
+struct BackwardArguments {
+  using Wide = typename AttentionGradients<T>::Wide;
+
+  Arguments<T> scores;
+  View<const T> v, out, dout;
+  AttentionGradients<T> wanted;
+  // The mask's gradient like the mask itself, axes of size 1 with stride 0; null: not wanted.
+  Wide* mask = nullptr;
+  std::array<std::int64_t, 4> mask_strides{};
+  View<const float> log_sum_exp;  // empty: to be computed
+
+  // Gradients by distance: as lines, or pair by pair where distances are those of position ids.
+  bool wants_distances() const noexcept { return !scores.by_ids && wants_bias_or_slopes(); }
+  bool wants_distances_by_ids() const noexcept { return scores.by_ids && wants_bias_or_slopes(); }
+  bool wants_sinks() const noexcept { return is_wanted(wanted.sinks); }
+  bool wants_indexed() const noexcept { return is_wanted(wanted.indexed); }
+  // Whether an element of the mask's gradient is a sum over several sequences or key heads.
+  bool mask_is_shared() const noexcept;
+  // Whether units add to the same sums, and so have to do it in order.
+  bool units_share_sums() const noexcept { return mask_is_shared() || wants_ordered(); }
+  // Whether there are sums over all units that are made in their order: of BackwardPart.
+  bool wants_ordered() const noexcept { return wants_indexed() || wants_distances_by_ids(); }
+
+  // Sequences times key heads: what gradients of k and v are sums within. Sequences outermost.
+  std::int64_t units() const noexcept {
+    return scores.batch * scores.segment_count() * scores.heads_k;
+  }
+  Sequence sequence_of_unit(std::int64_t unit) const noexcept {
+    return scores.sequence(unit / scores.heads_k);
+  }
+  std::int64_t key_head_of_unit(std::int64_t unit) const noexcept { return unit % scores.heads_k; }
+  std::int64_t group() const noexcept { return scores.heads_q / scores.heads_k; }
+
+ private:
+  bool wants_bias_or_slopes() const noexcept {
+    return is_wanted(wanted.bias) || is_wanted(wanted.slopes);
+  }
+};
+
+// Writes 0 to every element.
+template <class T>
+void fill_zero(View<T> view) {
+  if (view.count() == 0) return;
+  std::array<std::int64_t, kMaxRank> index{};
+  T* at = view.data();
+  for (;;) {
+    *at = T(0);
+    int axis = view.rank() - 1;
+    for (; axis >= 0; --axis) {
+      auto& i = index[static_cast<std::size_t>(axis)];
+      at += view.stride(axis);
+      if (++i < view.size(axis)) break;
+      at -= i * view.stride(axis);
+      i = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+template <class T>
+void zero_mask_gradient(const BackwardArguments<T>& b) {
+  fill_zero(b.wanted.mask);
+}
+
+// Throws Error("attention_backward.<argument>", ...) for the first thing that does not fit.
+template <class T>
+BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const T> v,
+                                    View<const T> out, View<const T> dout,
+                                    const AttentionGradients<T>& gradients,
+                                    const AttentionOptions<T>& options,
+                                    View<const float> log_sum_exp);
+
+}  // namespace sextant::detail

@@ -1,0 +1,341 @@
+// Cuts a call into tasks for the backward kernel and adds up what they make.
+#include "attention/backward/fused_backward.h"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "attention/backward/key_sums.h"
+#include "attention/backward/order.h"
+#include "attention/call/biases.h"
+#include "attention/forward/kernel_rows.h"
+#include "attention/forward/thread_work.h"
+#include "attention/plain/each_row.h"
+#include "attention/plain/plain_backward.h"
+#include "core/scratch_lease.h"
+#include "kernels/attention/backward_block.h"
+#include "kernels/attention/score_block.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant::detail {
+namespace {
+
+using Task = BackwardOrder::Walk::Task;
+using Turn = BackwardOrder::Turn;
+
+// Units whose counters share lines of the cache are taken by one thread, so many at most.
+constexpr std::int64_t kMostTogether = 8;
+
+std::int64_t blocks_of(const Sequence& at) {
+  return (at.q_len + kBackwardQueries - 1) / kBackwardQueries;
+}
+
+// A call on its way: what all tasks share, and what those of a thread do.
+template <class T>
+struct Call {
+  const BackwardArguments<T>& arguments;
+  BackwardSums<T>& sums;
+  KeySums& key_sums;
+  BackwardOrder& order;
+  KeySums::Spare& spare;
+};
+
+// One block of queries of one head of one sequence.
+template <class T>
+class BlockTask {
+ public:
+  BlockTask(const Call<T>& call, const Task& task, const Turn& turn)
+      : call_(call),
+        b_(call.arguments),
+        a_(b_.scores),
+        task_(task),
+        turn_(turn),
+        biases_{a_, b_.sequence_of_unit(task.unit), 0},
+        part_(b_) {
+    const Sequence& at = biases_.sequence;
+    const std::int64_t blocks = blocks_of(at);
+    const std::int64_t key_head = b_.key_head_of_unit(task.unit);
+    const std::int64_t head = key_head * b_.group() + task.number / blocks;
+    biases_.head = head;
+    // The last block first: with a causal mask it is the longest.
+    first_query_ = (blocks - 1 - task.number % blocks) * kBackwardQueries;
+    const std::int64_t queries = std::min<std::int64_t>(kBackwardQueries, at.q_len - first_query_);
+    block_ = {.q = query_rows(a_.q, at, head, first_query_),
+              .k = key_rows(a_.k, at, key_head),
+              .v = key_rows(b_.v, at, key_head),
+              .out = query_rows(b_.out, at, head, first_query_),
+              .dout = query_rows(b_.dout, at, head, first_query_),
+              .queries = queries,
+              .head_dim = a_.head_dim,
+              .v_dim = b_.v.size(3),
+              .scale = static_cast<float>(a_.scale * kLog2E),
+              .natural_scale = static_cast<float>(a_.scale),
+              .softcap = static_cast<float>(a_.softcap * kLog2E),
+              .sink = static_cast<float>(a_.sink(head) * kLog2E),
+              .first = first_,
+              .last = last_};
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const KeyRange range = a_.visible(at, first_query_ + i);
+      first_[i] = static_cast<std::int32_t>(range.first);
+      last_[i] = static_cast<std::int32_t>(range.last);
+    }
+    block_.k_rotation = key_rotation(a_, at, key_head);
+    block_.q_rotation = query_rotation(a_, at, head).from(first_query_);
+    if (is_wanted(b_.log_sum_exp)) {
+      block_.log_sum_exp = &b_.log_sum_exp(at.batch, head, at.q_begin + first_query_);
+      block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
+    }
+    if (is_wanted(b_.wanted.q)) {
+      block_.dq = query_output(b_.wanted.q, at, head, first_query_);
+    }
+    if (biases_.by_pair()) block_.tiles = {fill_tile, this};
+    if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
+    block_.wants_line_gradient = b_.wants_distances();
+    block_.line_key = first_key();
+    if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
+    block_.turns = {wait, done, this};
+  }
+
+  BlockTask(const BlockTask&) = delete;
+  BlockTask& operator=(const BlockTask&) = delete;
+
+  // Returns whether all was finite.
+  bool run() {
+    const std::int64_t kernel_floats = backward_block_scratch(block_);
+    const std::int64_t line = line_floats();
+    const std::int64_t margin = kGroupLanes;
+    const ScratchLease memory(kernel_floats + kBlockLanes * kBackwardKeys + 2 * line + 2 * margin);
+    rows_ = memory.data() + kernel_floats;
+    float* distances = rows_ + kBlockLanes * kBackwardKeys;
+    if (biases_.by_distance()) prepare_distances(distances);
+    if (b_.wants_distances()) {
+      gradients_ = distances + line + margin;
+      std::fill_n(gradients_ - margin, line + 2 * margin, 0.0F);
+      block_.line_gradient = gradients_ + (line_origin() - first_key());
+    }
+    std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
+    const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len,
+                                                  call_.order.is_shared(task_.unit), call_.spare);
+    block_.dk = sums.k;
+    block_.dv = sums.v;
+    const bool finite = backward_block(block_, memory.data());
+    turn_.wait_for_all();
+    add_to_sums();
+    return finite;
+  }
+
+ private:
+  std::int64_t first_key() const { return first_[0] / kBackwardKeys * kBackwardKeys; }
+  std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
+  // A line holds the distances of all blocks of keys that the kernel looks at, ascending with the
+  // query; its first is that of query 0 and last_key, one more than anybody sees.
+  std::int64_t line_floats() const {
+    return biases_.by_distance() || b_.wants_distances()
+               ? kBackwardQueries + last_key() - first_key()
+               : 0;
+  }
+  std::int64_t line_origin() const { return last_key(); }
+
+  void prepare_distances(float* memory) {
+    const std::int64_t own = a_.own_key(biases_.sequence, first_query_);
+    const std::int64_t count = line_floats();
+    least_distance_ = first_key() - (own + kBackwardQueries - 1);
+    distances_ = memory;
+    biases_.fill_distances(least_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
+    if (biases_.by_pair()) return;
+    std::reverse(memory, memory + count);
+    block_.line = memory + (line_origin() - first_key());
+  }
+
+  static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
+                        std::int64_t first_key, std::int64_t keys, float* tile) {
+    const auto& task = *static_cast<const BlockTask*>(context);
+    if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
+    task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
+                           task.distances_, task.least_distance_, task.rows_, kBackwardKeys);
+    biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
+  }
+
+  // The address of the mask gradient's element for a query of the task and key 0.
+  float* mask_at(std::int64_t query) const {
+    const Sequence& at = biases_.sequence;
+    const auto& strides = b_.mask_strides;
+    return b_.mask + at.batch * strides[0] + biases_.head * strides[1] +
+           (at.q_begin + first_query_ + query) * strides[2] + at.k_begin * strides[3];
+  }
+
+  // Along an axis of keys, gradients are added while it is the task's turn with these keys; where
+  // the mask is the same for all keys, at the task's end.
+  static void take_gradients(void* context, std::int64_t first_query, std::int64_t queries,
+                             std::int64_t first_key, std::int64_t keys, const float* tile,
+                             std::int64_t row) {
+    auto& task = *static_cast<BlockTask*>(context);
+    if (task.b_.wants_ordered()) {
+      // Biases of the tile are lanes by now, and their rows free.
+      turn_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
+      task.part_.add(task.biases_.sequence, task.biases_.head, task.first_query_ + first_query,
+                     queries, first_key, keys, task.rows_, kBackwardKeys);
+    }
+    if (task.b_.mask == nullptr) return;
+    const std::int64_t stride = task.b_.mask_strides[3];
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const std::int64_t query = first_query + i;
+      float* to = task.mask_at(query) + first_key * stride;
+      if (stride == 0) {
+        float sum = 0;
+        for (std::int64_t j = 0; j < keys; ++j) sum += tile[j * row + i];
+        task.mask_rows_[query] += sum;
+      } else {
+        for (std::int64_t j = 0; j < keys; ++j) to[j * stride] += tile[j * row + i];
+      }
+    }
+  }
+
+  static void wait(void* context, std::int64_t first_key) {
+    const auto& task = *static_cast<BlockTask*>(context);
+    task.turn_.wait_for(first_key);
+  }
+  static void done(void* context, std::int64_t next_key) {
+    const auto& task = *static_cast<BlockTask*>(context);
+    task.turn_.report(next_key);
+  }
+
+  // With all tasks before this one finished.
+  void add_to_sums() {
+    const Sequence& at = biases_.sequence;
+    const std::int64_t head = biases_.head;
+    if (gradients_ != nullptr && at.k_len > 0) {
+      // gradients_[n] is that of query - key = n - line_origin(), the query counted in the task.
+      float* sums = call_.sums.distances(at, head);
+      const std::int64_t distances = at.q_len + at.k_len - 1;
+      const std::int64_t last = at.q_len - 1 - first_query_ + line_origin();
+      const std::int64_t begin = std::max<std::int64_t>(0, last - distances + 1);
+      const std::int64_t end = std::min(line_floats(), last + 1);
+      for (std::int64_t n = begin; n < end; ++n) sums[last - n] += gradients_[n];
+    }
+    if (b_.wants_sinks()) call_.sums.sink(at, head) += sink_gradient_;
+    if (b_.wants_ordered()) call_.sums.add(head, part_);
+    if (b_.mask == nullptr || b_.mask_strides[3] != 0) return;
+    for (std::int64_t i = 0; i < block_.queries; ++i) *mask_at(i) += mask_rows_[i];
+  }
+
+  const Call<T>& call_;
+  const BackwardArguments<T>& b_;
+  const Arguments<T>& a_;
+  Task task_;
+  const Turn& turn_;
+  HeadBiases<T> biases_;
+  std::int64_t first_query_ = 0;
+  BackwardBlock block_;
+  std::int32_t first_[kBackwardQueries], last_[kBackwardQueries];
+  float mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
+  float* rows_ = nullptr;              // [64][64]: biases of a tile before they become lanes
+  const float* distances_ = nullptr;   // what distances add, from least_distance_ on
+  float* gradients_ = nullptr;         // their gradients
+  std::int64_t least_distance_ = 0;
+  double sink_gradient_ = 0;
+  BackwardPart<T> part_;
+};
+
+template <class T>
+bool finish_unit(const Call<T>& call, std::int64_t unit) {
+  const BackwardArguments<T>& b = call.arguments;
+  const Sequence at = b.sequence_of_unit(unit);
+  const std::int64_t key_head = b.key_head_of_unit(unit);
+  const KeySums::Sums& sums =
+      call.key_sums.of(unit, at.k_len, call.order.is_shared(unit), call.spare);
+  const auto store = [&](const View<T>& to, float* rows, double scale,
+                         const RotationRows& rotation) {
+    return !is_wanted(to) ||
+           store_key_gradients({rows, at.k_len, to.size(3)}, static_cast<float>(scale), rotation,
+                               key_output(to, at, key_head));
+  };
+  const bool k_finite =
+      store(b.wanted.k, sums.k, b.scores.scale, key_rotation(b.scores, at, key_head));
+  const bool v_finite = store(b.wanted.v, sums.v, 1, {});
+  call.key_sums.release(unit, call.spare);
+  return k_finite && v_finite;
+}
+
+// Runs a task and what follows from it.
+template <class T>
+bool run_task(const Call<T>& call, const Task& task) {
+  const Turn turn(call.order, task);
+  const bool finite = BlockTask<T>(call, task, turn).run();
+  return (!call.order.is_last(task) || finish_unit(call, task.unit)) && finite;
+}
+
+// What infinities and NaN make of a unit is defined by the plain path.
+template <class T>
+void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
+                  const std::vector<std::int64_t>& units) {
+  BackwardArguments<T> of_units = b;
+  of_units.mask = nullptr;
+  of_units.wanted.indexed = {};
+  if (b.wants_distances_by_ids()) {
+    of_units.wanted.bias = {};
+    of_units.wanted.slopes = {};
+  }
+  for_each_row(static_cast<std::int64_t>(units.size()), kBlockWork, b.scores.threads,
+               plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
+                 plain_backward_unit(of_units, units[static_cast<std::size_t>(n)], sums, memory);
+               });
+  if (b.mask == nullptr && !b.wants_ordered()) return;
+  // Sums over units cannot be told apart: these gradients are made again as a whole.
+  BackwardArguments<T> of_all = b;
+  of_all.wanted = {.indexed = b.wanted.indexed};
+  if (b.wants_distances_by_ids()) {
+    of_all.wanted.bias = b.wanted.bias;
+    of_all.wanted.slopes = b.wanted.slopes;
+  }
+  BackwardSums<T> again(of_all);
+  zero_mask_gradient(b);
+  plain_backward(of_all, again);
+  sums.take_ordered(again);
+}
+
+}  // namespace
+
+template <class T>
+void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
+  const Arguments<T>& a = b.scores;
+  const std::int64_t units = b.units();
+  KeySums key_sums(b);
+  BackwardOrder order(units, b.units_share_sums(), [&](std::int64_t unit) {
+    return b.group() * blocks_of(b.sequence_of_unit(unit));
+  });
+  std::vector<std::int64_t> unfinished;  // units that are not finite
+  std::mutex mutex;
+  KeySums::Spare spare;
+  for (std::int64_t unit = 0; unit < units; ++unit) {
+    if (b.sequence_of_unit(unit).q_len > 0) continue;
+    finish_unit<T>({b, sums, key_sums, order, spare}, unit);
+  }
+
+  const double work = 2.5 * a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + b.v.size(3)));
+  const std::int64_t threads = a.threads == 0 ? default_threads() : a.threads;
+  const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
+  const int workers = static_cast<int>(std::min({threads, useful, order.tasks()}));
+  if (workers == 0) return;  // every sequence is empty
+  const std::int64_t together =
+      std::clamp<std::int64_t>(units / (kLeastTurns * workers), 1, kMostTogether);
+  parallel_for(workers, workers, [&](std::int64_t) {
+    KeySums::Spare own;
+    BackwardOrder::Walk walk(order, together);
+    for (Task task{}; walk.next(task);) {
+      if (run_task<T>({b, sums, key_sums, order, own}, task)) continue;
+      const std::lock_guard lock(mutex);
+      unfinished.push_back(task.unit);
+    }
+  });
+  if (unfinished.empty()) return;
+  std::sort(unfinished.begin(), unfinished.end());
+  unfinished.erase(std::unique(unfinished.begin(), unfinished.end()), unfinished.end());
+  redo_plainly(b, sums, unfinished);
+}
+
+template void fused_backward(const BackwardArguments<float>&, BackwardSums<float>&);
+template void fused_backward(const BackwardArguments<float16>&, BackwardSums<float16>&);
+template void fused_backward(const BackwardArguments<bfloat16>&, BackwardSums<bfloat16>&);
+
+}  // namespace sextant::detail

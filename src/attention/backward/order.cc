@@ -1,0 +1,70 @@
+// Taking tasks and waiting for one's turn.
+#include "attention/backward/order.h"
+
+#include <algorithm>
+
+namespace sextant::detail {
+
+bool BackwardOrder::Walk::take_from(std::int64_t unit, Task& task) noexcept {
+  const std::int64_t count = order_.tasks_of(unit);
+  auto& counter = order_.next_[at(unit)];
+  if (counter.load(std::memory_order_relaxed) >= count) return false;
+  const std::int64_t number = counter.fetch_add(1, std::memory_order_relaxed);
+  task = {unit, number};
+  return number < count;
+}
+
+bool BackwardOrder::Walk::next(Task& task) noexcept {
+  if (order_.one_chain_) {
+    // All units in order, a unit's tasks before the next one's.
+    for (; unit_ < order_.units_; ++unit_) {
+      if (take_from(unit_, task)) return true;
+    }
+    return false;
+  }
+  while (!helps_) {
+    for (; unit_ < end_; ++unit_) {
+      if (take_from(unit_, task)) return true;
+    }
+    unit_ = order_.unit_.fetch_add(together_, std::memory_order_relaxed);
+    end_ = std::min(unit_ + together_, order_.units_);
+    if (unit_ >= order_.units_) {
+      helps_ = true;
+      unit_ = 0;
+    }
+  }
+  for (; unit_ < order_.units_; ++unit_) {
+    if (take_from(unit_, task)) return true;
+  }
+  return false;
+}
+
+std::atomic<std::int32_t>* BackwardOrder::before(const Walk::Task& task) const noexcept {
+  const std::int64_t number = first_[at(task.unit)] + task.number;
+  if (task.number == 0 && !(one_chain_ && number > 0)) return nullptr;
+  return &progress_[at(number - 1)];
+}
+
+void BackwardOrder::set(const Walk::Task& task, std::int32_t value) noexcept {
+  if (is_last(task) && !one_chain_) return;  // nobody comes after it
+  auto& progress = progress_[at(first_[at(task.unit)] + task.number)];
+  // Sequentially consistent, not just a release: notify_all() of libstdc++ 12 loads the number of
+  // waiters and wakes nobody if it is zero, and that load must not come before this store is seen.
+  progress.store(value, std::memory_order_seq_cst);
+  progress.notify_all();
+}
+
+void BackwardOrder::wait_for(const Walk::Task& task, std::int64_t key) const noexcept {
+  const auto* progress = before(task);
+  if (progress == nullptr) return;
+  for (std::int32_t seen; (seen = progress->load(std::memory_order_acquire)) <= key;) {
+    progress->wait(seen, std::memory_order_acquire);
+  }
+}
+
+BackwardOrder::Turn::~Turn() {
+  wait_for_all();
+  order_.set(task_, kFinished);
+}
+
+}  // namespace sextant::detail

@@ -1,0 +1,42 @@
+// What one task adds to sums that all tasks share: the gradients of an indexed bias, and those of
+// biases by distance where distances are between position ids. Every task sums up in memory of its
+// own, and parts are added in the order of tasks, so that threads change no bit.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attention/backward/arguments.h"
+
+namespace sextant::detail {
+
+// Of pairs of one head of one sequence.
+template <class T>
+class BackwardPart {
+ public:
+  // [gradient_size] of the indexed bias, [columns] of the bias by distance, 1 of the slope: what is
+  // not wanted has no numbers, the slope 0.
+  explicit BackwardPart(const BackwardArguments<T>& arguments);
+
+  // The gradients of scores [queries, keys], counted in the sequence; 0 where hidden.
+  void add(const Sequence& at, std::int64_t head, std::int64_t first_query, std::int64_t queries,
+           std::int64_t first_key, std::int64_t keys, const float* dscores,
+           std::int64_t row_stride);
+
+  void clear() noexcept { std::fill(sums_.begin(), sums_.end(), 0.0); }
+  std::span<const double> indexed() const noexcept { return {sums_.data(), indexed_}; }
+  std::span<const double> bias() const noexcept { return {sums_.data() + indexed_, columns_}; }
+  double slope() const noexcept { return sums_.empty() ? 0 : sums_.back(); }
+
+ private:
+  void add_by_ids(const Sequence& at, std::int64_t query, std::int64_t first_key, std::int64_t keys,
+                  const float* dscores);
+
+  const BackwardArguments<T>& b_;
+  std::size_t indexed_ = 0, columns_ = 0;
+  std::vector<double> sums_;  // empty: nothing is wanted
+};
+
+}  // namespace sextant::detail

@@ -1,0 +1,147 @@
+// Adds up partial sums in the order of sequences and heads, in float64.
+#include "attention/backward/sums.h"
+
+#include <cmath>
+
+namespace sextant::detail {
+
+template <class T>
+BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
+  const Arguments<T>& a = b.scores;
+  const std::int64_t sequences = a.batch * a.segment_count();
+  if (b.wants_distances()) {
+    std::int64_t used = 0;
+    begins_.reserve(static_cast<std::size_t>(sequences));
+    for (std::int64_t n = 0; n < sequences; ++n) {
+      begins_.push_back(used);
+      used += distance_count(a.sequence(n)) * a.heads_q;
+    }
+    distances_.resize(static_cast<std::size_t>(used));
+  }
+  if (wants_content()) {
+    content_.resize(static_cast<std::size_t>(a.content->gradient_size()));
+  }
+  if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
+  if (b.wants_indexed()) indexed_.resize(static_cast<std::size_t>(a.indexed->gradient_size()));
+  if (b.wants_distances_by_ids()) {
+    if (is_wanted(b.wanted.bias)) {
+      bias_by_ids_.resize(static_cast<std::size_t>(a.bias->values.count()));
+    }
+    slopes_by_ids_.resize(static_cast<std::size_t>(a.heads_q));
+  }
+}
+
+template <class T>
+typename BackwardSums<T>::Wide* BackwardSums<T>::distances(const Sequence& at,
+                                                           std::int64_t head) noexcept {
+  if (distances_.empty()) return nullptr;
+  return distances_.data() + begins_[static_cast<std::size_t>(at.number)] +
+         head * distance_count(at);
+}
+
+template <class T>
+double& BackwardSums<T>::sink(const Sequence& at, std::int64_t head) noexcept {
+  return sinks_[static_cast<std::size_t>(at.number * b_.scores.heads_q + head)];
+}
+
+template <class T>
+void BackwardSums<T>::add_content(const double* gradient) noexcept {
+  for (std::size_t n = 0; n < content_.size(); ++n) content_[n] += gradient[n];
+}
+
+template <class T>
+void BackwardSums<T>::add(std::int64_t head, const BackwardPart<T>& part) noexcept {
+  const auto add_to = [](double* sums, std::span<const double> terms) {
+    for (std::size_t n = 0; n < terms.size(); ++n) sums[n] += terms[n];
+  };
+  add_to(indexed_.data(), part.indexed());
+  const bool shared = !bias_by_ids_.empty() && b_.scores.bias->values.size(0) == 1;
+  add_to(bias_by_ids_.data() + (shared ? 0 : static_cast<std::size_t>(head) * part.bias().size()),
+         part.bias());
+  if (!slopes_by_ids_.empty()) slopes_by_ids_[static_cast<std::size_t>(head)] += part.slope();
+}
+
+template <class T>
+void BackwardSums<T>::take_ordered(BackwardSums& other) noexcept {
+  indexed_.swap(other.indexed_);
+  bias_by_ids_.swap(other.bias_by_ids_);
+  slopes_by_ids_.swap(other.slopes_by_ids_);
+}
+
+template <class T>
+void BackwardSums<T>::finish() {
+  for (std::size_t n = 0; n < content_.size(); ++n) {
+    b_.wanted.content(static_cast<std::int64_t>(n)) = content_[n];
+  }
+  if (b_.wants_distances()) finish_lines();
+  const View<Wide>& bias = b_.wanted.bias;
+  for (std::size_t n = 0; n < bias_by_ids_.size(); ++n) {
+    const auto at = static_cast<std::int64_t>(n);
+    bias(at / bias.size(1), at % bias.size(1)) = static_cast<Wide>(bias_by_ids_[n]);
+  }
+  if (is_wanted(b_.wanted.slopes)) {
+    for (std::size_t n = 0; n < slopes_by_ids_.size(); ++n) {
+      b_.wanted.slopes(static_cast<std::int64_t>(n)) = static_cast<Wide>(slopes_by_ids_[n]);
+    }
+  }
+  for (std::size_t n = 0; n < indexed_.size(); ++n) {
+    b_.wanted.indexed(static_cast<std::int64_t>(n)) = indexed_[n];
+  }
+  if (!b_.wants_sinks()) return;
+  const std::int64_t sequences = b_.scores.batch * b_.scores.segment_count();
+  for (std::int64_t head = 0; head < b_.scores.heads_q; ++head) {
+    double sum = 0;
+    for (std::int64_t n = 0; n < sequences; ++n) sum += sink(b_.scores.sequence(n), head);
+    b_.wanted.sinks(head) = static_cast<Wide>(sum);
+  }
+}
+
+template <class T>
+void BackwardSums<T>::finish_lines() {
+  const Arguments<T>& a = b_.scores;
+  const std::int64_t sequences = a.batch * a.segment_count();
+  // use(distance from the own key, sum) for each distance of a sequence and head.
+  const auto each_distance = [&](std::int64_t number, std::int64_t head, const auto& use) {
+    const Sequence at = a.sequence(number);
+    const std::int64_t count = distance_count(at);
+    const std::int64_t first = -(at.q_len - 1) - a.own_key(at, 0);
+    const Wide* sums = distances(at, head);
+    for (std::int64_t n = 0; n < count; ++n) use(first + n, static_cast<double>(sums[n]));
+  };
+  if (is_wanted(b_.wanted.bias)) {
+    const View<Wide> bias = b_.wanted.bias;
+    const std::int64_t columns = bias.size(1), shared = bias.size(0) == 1 ? a.heads_q : 1;
+    std::vector<double> row(static_cast<std::size_t>(columns));
+    for (std::int64_t r = 0; r < bias.size(0); ++r) {
+      row.assign(row.size(), 0.0);
+      for (std::int64_t n = 0; n < sequences; ++n) {
+        for (std::int64_t head = r * shared; head < (r + 1) * shared; ++head) {
+          each_distance(n, head, [&](std::int64_t distance, double sum) {
+            const std::int64_t column = distance + a.bias->origin;
+            // Columns outside belong to pairs that are hidden.
+            if (column >= 0 && column < columns) row[static_cast<std::size_t>(column)] += sum;
+          });
+        }
+      }
+      for (std::int64_t c = 0; c < columns; ++c) {
+        bias(r, c) = static_cast<Wide>(row[static_cast<std::size_t>(c)]);
+      }
+    }
+  }
+  for (std::int64_t head = 0; head < a.heads_q && is_wanted(b_.wanted.slopes); ++head) {
+    double slope = 0;
+    for (std::int64_t n = 0; n < sequences; ++n) {
+      each_distance(n, head, [&](std::int64_t distance, double sum) {
+        slope -= std::abs(static_cast<double>(distance)) * sum;
+      });
+    }
+    b_.wanted.slopes(head) = static_cast<Wide>(slope);
+  }
+}
+
+template class BackwardSums<float>;
+template class BackwardSums<double>;
+template class BackwardSums<float16>;
+template class BackwardSums<bfloat16>;
+
+}  // namespace sextant::detail

@@ -1,0 +1,54 @@
+// Gradients that are sums over sequences: partial sums by sequence and head, added up in one fixed
+// order at the end, so that no thread can change a bit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "attention/backward/arguments.h"
+#include "attention/backward/part.h"
+
+namespace sextant::detail {
+
+// Memory: heads_q (q_len + k_len) numbers per batch row, if a bias or slopes are learned.
+template <class T>
+class BackwardSums {
+ public:
+  using Wide = typename BackwardArguments<T>::Wide;
+
+  explicit BackwardSums(const BackwardArguments<T>& arguments);
+
+  // Of a sequence and head: sum over its pairs with key - query = distance of dS, at
+  // [distance + q_len - 1] (queries and keys counted in the sequence). Null: not wanted. Zeros at
+  // first.
+  Wide* distances(const Sequence& sequence, std::int64_t head) noexcept;
+  // The gradient of the head's sink from this sequence.
+  double& sink(const Sequence& sequence, std::int64_t head) noexcept;
+  // What a task of a head adds to sums over all sequences: one task at a time, in order.
+  void add(std::int64_t head, const BackwardPart<T>& part) noexcept;
+  // Takes those sums from another call's.
+  void take_ordered(BackwardSums& other) noexcept;
+
+  // Whether units add to the gradient of the content term: one at a time, in order.
+  bool wants_content() const noexcept { return is_wanted(b_.wanted.content); }
+  void add_content(const double* gradient) noexcept;
+
+  // Writes the gradients of bias, slopes, sinks, indexed bias and content.
+  void finish();
+
+ private:
+  void finish_lines();  // bias and slopes of distances()
+  static std::int64_t distance_count(const Sequence& at) noexcept {
+    return at.q_len == 0 || at.k_len == 0 ? 0 : at.q_len + at.k_len - 1;
+  }
+
+  const BackwardArguments<T>& b_;
+  std::vector<std::int64_t> begins_;  // of each sequence in distances_, times heads_q
+  std::vector<Wide> distances_;
+  std::vector<double> sinks_;  // [sequences, heads_q]
+  // Sums of parts: of the indexed bias; [rows of the bias, columns]; [heads_q]. Empty: not wanted.
+  std::vector<double> indexed_, bias_by_ids_, slopes_by_ids_;
+  std::vector<double> content_;
+};
+
+}  // namespace sextant::detail

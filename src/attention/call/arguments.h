@@ -1,0 +1,165 @@
+// A call of the operator after checking: plain sizes, strides and limits, nothing optional left.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "attention/call/position_ids.h"
+#include "sextant/attention/attention.h"
+
+namespace sextant::detail {
+
+// A mask broadcast to [batch, heads_q, q_len, k_len]: axes of size 1 have stride 0.
+template <class M>
+struct BroadcastMask {
+  const M* data = nullptr;  // null: there is none
+  std::array<std::int64_t, 4> strides{};
+};
+
+// Keys [first, last) that may be visible to a query, before masks and -infinity in biases.
+struct KeyRange {
+  std::int64_t first;
+  std::int64_t last;
+};
+
+// One sequence of a batch row: all of it, or one of the segments packed there. Its queries are
+// [q_begin, q_begin + q_len) of the row, its keys [k_begin, k_begin + k_len); everything that
+// counts positions counts from there.
+struct Sequence {
+  std::int64_t batch = 0;   // the batch row
+  std::int64_t number = 0;  // which sequence of all: what key_lengths and generators are told
+  std::int64_t q_begin = 0, k_begin = 0;
+  std::int64_t q_len = 0, k_len = 0;
+  std::int64_t offset = 0;  // the own key of query 0
+};
+
+template <class T>
+struct Arguments {
+  using Mask = std::conditional_t<std::same_as<T, double>, double, float>;
+
+  View<const T> q, k;
+  std::int64_t batch = 0, heads_q = 0, heads_k = 0, q_len = 0, k_len = 0, head_dim = 0;
+  double scale = 1, softcap = 0;
+  bool causal = false;
+  // The window; open sides are a number beyond every distance.
+  std::int64_t left = 0, right = 0;
+  bool ends_together = false;                 // the last query's own key is the last key, or
+  bool ends_at_lengths = false;               // the last one before key_lengths
+  const std::int64_t* offsets = nullptr;      // [batch] or null: the own key of query 0
+  const std::int64_t* key_lengths = nullptr;  // [batch] or null
+  BroadcastMask<bool> bool_mask{};
+  BroadcastMask<Mask> float_mask{};
+  const DistanceBias* bias = nullptr;
+  std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
+  std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
+  std::span<const double> slopes{}, sinks{};     // [heads_q] or empty
+  const IndexedBias* indexed = nullptr;
+  const ContentTerm* content = nullptr;
+  bool by_ids = false;  // positions are these ids:
+  PositionIds query_ids{}, key_ids{};
+  const RotationTable<float>* rotation = nullptr;
+  View<float> log_sum_exp{};
+  int threads = 0;
+
+  std::int64_t key_head(std::int64_t head) const noexcept { return head / (heads_q / heads_k); }
+
+  // Sequences of all batch rows, in order, and the one that holds a query.
+  std::int64_t segment_count() const noexcept {
+    return segments.empty() ? 1 : static_cast<std::int64_t>(segments.size()) - 1;
+  }
+  Sequence sequence(std::int64_t number) const noexcept;
+  Sequence sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept;
+  // Pairs of a query and a key of its sequence, in one head of all sequences.
+  double pairs() const noexcept;
+
+  // Queries and keys below count in the sequence.
+  std::int64_t own_key(const Sequence& at, std::int64_t query) const noexcept {
+    return query + at.offset;
+  }
+  KeyRange visible(const Sequence& at, std::int64_t query) const noexcept {
+    const std::int64_t own = own_key(at, query);
+    const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
+    const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, at.k_len);
+    return {first, std::max(first, std::min(at.k_len, own + reach + 1))};
+  }
+  // What rotation and distances go by.
+  std::int64_t query_position(const Sequence& at, std::int64_t query) const noexcept {
+    return by_ids ? *query_ids.at(at.batch, at.q_begin + query) : own_key(at, query);
+  }
+  std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
+    return by_ids ? *key_ids.at(at.batch, at.k_begin + key) : key;
+  }
+  // A rectangle of scores as generators of biases are told of it.
+  IndexedBias::Tile tile(const Sequence& at, std::int64_t head, std::int64_t first_query,
+                         std::int64_t queries, std::int64_t first_key,
+                         std::int64_t keys) const noexcept {
+    return {.sequence = at.number,
+            .head = head,
+            .first_query = first_query,
+            .queries = queries,
+            .first_key = first_key,
+            .keys = keys,
+            .offset = own_key(at, 0),
+            .query_positions = by_ids ? query_ids.at(at.batch, at.q_begin + first_query) : nullptr,
+            .key_positions = by_ids ? key_ids.at(at.batch, at.k_begin + first_key) : nullptr};
+  }
+  // The distance biases of a head: that of a pair is row[key's position - query's + bias->origin].
+  // Null: none.
+  const float* bias_row(std::int64_t head) const noexcept {
+    if (bias == nullptr) return nullptr;
+    return bias->values.data() + (bias->values.size(0) == 1 ? 0 : head * bias->values.size(1));
+  }
+  double slope(std::int64_t head) const noexcept {
+    return slopes.empty() ? 0 : slopes[static_cast<std::size_t>(head)];
+  }
+  double sink(std::int64_t head) const noexcept {
+    return sinks.empty() ? -std::numeric_limits<double>::infinity()
+                         : sinks[static_cast<std::size_t>(head)];
+  }
+};
+
+// The row of a query as content terms take it; `q` is its channels before any rotation.
+template <class T>
+ContentTerm::Row content_row(const Arguments<T>& a, const Sequence& at, std::int64_t head,
+                             std::int64_t query, const double* q) {
+  const KeyRange range = a.visible(at, query);
+  const T* keys = a.k.data() + at.batch * a.k.stride(0) + a.key_head(head) * a.k.stride(1) +
+                  at.k_begin * a.k.stride(2);
+  return {.batch = at.batch,
+          .begin = at.k_begin,
+          .head = head,
+          .query = query,
+          .own_key = a.own_key(at, query),
+          .first_key = range.first,
+          .last_key = range.last,
+          .head_dim = a.head_dim,
+          .scale = a.scale,
+          .q = q,
+          .k = {keys, a.k.stride(2), a.k.stride(3), dtype_of<T>}};
+}
+
+// Throws Error("<function>.<argument>", ...) for the first thing that does not fit.
+template <class T>
+Arguments<T> check_scores(std::string_view function, View<const T> q, View<const T> k,
+                          const AttentionOptions<T>& options);
+
+// v against arguments that passed check_scores().
+template <class T>
+void check_v(std::string_view function, const Arguments<T>& arguments, View<const T> v);
+
+// The rest of what attention() takes, v and out, against arguments that passed check_scores().
+template <class T>
+void check_values(std::string_view function, const Arguments<T>& arguments, View<const T> v,
+                  View<T> out);
+
+// Throws Error unless all of `indices` are in [0, size).
+void check_indices(std::string_view where, std::span<const std::int64_t> indices,
+                   std::int64_t size);
+
+}  // namespace sextant::detail

@@ -1,0 +1,33 @@
+// attention(): checks, then the path that fits.
+#include "sextant/attention/attention.h"
+
+#include <concepts>
+
+#include "attention/call/arguments.h"
+#include "attention/forward/fused.h"
+#include "attention/plain/plain.h"
+
+namespace sextant {
+
+template <AttentionElement T>
+void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
+               std::type_identity_t<View<const T>> v, View<T> out,
+               const AttentionOptions<std::type_identity_t<T>>& options) {
+  const auto a = detail::check_scores<T>("attention", q, k, options);
+  detail::check_values<T>("attention", a, v, out);
+  if constexpr (!std::same_as<T, double>) {
+    if (detail::takes_fused_path(a)) return detail::fused_attention<T>(a, v, out);
+  }
+  detail::plain_attention<T>(a, v, out);
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                     \
+  template void attention<T>(View<const T>, View<const T>, View<const T>, View<T>, \
+                             const AttentionOptions<T>&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant

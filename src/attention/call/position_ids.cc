@@ -1,0 +1,72 @@
+// Checks of position ids, and their extremes.
+#include "attention/call/position_ids.h"
+
+#include <string>
+
+#include "core/overlap.h"
+#include "sextant/core/error.h"
+
+namespace sextant::detail {
+namespace {
+
+constexpr std::int64_t kFarthestId = std::int64_t{1} << 53;
+
+}  // namespace
+
+PositionIds check_position_ids(std::string_view where, View<const std::int64_t> ids,
+                               std::int64_t batch, std::int64_t length) {
+  const bool fits =
+      ids.rank() == 2 && (ids.size(0) == batch || ids.size(0) == 1) && ids.size(1) == length;
+  if (!fits) {
+    throw Error(where, "must be [" + std::to_string(batch) + " or 1, " + std::to_string(length) +
+                           "], got " + ids.shape().to_string());
+  }
+  check_memory(where, ids);
+  for (std::int64_t b = 0; b < ids.size(0); ++b) {
+    for (std::int64_t i = 0; i < length; ++i) {
+      const std::int64_t id = ids(b, i);
+      if (id < -kFarthestId || id > kFarthestId) {
+        throw Error(where, "must be within -2^53 .. 2^53, got " + std::to_string(id));
+      }
+    }
+  }
+  PositionIds result{ids.data(), ids.size(0) == 1 ? 0 : ids.stride(0)};
+  if (length > 1 && ids.stride(1) != 1) {
+    result.copy = std::make_shared<const Tensor<std::int64_t>>(copy_of(ids));
+    result.data = result.copy->data();
+    result.batch_stride = ids.size(0) == 1 ? 0 : length;
+  }
+  return result;
+}
+
+Span span_of(const std::int64_t* ids, std::int64_t count) noexcept {
+  Span span;
+  for (std::int64_t i = 0; i < count; ++i) span.add(ids[i], ids[i]);
+  return span;
+}
+
+SlidingSpan::SlidingSpan(const std::int64_t* ids, std::int64_t count)
+    : ids_(ids),
+      least_{Tensor<std::int64_t>::uninitialized(Shape{count})},
+      most_{Tensor<std::int64_t>::uninitialized(Shape{count})} {}
+
+Span SlidingSpan::of(std::int64_t first, std::int64_t last) noexcept {
+  const auto push = [&](Queue& queue, const auto& goes_before) {
+    std::int64_t* places = queue.places.data();
+    while (queue.end > queue.begin && !goes_before(ids_[places[queue.end - 1]], ids_[next_])) {
+      --queue.end;
+    }
+    places[queue.end++] = next_;
+  };
+  for (; next_ < last; ++next_) {
+    push(least_, [](std::int64_t x, std::int64_t y) { return x < y; });
+    push(most_, [](std::int64_t x, std::int64_t y) { return x > y; });
+  }
+  const auto head = [&](Queue& queue) {
+    while (queue.places(queue.begin) < first) ++queue.begin;
+    return ids_[queue.places(queue.begin)];
+  };
+  return {head(least_), head(most_)};
+}
+
+}  // namespace sextant::detail

@@ -1,0 +1,46 @@
+// The fast path: float32 and 16-bit calls, cut into tasks for the kernels.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+#include "attention/call/arguments.h"
+#include "kernels/attention/geometry.h"
+
+namespace sextant::detail {
+
+// Tiles are added where biases are, behind the softcap, and not to values.
+template <class T>
+bool content_comes_in_tiles(const Arguments<T>& a) {
+  return a.content == nullptr ||
+         (a.content->has_tiles() && a.softcap == 0 && a.content->value_dim() == 0);
+}
+
+// Whether the fast kernels take a call: they number keys in 32 bits, and content terms must come in
+// tiles.
+template <class T>
+bool takes_fused_path(const Arguments<T>& arguments) {
+  constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - kBlockQueries;
+  return !std::same_as<T, double> && arguments.k_len <= kMostKeys &&
+         content_comes_in_tiles(arguments);
+}
+
+// What a call comes to: known before anything is computed, and what attention_plan() tells.
+struct TaskGrid {
+  std::int64_t block_queries = 0;  // queries per task
+  std::int64_t tasks = 0;
+  std::int64_t together = 1;        // tasks that a thread takes at once
+  int workers = 0;                  // threads that will be used
+  bool in_stages = false;           // all of them at each task, else each at its own
+  std::int64_t scratch_floats = 0;  // of each, at most
+  std::int64_t shared_floats = 0;   // of all together: keys that are turned once for several tasks
+};
+
+template <class T>
+TaskGrid task_grid(const Arguments<T>& arguments, View<const T> v);
+
+template <class T>
+void fused_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);
+
+}  // namespace sextant::detail

@@ -1,0 +1,144 @@
+// What a call will do, told from the same numbers that the call itself goes by.
+#include "sextant/attention/plan.h"
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+
+#include "attention/call/arguments.h"
+#include "attention/decode/decode.h"
+#include "attention/forward/fused.h"
+#include "attention/plain/each_row.h"
+#include "attention/plain/plain.h"
+#include "kernels/attention/block.h"
+#include "kernels/decode/decode_block.h"
+#include "sextant/kernels.h"
+
+namespace sextant {
+namespace {
+
+constexpr const char* kDecodeKernel = "keys in lanes";
+
+std::string in_bytes(std::int64_t bytes) {
+  if (bytes < 1 << 20) return std::to_string((bytes + 1023) / 1024) + " KiB";
+  return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
+}
+
+// What the arrays and options cost beyond the products.
+template <class T>
+std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v, bool decode,
+                                  std::int64_t turned_floats) {
+  std::vector<std::string> notes;
+  const auto copied = [&](const char* name, View<const T> view) {
+    if (decode && view.stride(3) == 1) {
+      if (view.size(3) % kGroupLanes == 0) return;
+      notes.push_back(std::string(name) + " is copied one block of keys at a time: its " +
+                      std::to_string(view.size(3)) + " channels are not a multiple of " +
+                      std::to_string(kGroupLanes));
+    } else if (view.stride(3) != 1 && view.size(3) > 1) {
+      notes.push_back(std::string(name) +
+                      " is copied one block of keys at a time: its channels are " +
+                      std::to_string(view.stride(3)) + " elements apart");
+    } else if (!std::same_as<T, float>) {
+      notes.push_back(std::string(name) + " is widened to float32 one block of keys at a time");
+    }
+  };
+  copied("k", a.k);
+  copied("v", v);
+  if (a.rotation != nullptr) {
+    notes.push_back(turned_floats > 0
+                        ? "k is rotated once, into a float32 copy of " + in_bytes(4 * turned_floats)
+                        : std::string("k is rotated one block of keys at a time"));
+  }
+  if (a.float_mask.data != nullptr || a.bool_mask.data != nullptr) {
+    notes.push_back(
+        "the mask is read for every pair: causal, window, key_lengths, segments and distance "
+        "biases cost nothing where they can replace it");
+  }
+  if (a.indexed != nullptr) notes.push_back("the indexed bias is computed for every pair");
+  if (a.by_ids && (a.bias != nullptr || !a.slopes.empty())) {
+    notes.push_back(
+        "distances between position ids are computed for every pair; without ids, once per task");
+  }
+  if (a.content != nullptr) {
+    notes.push_back("the content term is computed for every pair, a tile at a time");
+  }
+  if (a.softcap > 0) notes.push_back("softcap adds about a tenth at head_dim 64");
+  return notes;
+}
+
+}  // namespace
+
+template <AttentionElement T>
+AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>> k,
+                             std::type_identity_t<View<const T>> v,
+                             const AttentionOptions<std::type_identity_t<T>>& options) {
+  const auto a = detail::check_scores<T>("attention_plan", q, k, options);
+  detail::check_v<T>("attention_plan", a, v);
+  AttentionPlan plan;
+  const bool fused = detail::takes_fused_path(a);
+  if (fused) {
+    if constexpr (!std::same_as<T, double>) {
+      const detail::TaskGrid grid = detail::task_grid(a, v);
+      const bool decode = detail::is_decode(a);
+      const TileShape tile = decode ? decode_tile() : attention_tile();
+      plan = {.kernel = decode ? kDecodeKernel : "queries in lanes",
+              .arithmetic = "float32",
+              .target = chosen_target(),
+              .tile_rows = tile.rows,
+              .tile_lanes = tile.lanes,
+              .key_block = kKeyBlock,
+              .query_block = grid.block_queries,
+              .tasks = grid.tasks,
+              .threads = grid.workers,
+              .scratch_bytes = 4 * (grid.scratch_floats * grid.workers + grid.shared_floats),
+              .notes = notes_on(a, v, decode, grid.shared_floats)};
+    }
+    return plan;
+  }
+  const detail::RowGrid grid = detail::row_grid(a.batch * a.heads_q * a.q_len,
+                                                a.k_len * (a.head_dim + v.size(3)), a.threads);
+  plan = {.kernel = "plain rows",
+          .arithmetic = "float64",
+          .query_block = 1,
+          .tasks = a.batch * a.heads_q * a.q_len,
+          .threads = static_cast<int>(grid.workers),
+          .scratch_bytes = grid.workers * 8 * detail::plain_row_scratch(a, v.size(3))};
+  plan.notes.push_back(
+      a.content != nullptr && !std::same_as<T, double>
+          ? "the content term is computed row by row in float64: about fifty times slower than "
+            "float32 without one"
+      : std::same_as<T, double>
+          ? "float64 has no fast kernel: it is for reference, about fifty times slower than float32"
+          : "more than 2^31 keys: the fast kernels number keys in 32 bits");
+  return plan;
+}
+
+std::string AttentionPlan::explain() const {
+  std::string text = "kernel   " + kernel + ", " + arithmetic + " arithmetic" +
+                     (target.empty() ? "" : ", " + target) + "\n";
+  const bool decode = kernel == kDecodeKernel;
+  if (tile_rows > 0) {
+    text += "tile     " + std::to_string(tile_rows) + " x " + std::to_string(tile_lanes) +
+            " in registers, blocks of " + std::to_string(key_block) + " keys" +
+            (decode ? "" : " x " + std::to_string(kBlockLanes) + " queries") + "\n";
+  }
+  text += "tasks    " + std::to_string(tasks) + " of up to " + std::to_string(query_block) +
+          (query_block == 1 ? " query" : " queries") +
+          (decode ? " of the heads of one key head\n" : " of one head\n");
+  text += "threads  " + std::to_string(threads) + "\n";
+  text += "scratch  " + in_bytes(scratch_bytes) + "\n";
+  for (const std::string& note : notes) text += "note     " + note + "\n";
+  return text;
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                       \
+  template AttentionPlan attention_plan(View<const T>, View<const T>, View<const T>, \
+                                        const AttentionOptions<T>&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant

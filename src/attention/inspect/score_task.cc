@@ -1,0 +1,116 @@
+// Up to 64 chosen queries of one head, on one thread, for those who look at scores and weights.
+#include "attention/inspect/score_task.h"
+
+#include <algorithm>
+
+#include "attention/forward/content_tiles.h"
+#include "attention/forward/kernel_rows.h"
+#include "core/scratch_lease.h"
+
+namespace sextant::detail {
+
+template <class T>
+ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
+                        std::span<const std::int64_t> queries, Stage stage)
+    : biases_{a, sequence, head}, queries_(queries) {
+  const bool softmax = stage == Stage::probabilities;
+  // The softmax is computed in powers of two; what comes before it is shown as it is.
+  const double unit = softmax ? kLog2E : 1;
+  block_.rows = queries.data();
+  block_.probabilities = softmax;
+  AttentionBlock& b = block_.scores;
+  b.q = query_rows(a.q, sequence, head, 0);
+  b.k = key_rows(a.k, sequence, a.key_head(head));
+  b.v = {nullptr, 0, 1, Storage::float32};
+  b.queries = static_cast<std::int64_t>(queries.size());
+  b.head_dim = a.head_dim;
+  b.scale = static_cast<float>(a.scale * unit);
+  b.softcap = stage == Stage::scores ? 0 : static_cast<float>(a.softcap * unit);
+  b.sink = static_cast<float>(a.sink(head) * unit);
+  b.first = first_;
+  b.last = last_;
+  for (std::int64_t i = 0; i < b.queries; ++i) {
+    const KeyRange range = hides(stage) ? a.visible(sequence, queries[static_cast<std::size_t>(i)])
+                                        : KeyRange{0, sequence.k_len};
+    first_[i] = static_cast<std::int32_t>(range.first);
+    last_[i] = static_cast<std::int32_t>(range.last);
+  }
+  b.k_rotation = key_rotation(a, sequence, a.key_head(head));
+  b.q_rotation = query_rotation(a, sequence, head);
+  if (hides(stage) && (biases_.by_pair() || biases_.by_distance())) b.tiles = {fill_tile, this};
+}
+
+template <class T>
+std::int64_t ScoreTask<T>::distance_count() const {
+  if (block_.scores.tiles.fill == nullptr || !biases_.by_distance()) return 0;
+  const std::int64_t first_key = first_[0] / kKeyBlock * kKeyBlock;
+  return std::max<std::int64_t>(last_[queries_.size() - 1] - first_key, 0) + queries_.back() -
+         queries_.front();
+}
+
+template <class T>
+std::uint64_t ScoreTask<T>::run(ScoreTiles tiles, float* log_sum_exp, double* entropy) {
+  block_.tiles = tiles;
+  block_.scores.log_sum_exp = log_sum_exp;
+  block_.scores.log_sum_exp_stride = 1;
+  block_.entropy = entropy;
+  const std::int64_t kernel_floats = score_block_scratch(block_);
+  const std::int64_t bias_floats =
+      block_.scores.tiles.fill != nullptr ? kBlockLanes * kKeyBlock : 0;
+  const std::int64_t distances = distance_count();
+  const ScratchLease memory(kernel_floats + bias_floats + distances +
+                            ContentTiles<T>::scratch_size(biases_.arguments));
+  rows_ = memory.data() + kernel_floats;
+  content_ = rows_ + bias_floats + distances;
+  if (distances > 0) {
+    distances_ = rows_ + bias_floats;
+    least_distance_ = first_[0] / kKeyBlock * kKeyBlock -
+                      biases_.arguments.own_key(biases_.sequence, queries_.back());
+    // In the forward kernel's unit, and rounded as there, where nothing else will be added.
+    const bool in_log2 = block_.probabilities && !biases_.by_pair();
+    biases_.fill_distances(least_distance_, distances, in_log2 ? kLog2E : 1, distances_);
+  }
+  return score_block(block_, memory.data());
+}
+
+template <class T>
+void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
+                             std::int64_t first_key, std::int64_t keys, float* tile) {
+  const auto& task = *static_cast<const ScoreTask*>(context);
+  const bool by_pair = task.biases_.by_pair();
+  if (lanes < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
+  for (std::int64_t i = 0; i < lanes; ++i) {
+    const std::int64_t query = task.queries_[static_cast<std::size_t>(i)];
+    float* row = task.rows_ + i * kKeyBlock;
+    if (by_pair) {
+      task.biases_.fill_rows(query, 1, first_key, keys, task.distances_, task.least_distance_, row,
+                             kKeyBlock);
+    } else {
+      const std::int64_t own = task.biases_.arguments.own_key(task.biases_.sequence, query);
+      std::copy_n(task.distances_ + (first_key - own - task.least_distance_), keys, row);
+    }
+  }
+  if (task.biases_.arguments.content != nullptr) {
+    const ContentTiles<T> content(task.biases_.arguments, task.biases_.sequence, task.biases_.head);
+    const auto query = [&](std::int64_t lane) {
+      return task.queries_[static_cast<std::size_t>(lane)];
+    };
+    for (std::int64_t i = 0, end = 0; i < lanes; i = end) {
+      // Queries that follow one another go together.
+      for (end = i + 1; end < lanes && query(end) == query(end - 1) + 1;) ++end;
+      content.add(query(i), end - i, first_key, keys, task.rows_ + i * kKeyBlock, kKeyBlock,
+                  task.content_);
+    }
+  }
+  if (by_pair && task.block_.probabilities) {
+    biases_to_lanes(task.rows_, kKeyBlock, lanes, keys, tile);
+  } else {
+    turn_tile(task.rows_, kKeyBlock, lanes, keys, tile, kBlockLanes);
+  }
+}
+
+template class ScoreTask<float>;
+template class ScoreTask<float16>;
+template class ScoreTask<bfloat16>;
+
+}  // namespace sextant::detail

@@ -1,0 +1,45 @@
+// Up to 64 chosen queries of one head, on one thread, for those who look at scores and weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "attention/call/arguments.h"
+#include "attention/call/biases.h"
+#include "kernels/attention/score_block.h"
+
+namespace sextant::detail {
+
+// Whether a stage shows which pairs are hidden. Those before it show every pair of a sequence.
+inline bool hides(Stage stage) { return stage == Stage::biased || stage == Stage::probabilities; }
+
+template <class T>
+class ScoreTask {
+ public:
+  // `queries` count in the sequence, ascend (repetitions allowed) and are borrowed.
+  ScoreTask(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
+            std::span<const std::int64_t> queries, Stage stage);
+  ScoreTask(const ScoreTask&) = delete;
+  ScoreTask& operator=(const ScoreTask&) = delete;
+
+  // Hands out tiles of the stage, keys counting in the sequence. log_sum_exp ([queries], float32)
+  // and entropy ([kBlockLanes]) may be null, and are of probabilities only. Returns the queries
+  // that the plain path has to do, because their weights are not finite.
+  std::uint64_t run(ScoreTiles tiles, float* log_sum_exp, double* entropy);
+
+ private:
+  static void fill_tile(const void* context, std::int64_t first_lane, std::int64_t lanes,
+                        std::int64_t first_key, std::int64_t keys, float* tile);
+  std::int64_t distance_count() const;
+
+  HeadBiases<T> biases_;
+  std::span<const std::int64_t> queries_;
+  ScoreBlock block_{};
+  std::int32_t first_[kBlockLanes], last_[kBlockLanes];
+  float* rows_ = nullptr;       // [64][128]: biases of a tile before they become lanes
+  float* content_ = nullptr;    // scratch of the content term
+  float* distances_ = nullptr;  // what distances add, from least_distance_ on
+  std::int64_t least_distance_ = 0;
+};
+
+}  // namespace sextant::detail

@@ -1,0 +1,267 @@
+// Attention weights on demand: chosen rows and heads at a stage. Tasks of up to 64 rows go through
+// the kernel; float64 calls, and rows with infinities or NaN, through the plain path.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <numeric>
+
+#include "attention/call/arguments.h"
+#include "attention/forward/fused.h"
+#include "attention/inspect/score_task.h"
+#include "attention/plain/each_row.h"
+#include "attention/plain/row.h"
+#include "core/scratch_lease.h"
+#include "sextant/attention/attention.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The list itself, or 0 .. count - 1 when it is empty.
+std::vector<std::int64_t> all_if_empty(const std::vector<std::int64_t>& chosen,
+                                       std::int64_t count) {
+  if (!chosen.empty()) return chosen;
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// A call after checking, with the weights to fill.
+template <class T>
+struct Call {
+  const detail::Arguments<T>& a;
+  std::vector<std::int64_t> heads, rows;
+  Stage stage;
+  Tensor<T>& weights;  // [batch, heads, rows, k_len]
+
+  T* row(std::int64_t batch, std::int64_t head, std::int64_t place) const {
+    const auto head_count = static_cast<std::int64_t>(heads.size());
+    const auto row_count = static_cast<std::int64_t>(rows.size());
+    return weights.data() + ((batch * head_count + head) * row_count + place) * a.k_len;
+  }
+  // What a pair that is not seen has; pairs of different segments have no scores.
+  T hidden() const { return static_cast<T>(stage == Stage::probabilities ? 0 : -kInfinity); }
+  // The keys of the stages that hide nothing include padding.
+  detail::Sequence sequence_of(std::int64_t batch, std::int64_t query) const {
+    detail::Sequence at = a.sequence_of(batch, query);
+    if (a.segments.empty() && !detail::hides(stage)) at.k_len = a.k_len;
+    return at;
+  }
+};
+
+template <class T>
+void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, std::int64_t query,
+                   double* memory, T* target) {
+  const auto& a = call.a;
+  const auto scratch = detail::row_scratch(memory, a);
+  detail::RowIndex at{call.sequence_of(batch, query), head, 0};
+  at.query = query - at.sequence.q_begin;
+  detail::KeyRange range{0, at.sequence.k_len};
+  if (detail::hides(call.stage)) {
+    range = detail::biased_scores(a, at, scratch);
+  } else {
+    detail::plain_scores(a, at, call.stage == Stage::capped, scratch);
+  }
+  if (call.stage == Stage::probabilities) {
+    detail::softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
+  }
+  std::fill_n(target, a.k_len, call.hidden());
+  for (std::int64_t j = range.first; j < range.last; ++j) {
+    target[at.sequence.k_begin + j] = static_cast<T>(scratch.scores[j]);
+  }
+}
+
+template <class T>
+void plain_weights(const Call<T>& call) {
+  const auto& a = call.a;
+  const auto head_count = static_cast<std::int64_t>(call.heads.size());
+  const auto row_count = static_cast<std::int64_t>(call.rows.size());
+  detail::for_each_row(a.batch * head_count * row_count, a.k_len * a.head_dim, a.threads,
+                       detail::row_scratch_size(a), [&](std::int64_t number, double* memory) {
+                         const std::int64_t batch = number / (head_count * row_count);
+                         const std::int64_t head = number / row_count % head_count,
+                                            place = number % row_count;
+                         plain_weights(call, batch, call.heads[static_cast<std::size_t>(head)],
+                                       call.rows[static_cast<std::size_t>(place)], memory,
+                                       call.row(batch, head, place));
+                       });
+}
+
+// Rows that go through the kernel together: of one sequence, ascending.
+struct Group {
+  std::int64_t count = 0;
+  std::int64_t rows[kBlockLanes];    // as numbered by the caller
+  std::int64_t places[kBlockLanes];  // where they are in the choice
+};
+
+template <class T>
+std::vector<Group> groups_of(const Call<T>& call) {
+  std::vector<std::int64_t> order = all_if_empty({}, static_cast<std::int64_t>(call.rows.size()));
+  const auto row_at = [&](std::int64_t place) {
+    return call.rows[static_cast<std::size_t>(place)];
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t x, std::int64_t y) { return row_at(x) < row_at(y); });
+  std::vector<Group> groups;
+  std::int64_t end = 0;  // of the sequence of the last group
+  for (const std::int64_t place : order) {
+    const std::int64_t row = row_at(place);
+    if (groups.empty() || row >= end || groups.back().count == kBlockLanes) {
+      const detail::Sequence at = call.a.sequence_of(0, row);  // alike in all batch rows
+      end = at.q_begin + at.q_len;
+      groups.emplace_back();
+    }
+    Group& group = groups.back();
+    group.rows[group.count] = row;
+    group.places[group.count++] = place;
+  }
+  return groups;
+}
+
+// One group of rows of one head, on one thread.
+template <class T>
+class RowWriter {
+ public:
+  RowWriter(const Call<T>& call, std::int64_t batch, std::int64_t head, const Group& group)
+      : call_(call), group_(group), at_(call.sequence_of(batch, group.rows[0])) {
+    std::int64_t queries[kBlockLanes];
+    for (std::int64_t i = 0; i < group.count; ++i) {
+      targets_[i] = call.row(batch, head, group.places[i]);
+      queries[i] = group.rows[i] - at_.q_begin;
+    }
+    const std::int64_t head_q = call.heads[static_cast<std::size_t>(head)];
+    detail::ScoreTask<T> task(call.a, at_, head_q, {queries, static_cast<std::size_t>(group.count)},
+                              call.stage);
+    hide(0, at_.k_begin);
+    next_ = at_.k_begin;
+    unfinished_ |= task.run({take, this}, nullptr, nullptr);
+    hide(next_, call.a.k_len);
+    std::vector<double> memory;
+    for (std::int64_t i = 0; i < group.count; ++i) {
+      if ((unfinished_ >> i & 1) == 0) continue;
+      memory.resize(static_cast<std::size_t>(detail::row_scratch_size(call.a)));
+      plain_weights(call, batch, head_q, group.rows[i], memory.data(), targets_[i]);
+    }
+  }
+
+ private:
+  void hide(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t i = 0; begin < end && i < group_.count; ++i) {
+      std::fill(targets_[i] + begin, targets_[i] + end, call_.hidden());
+    }
+  }
+
+  static void take(void* context, std::int64_t first_key, std::int64_t keys, const float* tile) {
+    static_cast<RowWriter*>(context)->write(first_key, keys, tile);
+  }
+
+  void write(std::int64_t first_key, std::int64_t keys, const float* tile) {
+    const std::int64_t begin = at_.k_begin + first_key;
+    hide(next_, begin);
+    next_ = begin + keys;
+    float* const rows = rows_.data();
+    turn_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
+    // Weights are finite or the kernel says so; of scores only what is hidden may be infinite.
+    const bool checks = call_.stage != Stage::probabilities;
+    const float lowest = call_.stage == Stage::biased ? -std::numeric_limits<float>::infinity()
+                                                      : std::numeric_limits<float>::lowest();
+    for (std::int64_t i = 0; i < group_.count; ++i) {
+      const float* from = rows + i * kKeyBlock;
+      T* to = targets_[i] + begin;
+      for (std::int64_t j = 0; j < keys; ++j) to[j] = static_cast<T>(from[j]);
+      if (!checks) continue;
+      bool fine = true;
+      for (std::int64_t j = 0; j < keys; ++j) {
+        fine &= (from[j] >= lowest) & (from[j] <= std::numeric_limits<float>::max());
+      }
+      if (!fine) unfinished_ |= std::uint64_t{1} << i;
+    }
+  }
+
+  const Call<T>& call_;
+  const Group& group_;
+  detail::Sequence at_;
+  T* targets_[kBlockLanes];
+  ScratchLease rows_{kBlockLanes * kKeyBlock};  // a tile turned
+  std::int64_t next_ = 0;                       // the first key that is not written yet
+  std::uint64_t unfinished_ = 0;
+};
+
+template <class T>
+void fused_weights(const Call<T>& call) {
+  const auto& a = call.a;
+  const std::vector<Group> groups = groups_of(call);
+  const auto group_count = static_cast<std::int64_t>(groups.size());
+  const auto head_count = static_cast<std::int64_t>(call.heads.size());
+  const std::int64_t tasks = a.batch * head_count * group_count;
+  const std::int64_t workers =
+      detail::row_grid(tasks, kBlockLanes * a.k_len * a.head_dim, a.threads).workers;
+  std::atomic<std::int64_t> next{0};
+  parallel_for(workers, static_cast<int>(workers), [&](std::int64_t) {
+    for (std::int64_t task = next++; task < tasks; task = next++) {
+      RowWriter<T>(call, task / group_count / head_count, task / group_count % head_count,
+                   groups[static_cast<std::size_t>(task % group_count)]);
+    }
+  });
+}
+
+}  // namespace
+
+template <AttentionElement T>
+Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
+                            const AttentionOptions<std::type_identity_t<T>>& options,
+                            const WeightsOptions& chosen) {
+  auto a = detail::check_scores<T>("attention_weights", q, k, options);
+  if (name_of(chosen.stage) == "unknown") {
+    throw Error("attention_weights.stage", "must be one of the named values, got " +
+                                               std::to_string(static_cast<int>(chosen.stage)));
+  }
+  std::vector<std::int64_t> offsets;
+  if (!detail::hides(chosen.stage) && !options.key_lengths.empty() && options.rotation != nullptr) {
+    // Padding is turned too, so the table must have its positions.
+    const bool at_lengths = options.causal == Causal::at_lengths;
+    for (const std::int64_t length : options.key_lengths) offsets.push_back(length - a.q_len);
+    AttentionOptions<T> whole{.causal = at_lengths ? Causal::at_offsets : options.causal,
+                              .query_offsets = at_lengths ? offsets : options.query_offsets,
+                              .query_positions = options.query_positions,
+                              .key_positions = options.key_positions,
+                              .rotation = options.rotation,
+                              .softcap = options.softcap,
+                              .scale = options.scale,
+                              .threads = options.threads};
+    a = detail::check_scores<T>("attention_weights", q, k, whole);
+  }
+  detail::check_indices("attention_weights.heads", chosen.heads, a.heads_q);
+  detail::check_indices("attention_weights.rows", chosen.rows, a.q_len);
+  auto heads = all_if_empty(chosen.heads, a.heads_q);
+  auto rows = all_if_empty(chosen.rows, a.q_len);
+  const Shape shape{a.batch, static_cast<std::int64_t>(heads.size()),
+                    static_cast<std::int64_t>(rows.size()), a.k_len};
+  auto weights = Tensor<T>::uninitialized(shape);
+  if (weights.count() == 0) return weights;
+  const Call<T> call{a, std::move(heads), std::move(rows), chosen.stage, weights};
+  if constexpr (!std::same_as<T, double>) {
+    // The kernel adds content terms as biases, which the stage `capped` does not show.
+    if (detail::takes_fused_path(a) && !(a.content != nullptr && chosen.stage == Stage::capped)) {
+      fused_weights(call);
+      return weights;
+    }
+  }
+  plain_weights(call);
+  return weights;
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                                   \
+  template Tensor<T> attention_weights(View<const T>, View<const T>, const AttentionOptions<T>&, \
+                                       const WeightsOptions&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant

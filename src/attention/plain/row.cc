@@ -1,0 +1,291 @@
+// One row of the operator, in the plainest form that is stable (see row.h).
+#include "attention/plain/row.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attention/forward/kernel_rows.h"
+
+namespace sextant::detail {
+namespace {
+
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+
+// <query, key>. Four partial sums, so that compilers can use lanes without reordering anything; the
+// same order for every stride.
+template <class T>
+double dot(const double* query, const T* key, std::int64_t stride, std::int64_t count) noexcept {
+  double sums[4] = {};
+  std::int64_t d = 0;
+  for (; d + 4 <= count; d += 4) {
+    for (int c = 0; c < 4; ++c) {
+      sums[c] += query[d + c] * static_cast<double>(key[(d + c) * stride]);
+    }
+  }
+  for (int c = 0; d < count; ++d, ++c) {
+    sums[c] += query[d] * static_cast<double>(key[d * stride]);
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// Copies a row of channels to float64 and turns it by row n of the table, if there is one.
+template <class T>
+void load_row(const T* source, std::int64_t stride, std::int64_t channels,
+              const RotationRows& rotation, std::int64_t n, double* row) noexcept {
+  for (std::int64_t d = 0; d < channels; ++d) row[d] = static_cast<double>(source[d * stride]);
+  if (rotation.cos != nullptr) turn_row(rotation, n, row);
+}
+
+// Scores of one query with any key of its sequence and head.
+template <class T>
+class Scorer {
+ public:
+  Scorer(const Arguments<T>& a, const RowIndex& at, bool capped, const RowScratch& scratch) noexcept
+      : query_(scratch.query),
+        rotated_(a.rotation != nullptr ? scratch.key : nullptr),
+        rotation_(key_rotation(a, at.sequence, a.key_head(at.head))),
+        keys_(a.k.data() + at.sequence.batch * a.k.stride(0) + a.key_head(at.head) * a.k.stride(1) +
+              at.sequence.k_begin * a.k.stride(2)),
+        key_stride_(a.k.stride(2)),
+        channel_stride_(a.k.stride(3)),
+        channels_(a.head_dim),
+        scale_(a.scale),
+        softcap_(capped ? a.softcap : 0) {
+    const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
+                      (at.sequence.q_begin + at.query) * a.q.stride(2);
+    load_row(source, a.q.stride(3), channels_, query_rotation(a, at.sequence, at.head), at.query,
+             scratch.query);
+  }
+
+  double operator()(std::int64_t j) const noexcept {
+    const double score = scale_ * product(j);
+    return softcap_ > 0 ? softcap_ * std::tanh(score / softcap_) : score;
+  }
+
+ private:
+  double product(std::int64_t j) const noexcept {
+    const T* key = keys_ + j * key_stride_;
+    if (rotated_ != nullptr) {
+      load_row(key, channel_stride_, channels_, rotation_, j, rotated_);
+      return dot(query_, rotated_, 1, channels_);
+    }
+    return channel_stride_ == 1 ? dot(query_, key, 1, channels_)
+                                : dot(query_, key, channel_stride_, channels_);
+  }
+
+  const double* query_;
+  double* rotated_;  // null: keys are taken as they are
+  RotationRows rotation_;
+  const T* keys_;
+  std::int64_t key_stride_, channel_stride_, channels_;
+  double scale_, softcap_;
+};
+
+// One row of a broadcast mask: element j belongs to key j of the sequence.
+template <class M>
+struct MaskRow {
+  MaskRow(const BroadcastMask<M>& mask, const RowIndex& at) noexcept : stride(mask.strides[3]) {
+    if (mask.data == nullptr) return;
+    data = mask.data + at.sequence.batch * mask.strides[0] + at.head * mask.strides[1] +
+           (at.sequence.q_begin + at.query) * mask.strides[2] + at.sequence.k_begin * stride;
+  }
+  M operator[](std::int64_t j) const noexcept { return data[j * stride]; }
+
+  const M* data = nullptr;  // null: there is none
+  std::int64_t stride;
+};
+
+// Everything that is added to the scores of one row but content; -infinity where a key is hidden.
+template <class T>
+class RowBiases {
+ public:
+  RowBiases(const Arguments<T>& a, const RowIndex& at, KeyRange range, const RowScratch& scratch)
+      : a_(a),
+        sequence_(at.sequence),
+        allowed_(a.bool_mask, at),
+        added_(a.float_mask, at),
+        by_distance_(a.bias_row(at.head)),
+        indexed_(a.indexed != nullptr ? scratch.biases : nullptr),
+        position_(a.query_position(at.sequence, at.query)),
+        origin_(a.bias != nullptr ? a.bias->origin : 0),
+        slope_(a.slope(at.head)) {
+    if (indexed_ == nullptr) return;
+    const std::int64_t keys = range.last - range.first;
+    a.indexed->fill(a.tile(at.sequence, at.head, at.query, 1, range.first, keys),
+                    scratch.biases + range.first, keys);
+  }
+
+  double operator[](std::int64_t j) const noexcept {
+    // Anything that says "hidden" wins, also over a +infinity beside it.
+    bool hidden = allowed_.data != nullptr && !allowed_[j];
+    double sum = 0;
+    const auto add = [&](double bias) {
+      hidden = hidden || bias == kHidden;
+      sum += bias;
+    };
+    const std::int64_t distance = a_.key_position(sequence_, j) - position_;
+    if (by_distance_ != nullptr) add(static_cast<double>(by_distance_[distance + origin_]));
+    if (slope_ != 0) add(-slope_ * std::abs(static_cast<double>(distance)));
+    if (indexed_ != nullptr) add(static_cast<double>(indexed_[j]));
+    if (added_.data != nullptr) add(static_cast<double>(added_[j]));
+    return hidden ? kHidden : sum;
+  }
+
+ private:
+  const Arguments<T>& a_;
+  const Sequence& sequence_;
+  MaskRow<bool> allowed_;
+  MaskRow<typename Arguments<T>::Mask> added_;
+  const float *by_distance_, *indexed_;
+  std::int64_t position_, origin_;
+  double slope_;
+};
+
+template <class T>
+void load_plain_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+  const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
+                    (at.sequence.q_begin + at.query) * a.q.stride(2);
+  load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.plain_query);
+}
+
+// Adds the content term to the scores of the keys that the query may see.
+template <class T>
+void add_content(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+  load_plain_query(a, at, scratch);
+  const auto row = content_row(a, at.sequence, at.head, at.query, scratch.plain_query);
+  if (row.first_key < row.last_key) a.content->add(row, scratch.scores, scratch.content);
+}
+
+}  // namespace
+
+void turn_row(const RotationRows& table, std::int64_t n, double* row) noexcept {
+  const float* cosines = table.cos + table.place(n) * table.stride;
+  const float* sines = table.sin + table.place(n) * table.stride;
+  for (std::int64_t p = 0; p < table.pairs; ++p) {
+    double& x = row[table.first_channel + (table.interleaved ? 2 * p : p)];
+    double& y = row[table.first_channel + (table.interleaved ? 2 * p + 1 : p + table.pairs)];
+    const double cos = static_cast<double>(cosines[p]);
+    const double sin = static_cast<double>(sines[p]) * (table.inverse ? -1 : 1);
+    const double turned = x * cos - y * sin;
+    y = x * sin + y * cos;
+    x = turned;
+  }
+}
+
+template <class T>
+void plain_scores(const Arguments<T>& a, const RowIndex& at, bool capped,
+                  const RowScratch& scratch) {
+  const bool content = capped && a.content != nullptr;
+  const Scorer<T> score(a, at, capped && !content, scratch);
+  for (std::int64_t j = 0; j < at.sequence.k_len; ++j) scratch.scores[j] = score(j);
+  if (!content) return;
+  add_content(a, at, scratch);
+  if (a.softcap == 0) return;
+  for (std::int64_t j = 0; j < at.sequence.k_len; ++j) {
+    scratch.scores[j] = a.softcap * std::tanh(scratch.scores[j] / a.softcap);
+  }
+}
+
+template <class T>
+KeyRange scores_before_content(const Arguments<T>& a, const RowIndex& at,
+                               const RowScratch& scratch) {
+  const KeyRange range = a.visible(at.sequence, at.query);
+  if (range.first == range.last) return range;
+  const Scorer<T> score(a, at, false, scratch);
+  const RowBiases<T> biases(a, at, range, scratch);
+  for (std::int64_t j = range.first; j < range.last; ++j) {
+    scratch.scores[j] = biases[j] == kHidden ? kHidden : score(j);
+  }
+  load_plain_query(a, at, scratch);
+  return range;
+}
+
+template <class T>
+KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+  const KeyRange range = a.visible(at.sequence, at.query);
+  if (range.first == range.last) return range;
+  if (a.content != nullptr) {
+    scores_before_content(a, at, scratch);
+    add_content(a, at, scratch);
+    const RowBiases<T> biases(a, at, range, scratch);
+    for (std::int64_t j = range.first; j < range.last; ++j) {
+      double& score = scratch.scores[j];
+      if (a.softcap > 0) score = a.softcap * std::tanh(score / a.softcap);
+      const double bias = biases[j];
+      score = bias == kHidden ? kHidden : score + bias;
+    }
+    return range;
+  }
+  const Scorer<T> score(a, at, true, scratch);
+  const RowBiases<T> biases(a, at, range, scratch);
+  for (std::int64_t j = range.first; j < range.last; ++j) {
+    const double bias = biases[j];
+    scratch.scores[j] = bias == kHidden ? kHidden : score(j) + bias;
+  }
+  return range;
+}
+
+double softmax(double* scores, std::int64_t count, double sink) noexcept {
+  double most = sink;
+  bool any_nan = false;
+  for (std::int64_t j = 0; j < count; ++j) {
+    any_nan = any_nan || std::isnan(scores[j]);
+    most = std::max(most, scores[j]);  // keeps `most` when the score is NaN
+  }
+  if (any_nan || most == kHidden) {
+    const double rest = any_nan ? std::numeric_limits<double>::quiet_NaN() : 0;
+    for (std::int64_t j = 0; j < count; ++j) scores[j] = scores[j] == kHidden ? 0 : rest;
+    return any_nan ? rest : kHidden;
+  }
+  double sum = std::exp(sink - most);
+  for (std::int64_t j = 0; j < count; ++j) {
+    // The maximum itself without a difference: infinity - infinity is NaN.
+    scores[j] = scores[j] == most ? 1 : std::exp(scores[j] - most);
+    sum += scores[j];
+  }
+  for (std::int64_t j = 0; j < count; ++j) scores[j] /= sum;
+  return most + std::log(sum);
+}
+
+template <class T>
+void weigh_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<const T> v,
+               const RowScratch& scratch, double* sum) noexcept {
+  const Sequence& sequence = at.sequence;
+  const View<const T> values = v.select(0, sequence.batch)
+                                   .select(0, a.key_head(at.head))
+                                   .narrow(0, sequence.k_begin, sequence.k_len);
+  weigh_values(scratch.scores, range, values, sum);
+  if (a.content == nullptr || a.content->value_dim() == 0 || range.first == range.last) return;
+  a.content->add_values(content_row(a, sequence, at.head, at.query, scratch.plain_query),
+                        scratch.scores, sum);
+}
+
+template <class T>
+void weigh_values(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept {
+  const std::int64_t channels = v.size(1), stride = v.stride(1);
+  std::fill_n(sum, channels, 0.0);
+  for (std::int64_t j = range.first; j < range.last; ++j) {
+    if (weights[j] == 0) continue;
+    const T* value = v.data() + j * v.stride(0);
+    for (std::int64_t c = 0; c < channels; ++c) {
+      sum[c] += weights[j] * static_cast<double>(value[c * stride]);
+    }
+  }
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                               \
+  template KeyRange scores_before_content(const Arguments<T>&, const RowIndex&,              \
+                                          const RowScratch&);                                \
+  template void weigh_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,     \
+                          const RowScratch&, double*) noexcept;                              \
+  template void plain_scores(const Arguments<T>&, const RowIndex&, bool, const RowScratch&); \
+  template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);  \
+  template void weigh_values(const double*, KeyRange, View<const T>, double*) noexcept;
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::detail

@@ -1,0 +1,90 @@
+// One row of the operator, plainly: the scores of one query with all its keys, their softmax, the
+// weighted sum of values, in float64 and in key order. It computes float64 calls, and the rows of
+// the others in which infinities or NaN come up.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "attention/call/arguments.h"
+#include "kernels/rotate/rotate_rows.h"
+
+namespace sextant::detail {
+
+// Which row: query counts in the sequence.
+struct RowIndex {
+  Sequence sequence;
+  std::int64_t head, query;
+};
+
+// Scratch of one row.
+struct RowScratch {
+  double* query;   // [head_dim]
+  double* key;     // [head_dim]
+  double* scores;  // [k_len]
+  float* biases;   // [k_len]
+  // With a content term, else null.
+  double* plain_query = nullptr;  // [head_dim]: the query before any rotation
+  double* content = nullptr;      // what the term asks for
+};
+
+// What scratch a row needs, in doubles, and its parts in that much memory.
+template <class T>
+std::int64_t row_scratch_size(const Arguments<T>& a) {
+  const std::int64_t content =
+      a.content == nullptr ? 0 : a.head_dim + a.content->scratch_size(a.k_len, a.head_dim);
+  return 2 * a.head_dim + a.k_len + (a.k_len + 1) / 2 + content;
+}
+template <class T>
+RowScratch row_scratch(double* memory, const Arguments<T>& a) {
+  double* scores = memory + 2 * a.head_dim;
+  double* biases = scores + a.k_len;
+  RowScratch scratch{memory, memory + a.head_dim, scores, reinterpret_cast<float*>(biases)};
+  if (a.content != nullptr) {
+    scratch.plain_query = biases + (a.k_len + 1) / 2;
+    scratch.content = scratch.plain_query + a.head_dim;
+  }
+  return scratch;
+}
+
+// Turns a row of channels by row n of a table, or back where the table says inverse.
+void turn_row(const RotationRows& table, std::int64_t n, double* row) noexcept;
+
+// The scores of every key of the sequence, hidden or not, before biases and masks; content term and
+// softcap applied if asked. Keys count in the sequence here and below.
+template <class T>
+void plain_scores(const Arguments<T>& arguments, const RowIndex& at, bool capped,
+                  const RowScratch& scratch);
+
+// The scores of the keys in the range that is returned, biases added, -infinity where hidden. Keys
+// outside are hidden and scratch.scores is not written there. Hidden keys are not read.
+template <class T>
+KeyRange biased_scores(const Arguments<T>& arguments, const RowIndex& at,
+                       const RowScratch& scratch);
+
+// The scores of a row with a content term before the term is added, -infinity where anything hides
+// the key, for the keys in the range that is returned. Fills scratch.plain_query as well.
+template <class T>
+KeyRange scores_before_content(const Arguments<T>& arguments, const RowIndex& at,
+                               const RowScratch& scratch);
+
+// Scores to probabilities, in place; `sink` is a score that takes part and gives nothing
+// (-infinity: none). Zeros when all are -infinity; the keys at +infinity share the weight evenly;
+// NaN makes everything NaN but what is at -infinity. Returns log(sum(exp(scores))), the sink's
+// included.
+double softmax(double* scores, std::int64_t count,
+               double sink = -std::numeric_limits<double>::infinity()) noexcept;
+
+// The row of values that probabilities make of v [batch, heads_k, k_len, v_dim], with what a
+// content term adds to values; keys of weight 0 are not read. scratch.plain_query must be filled
+// then.
+template <class T>
+void weigh_row(const Arguments<T>& arguments, const RowIndex& at, KeyRange range, View<const T> v,
+               const RowScratch& scratch, double* sum) noexcept;
+
+// sum[c] = sum over keys in `range` of weights[j] v[j, c]; v is one head's [keys, v_dim]. Keys of
+// weight 0 are not read.
+template <class T>
+void weigh_values(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept;
+
+}  // namespace sextant::detail

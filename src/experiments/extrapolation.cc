@@ -1,0 +1,153 @@
+// Perplexities by length: batches of windows, and the sums over what they score.
+#include "sextant/experiments/extrapolation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+namespace {
+
+void check_least(const char* where, std::int64_t value, std::int64_t least) {
+  if (value >= least) return;
+  throw Error(where,
+              "must be at least " + std::to_string(least) + ", got " + std::to_string(value));
+}
+
+void check(const LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+           const ScoredTokens& scored, std::int64_t length, const ScoringOptions& options) {
+  if (model.config.kind != ModelKind::causal) {
+    throw Error("extrapolation.model",
+                "must be causal, got " + std::string(name_of(model.config.kind)));
+  }
+  check_least("extrapolation.length", length, 2);
+  check_least("extrapolation.batch_tokens", options.batch_tokens, 1);
+  const auto size = static_cast<std::int64_t>(tokens.size());
+  if (scored.first < length || scored.count < 1 || scored.first > size ||
+      scored.count > size - scored.first) {
+    throw Error("extrapolation.scored", "must lie in the text's " + std::to_string(size) +
+                                            " tokens with length = " + std::to_string(length) +
+                                            " before them, got " + std::to_string(scored.count) +
+                                            " from " + std::to_string(scored.first) + " on");
+  }
+}
+
+// Windows are gathered and scored many at a time.
+class Scorer {
+ public:
+  Scorer(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+         const ScoringOptions& options)
+      : model_(model), tokens_(tokens), options_(options) {
+    clear();
+  }
+
+  // A window that predicts tokens [begin, end), of which those from `scored` on count.
+  void add(std::int64_t begin, std::int64_t end, std::int64_t scored) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      batch_.tokens.push_back(tokens_[static_cast<std::size_t>(i - 1)]);
+      batch_.targets.push_back(i < scored ? -1 : tokens_[static_cast<std::size_t>(i)]);
+    }
+    count_ += end - scored;
+    const auto size = static_cast<std::int64_t>(batch_.tokens.size());
+    batch_.segments.push_back(size);
+    if (size + (end - begin) > options_.batch_tokens) flush();
+  }
+
+  LengthScore finish() {
+    flush();
+    const double loss = -sum_ / static_cast<double>(count_), perplexity = std::exp(loss);
+    if (std::isfinite(perplexity)) return {perplexity, ""};
+    return {std::nullopt, "the loss per token is " + shortest(loss)};
+  }
+
+ private:
+  void clear() {
+    batch_ = {};
+    batch_.segments.push_back(0);
+  }
+  void flush() {
+    if (batch_.tokens.empty()) return;
+    memory_.reset();
+    Pass pass{.memory = memory_, .threads = options_.threads};
+    const Tensor<double> likelihoods = model_.log_likelihoods(batch_, pass);
+    for (const double value : likelihoods.span()) sum_ += value;  // 0 for what is not scored
+    clear();
+  }
+
+  LanguageModel<float>& model_;
+  std::span<const std::int64_t> tokens_;
+  ScoringOptions options_;
+  Workspace memory_;
+  TokenBatch batch_;
+  double sum_ = 0;
+  std::int64_t count_ = 0;
+};
+
+// Why the model cannot see `length` tokens; empty: it can.
+std::string refusal(LanguageModel<float>& model, std::int64_t length) {
+  try {
+    model.positions.prepare(length);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t most) {
+  check_least("extrapolation.length", longest, 2);
+  check_least("extrapolation.scored", most, 1);
+  if (text / 2 < longest) {
+    throw Error("extrapolation.tokens", "must be at least twice the longest length of " +
+                                            std::to_string(longest) + ", got " +
+                                            std::to_string(text));
+  }
+  std::int64_t count = std::min(most, text - longest);
+  if (count > longest) count = count / longest * longest;
+  return {longest, count};
+}
+
+LengthScore segment_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+                               const ScoredTokens& scored, std::int64_t length,
+                               const ScoringOptions& options) {
+  check(model, tokens, scored, length, options);
+  if (std::string reason = refusal(model, length); !reason.empty()) {
+    return {std::nullopt, std::move(reason)};
+  }
+  Scorer scorer(model, tokens, options);
+  const std::int64_t end = scored.first + scored.count;
+  for (std::int64_t begin = scored.first; begin < end; begin += length) {
+    scorer.add(begin, std::min(end, begin + length), begin);
+  }
+  return scorer.finish();
+}
+
+LengthScore sliding_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+                               const ScoredTokens& scored, std::int64_t length, std::int64_t stride,
+                               const ScoringOptions& options) {
+  check(model, tokens, scored, length, options);
+  if (stride < 1 || stride > length) {
+    throw Error("extrapolation.stride", "must be 1 .. length = " + std::to_string(length) +
+                                            ", got " + std::to_string(stride));
+  }
+  if (std::string reason = refusal(model, length); !reason.empty()) {
+    return {std::nullopt, std::move(reason)};
+  }
+  Scorer scorer(model, tokens, options);
+  const std::int64_t last = scored.first + scored.count;
+  for (std::int64_t first = scored.first; first < last; first += stride) {
+    const std::int64_t end = std::min(last, first + stride);
+    scorer.add(end - length, end, first);
+  }
+  return scorer.finish();
+}
+
+std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, std::int64_t stride) {
+  return stride == 0 ? scored.count : (scored.count + stride - 1) / stride * length;
+}
+
+}  // namespace sextant

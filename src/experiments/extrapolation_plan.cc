@@ -1,0 +1,228 @@
+// The budget and what it is for.
+#include "experiments/extrapolation_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "core/json.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
+#include "training/mixed.h"
+
+namespace sextant {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr double kFloor = 0.1;  // of the learning rate, at the end of the cosine
+
+void check_lengths(const ExtrapolationOptions& options) {
+  const auto& lengths = options.test_lengths;
+  if (lengths.empty()) throw Error("extrapolation.test_lengths", "must not be empty");
+  std::int64_t before = 1;
+  for (const std::int64_t length : lengths) {
+    if (length <= before) {
+      throw Error("extrapolation.test_lengths",
+                  before == 1 ? "must be at least 2, got " + std::to_string(length)
+                              : "must rise, got " + std::to_string(length) + " after " +
+                                    std::to_string(before));
+    }
+    before = length;
+  }
+  if (options.stride < 1 || options.stride > lengths.front()) {
+    throw Error("extrapolation.stride", "must be 1 .. the shortest test length, " +
+                                            std::to_string(lengths.front()) + ", got " +
+                                            std::to_string(options.stride));
+  }
+}
+
+std::string folder_name(const std::string& label) {
+  std::string name = label;
+  for (char& c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!plain && c != '_' && c != '.') c = '-';
+  }
+  return name;
+}
+
+void check_schemes(const ExtrapolationOptions& options) {
+  if (options.schemes.empty()) throw Error("extrapolation.schemes", "must not be empty");
+  std::set<std::string> names;
+  for (const ExtrapolationScheme& scheme : options.schemes) {
+    const std::string name = folder_name(scheme.label);
+    if (name.find_first_not_of('.') == std::string::npos || name.ends_with(".json") ||
+        name.ends_with(".svg")) {
+      throw Error("extrapolation.schemes",
+                  "must have labels for folders, got '" + scheme.label + "'");
+    }
+    if (!names.insert(name).second) {
+      throw Error("extrapolation.schemes", "must not repeat, got " + scheme.label + " again");
+    }
+    TransformerConfig config = config_of(options, scheme);
+    config.vocabulary = 1;
+    LanguageModel<float> model(config);  // throws for schemes that cannot be trained
+    model.positions.prepare(options.data.length);
+  }
+}
+
+// What trained weights depend on, schemes aside.
+Json settings_of(const ExtrapolationOptions& options) {
+  TransformerConfig model = options.model;
+  model.vocabulary = 1;  // the text's matter
+  model.scheme = "none";
+  model.scheme_parameters.clear();
+  model.length = options.data.length;
+  Json json = Json::parse(format_config(model));
+  json.erase("format");  // the file has a number of its own
+  return {{"model", json},
+          {"data",
+           {{"length", options.data.length},
+            {"sequences", options.data.sequences},
+            {"parts", options.data.parts},
+            {"smoothing", options.data.smoothing},
+            {"seed", options.data.seed}}},
+          {"learning_rate", options.learning_rate},
+          {"dropout", options.dropout}};
+}
+
+void check_same(const std::string& path, const std::string& name, const Json& found,
+                const Json& wanted) {
+  if (found == wanted) return;
+  if (found.is_object() && wanted.is_object()) {
+    for (const auto& [key, value] : wanted.items()) {
+      check_same(path, name.empty() ? key : name + "." + key, found.value(key, Json()), value);
+    }
+    return;
+  }
+  throw Error(path, "must have the same " + name + " to continue: it is " + found.dump() +
+                        ", asked for " + wanted.dump());
+}
+
+}  // namespace
+
+void check_options(const ExtrapolationOptions& options) {
+  if (options.folder.empty()) throw Error("extrapolation.folder", "must not be empty");
+  if (options.model.kind != ModelKind::causal) {
+    throw Error("extrapolation.model",
+                "must be causal, got " + std::string(name_of(options.model.kind)));
+  }
+  if (options.steps < 0) {
+    throw Error("extrapolation.steps", "must be at least 0, got " + std::to_string(options.steps));
+  }
+  if (!(options.minutes >= 0) || !std::isfinite(options.minutes)) {
+    throw Error("extrapolation.minutes",
+                "must be at least 0 and finite, got " + shortest(options.minutes));
+  }
+  if ((options.steps > 0) == (options.minutes > 0)) {
+    throw Error("extrapolation.steps", std::string("must be given, or minutes, got ") +
+                                           (options.steps > 0 ? "both" : "none"));
+  }
+  if (options.scored < 1) {
+    throw Error("extrapolation.scored",
+                "must be at least 1, got " + std::to_string(options.scored));
+  }
+  if (options.data.length < 2) {
+    throw Error("extrapolation.train_length",
+                "must be at least 2, got " + std::to_string(options.data.length));
+  }
+  check_lengths(options);
+  check_schemes(options);
+}
+
+TransformerConfig config_of(const ExtrapolationOptions& options,
+                            const ExtrapolationScheme& scheme) {
+  TransformerConfig config = options.model;
+  config.scheme = scheme.scheme;
+  config.scheme_parameters = scheme.parameters;
+  if (scheme.scheme == "t5") config.scheme_parameters.try_emplace("bidirectional", "no");
+  config.length = options.data.length;
+  return config;
+}
+
+TrainerOptions trainer_options(const ExtrapolationOptions& options,
+                               const ExtrapolationScheme& scheme, std::int64_t steps) {
+  TrainerOptions trainer{.folder = options.folder + "/" + folder_name(scheme.label),
+                         .seed = options.data.seed};
+  // The second moment of small batches is noisy: it is not kept for longer than 100 steps.
+  trainer.optimiser = {.beta2 = 0.99, .weight_decay = 0.1, .clip_norm = 1};
+  trainer.schedule = {.decay = Decay::cosine,
+                      .peak = options.learning_rate,
+                      .warmup = std::min<std::int64_t>(100, steps / 10),
+                      .steps = steps,
+                      .floor = kFloor * options.learning_rate};
+  trainer.dropout = options.dropout;
+  Json settings = settings_of(options);
+  settings["scheme"] = scheme.scheme;
+  settings["parameters"] = scheme.parameters;
+  trainer.settings = settings.dump();
+  trainer.steps = steps;
+  trainer.checkpoint_minutes = 1;
+  trainer.threads = options.threads;
+  trainer.should_stop = options.should_stop;
+  trainer.clock = options.clock;
+  std::error_code ignored;
+  trainer.resume = std::filesystem::exists(trainer.folder + "/run.json", ignored);
+  return trainer;
+}
+
+std::string fingerprint(const std::vector<std::int64_t>& tokens) {
+  std::uint64_t sum = mixed(0, tokens.size());
+  for (const std::int64_t token : tokens) sum = mixed(sum, static_cast<std::uint64_t>(token));
+  std::string digits;
+  for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[(sum >> shift) & 15];
+  return digits;
+}
+
+std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured) {
+  double step = 0, scoring = 0;
+  for (const Measured& one : measured) {
+    step += one.step_seconds;
+    scoring += one.scoring_seconds;
+  }
+  const double steps = std::floor((minutes * 60 - scoring) / step);
+  if (steps >= 1) return static_cast<std::int64_t>(std::min(steps, 1e9));
+  throw Error("extrapolation.minutes",
+              "must be more than " + significant((scoring + step) / 60, 2) +
+                  " for one step and the scoring of each scheme, got " + shortest(minutes));
+}
+
+std::int64_t plan_steps(const ExtrapolationOptions& options,
+                        const std::vector<std::int64_t>& tokens,
+                        const std::function<std::vector<Measured>()>& measure) {
+  const std::string path = options.folder + "/plan.json";
+  Json settings = settings_of(options);
+  settings["text"] = fingerprint(tokens);
+  const Json limit = options.steps > 0 ? Json{{"steps", options.steps}, {"minutes", nullptr}}
+                                       : Json{{"steps", nullptr}, {"minutes", options.minutes}};
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    try {
+      const Json plan = Json::parse_object(read_file(path, JsonLimits{}.bytes), path);
+      if (plan.at("format") != kFormat) throw Error(path, "must be of format 1");
+      check_same(path, "", plan.at("settings"), settings);
+      check_same(path, "limit", plan.at("limit"), limit);
+      const auto steps = plan.at("steps").get<std::int64_t>();
+      if (steps < 1) throw Error(path, "must have at least 1 step, got " + std::to_string(steps));
+      return steps;
+    } catch (const JsonError& error) {
+      throw Error(path, "must be the plan of an extrapolation: " + error.problem());
+    }
+  }
+  Json plan = {{"format", kFormat}, {"steps", options.steps}, {"limit", limit}};
+  if (options.steps == 0) {
+    const std::vector<Measured> measured = measure();
+    plan["steps"] = steps_that_fit(options.minutes, measured);
+    for (const Measured& one : measured) {
+      plan["measured"].push_back({{"label", one.label},
+                                  {"step_seconds", one.step_seconds},
+                                  {"scoring_seconds", one.scoring_seconds}});
+    }
+  }
+  plan["settings"] = settings;
+  write_file(path, plan.dump(2) + "\n");
+  return plan["steps"].get<std::int64_t>();
+}
+
+}  // namespace sextant

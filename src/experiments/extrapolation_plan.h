@@ -1,0 +1,37 @@
+// How many steps every scheme gets: asked for, or measured once and kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sextant/experiments/extrapolation_run.h"
+
+namespace sextant {
+
+// Throws Error for what does not depend on the text.
+void check_options(const ExtrapolationOptions& options);
+
+// The model and the task of one scheme.
+TransformerConfig config_of(const ExtrapolationOptions& options, const ExtrapolationScheme& scheme);
+TrainerOptions trainer_options(const ExtrapolationOptions& options,
+                               const ExtrapolationScheme& scheme, std::int64_t steps);
+
+// A number from all tokens, as hexadecimal digits: whether a text is the same as before.
+std::string fingerprint(const std::vector<std::int64_t>& tokens);
+
+// The number of steps: that of plan.json if there is one, which must be of the same settings and
+// limit; else options.steps, or `measure` says how many fit. Writes plan.json.
+struct Measured {
+  std::string label;
+  double step_seconds = 0, scoring_seconds = 0;
+};
+std::int64_t plan_steps(const ExtrapolationOptions& options,
+                        const std::vector<std::int64_t>& tokens,
+                        const std::function<std::vector<Measured>()>& measure);
+
+// As many as fit: (minutes - scoring) / (a step of each). Throws Error when not even one does.
+std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured);
+
+}  // namespace sextant

@@ -1,0 +1,34 @@
+// What the configuration classes of `transformers` take where a key of a config.json is absent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "interop/config/sizes.h"
+
+namespace sextant {
+
+struct DefaultPositions {
+  double base = 10000;             // rope_theta
+  double local_base = 0;           // that of layers with a window; 0: as the others
+  double partial = 1;              // partial_rotary_factor
+  std::int64_t rotary_dim = 0;     // 0: by `partial`
+  std::int64_t window = 0;         // sliding_window; 0: none
+  std::int64_t window_layers = 0;  // max_window_layers
+  std::int64_t pattern = 0;        // every so many layers see everything
+  std::int64_t original = 0;       // original_max_position_embeddings; 0: the class has none
+  std::array<std::int64_t, 3> sections = {};  // mrope_section; zeros: the model has no images
+};
+
+// What differs from class to class; a default that all share stands where it is read.
+struct ConfigDefaults {
+  std::string_view model_type;
+  ModelSizes sizes;  // kv_heads 0: as many as heads; head_dim 0: width / heads
+  DefaultPositions positions;
+};
+
+// Of a model type that config_families.h knows.
+const ConfigDefaults& config_defaults(std::string_view model_type);
+
+}  // namespace sextant

@@ -1,0 +1,194 @@
+// Typed values out of a config.json.
+#include "interop/config/object.h"
+
+#include <cmath>
+
+#include "core/quoted_text.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+std::string shown(const Json& value) {
+  if (value.is_string()) return quoted_text(value.text());
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list";
+  return value.dump();
+}
+
+bool is_integer(const Json& value, std::int64_t least) {
+  if (!value.is_integer() || value.get<double>() > 0x1p60) return false;
+  const auto whole = value.get<std::int64_t>();
+  return whole >= least && whole <= std::int64_t{1} << 53;
+}
+
+}  // namespace
+
+const Json* ConfigObject::find(std::string_view key) const {
+  read_.emplace(key);
+  const Json* found = json_.find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+bool ConfigObject::has(std::string_view key) const { return find(key) != nullptr; }
+
+bool ConfigObject::is_absent(std::string_view key) const { return json_.find(key) == nullptr; }
+
+bool ConfigObject::is_null(std::string_view key) const {
+  const Json* found = json_.find(key);
+  return found != nullptr && found->is_null();
+}
+
+std::optional<std::int64_t> ConfigObject::integer(std::string_view key, std::int64_t least) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!is_integer(*value, least)) {
+    fail(key,
+         "must be a whole number of " + std::to_string(least) + " or more, got " + shown(*value));
+  }
+  return value->get<std::int64_t>();
+}
+
+std::optional<double> ConfigObject::number(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number() || !std::isfinite(value->get<double>())) {
+    fail(key, "must be a number, got " + shown(*value));
+  }
+  return value->get<double>();
+}
+
+std::optional<double> ConfigObject::positive(std::string_view key) const {
+  const auto value = number(key);
+  if (value && *value <= 0) fail(key, "must be above 0, got " + shown(*find(key)));
+  return value;
+}
+
+std::optional<bool> ConfigObject::flag(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) fail(key, "must be true or false, got " + shown(*value));
+  return value->get<bool>();
+}
+
+std::optional<std::string> ConfigObject::text(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string()) fail(key, "must be a string, got " + shown(*value));
+  return value->get<std::string>();
+}
+
+std::optional<std::vector<double>> ConfigObject::numbers(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array() || value->empty()) fail(key, "must be a list of numbers");
+  std::vector<double> list;
+  for (const Json& each : *value) {
+    if (!each.is_number()) fail(key, "must be a list of numbers, got " + shown(each) + " in it");
+    list.push_back(each.get<double>());
+  }
+  return list;
+}
+
+std::optional<std::vector<std::int64_t>> ConfigObject::integers(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array() || value->empty()) fail(key, "must be a list of whole numbers");
+  std::vector<std::int64_t> list;
+  for (const Json& each : *value) {
+    if (!is_integer(each, 0)) {
+      fail(key, "must be a list of whole numbers of 0 or more, got " + shown(each) + " in it");
+    }
+    list.push_back(each.get<std::int64_t>());
+  }
+  return list;
+}
+
+std::optional<std::vector<std::string>> ConfigObject::texts(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) fail(key, "must be a list of strings");
+  std::vector<std::string> list;
+  for (const Json& each : *value) {
+    if (!each.is_string()) fail(key, "must be a list of strings, got " + shown(each) + " in it");
+    list.push_back(each.get<std::string>());
+  }
+  return list;
+}
+
+std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_object()) fail(key, "must be an object, got " + shown(*value));
+  return ConfigObject(*value, where_, prefix_ + std::string(key) + ".");
+}
+
+std::optional<std::int64_t> ConfigObject::integer_of(
+    const std::vector<std::string_view>& keys) const {
+  std::optional<std::int64_t> found;
+  std::string_view name;
+  for (const std::string_view key : keys) {
+    const auto value = integer(key);
+    if (value && found && *value != *found) {
+      fail(key, "must be the same as " + std::string(name) + ", " + std::to_string(*found) +
+                    ", got " + std::to_string(*value));
+    }
+    if (!value) continue;
+    found = value;
+    name = key;
+  }
+  return found;
+}
+
+template <class T>
+T ConfigObject::value_or(const std::optional<T>& value, std::string_view key, T by_default) const {
+  if (!value && is_null(key)) fail(key, "must not be null");
+  return value.value_or(by_default);
+}
+
+std::int64_t ConfigObject::integer_or(std::string_view key, std::int64_t by_default,
+                                      std::int64_t least) const {
+  return value_or(integer(key, least), key, by_default);
+}
+
+std::int64_t ConfigObject::integer_of_or(const std::vector<std::string_view>& keys,
+                                         std::int64_t by_default) const {
+  const auto value = integer_of(keys);
+  if (!value) {
+    for (const std::string_view key : keys) value_or(value, key, by_default);
+  }
+  return value.value_or(by_default);
+}
+
+double ConfigObject::number_or(std::string_view key, double by_default) const {
+  return value_or(number(key), key, by_default);
+}
+
+double ConfigObject::positive_or(std::string_view key, double by_default) const {
+  return value_or(positive(key), key, by_default);
+}
+
+bool ConfigObject::flag_or(std::string_view key, bool by_default) const {
+  return value_or(flag(key), key, by_default);
+}
+
+void ConfigObject::fail(std::string_view key, const std::string& what) const {
+  std::string name;  // an untrusted key, shown harmlessly
+  for (const char c : (prefix_ + std::string(key)).substr(0, 80))
+    name += c >= ' ' && c <= '~' ? c : '?';
+  throw Error(where_, name + " " + what);
+}
+
+std::vector<const Json::Member*> ConfigObject::unread() const {
+  std::vector<const Json::Member*> members;
+  for (const Json::Member& member : json_.items()) {
+    if (!member.value.is_null() && !read_.contains(member.key)) members.push_back(&member);
+  }
+  return members;
+}
+
+void ConfigObject::refuse_unread(const std::string& allowed) const {
+  for (const auto* each : unread()) fail(each->key, "is not known here: " + allowed);
+}
+
+}  // namespace sextant

@@ -1,0 +1,183 @@
+// What the backward kernel does to scores one by one: biases, probabilities, gradients, and sums
+// along diagonals. Included again for each instruction set.
+#if defined(SEXTANT_KERNELS_ATTENTION_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_ATTENTION_BACKWARD_INL_H_
+#undef SEXTANT_KERNELS_ATTENTION_BACKWARD_INL_H_
+#else
+#define SEXTANT_KERNELS_ATTENTION_BACKWARD_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/attention/block.h"
+#include "kernels/attention/pieces.h"
+#include "kernels/simd/exp2-inl.h"
+#include "kernels/simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A piece of a block of scores and what is known of its lanes. Tiles point at the piece's first key
+// and lane 0.
+struct PieceOperands {
+  Piece piece;
+  float softcap;      // 0: none
+  const float* bias;  // [key * bias_row + lane], or null
+  std::ptrdiff_t bias_row;
+  const std::int32_t *first, *last;  // [lane]: visible keys
+  float *most, *sum;                 // [lane]: m and l of 2^(s - m) / l
+  const float* delta;                // [lane]
+  float* scores;                     // [key][64]: s, then P
+  float* gradients;                  // [key * gradient_row + lane]: dP, then dS
+  float* uncapped;                   // likewise or null: dS before the softcap
+  std::ptrdiff_t gradient_row;
+};
+
+// What becomes of a score: capped, biased, hidden. `capped` keeps tanh(s / cap).
+template <bool kCap, bool kBias, bool kEdge>
+struct Adjust {
+  using D = TileTag;
+  using V = hn::Vec<D>;
+  const PieceOperands& o;
+  std::int64_t lane;
+  V cap, rate, inverse;
+
+  HWY_INLINE Adjust(const PieceOperands& operands, std::int64_t at)
+      : o(operands),
+        lane(at),
+        cap(hn::Set(D(), o.softcap)),
+        rate(hn::Set(D(), kCap ? 2 * static_cast<float>(kLog2E) / o.softcap : 0)),
+        inverse(hn::Set(D(), kCap ? 1 / o.softcap : 0)) {}
+
+  HWY_INLINE auto outside(std::int64_t row) const {
+    const hn::RebindToSigned<D> di;
+    const auto j = hn::Set(di, static_cast<std::int32_t>(o.piece.first_key + row));
+    return hn::RebindMask(D(), hn::Or(hn::Lt(j, hn::LoadU(di, o.first + lane)),
+                                      hn::Not(hn::Lt(j, hn::LoadU(di, o.last + lane)))));
+  }
+
+  HWY_INLINE V operator()(std::int64_t row, V s, V* tanh) const {
+    const D d;
+    if constexpr (kCap) {
+      s = softcap(d, s, cap, rate);
+      *tanh = hn::Mul(s, inverse);
+    }
+    if constexpr (kBias) s = hn::Add(s, hn::LoadU(d, o.bias + row * o.bias_row + lane));
+    if constexpr (kEdge) {
+      s = hn::IfThenElse(outside(row), hn::Set(d, -std::numeric_limits<float>::infinity()), s);
+    }
+    return s;
+  }
+};
+
+// The first pass, where the caller has no log-sum-exp: takes a piece's scores into most and sum.
+template <bool kCap, bool kBias, bool kEdge>
+HWY_NOINLINE void sum_weights(const PieceOperands& o) {
+  const TileTag d;
+  const std::int64_t begin = o.piece.first_group * kGroupLanes;
+  const std::int64_t end = begin + o.piece.groups * kGroupLanes;
+  const std::int64_t keys = o.piece.last_key - o.piece.first_key;
+  for (std::int64_t lane = begin; lane < end; lane += kTileLanes) {
+    const Adjust<kCap, kBias, kEdge> adjust(o, lane);
+    const auto before = hn::LoadU(d, o.most + lane);
+    auto most = before, tanh = before;
+    float* at = o.scores + lane;
+    for (std::int64_t row = 0; row < keys; ++row) {
+      const auto s = adjust(row, hn::LoadU(d, at + row * kBlockLanes), &tanh);
+      most = hn::Max(most, s);
+      hn::StoreU(s, d, at + row * kBlockLanes);
+    }
+    auto sum = hn::Mul(hn::LoadU(d, o.sum + lane), exp2(d, hn::Sub(before, most)));
+    for (std::int64_t row = 0; row < keys; ++row) {
+      sum = hn::Add(sum, exp2(d, hn::Sub(hn::LoadU(d, at + row * kBlockLanes), most)));
+    }
+    hn::StoreU(most, d, o.most + lane);
+    hn::StoreU(sum, d, o.sum + lane);
+  }
+}
+
+// Scores to P and dP to dS = P (dP - delta), times 1 - tanh^2 with a softcap. Returns whether all
+// are finite.
+template <bool kCap, bool kBias, bool kEdge>
+HWY_NOINLINE bool weigh(const PieceOperands& o) {
+  const TileTag d;
+  const auto zero = hn::Zero(d);
+  const std::int64_t begin = o.piece.first_group * kGroupLanes;
+  const std::int64_t end = begin + o.piece.groups * kGroupLanes;
+  const std::int64_t keys = o.piece.last_key - o.piece.first_key;
+  auto trace = zero;  // 0 or NaN
+  for (std::int64_t lane = begin; lane < end; lane += kTileLanes) {
+    const Adjust<kCap, kBias, kEdge> adjust(o, lane);
+    const auto most = hn::LoadU(d, o.most + lane), delta = hn::LoadU(d, o.delta + lane);
+    auto tanh = zero;
+    float* score = o.scores + lane;
+    float* gradient = o.gradients + lane;
+    for (std::int64_t row = 0; row < keys;
+         ++row, score += kBlockLanes, gradient += o.gradient_row) {
+      const auto p = exp2(d, hn::Sub(adjust(row, hn::LoadU(d, score), &tanh), most));
+      auto ds = hn::Mul(p, hn::Sub(hn::LoadU(d, gradient), delta));
+      if constexpr (kEdge) ds = hn::IfThenElse(adjust.outside(row), zero, ds);
+      hn::StoreU(p, d, score);
+      if constexpr (kCap) {
+        if (o.uncapped != nullptr) hn::StoreU(ds, d, o.uncapped + row * o.gradient_row + lane);
+        ds = hn::NegMulAdd(ds, hn::Mul(tanh, tanh), ds);
+      }
+      trace = hn::MulAdd(ds, zero, trace);
+      hn::StoreU(ds, d, gradient);
+    }
+  }
+  return hn::AllTrue(d, hn::Eq(trace, zero));
+}
+
+// Calls use(c, b, e) with what a piece needs as compile-time truths.
+template <class Use>
+HWY_INLINE auto with_kinds(const PieceOperands& o, const Use& use) {
+  using Yes = std::true_type;
+  using No = std::false_type;
+  switch ((o.softcap > 0 ? 4 : 0) + (o.bias != nullptr ? 2 : 0) + (o.piece.edge ? 1 : 0)) {
+    case 0:
+      return use(No(), No(), No());
+    case 1:
+      return use(No(), No(), Yes());
+    case 2:
+      return use(No(), Yes(), No());
+    case 3:
+      return use(No(), Yes(), Yes());
+    case 4:
+      return use(Yes(), No(), No());
+    case 5:
+      return use(Yes(), No(), Yes());
+    case 6:
+      return use(Yes(), Yes(), No());
+    default:
+      return use(Yes(), Yes(), Yes());
+  }
+}
+
+// line[lane - key] += tile[key][lane], as sums along diagonals: n keys at a time, each read one
+// lane further right than the one before it, so that a vector stays on its diagonals. Beside the
+// lanes the tile must hold kGroupLanes zeros on both sides.
+HWY_INLINE void add_diagonals(const float* tile, std::ptrdiff_t row, std::int64_t keys,
+                              float* line) {
+  const TileTag d;
+  constexpr std::int64_t n = kTileLanes;
+  for (std::int64_t key = 0; key < keys; key += n) {
+    const std::int64_t rows = std::min(n, keys - key);
+    for (std::int64_t lane = -n; lane < kBlockLanes; lane += n) {
+      auto sum = hn::Zero(d);
+      const float* from = tile + key * row + lane;
+      for (std::int64_t r = 0; r < rows; ++r, from += row + 1)
+        sum = hn::Add(sum, hn::LoadU(d, from));
+      float* to = line + lane - key;
+      hn::StoreU(hn::Add(hn::LoadU(d, to), sum), d, to);
+    }
+  }
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,331 @@
+// The backward kernel, queries in lanes like the forward one (Dao 2023, 2307.08691, algorithm 2,
+// transposed). With dO' = dO / l, so that P needs no division:
+//
+//   for each block of 64 keys:  for each 64 of up to 128 queries:
+//     S[key][query]  = K Q^T              tiles (tile-inl.h)
+//     dP[key][query] = V dO'^T
+//     P = 2^(S - m), dS = P (dP - delta)  in place
+//     dV[key] += P dO',  dK[key] += dS Q  tiles whose lanes are channels
+//     dQ[channel][query] += K^T dS
+//   dq = scale dQ, turned back
+//
+// Five products of the same size, nothing computed twice, and nothing packed but 64 rows of Q, O'
+// and dO' at a time.
+#include "kernels/attention/backward_block.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/attention/backward_scratch.h"
+#include "kernels/attention/pieces.h"
+#include "kernels/simd/processor_state.h"
+#include "kernels/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention/backward_block.cc"
+
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "kernels/attention/backward-inl.h"
+#include "kernels/attention/backward_rows-inl.h"
+#include "kernels/simd/pack-inl.h"
+#include "kernels/simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+
+// A block of keys: rows of k and v from `begin` on.
+struct KeyBlock {
+  std::int64_t begin, end;
+  const float *k, *v;
+  std::int64_t k_stride, v_stride;
+};
+
+// What the products of one piece have in common.
+HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch& scratch,
+                                  const BackwardLanes& lanes, const KeyBlock& keys,
+                                  const Piece& piece) {
+  const std::int64_t row = piece.first_key - keys.begin;
+  PieceOperands o{};
+  o.piece = piece;
+  o.softcap = b.softcap;
+  if (b.line != nullptr) {
+    o.bias = b.line + (lanes.first_query - (piece.first_key - b.line_key));
+    o.bias_row = -1;
+  } else if (scratch.bias != nullptr) {
+    o.bias = scratch.bias + row * kBlockLanes;
+    o.bias_row = kBlockLanes;
+  }
+  o.first = lanes.first;
+  o.last = lanes.last;
+  o.most = lanes.most;
+  o.sum = lanes.sum;
+  o.delta = lanes.delta;
+  o.scores = scratch.scores + row * kBlockLanes;
+  o.gradient_row = scratch.gradient_row;
+  o.gradients = scratch.gradients + row * o.gradient_row;
+  o.uncapped = scratch.uncapped == nullptr ? nullptr : scratch.uncapped + row * o.gradient_row;
+  return o;
+}
+
+HWY_INLINE void fill_biases(const BackwardBlock& b, const BackwardScratch& scratch,
+                            const BackwardLanes& lanes, const KeyBlock& keys) {
+  if (b.tiles.fill == nullptr) return;
+  b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin, keys.end - keys.begin,
+               scratch.bias);
+}
+
+// c[key][lane] = <row of keys, lane>.
+HWY_INLINE void rows_by_lanes(const PieceOperands& o, const float* rows, std::int64_t stride,
+                              std::int64_t width, const float* lanes, float* c,
+                              std::ptrdiff_t c_row) {
+  const std::int64_t lane = o.piece.first_group * kGroupLanes;
+  product<TileMode::store>(o.piece.last_key - o.piece.first_key, o.piece.groups,
+                           {.a = rows,
+                            .a_row = stride,
+                            .a_step = 1,
+                            .b = lanes + lane,
+                            .b_step = kBlockLanes,
+                            .c = c + lane,
+                            .c_row = c_row,
+                            .steps = width});
+}
+
+// sums[key] += sum over lanes of weights[key][lane] rows[lane].
+HWY_INLINE void add_to_keys(const PieceOperands& o, const float* weights, std::ptrdiff_t row,
+                            const float* rows, std::int64_t width, float* sums) {
+  if (sums == nullptr) return;
+  const std::int64_t lane = o.piece.first_group * kGroupLanes, padded = padded_width(width);
+  product<TileMode::add>(o.piece.last_key - o.piece.first_key, padded / kGroupLanes,
+                         {.a = weights + lane,
+                          .a_row = row,
+                          .a_step = 1,
+                          .b = rows + lane * padded,
+                          .b_step = padded,
+                          .c = sums + o.piece.first_key * padded,
+                          .c_row = padded,
+                          .steps = o.piece.groups * kGroupLanes});
+}
+
+// Gives the gradients of a piece's scores to those of its biases.
+HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
+                         const PieceOperands& o) {
+  float* tile = o.uncapped != nullptr ? o.uncapped : o.gradients;
+  const std::int64_t keys = o.piece.last_key - o.piece.first_key;
+  const std::int64_t lane = o.piece.first_group * kGroupLanes;
+  const std::int64_t end = lane + o.piece.groups * kGroupLanes;
+  if (b.gradient_tiles.take != nullptr && lane < lanes.queries) {
+    b.gradient_tiles.take(b.gradient_tiles.context, lanes.first_query + lane,
+                          std::min(end, lanes.queries) - lane, o.piece.first_key, keys, tile + lane,
+                          o.gradient_row);
+  }
+  if (!b.wants_line_gradient) return;
+  if (o.piece.groups < kGroups) {
+    for (std::int64_t j = 0; j < keys; ++j) {
+      std::fill_n(tile + j * o.gradient_row, lane, 0.0F);
+      std::fill_n(tile + j * o.gradient_row + end, kBlockLanes - end, 0.0F);
+    }
+  }
+  add_diagonals(tile, o.gradient_row, keys,
+                b.line_gradient + (lanes.first_query - (o.piece.first_key - b.line_key)));
+}
+
+// One block of keys for 64 lanes; returns whether all was finite.
+HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch,
+                          const BackwardLanes& lanes, const KeyBlock& keys) {
+  const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
+  if (pieces.count == 0) return true;
+  fill_biases(b, scratch, lanes, keys);
+  bool finite = true;
+  for (const Piece& piece : pieces) {
+    const PieceOperands o = operands(b, scratch, lanes, keys, piece);
+    const std::int64_t row = piece.first_key - keys.begin;
+    const std::int64_t lane = piece.first_group * kGroupLanes;
+    const float* k = keys.k + row * keys.k_stride;
+    rows_by_lanes(o, k, keys.k_stride, b.head_dim, lanes.q, o.scores, kBlockLanes);
+    rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
+                  o.gradient_row);
+    finite &= with_kinds(o, [&](auto cap, auto bias, auto edge) {
+      return weigh<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
+    });
+    add_to_keys(o, o.scores, kBlockLanes, lanes.dout_rows, b.v_dim, b.dv);
+    add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk);
+    if (b.dq.data != nullptr) {
+      product<TileMode::add>(b.head_dim, piece.groups,
+                             {.a = k,
+                              .a_row = 1,
+                              .a_step = keys.k_stride,
+                              .b = o.gradients + lane,
+                              .b_step = o.gradient_row,
+                              .c = lanes.dq + lane,
+                              .c_row = kBlockLanes,
+                              .steps = piece.last_key - piece.first_key});
+    }
+    hand_out(b, lanes, o);
+  }
+  return finite;
+}
+
+// The same block's part of the sums of weights.
+HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch,
+                          const BackwardLanes& lanes, const KeyBlock& keys) {
+  const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
+  if (pieces.count == 0) return;
+  fill_biases(b, scratch, lanes, keys);
+  for (const Piece& piece : pieces) {
+    const PieceOperands o = operands(b, scratch, lanes, keys, piece);
+    rows_by_lanes(o, keys.k + (piece.first_key - keys.begin) * keys.k_stride, keys.k_stride,
+                  b.head_dim, lanes.q, o.scores, kBlockLanes);
+    with_kinds(o, [&](auto cap, auto bias, auto edge) {
+      sum_weights<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
+    });
+  }
+}
+
+// Runs use(block of keys) over all that the task sees.
+template <class Use>
+HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch& scratch,
+                                   bool with_v, const Use& use) {
+  const std::int64_t end = b.last[b.queries - 1];
+  for (std::int64_t key = b.first[0] / kBackwardKeys * kBackwardKeys; key < end;
+       key += kBackwardKeys) {
+    const std::int64_t count = std::min<std::int64_t>(kBackwardKeys, end - key);
+    KeyBlock keys{key, key + count, scratch.k, scratch.v, b.head_dim, b.v_dim};
+    if (scratch.k == nullptr) {
+      keys.k = static_cast<const float*>(b.k.data) + key * b.k.row_stride;
+      keys.k_stride = b.k.row_stride;
+      ask_for_rows(keys.k, keys.k_stride, count, b.head_dim);
+    } else {
+      load_rows(b.k, key, count, b.head_dim, scratch.k);
+      turn_part(b.k_rotation, key, count, false, scratch.k, b.head_dim);
+    }
+    if (scratch.v == nullptr) {
+      keys.v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
+      keys.v_stride = b.v.row_stride;
+      if (with_v) ask_for_rows(keys.v, keys.v_stride, count, b.v_dim);
+    } else if (with_v) {
+      load_rows(b.v, key, count, b.v_dim, scratch.v);
+    }
+    use(keys);
+  }
+}
+
+bool backward_block(const BackwardBlock& b, float* memory) {
+  const BackwardScratch scratch = divide(b, memory);
+  const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
+  const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
+  alignas(64) std::int32_t first[kBackwardQueries], last[kBackwardQueries];
+  BackwardLanes lanes[kBackwardQueries / kBlockLanes];
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    const std::int64_t lane = n * kBlockLanes;
+    const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
+    fill_lanes(b.first + lane, count, first + lane);
+    fill_lanes(b.last + lane, count, last + lane);
+    lanes[n] = {scratch.q + lane * b.head_dim,
+                scratch.dout + lane * b.v_dim,
+                scratch.dq + lane * b.head_dim,
+                scratch.q_rows + lane * padded_width(b.head_dim),
+                scratch.dout_rows + lane * padded_width(b.v_dim),
+                scratch.most + lane,
+                scratch.sum + lane,
+                scratch.delta + lane,
+                first + lane,
+                last + lane,
+                group_ranges(b.first + lane, b.last + lane, count),
+                lane,
+                count,
+                knows_sums(b, lane, count)};
+    load_padded(b.q, lane, count, b.head_dim, scratch.rows, lanes[n].q_rows);
+    turn_part(b.q_rotation, lane, count, false, lanes[n].q_rows, padded_width(b.head_dim));
+    load_lanes(lanes[n].q_rows, count, b.head_dim, b.scale, lanes[n].q);
+    std::fill_n(lanes[n].most, kBlockLanes,
+                has_sink ? b.sink : std::numeric_limits<float>::lowest());
+    std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
+    clear_groups(b.head_dim, 0, count, lanes[n].dq);
+  }
+  const auto know = [](const BackwardLanes& block) { return block.knows_sums; };
+  if (!std::all_of(lanes, lanes + blocks, know)) {
+    for_each_key_block(b, scratch, false, [&](const KeyBlock& keys) HWY_ATTR {
+      for (std::int64_t n = 0; n < blocks; ++n) {
+        if (!lanes[n].knows_sums) sum_block(b, scratch, lanes[n], keys);
+      }
+    });
+  }
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    normalize(b, lanes[n]);
+    load_output_gradients(b, scratch, lanes[n]);
+    sum_outputs(b, scratch, lanes[n]);
+  }
+  if (b.wants_line_gradient) {
+    for (float* tile : {scratch.gradients, scratch.uncapped}) {
+      if (tile != nullptr) {
+        std::fill_n(tile - kGroupLanes, kBackwardKeys * scratch.gradient_row, 0.0F);
+      }
+    }
+  }
+
+  bool finite = true;
+  for_each_key_block(b, scratch, true, [&](const KeyBlock& keys) HWY_ATTR {
+    if (b.turns.context != nullptr) b.turns.wait(b.turns.context, keys.begin);
+    for (std::int64_t n = 0; n < blocks; ++n) finite &= propagate(b, scratch, lanes[n], keys);
+    if (b.turns.context != nullptr) b.turns.done(b.turns.context, keys.end);
+  });
+
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    if (b.dq.data != nullptr) finite &= store_query_gradients(b, scratch, lanes[n]);
+    if (b.sink_gradient == nullptr || !has_sink) continue;
+    for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
+      const double share =
+          std::exp2(static_cast<double>(b.sink) - static_cast<double>(lanes[n].most[i]));
+      *b.sink_gradient -= share * static_cast<double>(lanes[n].delta[i]);
+    }
+  }
+  return finite;
+}
+
+bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
+                         const StoredOutput& to) {
+  const TileTag d;
+  const std::int64_t padded = padded_width(sums.width);
+  turn_part(rotation, 0, sums.keys, true, sums.rows, padded);
+  const auto factor = hn::Set(d, scale);
+  auto trace = hn::Zero(d);  // 0 or NaN
+  for (float* x = sums.rows; x < sums.rows + sums.keys * padded; x += kTileLanes) {
+    const auto scaled = hn::Mul(hn::LoadU(d, x), factor);
+    trace = hn::MulAdd(scaled, hn::Zero(d), trace);
+    hn::StoreU(scaled, d, x);
+  }
+  write_rows(sums.rows, padded, sums.keys, sums.width, to, 0);
+  return hn::AllTrue(d, hn::Eq(trace, hn::Zero(d)));
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant {
+
+HWY_EXPORT(backward_block);
+HWY_EXPORT(store_key_gradients);
+
+std::int64_t backward_block_scratch(const BackwardBlock& block) noexcept {
+  return divide(block, nullptr).size;
+}
+
+bool backward_block(const BackwardBlock& block, float* scratch) noexcept {
+  apply_requested_target();
+  const DenormalsOff denormals_off;
+  return HWY_DYNAMIC_DISPATCH(backward_block)(block, scratch);
+}
+
+bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
+                         const StoredOutput& to) noexcept {
+  apply_requested_target();
+  return HWY_DYNAMIC_DISPATCH(store_key_gradients)(sums, scale, rotation, to);
+}
+
+}  // namespace sextant
+#endif  // HWY_ONCE

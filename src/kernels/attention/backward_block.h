@@ -1,0 +1,85 @@
+// The backward kernel: what up to kBackwardQueries queries of one head add to every gradient, in
+// one pass over their keys.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/attention/block.h"
+
+namespace sextant {
+
+inline constexpr int kBackwardQueries = 128;  // queries per task
+inline constexpr int kBackwardKeys = 64;      // keys per block, counted from the sequence's first
+
+// Gradients of scores, handed out by pieces: that of (first_query + i, first_key + j) is
+// tile[j * row + i]. What is never handed out is 0.
+struct GradientTiles {
+  void (*take)(void* context, std::int64_t first_query, std::int64_t queries,
+               std::int64_t first_key, std::int64_t keys, const float* tile,
+               std::int64_t row) = nullptr;
+  void* context = nullptr;
+};
+
+// Whose turn it is to add to the sums of a block of keys. Blocks ascend.
+struct KeyTurns {
+  void (*wait)(void* context, std::int64_t first_key) = nullptr;  // called before a block's sums
+  void (*done)(void* context, std::int64_t next_key) = nullptr;   // keys below next_key are done
+  void* context = nullptr;                                        // null: no turns to wait for
+};
+
+// Sums over queries have rows of this many floats; those beyond the width are 0.
+inline std::int64_t padded_width(std::int64_t width) noexcept {
+  return (width + kGroupLanes - 1) / kGroupLanes * kGroupLanes;
+}
+
+// One task. Rows count from the task's first query and the sequence's first key.
+struct BackwardBlock {
+  StoredRows q, k, v, out, dout;
+  std::int64_t queries = 0;  // 1 .. kBackwardQueries
+  std::int64_t head_dim = 0, v_dim = 0;
+  float scale = 1;                      // times log2(e)
+  float natural_scale = 1;              // the same without
+  float softcap = 0;                    // times log2(e); 0: none
+  float sink = 0;                       // times log2(e); -infinity: none
+  const std::int32_t* first = nullptr;  // first, last, lines and tiles as in AttentionBlock
+  const std::int32_t* last = nullptr;
+  const float* line = nullptr;
+  std::int64_t line_key = 0;  // of line_gradient too
+  BiasTiles tiles{};
+  RotationRows q_rotation{}, k_rotation{};
+  const float* log_sum_exp = nullptr;  // natural; null: summed here
+  std::int64_t log_sum_exp_stride = 0;
+
+  // Results; null: not wanted.
+  StoredOutput dq{};
+  // Added to: [keys][padded_width()] sums of dS^T q, scale left out and q turned, and of P^T dout.
+  float* dk = nullptr;
+  float* dv = nullptr;
+  // Added to: the gradient of line, over all of its distances, with kGroupLanes floats to spare on
+  // both sides.
+  bool wants_line_gradient = false;
+  float* line_gradient = nullptr;
+  GradientTiles gradient_tiles{};
+  double* sink_gradient = nullptr;  // added to
+  KeyTurns turns{};
+};
+
+// How many floats of scratch it needs, on a 64-byte line.
+std::int64_t backward_block_scratch(const BackwardBlock& block) noexcept;
+
+// Returns false when infinities or NaN came up among the scores, their gradients or dq: results are
+// of no use then. (What is added to dk and dv is for the caller to look at.)
+bool backward_block(const BackwardBlock& block, float* scratch) noexcept;
+
+// Sums over all queries, dk or dv of a BackwardBlock.
+struct KeyGradients {
+  float* rows;  // [keys][padded_width(width)], changed on the way
+  std::int64_t keys, width;
+};
+
+// Turns sums back by `rotation`, multiplies them by `scale` and writes them as rows of a gradient.
+// Returns whether all are finite.
+bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
+                         const StoredOutput& to) noexcept;
+
+}  // namespace sextant

@@ -1,0 +1,209 @@
+// Rows of q, out and dout on their way into lanes, and of dq on its way out. Included again for
+// each instruction set.
+#if defined(SEXTANT_KERNELS_ATTENTION_BACKWARD_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_ATTENTION_BACKWARD_ROWS_INL_H_
+#undef SEXTANT_KERNELS_ATTENTION_BACKWARD_ROWS_INL_H_
+#else
+#define SEXTANT_KERNELS_ATTENTION_BACKWARD_ROWS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/attention/backward_scratch.h"
+#include "kernels/attention/pieces.h"
+#include "kernels/simd/pack-inl.h"
+#include "kernels/simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Log-sum-exps beyond this are summed again: half a unit in the last place of float32 is more there
+// than scores are off by, and every probability of a row would be off by it.
+constexpr float kLargestLogSum = 32.0F;
+
+constexpr float kNever = std::numeric_limits<float>::max();  // a maximum that makes all weights 0
+
+// 64 lanes at work.
+struct BackwardLanes {
+  float *q, *dout, *dq, *q_rows, *dout_rows, *most, *sum, *delta;
+  const std::int32_t *first, *last;  // [64]
+  GroupRanges ranges;
+  std::int64_t first_query, queries;
+  bool knows_sums;  // that the caller's log-sum-exps will do
+};
+
+// Lanes of groups in which there is a query: nobody reads the others.
+HWY_INLINE std::int64_t used_lanes(std::int64_t queries) { return padded_width(queries); }
+
+HWY_INLINE void turn_part(RotationRows turn, std::int64_t first, std::int64_t count, bool back,
+                          float* rows, std::int64_t stride) {
+  if (turn.cos == nullptr) return;
+  turn.inverse = back;
+  rotate_rows(rows, stride, count, turn.from(first));
+}
+
+// Rows [first, first + count) with zeros up to the padded width; `tight` is room for as many.
+HWY_INLINE void load_padded(const StoredRows& from, std::int64_t first, std::int64_t count,
+                            std::int64_t width, float* tight, float* to) {
+  const std::int64_t padded = padded_width(width);
+  if (padded == width) return load_rows(from, first, count, width, to);
+  load_rows(from, first, count, width, tight);
+  std::fill_n(to, count * padded, 0.0F);
+  for (std::int64_t i = 0; i < count; ++i) std::copy_n(tight + i * width, width, to + i * padded);
+}
+
+HWY_INLINE void load_lanes(const float* rows, std::int64_t count, std::int64_t width, float factor,
+                           float* lanes) {
+  clear_rest(width, count, lanes);
+  transpose_scaled(rows, padded_width(width), count, width, factor, lanes, kBlockLanes);
+}
+
+HWY_INLINE bool knows_sums(const BackwardBlock& b, std::int64_t first, std::int64_t count) {
+  if (b.log_sum_exp == nullptr) return false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float sum = b.log_sum_exp[(first + i) * b.log_sum_exp_stride];
+    if (sum != -std::numeric_limits<float>::infinity() && !(std::fabs(sum) <= kLargestLogSum)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The caller's log-sum-exps as maxima in log2 units, which are no float32: the rest goes into the
+// factor 2^rest. It is below 2^-18, so that the rest of the series is below half a unit of float64.
+HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lanes) {
+  constexpr std::int64_t n = kTileLanes / 2;
+  const hn::FixedTag<float, n> d;
+  const hn::FixedTag<double, n> wide;
+  const auto one = hn::Set(wide, 1.0);
+  alignas(64) float logs[kBlockLanes];
+  const float* from = b.log_sum_exp + lanes.first_query * b.log_sum_exp_stride;
+  for (std::int64_t i = 0; i < lanes.queries; ++i) logs[i] = from[i * b.log_sum_exp_stride];
+  std::fill(logs + lanes.queries, logs + kBlockLanes, -std::numeric_limits<float>::infinity());
+  for (std::int64_t i = 0; i < kBlockLanes; i += n) {
+    const auto log = hn::LoadU(d, logs + i);
+    const auto sees = hn::Gt(log, hn::Set(d, -std::numeric_limits<float>::infinity()));
+    const auto sum = hn::Mul(hn::PromoteTo(wide, log), hn::Set(wide, kLog2E));
+    const auto most = hn::DemoteTo(d, sum);
+    const auto y = hn::Mul(hn::Sub(hn::PromoteTo(wide, most), sum), hn::Set(wide, kLn2));
+    const auto series = hn::Add(one, hn::Mul(y, hn::Add(one, hn::Mul(y, hn::Set(wide, 0.5)))));
+    hn::StoreU(hn::IfThenElse(sees, most, hn::Set(d, kNever)), d, lanes.most + i);
+    hn::StoreU(hn::IfThenElseZero(sees, hn::DemoteTo(d, series)), d, lanes.sum + i);
+  }
+}
+
+// Sums of weights to factors of dO, by which every probability is 2^(s - most) times the factor.
+HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
+  if (lanes.knows_sums) return normalize_known(b, lanes);
+  for (std::int64_t i = 0; i < kBlockLanes; ++i) {
+    float& factor = lanes.sum[i];
+    factor = i >= lanes.queries || factor == 0 ? 0 : 1 / factor;
+    if (factor == 0) lanes.most[i] = kNever;
+  }
+}
+
+// dO times the factors, as rows and lanes; rows that see nothing become zeros.
+HWY_INLINE void load_output_gradients(const BackwardBlock& b, const BackwardScratch& scratch,
+                                      const BackwardLanes& lanes) {
+  const TileTag d;
+  const std::int64_t padded = padded_width(b.v_dim), q_padded = padded_width(b.head_dim);
+  load_padded(b.dout, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, lanes.dout_rows);
+  for (std::int64_t i = 0; i < used_lanes(lanes.queries); ++i) {
+    float* row = lanes.dout_rows + i * padded;
+    if (lanes.sum[i] == 0) {
+      std::fill_n(row, padded, 0.0F);
+      std::fill_n(lanes.q_rows + i * q_padded, q_padded, 0.0F);
+      if (i >= lanes.queries) continue;  // lanes without a query are zeros already
+      for (std::int64_t c = 0; c < b.head_dim; ++c) lanes.q[c * kBlockLanes + i] = 0;
+      continue;
+    }
+    const auto factor = hn::Set(d, lanes.sum[i]);
+    for (std::int64_t c = 0; c < padded; c += kTileLanes) {
+      hn::StoreU(hn::Mul(factor, hn::LoadU(d, row + c)), d, row + c);
+    }
+  }
+  load_lanes(lanes.dout_rows, lanes.queries, b.v_dim, 1.0F, lanes.dout);
+}
+
+// delta = <out, dO'> by the chain of operations that makes dP, so that dP - delta is 0 where one
+// key has all the weight.
+HWY_INLINE void sum_outputs(const BackwardBlock& b, const BackwardScratch& scratch,
+                            const BackwardLanes& lanes) {
+  const TileTag d;
+  load_padded(b.out, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, scratch.out_rows);
+  load_lanes(scratch.out_rows, lanes.queries, b.v_dim, 1.0F, scratch.out);
+  for (std::int64_t lane = 0; lane < used_lanes(lanes.queries); lane += kTileLanes) {
+    auto sum = hn::Zero(d);
+    for (std::int64_t c = 0; c < b.v_dim; ++c) {
+      const std::int64_t n = c * kBlockLanes + lane;
+      sum = hn::MulAdd(hn::LoadU(d, scratch.out + n), hn::LoadU(d, lanes.dout + n), sum);
+    }
+    const auto nothing = hn::Eq(hn::LoadU(d, lanes.sum + lane), hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(nothing, hn::Zero(d), sum), d, lanes.delta + lane);
+  }
+}
+
+HWY_INLINE bool all_finite(const float* x, std::int64_t count) {
+  const TileTag d;
+  const auto zero = hn::Zero(d);
+  auto trace = zero;  // 0 or NaN
+  std::int64_t i = 0;
+  for (; i + kTileLanes <= count; i += kTileLanes) {
+    trace = hn::MulAdd(hn::LoadU(d, x + i), zero, trace);
+  }
+  float rest = 0;
+  for (; i < count; ++i) rest += x[i] * 0.0F;
+  return rest == 0 && hn::AllTrue(d, hn::Eq(trace, zero));
+}
+
+// Rows of `stride` floats to where they belong, from row `first` on.
+HWY_INLINE void write_rows(const float* rows, std::int64_t stride, std::int64_t count,
+                           std::int64_t width, const StoredOutput& out, std::int64_t first) {
+  const auto write = [&](auto* to) HWY_ATTR {
+    to += first * out.row_stride;
+    if (out.channel_stride != 1) {
+      for (std::int64_t i = 0; i < count; ++i, to += out.row_stride) {
+        store_row(rows + i * stride, width, to, out.channel_stride);
+      }
+      return;
+    }
+    with_width(width, [=, row_stride = out.row_stride](auto known) HWY_ATTR {
+      for (std::int64_t i = 0; i < count; ++i) {
+        ask_for_row(to, (i + kRowsAhead) * row_stride, known);
+        store_row(rows + i * stride, known, to + i * row_stride, 1);
+      }
+    });
+  };
+  switch (out.storage) {
+    case Storage::float32:
+      write(static_cast<float*>(out.data));
+      break;
+    case Storage::float16:
+      write(static_cast<float16*>(out.data));
+      break;
+    case Storage::bfloat16:
+      write(static_cast<bfloat16*>(out.data));
+      break;
+  }
+}
+
+// dQ as rows, scaled and turned back; returns whether they are finite.
+HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScratch& scratch,
+                                      const BackwardLanes& lanes) {
+  const std::int64_t width = b.head_dim;
+  float* rows = scratch.rows;
+  transpose_scaled(lanes.dq, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
+  turn_part(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
+  write_rows(rows, width, lanes.queries, width, b.dq, lanes.first_query);
+  return all_finite(rows, lanes.queries * width);
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

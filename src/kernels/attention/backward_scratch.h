@@ -1,0 +1,68 @@
+// The scratch of the backward kernel, part by part.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/attention/backward_block.h"
+
+namespace sextant {
+
+// Parts of the scratch, each on a cache line. L: queries, rounded up to blocks of 64 lanes.
+struct BackwardScratch {
+  float *q, *dout, *dq;         // [L / 64][channels][64]
+  float *q_rows, *dout_rows;    // [L][padded_width(channels)]
+  float *most, *sum, *delta;    // [L]
+  float* scores;                // [64][64]
+  float *gradients, *uncapped;  // [64][gradient_row], at lane 0; uncapped may be null
+  std::ptrdiff_t gradient_row;
+  float* bias;            // [64][64] or null
+  float* rows;            // [64][padded_width(the wider)]
+  float *out_rows, *out;  // [64][padded_width(v_dim)], [v_dim][64]
+  float *k, *v;           // [64][channels], or null: read where they are
+  std::int64_t size;
+};
+
+// Divides memory, or says how much it takes when there is none.
+inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
+  const std::int64_t lanes = (b.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
+  std::int64_t used = 0;
+  const auto take = [&](std::int64_t floats) {
+    float* part = memory == nullptr ? nullptr : memory + used;
+    used += (floats + 15) / 16 * 16;
+    return part;
+  };
+  BackwardScratch s{};
+  s.q = take(lanes * b.head_dim);
+  s.dout = take(lanes * b.v_dim);
+  s.dq = take(lanes * b.head_dim);
+  s.q_rows = take(lanes * padded_width(b.head_dim));
+  s.dout_rows = take(lanes * padded_width(b.v_dim));
+  s.most = take(lanes);
+  s.sum = take(lanes);
+  s.delta = take(lanes);
+  s.scores = take(kBackwardKeys * kBlockLanes);
+  // Zeros beside the lanes, for sums along diagonals.
+  const std::int64_t margin = b.wants_line_gradient ? kGroupLanes : 0;
+  s.gradient_row = kBlockLanes + 2 * margin;
+  const auto take_gradients = [&] {
+    float* part = take(kBackwardKeys * s.gradient_row);
+    return part == nullptr ? nullptr : part + margin;
+  };
+  s.gradients = take_gradients();
+  const bool keeps_uncapped =
+      b.softcap > 0 && (b.wants_line_gradient || b.gradient_tiles.take != nullptr);
+  s.uncapped = keeps_uncapped ? take_gradients() : nullptr;
+  s.bias = b.tiles.fill != nullptr ? take(kBackwardKeys * kBlockLanes) : nullptr;
+  s.rows = take(kBlockLanes * padded_width(std::max(b.head_dim, b.v_dim)));
+  s.out_rows = take(kBlockLanes * padded_width(b.v_dim));
+  s.out = take(kBlockLanes * b.v_dim);
+  const bool copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr;
+  s.k = copies_k ? take(kBackwardKeys * b.head_dim) : nullptr;
+  s.v = !b.v.is_plain() ? take(kBackwardKeys * b.v_dim) : nullptr;
+  s.size = used;
+  return s;
+}
+
+}  // namespace sextant

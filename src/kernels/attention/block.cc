@@ -1,0 +1,353 @@
+// The forward kernel, queries in lanes: scores, their maximum, probabilities and outputs of 64
+// queries at a time, transposed, so that nothing ever runs along a row of scores.
+//
+//   for each block of 128 keys:  for each 64 of up to 256 queries:
+//     S[key][query] = K Q^T               tiles (tile-inl.h), the maximum of each lane on the way
+//     adjust S                            softcap, biases, hidden pairs: only where there are any
+//     raise the running maximum m         of the lanes that need it; O and l follow
+//     S = 2^(S - m), l += sums            in place
+//     O[channel][query] += V^T S          tiles
+//   out = O / l
+#include "kernels/attention/block.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/attention/pieces.h"
+#include "kernels/simd/processor_state.h"
+#include "kernels/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention/block.cc"
+
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "kernels/attention/scores-inl.h"
+#include "kernels/simd/pack-inl.h"
+#include "kernels/simd/tile-inl.h"
+
+#ifndef SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
+#define SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
+namespace sextant {
+namespace {
+
+// Parts of the scratch, each on a cache line.
+struct Scratch {
+  float* q;       // [blocks of lanes][head_dim][64], scaled and turned
+  float* o;       // [blocks of lanes][v_dim][64]
+  float* most;    // [blocks of lanes][64]: the running maximum m
+  float* sum;     // likewise: l
+  float* scores;  // [128][64]
+  float* bias;    // [128][64] or null
+  float* rows;    // [64][the wider of head_dim and v_dim]: rows on their way in or out
+  float* k;       // [128][head_dim] or null: k is read where it is
+  float* v;       // [128][v_dim] or null
+  std::int64_t size;
+};
+
+Scratch divide(const BlockNeeds& needs, float* memory) {
+  const std::int64_t lanes = (needs.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
+  std::int64_t used = 0;
+  const auto take = [&](std::int64_t floats) {
+    float* part = memory == nullptr ? nullptr : memory + used;
+    used += (floats + 15) / 16 * 16;
+    return part;
+  };
+  Scratch s{};
+  s.q = take(lanes * needs.head_dim);
+  s.o = take(lanes * needs.v_dim);
+  s.most = take(lanes);
+  s.sum = take(lanes);
+  s.scores = take(kKeyBlock * kBlockLanes);
+  s.bias = needs.tiles ? take(kKeyBlock * kBlockLanes) : nullptr;
+  s.rows = take(kBlockLanes * std::max(needs.head_dim, needs.v_dim));
+  s.k = needs.copies_k ? take(kKeyBlock * needs.head_dim) : nullptr;
+  s.v = needs.copies_v ? take(kKeyBlock * needs.v_dim) : nullptr;
+  s.size = used;
+  return s;
+}
+
+}  // namespace
+}  // namespace sextant
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+
+// O += V^T P without what has probability 0, which may be infinite or NaN; else the same bits.
+HWY_NOINLINE void weigh_carefully(std::int64_t rows, std::int64_t groups, const TileOperands& o) {
+  const TileTag d;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t lane = 0; lane < groups * kGroupLanes; lane += kVectorLanes) {
+      float* c = o.c + row * o.c_row + lane;
+      auto sum = hn::LoadU(d, c);
+      for (std::int64_t s = 0; s < o.steps; ++s) {
+        const auto p = hn::LoadU(d, o.b + s * o.b_step + lane);
+        const auto added = hn::MulAdd(hn::Set(d, o.a[row * o.a_row + s * o.a_step]), p, sum);
+        sum = hn::IfThenElse(hn::Eq(p, hn::Zero(d)), sum, added);
+      }
+      hn::StoreU(sum, d, c);
+    }
+  }
+}
+
+// One block of keys for 64 lanes; k and v are those of key `begin`.
+HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, const Scratch& scratch,
+                       std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
+                       const float* v, std::int64_t v_stride) {
+  const Pieces pieces = cut(lanes.ranges, begin, end);
+  if (pieces.count == 0) return;
+  alignas(64) float most[kBlockLanes];
+  std::fill_n(most, kBlockLanes, -std::numeric_limits<float>::infinity());
+  if (b.tiles.fill != nullptr) {
+    b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, begin, end - begin,
+                 scratch.bias);
+  }
+  for (const Piece& piece : pieces) {
+    const std::int64_t row = piece.first_key - begin;
+    const float* bias = nullptr;
+    std::ptrdiff_t bias_row = 0;
+    if (b.line != nullptr) {
+      bias = b.line + (lanes.first_query - (piece.first_key - b.line_key));
+      bias_row = -1;
+    } else if (b.tiles.fill != nullptr) {
+      bias = scratch.bias + row * kBlockLanes;
+      bias_row = kBlockLanes;
+    }
+    score(b, piece, lanes, careful, k + row * k_stride, k_stride,
+          scratch.scores + row * kBlockLanes, bias, bias_row, most);
+  }
+  raise_maximum(b, lanes, most);
+  for (const Piece& piece : pieces) {
+    exponentiate(piece, lanes, scratch.scores + (piece.first_key - begin) * kBlockLanes);
+  }
+  for (int i = 0; i < pieces.count;) {
+    // Neighbours of the same lanes go together: O is loaded and stored once.
+    const Piece& piece = pieces.at[i];
+    std::int64_t last_key = piece.last_key;
+    for (++i; i < pieces.count && continues(piece, last_key, pieces.at[i]); ++i) {
+      last_key = pieces.at[i].last_key;
+    }
+    const std::int64_t row = piece.first_key - begin;
+    const std::int64_t lane = piece.first_group * kGroupLanes;
+    const TileOperands o{.a = v + row * v_stride,
+                         .a_row = 1,
+                         .a_step = v_stride,
+                         .b = scratch.scores + row * kBlockLanes + lane,
+                         .b_step = kBlockLanes,
+                         .c = lanes.o + lane,
+                         .c_row = kBlockLanes,
+                         .steps = last_key - piece.first_key};
+    if (careful) {
+      weigh_carefully(b.v_dim, piece.groups, o);
+    } else {
+      product<TileMode::add>(b.v_dim, piece.groups, o);
+    }
+  }
+  lanes.started = true;
+}
+
+// Queries [first, first + count) as lanes, scaled and turned; the rest of their last group is
+// zeros.
+HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::int64_t count,
+                             float* rows, float* lanes) {
+  clear_rest(b.head_dim, count, lanes);
+  if (b.q.is_plain() && b.q_rotation.cos == nullptr) {
+    transpose_scaled(static_cast<const float*>(b.q.data) + first * b.q.row_stride, b.q.row_stride,
+                     count, b.head_dim, b.scale, lanes, kBlockLanes);
+    return;
+  }
+  load_rows(b.q, first, count, b.head_dim, rows);
+  if (b.q_rotation.cos != nullptr) {
+    rotate_rows(rows, b.head_dim, count, b.q_rotation.from(first));
+  }
+  transpose_scaled(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kBlockLanes);
+}
+
+// Divides by the sums; returns which lanes are finite.
+HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) {
+  const TileTag d;
+  std::uint64_t finite = 0;
+  for (std::int64_t lane = 0; lane < lanes.queries; lane += kVectorLanes) {
+    const auto sum = hn::LoadU(d, lanes.sum + lane);
+    const auto zero = hn::Zero(d);
+    const auto inverse = hn::IfThenElse(hn::Eq(sum, zero), zero, hn::Div(hn::Set(d, 1.0F), sum));
+    auto trace = hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.most + lane)));  // 0 or NaN
+    for (std::int64_t c = 0; c < b.v_dim; ++c) {
+      float* at = lanes.o + c * kBlockLanes + lane;
+      const auto value = hn::MulAdd(hn::LoadU(d, at), inverse, zero);  // no -0
+      trace = hn::MulAdd(value, zero, trace);
+      hn::StoreU(value, d, at);
+    }
+    std::uint8_t bits[8] = {};
+    hn::StoreMaskBits(d, hn::Eq(trace, zero), bits);
+    std::uint64_t these = 0;
+    std::memcpy(&these, bits, sizeof these);
+    finite |= (these & ((std::uint64_t{1} << kVectorLanes) - 1)) << lane;
+  }
+  return finite;
+}
+
+std::uint64_t all_of(const Lanes& lanes) { return ~std::uint64_t{0} >> (64 - lanes.queries); }
+
+// Writes the `wanted` lanes out as rows.
+HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uint64_t wanted,
+                           float* rows) {
+  const StoredOutput& out = b.out;
+  const std::int64_t begin = lanes.first_query * out.row_stride;
+  if (wanted == all_of(lanes) && out.storage == Storage::float32 && out.channel_stride == 1) {
+    transpose_scaled(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F,
+                     static_cast<float*>(out.data) + begin, out.row_stride);
+    return;
+  }
+  transpose_scaled(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
+  for (std::int64_t i = 0; i < lanes.queries; ++i) {
+    if ((wanted >> i & 1) == 0) continue;
+    const float* from = rows + i * b.v_dim;
+    const auto store = [&](auto* to) {
+      store_row(from, b.v_dim, to + begin + i * out.row_stride, out.channel_stride);
+    };
+    switch (out.storage) {
+      case Storage::float32:
+        store(static_cast<float*>(out.data));
+        break;
+      case Storage::float16:
+        store(static_cast<float16*>(out.data));
+        break;
+      case Storage::bfloat16:
+        store(static_cast<bfloat16*>(out.data));
+        break;
+    }
+  }
+}
+
+// Leaves out the rows that are not wanted, and tells which of the others did not become finite.
+UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const UnfinishedRows& wanted,
+                               float* memory) {
+  const Scratch scratch = divide(needs_of(b), memory);
+  const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
+  alignas(64) std::int32_t first[kBlockQueries], last[kBlockQueries];
+  Lanes lanes[kBlockQueries / kBlockLanes];
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    const std::int64_t lane = n * kBlockLanes;
+    const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
+    fill_lanes(b.first + lane, count, first + lane);
+    fill_lanes(b.last + lane, count, last + lane);
+    lanes[n] = {scratch.q + lane * b.head_dim,
+                scratch.o + lane * b.v_dim,
+                scratch.most + lane,
+                scratch.sum + lane,
+                first + lane,
+                last + lane,
+                group_ranges(b.first + lane, b.last + lane, count),
+                lane,
+                count,
+                false};
+    load_queries(b, lane, count, scratch.rows, lanes[n].q);
+    clear_groups(b.v_dim, 0, count, lanes[n].o);
+    const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
+    std::fill_n(lanes[n].most, kBlockLanes,
+                has_sink ? b.sink : std::numeric_limits<float>::lowest());
+    std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
+  }
+
+  const std::int64_t end = b.last[b.queries - 1];
+  for (std::int64_t key = b.first[0] / kKeyBlock * kKeyBlock; key < end; key += kKeyBlock) {
+    const std::int64_t keys = std::min<std::int64_t>(kKeyBlock, end - key);
+    const float* k = load_keys(b, key, keys, scratch.k);
+    const float* v = scratch.v;
+    if (v == nullptr) {
+      v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
+      ask_for_rows(v, b.v.row_stride, keys, b.v_dim);
+    } else {
+      load_rows(b.v, key, keys, b.v_dim, scratch.v);
+    }
+    for (std::int64_t n = 0; n < blocks; ++n) {
+      attend(b, lanes[n], careful, scratch, key, key + keys, k,
+             scratch.k != nullptr ? b.head_dim : b.k.row_stride, v,
+             scratch.v != nullptr ? b.v_dim : b.v.row_stride);
+    }
+  }
+
+  UnfinishedRows unfinished;
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    const std::uint64_t finite = normalize(b, lanes[n]);
+    const std::uint64_t done =
+        (careful ? wanted.bits[n] : finite & wanted.bits[n]) & all_of(lanes[n]);
+    if (done != 0) store_rows(b, lanes[n], done, scratch.rows);
+    unfinished.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
+    if (b.log_sum_exp == nullptr) continue;
+    alignas(64) float logs[kBlockLanes];
+    log_sums(lanes[n].most, lanes[n].sum, lanes[n].queries, logs);
+    for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
+      if ((done >> i & 1) == 0) continue;
+      b.log_sum_exp[(lanes[n].first_query + i) * b.log_sum_exp_stride] = logs[i];
+    }
+  }
+  return unfinished;
+}
+
+void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
+                     std::int64_t keys, float* tile) {
+  transpose(rows, row_stride, queries, keys, tile, kBlockLanes, [](auto d, auto x) HWY_ATTR {
+    const auto none = hn::Set(d, -std::numeric_limits<float>::infinity());
+    const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
+    const auto y = hn::Max(lowest, hn::Mul(x, hn::Set(d, static_cast<float>(kLog2E))));
+    return hn::IfThenElse(hn::Eq(x, none), none, y);
+  });
+}
+
+TileShape attention_tile() { return {tile_rows(kTileVectors), kTileVectors * kTileLanes}; }
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant {
+
+HWY_EXPORT(attention_tile);
+
+HWY_EXPORT(attention_block);
+HWY_EXPORT(biases_to_lanes);
+
+TileShape attention_tile() noexcept {
+  apply_requested_target();
+  return HWY_DYNAMIC_DISPATCH(attention_tile)();
+}
+
+void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
+                     std::int64_t keys, float* tile) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(biases_to_lanes)(rows, row_stride, queries, keys, tile);
+}
+
+BlockNeeds needs_of(const AttentionBlock& b) noexcept {
+  return {.queries = b.queries,
+          .head_dim = b.head_dim,
+          .v_dim = b.v_dim,
+          .tiles = b.tiles.fill != nullptr,
+          .copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr,
+          .copies_v = !b.v.is_plain()};
+}
+
+std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept {
+  return divide(needs, nullptr).size;
+}
+
+UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept {
+  apply_requested_target();
+  const DenormalsOff denormals_off;
+  UnfinishedRows rows;
+  std::fill(std::begin(rows.bits), std::end(rows.bits), ~std::uint64_t{0});
+  rows = HWY_DYNAMIC_DISPATCH(attention_block)(block, false, rows, scratch);
+  const bool any = std::any_of(std::begin(rows.bits), std::end(rows.bits),
+                               [](std::uint64_t bits) { return bits != 0; });
+  return any ? HWY_DYNAMIC_DISPATCH(attention_block)(block, true, rows, scratch) : rows;
+}
+
+}  // namespace sextant
+#endif  // HWY_ONCE

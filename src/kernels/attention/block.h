@@ -1,0 +1,78 @@
+// The forward kernel: up to kBlockQueries queries of one head over all their keys, in one pass.
+// docs/attention-kernel.md draws it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/attention/geometry.h"
+#include "kernels/rotate/rotate_rows.h"
+#include "kernels/simd/stored_rows.h"
+
+namespace sextant {
+
+// Scores, biases and maxima are in units of log2: natural ones times log2(e).
+inline constexpr double kLog2E = 1.4426950408889634;
+inline constexpr double kLn2 = 0.6931471805599453;
+
+// Biases of any kind, made for a block of scores at a time.
+struct BiasTiles {
+  // Writes the bias of (first_query + i, first_key + j) to tile[j * kBlockLanes + i] for i <
+  // kBlockLanes, j < keys; lanes from `queries` on may hold any finite number. -infinity hides.
+  void (*fill)(const void* context, std::int64_t first_query, std::int64_t queries,
+               std::int64_t first_key, std::int64_t keys, float* tile) = nullptr;
+  const void* context = nullptr;  // fill and context: null without such biases
+};
+
+// A filler's last step: rows[i * row_stride + j], natural, to tile[j * kBlockLanes + i] in log2
+// units; finite stays finite.
+void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
+                     std::int64_t keys, float* tile) noexcept;
+
+// One task. Rows count from the task's first query and the sequence's first key.
+struct AttentionBlock {
+  StoredRows q, k, v;
+  StoredOutput out;
+  std::int64_t queries = 0;  // 1 .. kBlockQueries
+  std::int64_t head_dim = 0, v_dim = 0;
+  float scale = 1;    // times log2(e)
+  float softcap = 0;  // times log2(e); 0: none
+  float sink = 0;     // times log2(e); -infinity: none
+  // The keys [first[i], last[i]) that query i may see; both ascend with i.
+  const std::int32_t* first = nullptr;
+  const std::int32_t* last = nullptr;
+  // At most one of the two: the bias of query i and key j is line[i - (j - line_key)], or comes in
+  // tiles.
+  const float* line = nullptr;
+  std::int64_t line_key = 0;
+  BiasTiles tiles{};
+  RotationRows q_rotation{}, k_rotation{};  // cos null: none
+  // Filled, natural logarithms; null: not wanted.
+  float* log_sum_exp = nullptr;
+  std::int64_t log_sum_exp_stride = 0;
+};
+
+// The register tile of the instruction set in use.
+struct TileShape {
+  int rows, lanes;
+};
+TileShape attention_tile() noexcept;
+
+// How many floats of scratch a task needs, on a 64-byte line.
+struct BlockNeeds {
+  std::int64_t queries = 0, head_dim = 0, v_dim = 0;
+  bool tiles = false;                       // biases that come in tiles
+  bool copies_k = false, copies_v = false;  // not float32 side by side, or turned
+};
+BlockNeeds needs_of(const AttentionBlock& block) noexcept;
+std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept;
+
+// Writes out and log_sum_exp. Rows whose result is not finite are tried again with more care for
+// infinities and NaN among what is hidden (the same bits otherwise). The bits of those that are not
+// finite then, because of something visible, are set: which value their channels that are not
+// finite should have is for the plain path to say.
+struct UnfinishedRows {
+  std::uint64_t bits[kBlockQueries / 64] = {};
+};
+UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept;
+
+}  // namespace sextant

@@ -1,0 +1,310 @@
+// Scores and weights of chosen queries, in lanes like the forward kernel's:
+//
+//   for each block of 128 keys:   S = K Q^T, adjusted; raise m; l += sum of 2^(S - m)
+//   for each block of 128 keys:   S = K Q^T, adjusted, once more; hand out 2^(S - m) / l
+//
+// The scores are computed twice so that nothing is kept but one tile. Before the softmax there is
+// no sum, and one pass does.
+#include "kernels/attention/score_block.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/attention/pieces.h"
+#include "kernels/simd/processor_state.h"
+#include "kernels/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention/score_block.cc"
+
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "kernels/attention/scores-inl.h"
+#include "kernels/simd/pack-inl.h"
+#include "kernels/simd/tile-inl.h"
+
+#ifndef SEXTANT_KERNELS_SCORE_BLOCK_ONCE_
+#define SEXTANT_KERNELS_SCORE_BLOCK_ONCE_
+namespace sextant {
+namespace {
+
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+// Parts of the scratch, each on a cache line.
+struct ScoreScratch {
+  float* q;       // [head_dim][64], scaled and turned
+  float* scores;  // [128][64]
+  float* bias;    // [128][64] or null
+  float* rows;    // [64][head_dim]: queries on their way in
+  float* k;       // [128][head_dim] or null: k is read where it is
+  std::int64_t size;
+};
+
+ScoreScratch divide(const AttentionBlock& b, float* memory) {
+  std::int64_t used = 0;
+  const auto take = [&](std::int64_t floats) {
+    float* part = memory == nullptr ? nullptr : memory + used;
+    used += (floats + 15) / 16 * 16;
+    return part;
+  };
+  const BlockNeeds needs = needs_of(b);
+  ScoreScratch s{};
+  s.q = take(kBlockLanes * b.head_dim);
+  s.scores = take(kKeyBlock * kBlockLanes);
+  s.bias = needs.tiles ? take(kKeyBlock * kBlockLanes) : nullptr;
+  s.rows = take(kBlockLanes * b.head_dim);
+  s.k = needs.copies_k ? take(kKeyBlock * b.head_dim) : nullptr;
+  s.size = used;
+  return s;
+}
+
+}  // namespace
+}  // namespace sextant
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+
+HWY_INLINE void gather_queries(const ScoreBlock& s, float* rows, float* lanes) {
+  const AttentionBlock& b = s.scores;
+  for (std::int64_t i = 0; i < b.queries; ++i) {
+    float* row = rows + i * b.head_dim;
+    load_rows(b.q, s.rows[i], 1, b.head_dim, row);
+    if (b.q_rotation.cos == nullptr) continue;
+    rotate_rows(row, b.head_dim, 1, b.q_rotation.from(s.rows[i]));
+  }
+  if (b.queries < kBlockLanes) std::fill_n(lanes, b.head_dim * kBlockLanes, 0.0F);
+  transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.scale, lanes, kBlockLanes);
+}
+
+// Calls use(pieces, begin, end, most) for each block of keys of which somebody sees something, its
+// scores in the scratch; `most` are the maxima.
+template <class Use>
+HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const ScoreScratch& scratch,
+                           const Use& use) {
+  const std::int64_t last = b.last[b.queries - 1];
+  for (std::int64_t begin = b.first[0] / kKeyBlock * kKeyBlock; begin < last; begin += kKeyBlock) {
+    const std::int64_t end = std::min<std::int64_t>(begin + kKeyBlock, last);
+    const Pieces pieces = cut(lanes.ranges, begin, end);
+    if (pieces.count == 0) continue;
+    const float* k = load_keys(b, begin, end - begin, scratch.k);
+    const std::int64_t k_stride = scratch.k != nullptr ? b.head_dim : b.k.row_stride;
+    if (b.tiles.fill != nullptr) {
+      b.tiles.fill(b.tiles.context, 0, b.queries, begin, end - begin, scratch.bias);
+    }
+    alignas(64) float most[kBlockLanes];
+    std::fill_n(most, kBlockLanes, kNothing);
+    for (const Piece& piece : pieces) {
+      const std::int64_t row = piece.first_key - begin;
+      // With care for infinities and NaN in what is hidden: no second attempt will be needed.
+      score(b, piece, lanes, true, k + row * k_stride, k_stride, scratch.scores + row * kBlockLanes,
+            scratch.bias != nullptr ? scratch.bias + row * kBlockLanes : nullptr, kBlockLanes,
+            most);
+    }
+    use(pieces, begin, end, most);
+  }
+}
+
+// Fills what no piece covers.
+HWY_INLINE void fill_rest(const Pieces& pieces, std::int64_t begin, std::int64_t end, float value,
+                          float* scores) {
+  std::int64_t next = begin;
+  for (const Piece& piece : pieces) {
+    std::fill(scores + (next - begin) * kBlockLanes,
+              scores + (piece.first_key - begin) * kBlockLanes, value);
+    next = piece.last_key;
+    const std::int64_t first = piece.first_group * kGroupLanes;
+    const std::int64_t last = first + piece.groups * kGroupLanes;
+    if (piece.groups == kGroups) continue;
+    for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
+      float* row = scores + (key - begin) * kBlockLanes;
+      std::fill_n(row, first, value);
+      std::fill(row + last, row + kBlockLanes, value);
+    }
+  }
+  std::fill(scores + (next - begin) * kBlockLanes, scores + (end - begin) * kBlockLanes, value);
+}
+
+// What the second pass knows of the lanes: 0 in all weights of those whose `inverse` is 0.
+struct LaneSums {
+  alignas(64) float inverse[kBlockLanes];   // 1 / l
+  alignas(64) float log2_sum[kBlockLanes];  // log2(l)
+};
+
+// Scores to weights, in place; to `entropy` is added what they give, in units of log2.
+template <bool kEntropy>
+HWY_NOINLINE void weigh(const Piece& piece, const Lanes& lanes, const LaneSums& sums, float* scores,
+                        float* entropy) {
+  const TileTag d;
+  const auto zero = hn::Zero(d);
+  const std::int64_t begin = piece.first_group * kGroupLanes;
+  const std::int64_t end = begin + piece.groups * kGroupLanes;
+  const std::int64_t keys = piece.last_key - piece.first_key;
+  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+    const auto m = hn::LoadU(d, lanes.most + lane);
+    const auto inverse = hn::LoadU(d, sums.inverse + lane),
+               log2_sum = hn::LoadU(d, sums.log2_sum + lane);
+    const auto counts = hn::Gt(inverse, zero);
+    auto sum = hn::LoadU(d, entropy + lane);
+    float* at = scores + lane;
+    for (std::int64_t key = 0; key < keys; ++key, at += kBlockLanes) {
+      const auto below = hn::Sub(hn::LoadU(d, at), m);
+      const auto w = hn::IfThenElseZero(counts, hn::Mul(exp2(d, below), inverse));
+      if constexpr (kEntropy) {
+        // -log2(w), which is not negative but for rounding; infinite where w is 0.
+        const auto bits = hn::Max(hn::Sub(log2_sum, below), zero);
+        sum = hn::IfThenElse(hn::Gt(w, zero), hn::MulAdd(w, bits, sum), sum);
+      }
+      hn::StoreU(w, d, at);
+    }
+    if constexpr (kEntropy) hn::StoreU(sum, d, entropy + lane);
+  }
+}
+
+std::uint64_t score_block(const ScoreBlock& s, float* memory) {
+  const AttentionBlock& b = s.scores;
+  const ScoreScratch scratch = divide(b, memory);
+  alignas(64) std::int32_t first[kBlockLanes], last[kBlockLanes];
+  for (std::int64_t i = 0; i < kBlockLanes;
+       ++i) {  // lanes that are no query see what the last sees
+    first[i] = b.first[std::min(i, b.queries - 1)];
+    last[i] = b.last[std::min(i, b.queries - 1)];
+  }
+  alignas(64) float most[kBlockLanes], sum[kBlockLanes];
+  const Lanes lanes{
+      scratch.q, nullptr,   most, sum, first, last, group_ranges(b.first, b.last, b.queries),
+      0,         b.queries, false};
+  gather_queries(s, scratch.rows, scratch.q);
+  if (!s.probabilities) {
+    each_block(b, lanes, scratch,
+               [&](const Pieces& pieces, std::int64_t begin, std::int64_t end, const float*)
+                   HWY_ATTR {
+                     fill_rest(pieces, begin, end, kNothing, scratch.scores);
+                     s.tiles.take(s.tiles.context, begin, end - begin, scratch.scores);
+                   });
+    return 0;
+  }
+
+  const bool has_sink = b.sink > kNothing;
+  std::fill_n(most, kBlockLanes, has_sink ? b.sink : std::numeric_limits<float>::lowest());
+  std::fill_n(sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
+  each_block(b, lanes, scratch,
+             [&](const Pieces& pieces, std::int64_t begin, std::int64_t, const float* block_most)
+                 HWY_ATTR {
+                   raise_maximum(b, lanes, block_most);
+                   for (const Piece& piece : pieces) {
+                     exponentiate(piece, lanes,
+                                  scratch.scores + (piece.first_key - begin) * kBlockLanes);
+                   }
+                 });
+  LaneSums sums{};
+  std::uint64_t unfinished = 0;
+  alignas(64) float logs[kBlockLanes];
+  if (b.log_sum_exp != nullptr) log_sums(most, sum, b.queries, logs);
+  for (std::int64_t i = 0; i < b.queries; ++i) {
+    if (!std::isfinite(sum[i]) || !std::isfinite(most[i])) {
+      unfinished |= std::uint64_t{1} << i;
+      continue;
+    }
+    if (sum[i] > 0) {
+      sums.inverse[i] = 1 / sum[i];
+      sums.log2_sum[i] = std::log2(sum[i]);
+    }
+    if (b.log_sum_exp != nullptr) b.log_sum_exp[i * b.log_sum_exp_stride] = logs[i];
+  }
+
+  if (s.entropy != nullptr) std::fill_n(s.entropy, kBlockLanes, 0.0);
+  if (s.tiles.take == nullptr && s.entropy == nullptr) return unfinished;
+  each_block(b, lanes, scratch,
+             [&](const Pieces& pieces, std::int64_t begin, std::int64_t end, const float*)
+                 HWY_ATTR {
+                   alignas(64) float entropy[kBlockLanes] = {};  // of this block's keys
+                   for (const Piece& piece : pieces) {
+                     float* at = scratch.scores + (piece.first_key - begin) * kBlockLanes;
+                     if (s.entropy != nullptr) {
+                       weigh<true>(piece, lanes, sums, at, entropy);
+                     } else {
+                       weigh<false>(piece, lanes, sums, at, entropy);
+                     }
+                   }
+                   for (std::int64_t i = 0; s.entropy != nullptr && i < b.queries; ++i) {
+                     s.entropy[i] += static_cast<double>(entropy[i]) * kLn2;
+                   }
+                   if (s.tiles.take == nullptr) return;
+                   fill_rest(pieces, begin, end, 0, scratch.scores);
+                   s.tiles.take(s.tiles.context, begin, end - begin, scratch.scores);
+                 });
+  return unfinished;
+}
+
+void turn_tile(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
+               float* to, std::int64_t to_stride) {
+  transpose(from, from_stride, rows, columns, to, to_stride,
+            [](auto, auto x) HWY_ATTR { return x; });
+}
+
+void add_tile(const float* tile, std::int64_t keys, double* mass) {
+  const TileTag d;
+  for (std::int64_t key = 0; key < keys; ++key, tile += kBlockLanes) {
+    auto sum = hn::LoadU(d, tile);
+    for (std::int64_t lane = kVectorLanes; lane < kBlockLanes; lane += kVectorLanes) {
+      sum = hn::Add(sum, hn::LoadU(d, tile + lane));
+    }
+    mass[key] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+  }
+}
+
+void keep_heaviest(const float* tile, std::int64_t first_key, std::int64_t keys,
+                   HeaviestKeys& heaviest) {
+  const TileTag d;
+  for (std::int64_t key = 0; key < keys; ++key, tile += kBlockLanes) {
+    for (std::int64_t lane = 0; lane < kBlockLanes; lane += kVectorLanes) {
+      const auto heavier = hn::Gt(hn::LoadU(d, tile + lane), hn::LoadU(d, heaviest.least + lane));
+      if (hn::AllFalse(d, heavier)) continue;
+      for (std::int64_t i = lane; i < lane + kVectorLanes; ++i) {
+        heaviest.add(i, first_key + key, tile[i]);
+      }
+    }
+  }
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant {
+
+HWY_EXPORT(score_block);
+HWY_EXPORT(turn_tile);
+HWY_EXPORT(add_tile);
+HWY_EXPORT(keep_heaviest);
+
+std::int64_t score_block_scratch(const ScoreBlock& block) noexcept {
+  return divide(block.scores, nullptr).size;
+}
+
+std::uint64_t score_block(const ScoreBlock& block, float* scratch) {
+  apply_requested_target();
+  const DenormalsOff denormals_off;
+  return HWY_DYNAMIC_DISPATCH(score_block)(block, scratch);
+}
+
+void turn_tile(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
+               float* to, std::int64_t to_stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(turn_tile)(from, from_stride, rows, columns, to, to_stride);
+}
+
+void add_tile(const float* tile, std::int64_t keys, double* mass) noexcept {
+  HWY_DYNAMIC_DISPATCH(add_tile)(tile, keys, mass);
+}
+
+void keep_heaviest(const float* tile, std::int64_t first_key, std::int64_t keys,
+                   HeaviestKeys& heaviest) noexcept {
+  HWY_DYNAMIC_DISPATCH(keep_heaviest)(tile, first_key, keys, heaviest);
+}
+
+}  // namespace sextant
+#endif  // HWY_ONCE

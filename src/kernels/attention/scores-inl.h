@@ -1,0 +1,179 @@
+// Scores of 64 queries in lanes, and what becomes of them up to the softmax: shared by the kernel
+// that makes outputs and the one that shows weights, so that both have the same bits. Included
+// again for each instruction set.
+#if defined(SEXTANT_KERNELS_ATTENTION_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_ATTENTION_SCORES_INL_H_
+#undef SEXTANT_KERNELS_ATTENTION_SCORES_INL_H_
+#else
+#define SEXTANT_KERNELS_ATTENTION_SCORES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/attention/block.h"
+#include "kernels/attention/pieces.h"
+#include "kernels/layers/log_sums-inl.h"
+#include "kernels/simd/exp2-inl.h"
+#include "kernels/simd/pack-inl.h"
+#include "kernels/simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::int64_t kVectorLanes = kTileLanes;
+
+// Keys [first, first + count) as rows of float32, turned if asked: where they are when `room` is
+// null, else there.
+HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, std::int64_t count,
+                                  float* room) {
+  if (room == nullptr) {
+    const float* rows = static_cast<const float*>(b.k.data) + first * b.k.row_stride;
+    ask_for_rows(rows, b.k.row_stride, count, b.head_dim);
+    return rows;
+  }
+  load_rows(b.k, first, count, b.head_dim, room);
+  if (b.k_rotation.cos != nullptr) {
+    rotate_rows(room, b.head_dim, count, b.k_rotation.from(first));
+  }
+  return room;
+}
+
+// 64 lanes at work.
+struct Lanes {
+  float *q, *o, *most, *sum;
+  const std::int32_t *first, *last;  // [64]
+  GroupRanges ranges;
+  std::int64_t first_query, queries;
+  bool started;  // O is no longer 0
+};
+
+// Softcap, bias and hiding of a piece that needs any of them; then its maxima. What a bias hides is
+// hidden by an addition, unless `careful`: NaN and infinity + -infinity would get through.
+template <bool kCap, bool kBias, bool kEdge>
+HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
+                         bool careful, float* scores, const float* bias, std::ptrdiff_t bias_row,
+                         float* most) {
+  const TileTag d;
+  const hn::RebindToSigned<TileTag> di;
+  const auto cap = hn::Set(d, b.softcap),
+             rate = hn::Set(d, kCap ? 2 * static_cast<float>(kLog2E) / b.softcap : 0);
+  const auto hidden = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const std::int64_t begin = piece.first_group * kGroupLanes;
+  const std::int64_t end = begin + piece.groups * kGroupLanes;
+  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+    const auto first = hn::LoadU(di, lanes.first + lane), last = hn::LoadU(di, lanes.last + lane);
+    auto m = hn::LoadU(d, most + lane);
+    for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
+      const std::int64_t row = key - piece.first_key;
+      float* at = scores + row * kBlockLanes + lane;
+      auto s = hn::LoadU(d, at);
+      if constexpr (kCap) s = softcap(d, s, cap, rate);
+      if constexpr (kBias) {
+        const auto added = hn::LoadU(d, bias + row * bias_row + lane);
+        s = hn::Add(s, added);
+        if (careful) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
+      }
+      if constexpr (kEdge) {
+        const auto j = hn::Set(di, static_cast<std::int32_t>(key));
+        const auto outside = hn::Or(hn::Lt(j, first), hn::Not(hn::Lt(j, last)));
+        s = hn::IfThenElse(hn::RebindMask(d, outside), hidden, s);
+      }
+      m = hn::Max(m, s);
+      hn::StoreU(s, d, at);
+    }
+    hn::StoreU(m, d, most + lane);
+  }
+}
+
+// The scores of a piece into `scores`, whose first row is the piece's first key, and the maxima.
+HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes, bool careful,
+                      const float* k, std::int64_t k_stride, float* scores, const float* bias,
+                      std::ptrdiff_t bias_row, float* most) {
+  const std::int64_t lane = piece.first_group * kGroupLanes;
+  const std::int64_t keys = piece.last_key - piece.first_key;
+  const TileOperands o{.a = k,
+                       .a_row = k_stride,
+                       .a_step = 1,
+                       .b = lanes.q + lane,
+                       .b_step = kBlockLanes,
+                       .c = scores + lane,
+                       .c_row = kBlockLanes,
+                       .steps = b.head_dim,
+                       .bias = bias != nullptr ? bias + lane : nullptr,
+                       .bias_row = bias_row,
+                       .most = most + lane};
+  const bool capped = b.softcap > 0;
+  if (!capped && !piece.edge && !(careful && bias != nullptr)) {
+    if (bias != nullptr) return product<TileMode::biased>(keys, piece.groups, o);
+    return product<TileMode::scores>(keys, piece.groups, o);
+  }
+  product<TileMode::store>(keys, piece.groups, o);
+  const auto run = [&](auto adjust_these) {
+    adjust_these(b, piece, lanes, careful, scores, bias, bias_row, most);
+  };
+  switch ((capped ? 4 : 0) + (bias != nullptr ? 2 : 0) + (piece.edge ? 1 : 0)) {
+    case 1:
+      return run(adjust<false, false, true>);
+    case 2:
+      return run(adjust<false, true, false>);
+    case 3:
+      return run(adjust<false, true, true>);
+    case 4:
+      return run(adjust<true, false, false>);
+    case 5:
+      return run(adjust<true, false, true>);
+    case 6:
+      return run(adjust<true, true, false>);
+    default:
+      return run(adjust<true, true, true>);
+  }
+}
+
+// Moves the running maximum of the lanes whose block maximum `most` rose too far above it, and
+// brings what was summed so far to the new one.
+HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const float* most) {
+  const TileTag d;
+  const auto slack = hn::Set(d, kMaximumSlack);
+  const std::int64_t end = lanes.ranges.count * kGroupLanes;
+  for (std::int64_t lane = 0; lane < end; lane += kVectorLanes) {
+    const auto m = hn::LoadU(d, lanes.most + lane), block = hn::LoadU(d, most + lane);
+    const auto rises = hn::Gt(block, hn::Add(m, slack));
+    if (hn::AllFalse(d, rises)) continue;
+    const auto raised = hn::IfThenElse(rises, block, m);
+    const auto factor = hn::IfThenElse(rises, exp2(d, hn::Sub(m, raised)), hn::Set(d, 1.0F));
+    hn::StoreU(raised, d, lanes.most + lane);
+    hn::StoreU(hn::Mul(factor, hn::LoadU(d, lanes.sum + lane)), d, lanes.sum + lane);
+    for (std::int64_t c = 0; lanes.started && c < b.v_dim; ++c) {
+      float* at = lanes.o + c * kBlockLanes + lane;
+      hn::StoreU(hn::Mul(factor, hn::LoadU(d, at)), d, at);
+    }
+  }
+}
+
+// Scores to probabilities relative to the running maximum, in place; adds them up.
+HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scores) {
+  const TileTag d;
+  const std::int64_t begin = piece.first_group * kGroupLanes;
+  const std::int64_t end = begin + piece.groups * kGroupLanes;
+  const std::int64_t keys = piece.last_key - piece.first_key;
+  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+    const auto m = hn::LoadU(d, lanes.most + lane);
+    auto sum = hn::LoadU(d, lanes.sum + lane);
+    float* at = scores + lane;
+    for (std::int64_t key = 0; key < keys; ++key, at += kBlockLanes) {
+      const auto p = exp2(d, hn::Sub(hn::LoadU(d, at), m));
+      sum = hn::Add(sum, p);
+      hn::StoreU(p, d, at);
+    }
+    hn::StoreU(sum, d, lanes.sum + lane);
+  }
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

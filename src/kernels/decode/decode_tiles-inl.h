@@ -1,0 +1,367 @@
+// The two inner loops of the decode kernel, from load to store: scores with keys in lanes, outputs
+// with channels in lanes. Included again for each instruction set.
+//
+//   score_tiles:  S[row][key] = sum over channels c of K[key][c] * Q[row][c]
+//   weigh_tiles:  O[row][channel] += sum over keys j of P[row][j] * V[j][channel];  l[row] += P
+//
+// Every sum is one chain of multiply-adds, channels or keys ascending, whatever the tile: the
+// chains of tile-inl.h. Keys and values are read in their storage type and widened in registers.
+#if defined(SEXTANT_KERNELS_DECODE_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_DECODE_TILES_INL_H_
+#undef SEXTANT_KERNELS_DECODE_TILES_INL_H_
+#else
+#define SEXTANT_KERNELS_DECODE_TILES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/attention/geometry.h"
+#include "kernels/simd/stored_floats-inl.h"
+#include "kernels/simd/stored_rows.h"
+#include "kernels/simd/tile-inl.h"
+#include "kernels/simd/tile_geometry-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using TileVector = hn::Vec<TileTag>;
+
+// As many words as D has lanes.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_words(D d, const T* p) {
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    return hn::LoadU(d, reinterpret_cast<const float*>(p));
+  } else {
+    return load_floats(d, p);
+  }
+}
+
+// In each 128 bits the 4 x 4 numbers of x0 .. x3 turned.
+HWY_INLINE void turn_fours(TileVector& x0, TileVector& x1, TileVector& x2, TileVector& x3) {
+  const TileTag d;
+  const hn::RepartitionToWide<TileTag> wide;
+  const auto a = hn::BitCast(wide, hn::InterleaveLower(d, x0, x1));
+  const auto b = hn::BitCast(wide, hn::InterleaveLower(d, x2, x3));
+  const auto e = hn::BitCast(wide, hn::InterleaveUpper(d, x0, x1));
+  const auto f = hn::BitCast(wide, hn::InterleaveUpper(d, x2, x3));
+  x0 = hn::BitCast(d, hn::InterleaveLower(wide, a, b));
+  x1 = hn::BitCast(d, hn::InterleaveUpper(wide, a, b));
+  x2 = hn::BitCast(d, hn::InterleaveLower(wide, e, f));
+  x3 = hn::BitCast(d, hn::InterleaveUpper(wide, e, f));
+}
+
+// Word w of kTileLanes keys, `stride` elements apart, as vector w; those from kWords on stay.
+template <class T>
+HWY_INLINE void turn_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, TileVector& w1,
+                          TileVector& w2, TileVector& w3, TileVector& w4, TileVector& w5,
+                          TileVector& w6, TileVector& w7) {
+  const TileTag d;
+#if SEXTANT_AVX512
+  // Vector i of the first four: keys i and 4 + i, 8 words each; of the others 8 + i and 12 + i.
+  const hn::Half<TileTag> half;
+  const auto pair = [&](const T* at) HWY_ATTR {
+    return hn::Combine(d, load_words(half, at + 4 * stride), load_words(half, at));
+  };
+  const T* p8 = p + 8 * stride;
+  TileVector a0 = pair(p), a1 = pair(p + stride), a2 = pair(p + 2 * stride),
+             a3 = pair(p + 3 * stride);
+  TileVector b0 = pair(p8), b1 = pair(p8 + stride), b2 = pair(p8 + 2 * stride),
+             b3 = pair(p8 + 3 * stride);
+  turn_fours(a0, a1, a2, a3);  // word i of keys 0-3, word 4 + i of them, word i of keys 4-7, ...
+  turn_fours(b0, b1, b2, b3);
+  constexpr int kEven = 0x88, kOdd = 0xdd;  // the 128 bits 0 and 2, or 1 and 3, of each
+  w0 = TileVector{_mm512_shuffle_f32x4(a0.raw, b0.raw, kEven)};
+  w1 = TileVector{_mm512_shuffle_f32x4(a1.raw, b1.raw, kEven)};
+  w2 = TileVector{_mm512_shuffle_f32x4(a2.raw, b2.raw, kEven)};
+  w3 = TileVector{_mm512_shuffle_f32x4(a3.raw, b3.raw, kEven)};
+  w4 = TileVector{_mm512_shuffle_f32x4(a0.raw, b0.raw, kOdd)};
+  w5 = TileVector{_mm512_shuffle_f32x4(a1.raw, b1.raw, kOdd)};
+  w6 = TileVector{_mm512_shuffle_f32x4(a2.raw, b2.raw, kOdd)};
+  w7 = TileVector{_mm512_shuffle_f32x4(a3.raw, b3.raw, kOdd)};
+#else
+#if SEXTANT_TILE_LANES == 8
+  // Vector i: keys i and 4 + i, 4 words each.
+  const hn::Half<TileTag> half;
+  const auto load = [&](const T* at) HWY_ATTR {
+    return hn::Combine(d, load_words(half, at + 4 * stride), load_words(half, at));
+  };
+#else
+  const auto load = [&](const T* at) HWY_ATTR { return load_words(d, at); };
+#endif
+  w0 = load(p), w1 = load(p + stride), w2 = load(p + 2 * stride), w3 = load(p + 3 * stride);
+  turn_fours(w0, w1, w2, w3);
+  static_cast<void>(w4), static_cast<void>(w5), static_cast<void>(w6), static_cast<void>(w7);
+#endif
+}
+
+// Words of two bfloat16 channels: the first and the second of them.
+HWY_INLINE TileVector first_of(TileVector words) {
+  const TileTag d;
+  const hn::RebindToUnsigned<TileTag> du;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(du, words)));
+}
+HWY_INLINE TileVector second_of(TileVector words) {
+  const TileTag d;
+  const hn::RebindToUnsigned<TileTag> du;
+  return hn::BitCast(d, hn::And(hn::BitCast(du, words), hn::Set(du, 0xffff0000U)));
+}
+
+// Tiles ask the first cache for what comes this many bytes later, because processors do not
+// recognise squares of keys as something to read ahead: 16 KiB was best of 4 to 64 (Zen 5).
+constexpr std::ptrdiff_t kAheadBytes = 16 << 10;
+
+template <class T>
+struct ScoreOperands {
+  const T* k;
+  std::ptrdiff_t k_row;
+  const float* q;         // [channels][rows of the tile]
+  std::int64_t channels;  // a multiple of 16
+  float* s;
+  std::ptrdiff_t s_row;
+  const T* k_end = nullptr;  // where to stop asking for keys; null: somebody else asks
+};
+
+#define SEXTANT_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define SEXTANT_EACH_WORD(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+
+// Scores of R rows with the keys of one or two squares. Named variables for the reason given in
+// tile-inl.h.
+template <class T, int R, bool kTwo>
+HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
+  const TileTag d;
+  constexpr bool kPairs = std::is_same_v<T, bfloat16>;
+#define SEXTANT_START(r) auto a##r = hn::Zero(d), b##r = hn::Zero(d);
+  SEXTANT_EACH_ROW(SEXTANT_START)
+#undef SEXTANT_START
+  auto x0 = hn::Zero(d), x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0;
+  auto y0 = x0, y1 = x0, y2 = x0, y3 = x0, y4 = x0, y5 = x0, y6 = x0, y7 = x0;
+
+  constexpr int kChannels = kPairs ? 2 * kWords : kWords;
+  const T* k = o.k;
+  const float* q = o.q;
+  // As much as a step reads, in the order of memory where keys have no gaps between them.
+  constexpr std::ptrdiff_t kStepBytes = kChannels * sizeof(T);
+  constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kTileLanes;
+  const auto end = reinterpret_cast<std::uintptr_t>(o.k_end);
+  const bool dense = o.k_row == o.channels;
+  std::uintptr_t ahead =
+      reinterpret_cast<std::uintptr_t>(k) + (dense ? kAheadBytes : kKeys * o.k_row * sizeof(T));
+  for (std::int64_t c = 0; c < o.channels; c += kChannels, k += kChannels, q += kChannels * R) {
+    if (ahead < end) {
+      if (dense) {
+        for (std::ptrdiff_t n = 0; n < kKeys * kStepBytes; n += kLineBytes) ask_for(ahead + n);
+        ahead += kKeys * kStepBytes;
+      } else if (c % (kLineBytes / static_cast<std::ptrdiff_t>(sizeof(T))) == 0) {
+        for (std::ptrdiff_t n = 0; n < kKeys; ++n) {
+          ask_for(ahead + (c + n * o.k_row) * sizeof(T));
+        }
+      }
+    }
+    turn_keys(k, o.k_row, x0, x1, x2, x3, x4, x5, x6, x7);
+    if constexpr (kTwo) {
+      turn_keys(k + kTileLanes * o.k_row, o.k_row, y0, y1, y2, y3, y4, y5, y6, y7);
+    }
+#define SEXTANT_ROW(r)                                      \
+  if constexpr (R > r) {                                    \
+    const auto factor = hn::Set(d, from_q[r]);              \
+    a##r = hn::MulAdd(x, factor, a##r);                     \
+    if constexpr (kTwo) b##r = hn::MulAdd(y, factor, b##r); \
+  }
+#define SEXTANT_WORD(w)                                    \
+  if constexpr (kWords > w) {                              \
+    {                                                      \
+      const float* from_q = q + (kPairs ? 2 * w : w) * R;  \
+      const auto x = kPairs ? first_of(x##w) : x##w;       \
+      const auto y = kPairs ? first_of(y##w) : y##w;       \
+      SEXTANT_EACH_ROW(SEXTANT_ROW)                        \
+      static_cast<void>(y);                                \
+    }                                                      \
+    if constexpr (kPairs) {                                \
+      const float* from_q = q + (2 * w + 1) * R;           \
+      const auto x = second_of(x##w), y = second_of(y##w); \
+      SEXTANT_EACH_ROW(SEXTANT_ROW)                        \
+      static_cast<void>(y);                                \
+    }                                                      \
+  }
+    SEXTANT_EACH_WORD(SEXTANT_WORD)
+#undef SEXTANT_WORD
+#undef SEXTANT_ROW
+  }
+
+#define SEXTANT_FINISH(r)                                                    \
+  if constexpr (R > r) {                                                     \
+    hn::StoreU(a##r, d, o.s + r * o.s_row);                                  \
+    if constexpr (kTwo) hn::StoreU(b##r, d, o.s + r * o.s_row + kTileLanes); \
+  }                                                                          \
+  static_cast<void>(a##r), static_cast<void>(b##r);
+  SEXTANT_EACH_ROW(SEXTANT_FINISH)
+#undef SEXTANT_FINISH
+}
+
+template <class T, int R>
+HWY_NOINLINE void score_tiles_of(std::int64_t keys, ScoreOperands<T> o) {
+  constexpr bool kTwo = most_squares(R) == 2;
+  constexpr int kKeys = kTwo ? 2 * kTileLanes : kTileLanes;
+  for (; keys >= kKeys; keys -= kKeys, o.k += kKeys * o.k_row, o.s += kKeys) {
+    score_tile<T, R, kTwo>(o);
+  }
+  if constexpr (kTwo) {
+    if (keys > 0) score_tile<T, R, false>(o);
+  }
+}
+
+// Scores of 1, 2, 4 or 8 rows with `keys` keys, a multiple of kGroupLanes.
+template <class T>
+HWY_INLINE void score_tiles(int rows, std::int64_t keys, const ScoreOperands<T>& o) {
+  switch (rows) {
+    case 1:
+      return score_tiles_of<T, 1>(keys, o);
+    case 2:
+      return score_tiles_of<T, 2>(keys, o);
+    case 4:
+      return score_tiles_of<T, 4>(keys, o);
+    default:
+      return score_tiles_of<T, 8>(keys, o);
+  }
+}
+
+template <class T>
+struct WeighOperands {
+  const T* v;
+  std::ptrdiff_t v_row;
+  const float* p;
+  std::ptrdiff_t p_row;
+  float* o;
+  std::ptrdiff_t o_row;
+  float* sum;  // l of each row, or null: somebody else adds it up
+  // Asks for rows that come v_ahead later, of the v_left that there are; 0: somebody else asks.
+  std::int64_t v_ahead = 0, v_left = 0;
+};
+
+// O of R rows and V vectors of channels over `keys` keys; V = 0: l alone.
+template <class T, int R, int V, bool kSum>
+HWY_INLINE void weigh_tile(const WeighOperands<T>& o, std::int64_t keys) {
+  const TileTag d;
+  constexpr std::ptrdiff_t n = kTileLanes;
+  const auto start = [&](int row, int v) HWY_ATTR {
+    return row < R && v < V ? hn::LoadU(d, o.o + row * o.o_row + v * n) : hn::Zero(d);
+  };
+#define SEXTANT_FOURS(DO) DO(0) DO(1) DO(2) DO(3)
+#define SEXTANT_START(r)                                                                           \
+  auto c##r##0 = start(r, 0), c##r##1 = start(r, 1), c##r##2 = start(r, 2), c##r##3 = start(r, 3), \
+       l##r = kSum && R > r ? hn::Set(d, o.sum[r]) : hn::Zero(d);
+  SEXTANT_FOURS(SEXTANT_START)
+#undef SEXTANT_START
+  const T* v = o.v;
+  const float* p = o.p;
+  constexpr std::ptrdiff_t kBytes = V * n * sizeof(T);
+  const std::int64_t asks = o.v_left - o.v_ahead;
+  const std::ptrdiff_t ahead = o.v_ahead * o.v_row * sizeof(T);
+  for (std::int64_t key = 0; key < keys; ++key, v += o.v_row, ++p) {
+    if (key < asks) {
+      for (std::ptrdiff_t at = 0; at < kBytes; at += kLineBytes) {
+        ask_for(reinterpret_cast<std::uintptr_t>(v) + ahead + at);
+      }
+    }
+    const auto v0 = V > 0 ? load_floats(d, v) : hn::Zero(d);
+    const auto v1 = V > 1 ? load_floats(d, v + n) : v0;
+    const auto v2 = V > 2 ? load_floats(d, v + 2 * n) : v0;
+    const auto v3 = V > 3 ? load_floats(d, v + 3 * n) : v0;
+#define SEXTANT_ROW(r)                                         \
+  if constexpr (R > r) {                                       \
+    const auto x = hn::Set(d, p[r * o.p_row]);                 \
+    if constexpr (kSum) l##r = hn::Add(l##r, x);               \
+    if constexpr (V > 0) c##r##0 = hn::MulAdd(v0, x, c##r##0); \
+    if constexpr (V > 1) c##r##1 = hn::MulAdd(v1, x, c##r##1); \
+    if constexpr (V > 2) c##r##2 = hn::MulAdd(v2, x, c##r##2); \
+    if constexpr (V > 3) c##r##3 = hn::MulAdd(v3, x, c##r##3); \
+  }
+    SEXTANT_FOURS(SEXTANT_ROW)
+#undef SEXTANT_ROW
+    static_cast<void>(v0), static_cast<void>(v1), static_cast<void>(v2), static_cast<void>(v3);
+  }
+#define SEXTANT_FINISH_ONE(r, v)                                                   \
+  if constexpr (R > r && V > v) hn::StoreU(c##r##v, d, o.o + r * o.o_row + v * n); \
+  static_cast<void>(c##r##v);
+#define SEXTANT_FINISH(r)                                                             \
+  SEXTANT_FINISH_ONE(r, 0)                                                            \
+  SEXTANT_FINISH_ONE(r, 1)                                                            \
+  SEXTANT_FINISH_ONE(r, 2)                                                            \
+  SEXTANT_FINISH_ONE(r, 3) if constexpr (kSum && R > r) o.sum[r] = hn::GetLane(l##r); \
+  static_cast<void>(l##r);
+  SEXTANT_FOURS(SEXTANT_FINISH)
+#undef SEXTANT_FINISH
+#undef SEXTANT_FINISH_ONE
+#undef SEXTANT_FOURS
+}
+
+template <class T, int R, int V, bool kSum>
+HWY_NOINLINE void weigh_these(const WeighOperands<T>& o, std::int64_t keys) {
+  weigh_tile<T, R, V, kSum>(o, keys);
+}
+
+// All channels, a multiple of kGroupLanes, of R rows.
+template <class T, int R>
+HWY_INLINE void weigh_rows(WeighOperands<T> o, std::int64_t keys, std::int64_t channels) {
+  constexpr int kFew = std::min(kWeighVectors, kGroupLanes / kTileLanes);
+  if (channels == 0) return weigh_these<T, R, 0, true>(o, keys);
+  for (std::int64_t left = channels / kTileLanes; left > 0;) {
+    const int taken = left >= kWeighVectors ? kWeighVectors : kFew;
+    if (taken == kWeighVectors) {
+      if (o.sum != nullptr) {
+        weigh_these<T, R, kWeighVectors, true>(o, keys);
+      } else {
+        weigh_these<T, R, kWeighVectors, false>(o, keys);
+      }
+    } else {
+      if (o.sum != nullptr) {
+        weigh_these<T, R, kFew, true>(o, keys);
+      } else {
+        weigh_these<T, R, kFew, false>(o, keys);
+      }
+    }
+    o.sum = nullptr;
+    o.v += taken * kTileLanes;
+    o.o += taken * kTileLanes;
+    left -= taken;
+  }
+}
+
+// Few keys at a time, so that the first cache holds what all tiles of rows and channels read.
+template <class T>
+HWY_INLINE void weigh_tiles(int rows, std::int64_t keys, std::int64_t channels,
+                            WeighOperands<T> o) {
+  constexpr std::int64_t kKeys = 32;
+  for (; keys > 0; keys -= kKeys, o.v += kKeys * o.v_row, o.p += kKeys) {
+    const std::int64_t these = std::min(keys, kKeys);
+    WeighOperands<T> tile = o;
+    o.v_left -= these;
+    for (int left = rows; left > 0;) {
+      const int taken = left >= 4 ? 4 : left;  // rows are 1, 2 or a multiple of 4, and 1 or 2 more
+      if (taken == 4) {
+        weigh_rows<T, 4>(tile, these, channels);
+      } else if (taken == 2) {
+        weigh_rows<T, 2>(tile, these, channels);
+      } else {
+        weigh_rows<T, 1>(tile, these, channels);
+      }
+      left -= taken;
+      tile.p += taken * o.p_row;
+      tile.o += taken * o.o_row;
+      tile.v_left = 0;
+      if (tile.sum != nullptr) tile.sum += taken;
+    }
+  }
+}
+
+#undef SEXTANT_EACH_ROW
+#undef SEXTANT_EACH_WORD
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,137 @@
+// Dropout by a counter-based generator: sixteen to sixty-four elements at a time.
+#include "kernels/layers/rows.h"
+
+#include <algorithm>
+
+#include "kernels/layers/philox.h"
+#include "kernels/simd/processor_state.h"
+#include "kernels/simd/row_blocks.h"
+#include "kernels/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/layers/dropout.cc"
+
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "kernels/simd/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+
+using Numbers = hn::ScalableTag<std::uint32_t>;
+using Number = hn::Vec<Numbers>;
+
+struct Halves {
+  Number low, high;
+};
+
+// The whole products of 32-bit numbers.
+HWY_INLINE Halves product_of(Number a, std::uint32_t b) {
+  const Numbers d;
+  const hn::RepartitionToWide<Numbers> wide;
+  const auto factor = hn::Set(d, b);
+  const auto even = hn::MulEven(a, factor);
+  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, a))), factor);
+  return {hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even)),
+          hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)))};
+}
+
+// The numbers of counters (first + lane, stream), four for each lane, in the order of elements.
+HWY_INLINE void numbers_of(std::uint64_t seed, std::uint32_t stream, std::uint64_t first,
+                           std::uint32_t* to) {
+  const Numbers d;
+  auto c0 = hn::Iota(d, static_cast<std::uint32_t>(first));
+  auto c1 = hn::Set(d, static_cast<std::uint32_t>(first >> 32));
+  auto c2 = hn::Set(d, stream);
+  auto c3 = hn::Zero(d);
+  auto key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const Halves p0 = product_of(c0, kPhiloxMultiplier0);
+    const Halves p1 = product_of(c2, kPhiloxMultiplier1);
+    c0 = hn::Xor(hn::Xor(p1.high, c1), hn::Set(d, key0));
+    c1 = p1.low;
+    c2 = hn::Xor(hn::Xor(p0.high, c3), hn::Set(d, key1));
+    c3 = p0.low;
+    key0 += kPhiloxWeyl0;
+    key1 += kPhiloxWeyl1;
+  }
+  hn::StoreInterleaved4(c0, c1, c2, c3, d, to);
+}
+
+// Elements of one vector: those whose number is at least `least` stay. residual may be null.
+template <class D>
+HWY_INLINE void put(D d, const std::uint32_t* numbers, std::uint32_t least, float factor,
+                    const float* residual, const float* x, float* y) {
+  const hn::RebindToSigned<D> di;
+  const auto sign = hn::Set(di, INT32_MIN);  // unsigned order as signed order
+  const auto number = hn::Xor(hn::LoadU(di, reinterpret_cast<const std::int32_t*>(numbers)), sign);
+  const auto out = hn::Lt(number, hn::Xor(hn::Set(di, static_cast<std::int32_t>(least)), sign));
+  const auto kept =
+      hn::IfThenZeroElse(hn::RebindMask(d, out), hn::Mul(hn::LoadU(d, x), hn::Set(d, factor)));
+  hn::StoreU(residual == nullptr ? kept : hn::Add(hn::LoadU(d, residual), kept), d, y);
+}
+
+// Elements [first, first + count).
+void dropout_part(const RowDropout& options, std::uint32_t least, float factor,
+                  const float* residual, const float* x, std::int64_t first, std::int64_t count,
+                  float* y) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  const auto n = static_cast<std::int64_t>(hn::Lanes(d));
+  HWY_ALIGN std::uint32_t numbers[4 * hn::MaxLanes(Numbers())];
+  const std::int64_t end = first + count;
+  std::int64_t taken = 0;
+  for (std::int64_t i = first; i < end; i += taken) {
+    // A call may begin within the four numbers of a counter; behind the first vectors it does not.
+    const std::int64_t index = options.first + i, skipped = index % 4;
+    numbers_of(options.seed, options.stream, static_cast<std::uint64_t>(index) / 4, numbers);
+    taken = std::min(4 * n - skipped, end - i);
+    std::int64_t j = 0;
+    const auto step = [&](auto tag) HWY_ATTR {
+      const std::int64_t at = i + j;
+      put(tag, numbers + skipped + j, least, factor, residual == nullptr ? nullptr : residual + at,
+          x + at, y + at);
+    };
+    for (; j + n <= taken; j += n) step(d);
+    for (; j < taken; ++j) step(one);
+  }
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant {
+
+HWY_EXPORT(dropout_part);
+
+namespace {
+
+void drop(const RowDropout& options, const float* residual, const float* x, std::int64_t count,
+          float* y, int threads) {
+  apply_requested_target();
+  const auto least = static_cast<std::uint32_t>(std::min(options.rate * 0x1p32, 0x1p32 - 1));
+  const auto factor = static_cast<float>(1 / (1 - options.rate));
+  for_blocks(count, kElementBlock, threads,
+             [&](std::int64_t, std::int64_t first, std::int64_t size) {
+               const DenormalsOff denormals_off;
+               HWY_DYNAMIC_DISPATCH(dropout_part)
+               (options, least, factor, residual, x, first, size, y);
+             });
+}
+
+}  // namespace
+
+void dropout(const RowDropout& options, const float* x, std::int64_t count, float* y, int threads) {
+  drop(options, nullptr, x, count, y, threads);
+}
+
+void add_dropout(const RowDropout& options, const float* residual, const float* x,
+                 std::int64_t count, float* y, int threads) {
+  drop(options, residual, x, count, y, threads);
+}
+
+}  // namespace sextant
+#endif  // HWY_ONCE

@@ -1,0 +1,43 @@
+// The logarithm of a row's sum of exponentials, l 2^m: one function for the forward kernel, the
+// scores and decoding, so that all give the same bits. Included again for each instruction set.
+#if defined(SEXTANT_KERNELS_LOG_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_LOG_SUMS_INL_H_
+#undef SEXTANT_KERNELS_LOG_SUMS_INL_H_
+#else
+#define SEXTANT_KERNELS_LOG_SUMS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/simd/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The natural logarithms of so many rows' l 2^m; arrays of kBlockLanes. A row's bits do not depend
+// on its place.
+HWY_INLINE void log_sums(const float* most, const float* sum, std::int64_t rows, float* logs) {
+  constexpr std::int64_t n = kTileLanes / 2;
+  const hn::FixedTag<float, n> d;
+  const hn::FixedTag<double, n> wide;
+  for (std::int64_t i = 0; i < rows; i += n) {
+    const auto log = hn::Log(wide, hn::PromoteTo(wide, hn::LoadU(d, sum + i)));
+    const auto m = hn::PromoteTo(wide, hn::LoadU(d, most + i));
+    hn::StoreU(hn::DemoteTo(d, hn::MulAdd(m, hn::Set(wide, kLn2), log)), d, logs + i);
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    if (sum[i] > 0 && std::isfinite(sum[i])) continue;  // Log() is for these
+    logs[i] = sum[i] == 0 ? -std::numeric_limits<float>::infinity() : most[i] + sum[i];
+  }
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

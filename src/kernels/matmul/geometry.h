@@ -1,0 +1,46 @@
+// How matmul cuts its matrices. None of it shows in results.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/matmul/matmul.h"
+#include "kernels/simd/runs_ahead.h"
+
+namespace sextant {
+
+inline constexpr std::int64_t kPanelLanes = 32;   // columns of b that lie side by side
+inline constexpr std::int64_t kDepthBlock = 256;  // steps between two visits of an element of c
+inline constexpr std::int64_t kRowBlock = 96;     // most rows of a in one task
+inline constexpr std::int64_t kRowStep = 12;      // which are a multiple of: the tallest tile
+// Rows of a packed tile lie this far apart: lines of the same k then fall into different sets of
+// the cache, which power-of-two strides would not, and they end at different k: the second cache is
+// asked for one line at a time, not for all of a tile's.
+inline constexpr std::int64_t kPackedRow = kDepthBlock + 17;
+inline constexpr std::int64_t kPackedTile = kRowStep * kPackedRow;  // floats
+
+constexpr std::int64_t panels_of(std::int64_t columns) {
+  return (columns + kPanelLanes - 1) / kPanelLanes;
+}
+
+// b as it is packed: for each block of the depth, panel by panel, [step][kPanelLanes]; lanes beyond
+// the columns are 0.
+struct PackedPanels {
+  const float* data;
+  std::int64_t panels;  // of a block
+  const float* panel(std::int64_t block, std::int64_t steps, std::int64_t index) const {
+    return data + (block * kDepthBlock * panels + index * steps) * kPanelLanes;
+  }
+};
+
+// Some rows of c and some panels of its columns, through the whole depth.
+struct ProductBlock {
+  std::int64_t rows, depth;
+  MatrixRef a;          // from its first row
+  const float* next_a;  // where a begins for the task that this thread will probably take next
+  PackedPanels b;
+  RunsAhead next_b;                              // some of what is packed next
+  std::int64_t first_panel, end_panel, columns;  // columns: of the whole of c
+  MatmulResult result;  // from its first row; sums only in one of the tasks with these rows
+};
+
+}  // namespace sextant

@@ -1,0 +1,121 @@
+// Both sides of a matrix product in the order in which its tile reads them. Included again for each
+// instruction set.
+#if defined(SEXTANT_KERNELS_MATMUL_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_MATMUL_PACK_INL_H_
+#undef SEXTANT_KERNELS_MATMUL_PACK_INL_H_
+#else
+#define SEXTANT_KERNELS_MATMUL_PACK_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/matmul/geometry.h"
+#include "kernels/matmul/tile-inl.h"
+#include "kernels/simd/pack-inl.h"
+#include "kernels/simd/row_blocks.h"
+#include "kernels/simd/tile_geometry-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// `steps` rows of b from its element at `from`, and `lanes` of its columns, as one panel.
+HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64_t lanes,
+                           float* to) {
+  if (lanes < kPanelLanes) {
+    std::memset(to, 0, static_cast<std::size_t>(steps * kPanelLanes) * sizeof(float));
+  }
+  if (from.row_stride == 1) {
+    const auto same = [](auto, auto x) HWY_ATTR { return x; };
+    transpose(from.data, from.column_stride, lanes, steps, to, kPanelLanes, same);
+    return;
+  }
+  for (std::int64_t s = 0; s < steps; ++s, to += kPanelLanes) {
+    const float* row = from.data + s * from.row_stride;
+    if (from.column_stride != 1) {
+      for (std::int64_t i = 0; i < lanes; ++i) to[i] = row[i * from.column_stride];
+    } else if (lanes == kPanelLanes) {
+      const ProductTag d;
+      for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
+        hn::Store(hn::LoadU(d, row + i), d, to + i);
+      }
+    } else {
+      std::copy_n(row, lanes, to);
+    }
+  }
+}
+
+// Several whole panels of a b whose rows are contiguous, row by row: longer runs of reads than a
+// panel's are what the processor's own prefetching needs. It stops where a row does.
+HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, std::int64_t panels,
+                                    float* to) {
+  constexpr std::int64_t kAskedAhead = 4;
+  const ProductTag d;
+  for (std::int64_t s = 0; s < steps; ++s) {
+    const float* row = from.data + s * from.row_stride;
+    ask_for_row(row, kAskedAhead * from.row_stride, panels * kPanelLanes);
+    for (std::int64_t p = 0; p < panels; ++p) {
+      float* panel = to + (p * steps + s) * kPanelLanes;
+      ask_for_row(panel, kPanelLanes, kPanelLanes);
+      for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
+        hn::Store(hn::LoadU(d, row + p * kPanelLanes + i), d, panel + i);
+      }
+    }
+  }
+}
+
+// At most kTallTile rows of a as rows kPackedRow apart.
+HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t steps, float* to) {
+  constexpr std::int64_t kAskedAhead = 2;
+  const ProductTag d;
+  for (std::int64_t r = 0; r < rows; ++r, to += kPackedRow) {
+    const float* row = from.data + r * from.row_stride;
+    std::int64_t s = 0;
+    if (from.column_stride == 1) {
+      ask_for_row(row, kAskedAhead * from.row_stride, steps);
+      for (; s + kProductLanes <= steps; s += kProductLanes) {
+        hn::StoreU(hn::LoadU(d, row + s), d, to + s);
+      }
+    }
+    for (; s < steps; ++s) to[s] = row[s * from.column_stride];
+  }
+}
+
+// At most kTallTile rows of an a whose rows lie side by side, as [step][kTallTile], with room for a
+// vector behind them. If there are sums, those of kSumRows columns at a time, sums_row apart.
+HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int64_t steps,
+                             float* to, float* sums, std::int64_t sums_row) {
+  static_assert(kTallTile * kDepthBlock + kProductLanes <= kPackedTile);
+  const float* column = from.data;
+  for (std::int64_t first = 0; first < steps; first += kSumRows) {
+    const std::int64_t end = std::min(first + kSumRows, steps);
+    std::int64_t s = first;
+#if SEXTANT_TILE_LANES >= 8  // others load and store what a mask hides
+    constexpr std::int64_t kAskedAhead = 8;
+    const ProductTag d;
+    const auto used = hn::FirstN(d, static_cast<std::size_t>(rows));
+    auto sum = hn::Zero(d);
+    for (; s < end; ++s, column += from.column_stride, to += kTallTile) {
+      ask_for_row(column, kAskedAhead * from.column_stride, kTallTile);
+      const auto x = hn::MaskedLoad(used, d, column);
+      sum = hn::Add(sum, x);
+      hn::StoreU(x, d, to);
+    }
+    if (sums != nullptr) hn::BlendedStore(sum, used, d, sums + first / kSumRows * sums_row);
+#else
+    float sum[kTallTile] = {};
+    for (; s < end; ++s, column += from.column_stride, to += kTallTile) {
+      for (std::int64_t r = 0; r < rows; ++r) sum[r] += to[r] = column[r];
+    }
+    if (sums != nullptr) std::copy_n(sum, rows, sums + first / kSumRows * sums_row);
+#endif
+  }
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,205 @@
+// Rotation of pairs of channels (RoPE, Su et al. 2021, equation 34); the arithmetic is in the
+// header. Memory is the limit, so rows are read once and written once: a few heads turn together,
+// which shares the loads of the table's row and gives the memory several places to read from at
+// once; lines are asked for ahead of their use, because the processor's own prefetching stops at
+// the end of a page; and results too large for the caches go past them, without reading what they
+// overwrite.
+#include "kernels/rotate/rotate_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/rotate/rotate_rows.cc"
+
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include <hwy/cache_control.h>
+
+#include "kernels/rotate/rotate_pairs-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::HWY_NAMESPACE {
+
+// Where heads are apart, so many turn together: in place, one and four were a quarter slower.
+inline constexpr std::int64_t kTogether = 2;
+
+// Whether heads are nearer to each other than rows are.
+template <class T>
+HWY_INLINE bool heads_inside(const RotatedHeads<T>& all) {
+  return std::abs(all.out_strides[0]) < std::abs(all.out_strides[1]);
+}
+
+// Whether all that is written begins and ends at a line, of 64 bytes.
+template <class T, class U>
+HWY_INLINE bool can_stream(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+  constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
+  return reinterpret_cast<std::uintptr_t>(all.out) % 64 == 0 && all.out_strides[0] % kLine == 0 &&
+         all.out_strides[1] % kLine == 0 && table.first_channel % kLine == 0 &&
+         table.pairs % kLine == 0 && all.head_dim % kLine == 0;
+}
+
+// Channels outside the span.
+template <bool stream, class T>
+HWY_INLINE void copy_channels(const T* from, T* out, std::int64_t begin, std::int64_t end) {
+  if constexpr (stream) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d) / sizeof(T));
+    for (; begin < end; begin += lanes) {
+      hn::Stream(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from + begin)), d,
+                 reinterpret_cast<std::uint8_t*>(out + begin));
+    }
+  } else {
+    std::copy(from + begin, from + end, out + begin);
+  }
+}
+
+template <bool interleaved, bool stream, class T, class U>
+HWY_INLINE void turn_heads(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+  const std::int64_t begin = table.first_channel;
+  const std::int64_t end = begin + 2 * table.pairs;
+  const bool copies = all.x != all.out && 2 * table.pairs != all.head_dim;
+  const auto turn_some = [&](std::int64_t h, std::int64_t n, std::int64_t most) HWY_ATTR {
+    HeadRows<T> rows{all.x + h * all.x_strides[0] + n * all.x_strides[1],
+                     all.out + h * all.out_strides[0] + n * all.out_strides[1],
+                     std::min(most, all.heads - h), all.x_strides[0], all.out_strides[0]};
+    for (std::int64_t i = 0; copies && i < rows.heads; ++i) {
+      copy_channels<stream>(rows.x + i * rows.x_head, rows.out + i * rows.out_head, 0, begin);
+      copy_channels<stream>(rows.x + i * rows.x_head, rows.out + i * rows.out_head, end,
+                            all.head_dim);
+    }
+    rows.x += begin;
+    rows.out += begin;
+    turn_spans<interleaved, stream>(row_of(table, n), rows);
+  };
+  if (heads_inside(all)) {
+    for (std::int64_t n = 0; n < all.rows; ++n) {
+      for (std::int64_t h = 0; h < all.heads; ++h) turn_some(h, n, 1);
+    }
+  } else {
+    for (std::int64_t h = 0; h < all.heads; h += kTogether) {
+      for (std::int64_t n = 0; n < all.rows; ++n) turn_some(h, n, kTogether);
+    }
+  }
+  if (stream) hwy::FlushStream();
+}
+
+// Channels that do not lie side by side.
+template <class T, class U>
+HWY_INLINE void turn_scattered(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+  const std::int64_t x_step = all.x_strides[2];
+  const std::int64_t out_step = all.out_strides[2];
+  const std::int64_t begin = table.first_channel;
+  const std::int64_t end = begin + 2 * table.pairs;
+  const std::int64_t step = table.interleaved ? 2 : 1;
+  const std::int64_t partner = table.interleaved ? 1 : table.pairs;
+  for (std::int64_t h = 0; h < all.heads; ++h) {
+    for (std::int64_t n = 0; n < all.rows; ++n) {
+      const T* x = all.x + h * all.x_strides[0] + n * all.x_strides[1];
+      T* out = all.out + h * all.out_strides[0] + n * all.out_strides[1];
+      for (std::int64_t c = 0; c < begin; ++c) out[c * out_step] = x[c * x_step];
+      for (std::int64_t c = end; c < all.head_dim; ++c) out[c * out_step] = x[c * x_step];
+      x += begin * x_step;
+      out += begin * out_step;
+      turn_singly(row_of(table, n), 0, x, x + partner * x_step, step * x_step, out,
+                  out + partner * out_step, step * out_step);
+    }
+  }
+}
+
+template <bool interleaved, class T, class U>
+HWY_INLINE void turn_layout(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+  if (all.stream && can_stream(all, table)) {
+    turn_heads<interleaved, true>(all, table);
+  } else {
+    turn_heads<interleaved, false>(all, table);
+  }
+}
+
+template <class T, class U>
+HWY_INLINE void turn(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+  if (all.head_dim == 0) return;  // arrays may be null
+  if (all.x_strides[2] != 1 || all.out_strides[2] != 1) {
+    turn_scattered(all, table);
+  } else if (table.interleaved) {
+    turn_layout<true>(all, table);
+  } else {
+    turn_layout<false>(all, table);
+  }
+}
+
+void rotate_float(const RotatedHeads<float>& heads, const BasicRotationRows<float>& table) {
+  turn(heads, table);
+}
+void rotate_bfloat(const RotatedHeads<bfloat16>& heads, const BasicRotationRows<float>& table) {
+  turn(heads, table);
+}
+void rotate_bfloat_by_own(const RotatedHeads<bfloat16>& heads,
+                          const BasicRotationRows<bfloat16>& table) {
+  turn(heads, table);
+}
+void rotate_half(const RotatedHeads<float16>& heads, const BasicRotationRows<float>& table) {
+  turn(heads, table);
+}
+void rotate_half_by_own(const RotatedHeads<float16>& heads,
+                        const BasicRotationRows<float16>& table) {
+  turn(heads, table);
+}
+
+}  // namespace sextant::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant {
+
+HWY_EXPORT(rotate_float);
+HWY_EXPORT(rotate_bfloat);
+HWY_EXPORT(rotate_bfloat_by_own);
+HWY_EXPORT(rotate_half);
+HWY_EXPORT(rotate_half_by_own);
+
+void rotate_heads(const RotatedHeads<float>& heads,
+                  const BasicRotationRows<float>& table) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(rotate_float)(heads, table);
+}
+void rotate_heads(const RotatedHeads<bfloat16>& heads,
+                  const BasicRotationRows<float>& table) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(rotate_bfloat)(heads, table);
+}
+void rotate_heads(const RotatedHeads<bfloat16>& heads,
+                  const BasicRotationRows<bfloat16>& table) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(rotate_bfloat_by_own)(heads, table);
+}
+void rotate_heads(const RotatedHeads<float16>& heads,
+                  const BasicRotationRows<float>& table) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(rotate_half)(heads, table);
+}
+void rotate_heads(const RotatedHeads<float16>& heads,
+                  const BasicRotationRows<float16>& table) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(rotate_half_by_own)(heads, table);
+}
+
+void rotate_rows(float* x, std::int64_t row_stride, std::int64_t count,
+                 const RotationRows& table) noexcept {
+  RotatedHeads<float> heads;
+  heads.x = x;
+  heads.out = x;
+  heads.heads = 1;
+  heads.rows = count;
+  heads.head_dim = table.first_channel + 2 * table.pairs;
+  heads.x_strides[1] = heads.out_strides[1] = row_stride;
+  heads.x_strides[2] = heads.out_strides[2] = 1;
+  rotate_heads(heads, table);
+}
+
+}  // namespace sextant
+#endif  // HWY_ONCE

@@ -1,0 +1,98 @@
+// One head and many heads: projections around the attention operator.
+#include "sextant/lessons/heads.h"
+
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+// [length, heads * dim] -> [1, heads, length, dim], the same elements.
+template <class T>
+View<T> as_heads(View<T> x, std::int64_t heads) {
+  return x.split(1, heads).transpose(0, 1).split(0, 1);
+}
+
+template <class T>
+HeadsResult<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
+                      std::int64_t heads, const AttentionOptions<T>& options) {
+  const View<const T> q_heads = as_heads(q.view(), heads), k_heads = as_heads(k.view(), heads);
+  HeadsResult<T> result;
+  const Tensor<T> weights = attention_weights<T>(q_heads, k_heads, options);
+  result.weights = copy_of(weights.view().select(0, 0));
+  result.output = Tensor<T>({q.size(0), v.size(1)});
+  attention<T>(q_heads, k_heads, as_heads(v.view(), heads), as_heads(result.output.view(), heads),
+               options);
+  return result;
+}
+
+// Throws before anything is drawn from the generator.
+std::int64_t checked_heads(std::int64_t width, std::int64_t heads) {
+  if (heads < 1)
+    throw Error("multi_head.heads", "must be at least 1, got " + std::to_string(heads));
+  if (width < 1 || width % heads != 0) {
+    throw Error("multi_head.width", "must be a positive multiple of heads = " +
+                                        std::to_string(heads) + ", got " + std::to_string(width));
+  }
+  return heads;
+}
+
+}  // namespace
+
+template <class T>
+SingleHead<T>::SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim,
+                          std::int64_t v_dim, std::uint32_t seed)
+    : SingleHead(tokens, width, qk_dim, v_dim, NumpyRandom(seed)) {}
+
+template <class T>
+SingleHead<T>::SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim,
+                          std::int64_t v_dim, NumpyRandom random)
+    : embedding(Embedding<T>::random(tokens, width, random)),
+      to_q(Linear<T>::random(width, qk_dim, random)),
+      to_k(Linear<T>::random(width, qk_dim, random)),
+      to_v(Linear<T>::random(width, v_dim, random)),
+      positions(Sinusoidal{.width = width}) {}
+
+template <class T>
+HeadsResult<T> SingleHead<T>::operator()(std::span<const std::int64_t> indices, bool causal) {
+  if (indices.empty()) throw Error("single_head.indices", "must have at least one token");
+  const auto length = static_cast<std::int64_t>(indices.size());
+  const auto table = positions.rows(length);
+  const Tensor<T> x = embed_with_positions<T>(
+      embedding, View<const std::int64_t>(indices.data(), {1, length}), table->view());
+  const View<const T> tokens = x.view().select(0, 0);
+  AttentionOptions<T> options;
+  if (causal) options.causal = Causal::top_left;
+  return attend(to_q(tokens), to_k(tokens), to_v(tokens), 1, options);
+}
+
+template <class T>
+MultiHead<T>::MultiHead(std::int64_t width, std::int64_t head_count, NumpyRandom& random)
+    : heads(checked_heads(width, head_count)),
+      to_q(Linear<T>::random(width, width, random)),
+      to_k(Linear<T>::random(width, width, random)),
+      to_v(Linear<T>::random(width, width, random)),
+      to_out(Linear<T>::random(width, width, random)) {}
+
+template <class T>
+HeadsResult<T> MultiHead<T>::operator()(View<const T> x, View<const T> context,
+                                        const AttentionOptions<T>& options,
+                                        const RotationTable<T>* rotation_q,
+                                        const RotationTable<T>* rotation_k) const {
+  Tensor<T> q = to_q(x), k = to_k(context);
+  const auto turn = [this](Tensor<T>& rows, const RotationTable<T>* table) {
+    const View<T> by_head = as_heads(rows.view(), heads);
+    if (table != nullptr) rotate<T>(by_head, by_head, *table);
+  };
+  turn(q, rotation_q);
+  turn(k, rotation_k);
+  HeadsResult<T> result = attend(q, k, to_v(context), heads, options);
+  result.output = to_out(result.output);
+  return result;
+}
+
+template struct SingleHead<float>;
+template struct SingleHead<double>;
+template struct MultiHead<float>;
+template struct MultiHead<double>;
+
+}  // namespace sextant

@@ -1,0 +1,194 @@
+// Video positions: sinusoidal tables of frame, row and column side by side.
+#include "sextant/schemes/added/sincos_3d.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/option_checks.h"
+#include "core/quoted_text.h"
+#include "schemes/added/grid_ids.h"
+#include "schemes/added/sine_blocks.h"
+#include "schemes/added/sinusoidal_positions.h"
+#include "schemes/descriptors.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+namespace {
+
+constexpr Sincos3dForm kForms[] = {Sincos3dForm::multidim, Sincos3dForm::diffusers,
+                                   Sincos3dForm::tensor2tensor};
+
+// One axis and where its table stands; columns beyond `width` are cut off.
+struct Block {
+  std::int64_t axis;
+  std::int64_t begin;
+  std::int64_t width;
+};
+
+std::vector<Block> blocks_of(const Sincos3d& options) {
+  const std::int64_t width = options.width;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  const auto check_width = [&](bool fits, const std::string& rule) {
+    if (fits && width <= kMost) return;
+    throw Error("sincos_3d.width", "must be " + rule + " .. 2^30 for form " +
+                                       std::string(name_of(options.form)) + ", got " +
+                                       std::to_string(width));
+  };
+  switch (options.form) {
+    case Sincos3dForm::diffusers:
+      check_width(width >= 16 && width % 16 == 0, "a multiple of 16, 16");
+      return {{0, 0, width / 4}, {2, width / 4, width / 8 * 3}, {1, width / 8 * 5, width / 8 * 3}};
+    case Sincos3dForm::tensor2tensor: {
+      check_width(width >= 12, "12");
+      const std::int64_t each = width / 6 * 2;
+      return {{0, 0, each}, {1, each, each}, {2, 2 * each, each}};
+    }
+    default: {
+      check_width(width >= 1, "1");
+      const std::int64_t each = (width + 5) / 6 * 2;
+      return {{0, 0, each}, {1, each, each}, {2, 2 * each, each}};
+    }
+  }
+}
+
+// Copies the columns of a block that there is no room for beside the others.
+template <Floating T, class Position>
+void fill_cut(const Sinusoidal& block, std::span<const Position> positions, T* out,
+              std::int64_t columns, std::int64_t row_stride) {
+  const auto rows = static_cast<std::int64_t>(positions.size());
+  Tensor<T> whole = Tensor<T>::uninitialized({rows, block.width});
+  fill_sine_block<T, Position>(block, positions, whole.data(), block.width);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::copy_n(whole.data() + row * block.width, columns, out + row * row_stride);
+  }
+}
+
+template <Floating T, class Position>
+Tensor<T> make(const Sincos3d& options, std::span<const Position> positions) {
+  check_named("sincos_3d.form", options.form);
+  check_threads("sincos_3d.threads", options.threads);
+  const std::vector<Block> blocks = blocks_of(options);
+  if (!(options.base > 0) || !std::isfinite(options.base)) {
+    throw Error("sincos_3d.base", "must be a finite number above 0, got " + shortest(options.base));
+  }
+  if (positions.size() % 3 != 0) {
+    throw Error("sincos_3d.positions", "must be triples of frame, row and column, got " +
+                                           std::to_string(positions.size()) + " numbers");
+  }
+  const auto rows = static_cast<std::int64_t>(positions.size() / 3);
+  if (rows > (std::int64_t{1} << 60) / options.width) {
+    throw Error("sincos_3d.positions", "times width must be below 2^60, got " +
+                                           std::to_string(rows) + " x " +
+                                           std::to_string(options.width));
+  }
+  Tensor<T> out({rows, options.width});
+  for (const Block& block : blocks) {
+    const std::int64_t columns = std::min(block.width, options.width - block.begin);
+    if (columns <= 0) continue;
+    Sinusoidal table;
+    table.width = block.width;
+    table.base = options.base;
+    table.threads = options.threads;
+    if (options.form != Sincos3dForm::multidim) table.layout = SinusoidalLayout::half_split;
+    if (options.form == Sincos3dForm::tensor2tensor) table.ladder = Ladder::d_half_minus_1;
+    const std::vector<Position> axis = axis_of(positions, 3, block.axis);
+    if (columns == block.width) {
+      fill_sine_block<T, Position>(table, axis, out.data() + block.begin, options.width);
+    } else {
+      fill_cut<T, Position>(table, axis, out.data() + block.begin, columns, options.width);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+template <Floating T>
+Tensor<T> sincos_3d(const Sincos3d& options, std::span<const std::int64_t> positions) {
+  listed_positions(positions, "sincos_3d.positions");
+  return make<T>(options, positions);
+}
+
+template <Floating T>
+Tensor<T> sincos_3d(const Sincos3d& options, std::span<const double> positions) {
+  check_coordinates(positions, "sincos_3d.positions");
+  return make<T>(options, positions);
+}
+
+std::string_view name_of(Sincos3dForm form) noexcept {
+  switch (form) {
+    case Sincos3dForm::multidim:
+      return "multidim";
+    case Sincos3dForm::diffusers:
+      return "diffusers";
+    case Sincos3dForm::tensor2tensor:
+      return "tensor2tensor";
+  }
+  return "unknown";
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                     \
+  template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const std::int64_t>); \
+  template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const double>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_INSTANTIATE(float16)
+#undef SEXTANT_INSTANTIATE
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"form", "multidim", "multidim | diffusers | tensor2tensor",
+     "how the three axes share the columns"},
+    {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
+    {"rows", "auto", "auto or >= 1",
+     "rows of a frame, when there is one id per patch; auto: the grid is a cube"},
+    {"columns", "auto", "auto or >= 1", "columns of a frame, the same"},
+};
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kSincos3d, request);
+  Sincos3d options;
+  options.width = request.width;
+  listed_positions(request.positions, "sincos_3d.positions");
+  options.base = given.number("base");
+  const std::string& form = given.text("form");
+  const auto known = std::find_if(std::begin(kForms), std::end(kForms),
+                                  [&](Sincos3dForm f) { return name_of(f) == form; });
+  if (known == std::end(kForms)) {
+    throw Error(given.where("form"),
+                "must be one of multidim, diffusers, tensor2tensor, got " + quoted_text(form));
+  }
+  options.form = *known;
+  const std::int64_t inner[] = {grid_side(given, "rows", request.rows(), 3),
+                                grid_side(given, "columns", request.rows(), 3)};
+  return sincos_3d<double>(options, grid_ids_of(request, kSincos3d.name, inner));
+}
+
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const Parameters given(kSincos3d, request);
+  for (const char* side : {"rows", "columns"}) {
+    if (given.text(side) == "auto") return grid_side(given, side, length, 3);
+  }
+  return 0;
+}
+
+}  // namespace
+
+constinit const Scheme kSincos3d = {
+    .name = "sincos_3d",
+    .kind = SchemeKind::added,
+    .idea = "Adds sines and cosines of a video patch's frame, row and column, side by side.",
+    .paper = "Vaswani et al. 2018, 1803.07416; Yang et al. 2024, 2408.06072",
+    .parameters = kParameters,
+    .make = make,
+    .length_class = length_class,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

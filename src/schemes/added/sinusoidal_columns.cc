@@ -1,0 +1,128 @@
+// Layouts, ladders, exponents and odd widths: the only place that knows them.
+#include "schemes/added/sinusoidal_columns.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "core/option_checks.h"
+#include "schemes/rotated/frequencies.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+namespace {
+
+// An odd width is handled as the even one next to it, or by one more sine.
+struct Counts {
+  std::int64_t sines;
+  std::int64_t cosines;     // as shown: the cosine cut off by round_up does not count
+  std::int64_t pair_width;  // the width whose ladder the pairs follow
+};
+
+Counts counts_of(const Sinusoidal& options) noexcept {
+  const std::int64_t half = options.width / 2;
+  if (options.width % 2 == 0) return {half, half, options.width};
+  switch (odd_width_rule(options)) {
+    case OddWidth::zero_column:
+      return {half, half, options.width - 1};
+    case OddWidth::round_up:
+      // The column cut off is the last: a cosine, but for cos_first a sine.
+      if (options.layout == SinusoidalLayout::cos_first) return {half, half + 1, options.width + 1};
+      return {half + 1, half, options.width + 1};
+    default:
+      return {half + 1, half, options.width};
+  }
+}
+
+}  // namespace
+
+void check_sinusoidal(const Sinusoidal& options) {
+  check_named("sinusoidal.layout", options.layout);
+  check_named("sinusoidal.ladder", options.ladder);
+  check_named("sinusoidal.exponent", options.exponent);
+  check_named("sinusoidal.precision", options.precision);
+  if (options.odd_width) check_named("sinusoidal.odd_width", *options.odd_width);
+  const std::int64_t least = options.ladder == Ladder::d_half_minus_1 ? 4 : 1;
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  if (options.width < least || options.width > kMost) {
+    throw Error("sinusoidal.width", "must be " + std::to_string(least) + " .. 2^30" +
+                                        (least == 4 ? " for ladder d/2-1" : "") + ", got " +
+                                        std::to_string(options.width));
+  }
+  if (!(options.base > 0) || !std::isfinite(options.base)) {
+    throw Error("sinusoidal.base",
+                "must be a finite number above 0, got " + shortest(options.base));
+  }
+  if (!std::isfinite(options.scale)) {
+    throw Error("sinusoidal.scale", "must be finite, got " + shortest(options.scale));
+  }
+  check_threads("sinusoidal.threads", options.threads);
+}
+
+OddWidth odd_width_rule(const Sinusoidal& options) noexcept {
+  return options.odd_width.value_or(options.ladder == Ladder::d ? OddWidth::extra_sine
+                                                                : OddWidth::zero_column);
+}
+
+std::vector<WideFloat> sinusoidal_ladder(const Sinusoidal& options, bool cosine) {
+  const Counts counts = counts_of(options);
+  // Exponents are (start + k * step) / denominator: 2k / width or k / (n - 1), and twice that when
+  // doubled. The unpaired cosine takes half a step more: 2 (2k + 1) / width instead of 4k / width.
+  const bool by_width = options.ladder == Ladder::d;
+  const std::int64_t unit = by_width ? 2 : 1;
+  const std::int64_t denominator = by_width ? counts.pair_width : counts.pair_width / 2 - 1;
+  const bool doubled = options.exponent != Exponent::standard;
+  const bool shifted = cosine && options.exponent == Exponent::doubled_unpaired;
+  return geometric_ladder(options.base, shifted ? unit : 0, doubled ? 2 * unit : unit, denominator,
+                          cosine ? counts.cosines : counts.sines, "sinusoidal.base");
+}
+
+SinusoidalColumn sinusoidal_column(const Sinusoidal& options, std::int64_t column) {
+  check_sinusoidal(options);
+  if (column < 0 || column >= options.width) {
+    throw Error("sinusoidal_column.column", "must be 0 .. " + std::to_string(options.width - 1) +
+                                                ", got " + std::to_string(column));
+  }
+  const Counts counts = counts_of(options);
+  if (column >= counts.sines + counts.cosines) return {-1, false};
+  switch (options.layout) {
+    case SinusoidalLayout::half_split:
+      return column < counts.sines ? SinusoidalColumn{column, false}
+                                   : SinusoidalColumn{column - counts.sines, true};
+    case SinusoidalLayout::cos_first:
+      return column < counts.cosines ? SinusoidalColumn{column, true}
+                                     : SinusoidalColumn{column - counts.cosines, false};
+    default:
+      return {column / 2, column % 2 == 1};
+  }
+}
+
+SinusoidalColumns sinusoidal_columns(const Sinusoidal& options) {
+  SinusoidalColumns result;
+  const Counts counts = counts_of(options);
+  std::int64_t first_cosine = 0;
+  if (options.exponent == Exponent::doubled_unpaired) {
+    result.frequencies = sinusoidal_ladder(options, false);
+    first_cosine = counts.sines;
+    for (const WideFloat& f : sinusoidal_ladder(options, true)) result.frequencies.push_back(f);
+  } else {
+    result.frequencies = sinusoidal_ladder(options, counts.cosines > counts.sines);
+  }
+  result.columns.reserve(static_cast<std::size_t>(options.width));
+  for (std::int64_t i = 0; i < options.width; ++i) {
+    const SinusoidalColumn column = sinusoidal_column(options, i);
+    const std::int64_t frequency = column.pair + (column.cosine ? first_cosine : 0);
+    result.columns.push_back({static_cast<std::int32_t>(frequency), column.cosine});
+  }
+  return result;
+}
+
+std::vector<Turns> turns_of(const std::vector<WideFloat>& frequencies) {
+  std::vector<Turns> result;
+  result.reserve(frequencies.size());
+  for (const WideFloat& frequency : frequencies) result.push_back(turns_of(frequency));
+  return result;
+}
+
+}  // namespace sextant

@@ -1,0 +1,33 @@
+// What each column of a sinusoidal table shows: the options resolved to frequencies and a map of
+// columns.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/sines/sine_table.h"
+#include "kernels/sines/wide_float.h"
+#include "sextant/schemes/added/sinusoidal.h"
+
+namespace sextant {
+
+// Throws Error when an option is out of its range, whatever the rows.
+void check_sinusoidal(const Sinusoidal& options);
+
+// The rule for the last column of an odd width, the default resolved.
+OddWidth odd_width_rule(const Sinusoidal& options) noexcept;
+
+// Radians per position of every sine, or every cosine, of checked options.
+std::vector<WideFloat> sinusoidal_ladder(const Sinusoidal& options, bool cosine);
+
+// Frequencies and columns of checked options. Sines and cosines share their frequencies unless they
+// are unpaired, where those of the cosines follow the sines'.
+struct SinusoidalColumns {
+  std::vector<WideFloat> frequencies;
+  std::vector<SineColumn> columns;
+};
+SinusoidalColumns sinusoidal_columns(const Sinusoidal& options);
+
+std::vector<Turns> turns_of(const std::vector<WideFloat>& frequencies);
+
+}  // namespace sextant

@@ -1,0 +1,26 @@
+// Checks of position ids, shared by the schemes whose tables have one row per position.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/sines/sine_table.h"
+
+namespace sextant {
+
+// Beyond 2^53 a position is no exact double.
+inline constexpr double kLargestPosition = 0x1p53;
+
+// first .. first + length - 1; throws Error naming the argument when length < 0 or a position is
+// beyond +-2^53.
+Positions consecutive_positions(std::int64_t first, std::int64_t length,
+                                std::string_view where_first, std::string_view where_length);
+// Borrows the list; throws Error when a position is beyond +-2^53.
+Positions listed_positions(std::span<const std::int64_t> positions, std::string_view where);
+
+// Every position written out.
+std::vector<std::int64_t> listed(const Positions& positions);
+
+}  // namespace sextant

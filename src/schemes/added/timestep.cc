@@ -1,0 +1,149 @@
+// Timestep embeddings: the ladder with a real shift in its denominator, and a scale of the time.
+#include "sextant/schemes/added/timestep.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/option_checks.h"
+#include "kernels/sines/sine_table.h"
+#include "schemes/added/sine_blocks.h"
+#include "schemes/added/sinusoidal_columns.h"
+#include "schemes/added/sinusoidal_positions.h"
+#include "schemes/descriptors.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+namespace {
+
+void check(const Timestep& options) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  if (options.width < 2 || options.width > kMost) {
+    throw Error("timestep.width", "must be 2 .. 2^30, got " + std::to_string(options.width));
+  }
+  const double half = static_cast<double>(options.width / 2);
+  if (!std::isfinite(options.downscale_freq_shift) || !(options.downscale_freq_shift < half)) {
+    throw Error("timestep.downscale_freq_shift", "must be finite and below width / 2, got " +
+                                                     shortest(options.downscale_freq_shift));
+  }
+  if (!std::isfinite(options.scale)) {
+    throw Error("timestep.scale", "must be finite, got " + shortest(options.scale));
+  }
+  if (!(options.max_period > 0) || !std::isfinite(options.max_period)) {
+    throw Error("timestep.max_period",
+                "must be a finite number above 0, got " + shortest(options.max_period));
+  }
+  const double exponent =
+      options.width < 4 ? 0 : (half - 1) / (half - options.downscale_freq_shift);
+  const double fastest = std::max(0.0, -std::log2(options.max_period) * exponent);
+  if (options.scale != 0 && fastest + std::log2(std::fabs(options.scale)) > 64) {
+    throw Error("timestep.scale", "must keep every frequency at or below 2^64, got " +
+                                      shortest(options.scale) + " with max_period " +
+                                      shortest(options.max_period));
+  }
+  check_threads("timestep.threads", options.threads);
+}
+
+// |scale| * max_period^(-k / (half - shift)), each relative error below 2^-280 * (k + 3).
+std::vector<WideFloat> frequencies_of(const Timestep& options) {
+  const std::int64_t half = options.width / 2;
+  const WideFloat steps =
+      WideFloat(static_cast<double>(half)) - WideFloat(options.downscale_freq_shift);
+  const WideFloat ratio = exp(-(log(WideFloat(options.max_period)) * reciprocal(steps)));
+  std::vector<WideFloat> ladder = {WideFloat(std::fabs(options.scale))};
+  while (static_cast<std::int64_t>(ladder.size()) < half) ladder.push_back(ladder.back() * ratio);
+  return ladder;
+}
+
+template <Floating T, class Time>
+Tensor<T> make(const Timestep& options, std::span<const Time> times) {
+  const std::int64_t half = options.width / 2;
+  const auto rows = static_cast<std::int64_t>(times.size());
+  if (rows > (std::int64_t{1} << 60) / options.width) {
+    throw Error("timestep.times", "times width must be below 2^60, got " + std::to_string(rows) +
+                                      " x " + std::to_string(options.width));
+  }
+  std::vector<SineColumn> columns(static_cast<std::size_t>(options.width));
+  for (std::int64_t i = 0; i < 2 * half; ++i) {
+    columns[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(i % half),
+                                            (i < half) == options.flip_sin_to_cos};
+  }
+  // A negative scale turns the other way: the time changes its sign, frequencies have none.
+  std::vector<Time> turned;
+  if (options.scale < 0) {
+    turned.reserve(times.size());
+    for (const Time time : times) turned.push_back(-time);
+    times = turned;
+  }
+  const std::vector<Turns> turns = turns_of(frequencies_of(options));
+  const SineTable table{turns, columns, 1};
+  Tensor<T> out = Tensor<T>::uninitialized({rows, options.width});
+  if constexpr (std::is_same_v<Time, double>) {
+    fill_sines_one_by_one(table, times, rows, out.data(), options.width, options.threads);
+  } else {
+    fill_sines(table, Positions{0, rows, times.data()}, out.data(), options.width, options.threads);
+  }
+  return out;
+}
+
+}  // namespace
+
+template <Floating T>
+Tensor<T> timestep(const Timestep& options, std::span<const double> times) {
+  check(options);
+  check_coordinates(times, "timestep.times");
+  return make<T>(options, times);
+}
+
+template <Floating T>
+Tensor<T> timestep(const Timestep& options, std::span<const std::int64_t> times) {
+  check(options);
+  listed_positions(times, "timestep.times");
+  return make<T>(options, times);
+}
+
+#define SEXTANT_INSTANTIATE(T)                                              \
+  template Tensor<T> timestep<T>(const Timestep&, std::span<const double>); \
+  template Tensor<T> timestep<T>(const Timestep&, std::span<const std::int64_t>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_INSTANTIATE(float16)
+#undef SEXTANT_INSTANTIATE
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"flip_sin_to_cos", "no", "yes | no", "all cosines first, instead of all sines"},
+    {"downscale_freq_shift", "1", "finite, < width / 2",
+     "exponent k / (width / 2 - this): 1 ends at 1 / max_period, 0 is the paper's ladder"},
+    {"scale", "1", "finite", "multiplies the time"},
+    {"max_period", "10000", "> 0", "wavelengths run from 2 pi to about 2 pi times this"},
+};
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kTimestep, request);
+  Timestep options;
+  options.width = request.width;
+  options.flip_sin_to_cos = given.flag("flip_sin_to_cos");
+  options.downscale_freq_shift = given.number("downscale_freq_shift");
+  options.scale = given.number("scale");
+  options.max_period = given.number("max_period");
+  return timestep<double>(options, request.positions);
+}
+
+}  // namespace
+
+constinit const Scheme kTimestep = {
+    .name = "timestep",
+    .kind = SchemeKind::added,
+    .idea = "Adds sines and cosines of a diffusion model's time, in half-split order.",
+    .paper = "Ho et al. 2020, 2006.11239",
+    .parameters = kParameters,
+    .make = make,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

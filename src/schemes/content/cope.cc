@@ -1,0 +1,189 @@
+// Contextual positions: a scan over a row's gates, then an interpolated lookup.
+#include "sextant/schemes/content/cope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "schemes/content/relative_vectors.h"
+#include "schemes/descriptors.h"
+#include "schemes/initial_weights.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+class CopeTerm final : public ContentTerm {
+ public:
+  CopeTerm(const Cope& options, Tensor<double> table)
+      : scaled_(options.scaled), table_(std::move(table)) {}
+
+  void check(const Call& call) const override {
+    if (call.head_dim != table_.size(2)) {
+      throw Error("cope.table", "must have the call's head_dim, " + std::to_string(call.head_dim) +
+                                    ", got " + std::to_string(table_.size(2)));
+    }
+    if (call.looks_ahead) {
+      throw Error("cope", "must go with causal attention: positions count back from the query");
+    }
+  }
+
+  std::int64_t scratch_size(std::int64_t keys, std::int64_t) const noexcept override {
+    return 2 * count() + keys;
+  }
+
+  void add(const Row& row, double* scores, double* scratch) const noexcept override {
+    const Parts parts = scan(row, scores, scratch);
+    const double factor = scaled_ ? row.scale : 1;
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+      const Place at = place(parts.positions[j]);
+      scores[j] +=
+          factor * ((1 - at.fraction) * parts.z[at.below] + at.fraction * parts.z[at.above]);
+    }
+  }
+
+  std::int64_t gradient_size() const noexcept override { return table_.count(); }
+
+  void backward(const Row& row, const double* scores, double* ds, double* dq, double*,
+                double* gradient, double* scratch) const noexcept override {
+    const Parts parts = scan(row, scores, scratch);
+    double* dz = parts.z + count();
+    std::fill_n(dz, count(), 0.0);
+    const double factor = scaled_ ? row.scale : 1;
+    double dgate = 0;  // a gate counts in the positions of its key and of all keys before it
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+      const Place at = place(parts.positions[j]);
+      const double d = factor * ds[j];
+      if (d != 0) {
+        dz[at.below] += (1 - at.fraction) * d;
+        dz[at.above] += at.fraction * d;
+        dgate += d * (parts.z[at.above] - parts.z[at.below]);
+      }
+      const double g = gate(scores[j]);
+      if (dgate != 0 && g != 0) ds[j] += dgate * g * (1 - g);
+    }
+    const std::int64_t n = row.head_dim;
+    for (std::int64_t p = 0; p < count(); ++p) {
+      if (dz[p] == 0) continue;
+      for (std::int64_t c = 0; c < n; ++c) {
+        dq[c] += dz[p] * table_.data()[p * n + c];
+        gradient[p * n + c] += dz[p] * row.q[c];
+      }
+    }
+  }
+
+ private:
+  struct Parts {
+    double* z;          // [npos]; as much room behind it
+    double* positions;  // by key
+  };
+  struct Place {
+    std::int64_t below, above;
+    double fraction;
+  };
+
+  std::int64_t count() const noexcept { return table_.size(1); }
+  static double gate(double score) noexcept { return 1 / (1 + std::exp(-score)); }
+
+  Place place(double position) const noexcept {
+    // NaN, of a visible NaN, stays one.
+    if (std::isnan(position)) return {0, 0, position};
+    const double below = std::floor(position);
+    const auto n = static_cast<std::int64_t>(below);
+    return {n, std::min(n + (position > below ? 1 : 0), count() - 1), position - below};
+  }
+
+  Parts scan(const Row& row, const double* scores, double* scratch) const noexcept {
+    const Parts parts{scratch, scratch + 2 * count()};
+    const std::int64_t n = row.head_dim;
+    for (std::int64_t p = 0; p < count(); ++p) {
+      double sum = 0;
+      for (std::int64_t c = 0; c < n; ++c) sum += row.q[c] * table_.data()[p * n + c];
+      parts.z[p] = sum;
+    }
+    const auto most = static_cast<double>(count() - 1);
+    double position = 0;
+    for (std::int64_t j = row.last_key; j-- > row.first_key;) {
+      position += gate(scores[j]);
+      parts.positions[j] = position > most ? most : position;
+    }
+    return parts;
+  }
+
+  bool scaled_;
+  Tensor<double> table_;  // [1, npos, head_dim]
+};
+
+}  // namespace
+
+std::shared_ptr<const ContentTerm> cope(const Cope& options, View<const double> table) {
+  if (table.rank() != 2 || table.count() == 0) {
+    throw Error("cope.table", "must be [npos, head_dim] with at least one of each, got " +
+                                  table.shape().to_string());
+  }
+  return std::make_shared<const CopeTerm>(options,
+                                          detail::table_of("cope", "table", table, table.size(0)));
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"npos", "64", "1 .. 2^20", "positions; keys further away have the last one"},
+    {"scaled", "yes", "yes | no", "whether the term is scaled like <q, k>, or added after"},
+    {"seed", "0", "0 .. 2^32 - 1", "of the initial table"},
+};
+constexpr SchemeWeight kWeights[] = {
+    {"table", "[npos, head_dim]", "a vector per position; initially normal, deviation 0.5"},
+};
+
+Shape table_shape(const Parameters& given, const SchemeRequest& request) {
+  const std::int64_t npos = given.integer("npos");
+  if (npos < 1 || npos > (1 << 20)) {
+    throw Error("cope.npos", "must be 1 .. 2^20, got " + std::to_string(npos));
+  }
+  if (request.head_dim < 1) {
+    throw Error("cope.head_dim", "must be >= 1, got " + std::to_string(request.head_dim));
+  }
+  return {npos, request.head_dim};
+}
+
+SchemeWeights initial_weights(const SchemeRequest& request) {
+  const Parameters given(kCope, request);
+  InitialWeights random(given, request);
+  SchemeWeights weights;
+  weights.emplace("table", random.normal(table_shape(given, request), 0.5));
+  return weights;
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kCope, request);
+  return cope({.scaled = given.flag("scaled")}, given.weight("table", table_shape(given, request)));
+}
+
+SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
+  const Parameters given(kCope, request);
+  std::int64_t at = 0;
+  SchemeWeights gradients;
+  gradients.emplace("table",
+                    detail::take_gradient("cope", gradient, at, table_shape(given, request)));
+  return gradients;
+}
+
+}  // namespace
+
+constinit const Scheme kCope = {
+    .name = "cope",
+    .kind = SchemeKind::content,
+    .idea = "Measures distance as the sum of the query's gates for the keys between.",
+    .paper = "Golovneva et al. 2024, 2405.18719",
+    .parameters = kParameters,
+    .make = make,
+    .weights = kWeights,
+    .initial_weights = initial_weights,
+    .backward = backward,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

@@ -1,0 +1,171 @@
+// The Forgetting Transformer's decay: differences of prefix sums.
+#include "sextant/schemes/content/forgetting.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "schemes/content/relative_vectors.h"
+#include "schemes/descriptors.h"
+#include "schemes/initial_weights.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+class ForgettingTerm final : public ContentTerm {
+ public:
+  explicit ForgettingTerm(Tensor<double> sums) : f_(std::move(sums)) {}
+
+  void check(const Call& call) const override {
+    const auto fits = [&](std::int64_t places) { return places <= f_.size(2); };
+    if ((f_.size(0) != 1 && f_.size(0) != call.batch) || f_.size(1) != call.heads ||
+        !fits(call.k_len) || !fits(call.last_place + 1)) {
+      throw Error("forgetting.log_gates",
+                  "must be [1 or " + std::to_string(call.batch) + ", " +
+                      std::to_string(call.heads) + ", at least " +
+                      std::to_string(std::max(call.k_len, call.last_place + 1)) + "], got " +
+                      f_.shape().to_string());
+    }
+    if (call.looks_ahead) {
+      throw Error("forgetting", "must go with causal attention: gates forget what was before");
+    }
+  }
+
+  void add(const Row& row, double* scores, double*) const noexcept override {
+    const double* f = f_.data() + begin_of(row);
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j) scores[j] += f[row.own_key] - f[j];
+  }
+
+  bool has_tiles() const noexcept override { return true; }
+
+  void add_tile(const Tile& tile, float* scores, std::int64_t stride,
+                float*) const noexcept override {
+    constexpr float kHidden = -std::numeric_limits<float>::infinity();
+    const double* f = f_.data() + begin_of(tile);
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      const std::int64_t own = tile.first_own_key + i;
+      if (own < 0) continue;  // sees nothing
+      float* to = scores + i * stride;
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        const auto term = static_cast<float>(f[own] - f[tile.first_key + j]);
+        to[j] = to[j] == kHidden ? kHidden : to[j] + term;
+      }
+    }
+  }
+
+  std::int64_t gradient_size() const noexcept override { return f_.count(); }
+
+  void backward(const Row& row, const double*, double* ds, double*, double*, double* gradient,
+                double*) const noexcept override {
+    double* df = gradient + begin_of(row);
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+      df[row.own_key] += ds[j];
+      df[j] -= ds[j];
+    }
+  }
+
+ private:
+  template <class Place>  // Row or Tile
+  std::int64_t begin_of(const Place& place) const noexcept {
+    const std::int64_t batch = f_.size(0) == 1 ? 0 : place.batch;
+    return (batch * f_.size(1) + place.head) * f_.size(2) + place.begin;
+  }
+
+  Tensor<double> f_;  // [batch or 1, heads, length]
+};
+
+}  // namespace
+
+std::shared_ptr<const ContentTerm> forgetting(View<const double> log_gates) {
+  if (log_gates.rank() != 3) {
+    throw Error("forgetting.log_gates",
+                "must be [batch or 1, heads, length], got " + log_gates.shape().to_string());
+  }
+  Tensor<double> sums = Tensor<double>::uninitialized(log_gates.shape());
+  for (std::int64_t b = 0; b < sums.size(0); ++b) {
+    for (std::int64_t h = 0; h < sums.size(1); ++h) {
+      double sum = 0;
+      for (std::int64_t t = 0; t < sums.size(2); ++t) {
+        const double gate = log_gates(b, h, t);
+        if (!std::isfinite(gate) || gate > 0) {
+          throw Error("forgetting.log_gates", "must be finite and <= 0");
+        }
+        sums(b, h, t) = sum += gate;
+      }
+    }
+  }
+  return std::make_shared<const ForgettingTerm>(std::move(sums));
+}
+
+Tensor<double> forgetting_backward(const Shape& log_gates, View<const double> gradient) {
+  std::int64_t at = 0;
+  Tensor<double> sums = detail::take_gradient("forgetting", gradient, at, log_gates);
+  for (std::int64_t b = 0; b < sums.size(0); ++b) {
+    for (std::int64_t h = 0; h < sums.size(1); ++h) {
+      for (std::int64_t t = sums.size(2) - 1; t-- > 0;) sums(b, h, t) += sums(b, h, t + 1);
+    }
+  }
+  return sums;
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"seed", "0", "0 .. 2^32 - 1", "of the initial gates"},
+};
+constexpr SchemeWeight kWeights[] = {
+    {"log_gates", "[batch or 1, heads, length]",
+     "log f of each token, <= 0, computed by the model; initially log sigmoid of normal numbers "
+     "around 2"},
+};
+
+// The weight as it was given; how many batch rows it has is for its maker to say.
+const Tensor<double>& gates_of(const Parameters& given, const SchemeRequest& request) {
+  const auto found = given.weights().find("log_gates");
+  const std::int64_t batch =
+      found != given.weights().end() && found->second.rank() == 3 ? found->second.size(0) : 1;
+  return given.weight("log_gates", {batch, request.heads, request.rows()});
+}
+
+SchemeWeights initial_weights(const SchemeRequest& request) {
+  const Parameters given(kForgetting, request);
+  InitialWeights random(given, request);
+  Tensor<double> gates = random.normal({1, request.heads, request.rows()}, 1);
+  for (double& x : gates.span()) x = -std::log1p(std::exp(-(2 + x)));
+  SchemeWeights weights;
+  weights.emplace("log_gates", std::move(gates));
+  return weights;
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kForgetting, request);
+  return forgetting(gates_of(given, request));
+}
+
+SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
+  const Parameters given(kForgetting, request);
+  SchemeWeights gradients;
+  gradients.emplace("log_gates", forgetting_backward(gates_of(given, request).shape(), gradient));
+  return gradients;
+}
+
+}  // namespace
+
+constinit const Scheme kForgetting = {
+    .name = "forgetting",
+    .kind = SchemeKind::content,
+    .idea = "Every token's gate forgets a part of the tokens before it: a learned decay of scores.",
+    .paper = "Lin et al. 2025, 2503.02130",
+    .parameters = kParameters,
+    .make = make,
+    .weights = kWeights,
+    .initial_weights = initial_weights,
+    .backward = backward,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

@@ -1,0 +1,261 @@
+// Scores, values and gradients of learned vectors by distance, a row at a time.
+#include "schemes/content/relative_vectors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "schemes/content/relative_tiles.h"
+#include "sextant/core/error.h"
+
+namespace sextant::detail {
+namespace {
+
+double dot(const double* x, const double* y, std::int64_t count) noexcept {
+  double sum = 0;
+  for (std::int64_t c = 0; c < count; ++c) sum += x[c] * y[c];
+  return sum;
+}
+
+void add_times(double factor, const double* x, std::int64_t count, double* to) noexcept {
+  for (std::int64_t c = 0; c < count; ++c) to[c] += factor * x[c];
+}
+
+std::string in_scheme(std::string_view scheme, std::string_view name) {
+  return std::string(scheme) + "." + std::string(name);
+}
+
+class RelativeTerm final : public ContentTerm {
+ public:
+  explicit RelativeTerm(RelativeVectors vectors)
+      : v_(std::move(vectors)), tiles_(v_), reach_(static_cast<std::int64_t>(v_.rows.size()) / 2) {
+    std::int64_t used = 0;
+    const Tensor<double>* parts[] = {&v_.e, &v_.g, &v_.a, &v_.o, &v_.u};
+    for (int n = 0; n < 5; ++n) {
+      begins_[n] = used;
+      used += size(*parts[n]);
+    }
+    gradient_size_ = used;
+  }
+
+  void check(const Call& call) const override {
+    const auto refuse = [&](std::string_view what, std::int64_t wanted, std::int64_t got) {
+      throw Error(v_.scheme, "must be made for the call's " + std::string(what) + ", " +
+                                 std::to_string(got) + ", got " + std::to_string(wanted));
+    };
+    if (call.head_dim != v_.head_dim) refuse("head_dim", v_.head_dim, call.head_dim);
+    for (const Tensor<double>* part : {&v_.e, &v_.g, &v_.a, &v_.o, &v_.u}) {
+      if (size(*part) == 0) continue;
+      const std::int64_t heads = part->size(0);
+      const bool shared = part->rank() == 3 && heads == 1;
+      if (!shared && heads != call.heads) refuse("heads", heads, call.heads);
+    }
+    if (call.v_dim >= 0 && value_dim() > 0 && call.v_dim != value_dim()) {
+      refuse("v_dim", value_dim(), call.v_dim);
+    }
+    if (call.last_place < call.first_own) return;
+    const auto places = static_cast<std::int64_t>(v_.ids.size());
+    if (places > 0 && (call.first_own < 0 || call.last_place >= places)) {
+      throw Error(in_scheme(v_.scheme, "positions"),
+                  "must have an id for each of the indices " + std::to_string(call.first_own) +
+                      " .. " + std::to_string(call.last_place) + ", got " + std::to_string(places) +
+                      " ids from place 0");
+    }
+    if (places == 0 && !v_.clamps && call.last_place - call.first_own > reach_) {
+      throw Error(v_.scheme, "must be made for distances up to " +
+                                 std::to_string(call.last_place - call.first_own) + ", got " +
+                                 std::to_string(reach_));
+    }
+  }
+
+  double default_scale(std::int64_t head_dim) const override {
+    return 1 / std::sqrt(v_.terms * static_cast<double>(head_dim));
+  }
+
+  std::int64_t scratch_size(std::int64_t, std::int64_t head_dim) const noexcept override {
+    return 2 * head_dim;
+  }
+
+  void add(const Row& row, double* scores, double* scratch) const noexcept override {
+    const double* query = shifted(row, scratch);
+    double* key = scratch + row.head_dim;
+    const bool by_key = reads_keys();
+    std::int64_t last = -1;  // the row whose product is known
+    double by_query = 0;
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+      const std::int64_t r = row_of(row, j);
+      if (size(v_.e) > 0 && r != last)
+        by_query = dot(query, vector(v_.e, row.head, r), v_.head_dim);
+      last = r;
+      double sum = by_query;
+      if (by_key) {
+        row.k.load(j, v_.head_dim, key);
+        if (size(v_.g) > 0) sum += dot(key, vector(v_.g, row.head, r), v_.head_dim);
+        if (size(v_.u) > 0) sum += dot(key, of_head(v_.u, row.head), v_.head_dim);
+      }
+      scores[j] += row.scale * sum;
+    }
+  }
+
+  bool has_tiles() const noexcept override { return tiles_.fits(); }
+  std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept override {
+    return tiles_.scratch_size(head_dim);
+  }
+  void add_tile(const Tile& tile, float* scores, std::int64_t stride,
+                float* scratch) const noexcept override {
+    tiles_.add(tile, scores, stride, scratch);
+  }
+
+  std::int64_t gradient_size() const noexcept override { return gradient_size_; }
+
+  void backward(const Row& row, const double*, double* ds, double* dq, double* dk, double* gradient,
+                double* scratch) const noexcept override {
+    const std::int64_t n = v_.head_dim;
+    const double* query = shifted(row, scratch);
+    double* key = scratch + n;
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+      const double d = row.scale * ds[j];
+      if (d == 0) continue;
+      const std::int64_t r = row_of(row, j);
+      if (size(v_.e) > 0) {
+        const double* e = vector(v_.e, row.head, r);
+        add_times(d, e, n, dq);
+        add_times(d, query, n, gradient + begins_[0] + (e - v_.e.data()));
+        if (size(v_.o) > 0) add_times(d, e, n, gradient + begins_[3] + row.head * n);
+      }
+      if (!reads_keys()) continue;
+      row.k.load(j, n, key);
+      if (size(v_.g) > 0) {
+        const double* g = vector(v_.g, row.head, r);
+        add_times(d, g, n, dk + j * n);
+        add_times(d, key, n, gradient + begins_[1] + (g - v_.g.data()));
+      }
+      if (size(v_.u) > 0) {
+        add_times(d, of_head(v_.u, row.head), n, dk + j * n);
+        add_times(d, key, n, gradient + begins_[4] + row.head * n);
+      }
+    }
+  }
+
+  std::int64_t value_dim() const noexcept override { return size(v_.a) > 0 ? v_.a.size(2) : 0; }
+
+  void add_values(const Row& row, const double* weights, double* out) const noexcept override {
+    // Neighbours with the same vector go together: far away they all have the last one.
+    for (std::int64_t j = row.first_key; j < row.last_key;) {
+      const std::int64_t r = row_of(row, j);
+      double weight = 0;
+      for (; j < row.last_key && row_of(row, j) == r; ++j) weight += weights[j];
+      if (weight != 0) add_times(weight, vector(v_.a, row.head, r), v_.a.size(2), out);
+    }
+  }
+
+  void values_backward(const Row& row, const double* weights, const double* dout, double* dweights,
+                       double* gradient) const noexcept override {
+    std::int64_t last = -1;
+    double product = 0;
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+      if (weights[j] == 0) continue;
+      const std::int64_t r = row_of(row, j);
+      const double* a = vector(v_.a, row.head, r);
+      if (r != last) product = dot(a, dout, v_.a.size(2));
+      last = r;
+      dweights[j] += product;
+      add_times(weights[j], dout, v_.a.size(2), gradient + begins_[2] + (a - v_.a.data()));
+    }
+  }
+
+ private:
+  static std::int64_t size(const Tensor<double>& part) noexcept {
+    return part.rank() < 2 ? 0 : part.count();
+  }
+  bool reads_keys() const noexcept { return size(v_.g) > 0 || size(v_.u) > 0; }
+
+  std::int64_t id(std::int64_t place) const noexcept {
+    return v_.ids.empty() ? place : v_.ids[static_cast<std::size_t>(place)];
+  }
+  std::int64_t row_of(const Row& row, std::int64_t key) const noexcept {
+    const std::int64_t distance = std::clamp(id(key) - id(row.own_key), -reach_, reach_);
+    return v_.rows[static_cast<std::size_t>(distance + reach_)];
+  }
+  static const double* vector(const Tensor<double>& table, std::int64_t head,
+                              std::int64_t r) noexcept {
+    const std::int64_t rows = table.size(1), of = table.size(0) == 1 ? 0 : head;
+    return table.data() + (of * rows + r) * table.size(2);
+  }
+  const double* of_head(const Tensor<double>& vectors, std::int64_t head) const noexcept {
+    return vectors.data() + head * v_.head_dim;
+  }
+  // q + o.
+  const double* shifted(const Row& row, double* room) const noexcept {
+    std::copy_n(row.q, v_.head_dim, room);
+    if (size(v_.o) > 0) add_times(1, of_head(v_.o, row.head), v_.head_dim, room);
+    return room;
+  }
+
+  RelativeVectors v_;
+  RelativeTiles tiles_;
+  std::int64_t reach_, gradient_size_;
+  std::int64_t begins_[5];  // of e, g, a, o and u in the gradient
+};
+
+}  // namespace
+
+std::shared_ptr<const ContentTerm> relative_term(RelativeVectors vectors) {
+  return std::make_shared<const RelativeTerm>(std::move(vectors));
+}
+
+Tensor<double> take_gradient(std::string_view scheme, View<const double> gradient, std::int64_t& at,
+                             const Shape& shape) {
+  if (gradient.rank() != 2 || gradient.size(0) != 1 || gradient.size(1) < at + shape.count()) {
+    throw Error(in_scheme(scheme, "gradient"),
+                "must be [1, gradient_size()] of the term, got " + gradient.shape().to_string());
+  }
+  Tensor<double> part = Tensor<double>::uninitialized(shape);
+  for (std::int64_t n = 0; n < part.count(); ++n) part.data()[n] = gradient(0, at++);
+  return part;
+}
+
+Tensor<double> table_of(std::string_view scheme, std::string_view name, View<const double> table,
+                        std::int64_t rows) {
+  const int rank = table.rank();
+  if ((rank != 2 && rank != 3) || table.size(rank - 2) != rows || table.count() == 0) {
+    throw Error(in_scheme(scheme, name), "must be [" + std::to_string(rows) +
+                                             ", head_dim] or [heads, " + std::to_string(rows) +
+                                             ", head_dim], got " + table.shape().to_string());
+  }
+  check_all_finite(scheme, name, table);
+  const std::int64_t heads = rank == 3 ? table.size(0) : 1, width = table.size(rank - 1);
+  Tensor<double> copy = Tensor<double>::uninitialized({heads, rows, width});
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const View<const double> of_head = rank == 3 ? table.select(0, h) : table;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < width; ++c) copy(h, r, c) = of_head(r, c);
+    }
+  }
+  return copy;
+}
+
+void check_all_finite(std::string_view scheme, std::string_view name, View<const double> values) {
+  if (values.rank() > 1) {
+    for (std::int64_t n = 0; n < values.size(0); ++n) {
+      check_all_finite(scheme, name, values.select(0, n));
+    }
+    return;
+  }
+  for (std::int64_t n = 0; n < values.size(0); ++n) {
+    if (!std::isfinite(values(n))) throw Error(in_scheme(scheme, name), "must be finite");
+  }
+}
+
+std::vector<std::int64_t> checked_ids(std::string_view scheme, std::span<const std::int64_t> ids) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  for (const std::int64_t id : ids) {
+    if (id < -kMost || id > kMost) {
+      throw Error(in_scheme(scheme, "positions"),
+                  "must be within +-2^53, got " + std::to_string(id));
+    }
+  }
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace sextant::detail

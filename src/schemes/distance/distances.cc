@@ -1,0 +1,73 @@
+// What biases by distance share: how long a table is, and its checks.
+#include "schemes/distance/distances.h"
+
+#include <string>
+
+#include "sextant/core/error.h"
+
+namespace sextant::detail {
+namespace {
+
+constexpr std::int64_t kMostHeads = std::int64_t{1} << 20;
+constexpr std::int64_t kMostLength = std::int64_t{1} << 28;
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 31;
+
+std::string where(std::string_view scheme, std::string_view name) {
+  return std::string(scheme) + "." + std::string(name);
+}
+
+}  // namespace
+
+std::int64_t distances_of(std::string_view scheme, const SchemeRequest& request) {
+  if (request.axes != 1) {
+    throw Error(where(scheme, "positions"),
+                "must have one id per token, got " + std::to_string(request.axes));
+  }
+  if (request.positions.empty()) return 1;
+  const auto [least, most] =
+      std::minmax_element(request.positions.begin(), request.positions.end());
+  // In unsigned arithmetic: ids may lie 2^64 - 1 apart.
+  const std::uint64_t span = static_cast<std::uint64_t>(*most) - static_cast<std::uint64_t>(*least);
+  if (span >= static_cast<std::uint64_t>(kMostLength)) {
+    throw Error(where(scheme, "positions"), "must lie less than 2^28 apart, got " +
+                                                std::to_string(*least) + " and " +
+                                                std::to_string(*most));
+  }
+  return static_cast<std::int64_t>(span) + 1;
+}
+
+void check_distances(std::string_view scheme, std::int64_t heads, std::int64_t length) {
+  if (heads < 1 || heads > kMostHeads) {
+    throw Error(where(scheme, "heads"), "must be in 1 .. 2^20, got " + std::to_string(heads));
+  }
+  if (length < 1 || length > kMostLength) {
+    throw Error(where(scheme, "length"), "must be in 1 .. 2^28, got " + std::to_string(length));
+  }
+  if (heads * (2 * length - 1) > kMostNumbers) {
+    throw Error(where(scheme, "length"), "must leave heads x (2 length - 1) at most 2^31, got " +
+                                             std::to_string(length) + " with " +
+                                             std::to_string(heads) + " heads");
+  }
+}
+
+std::int64_t length_of_gradient(std::string_view scheme, std::int64_t heads,
+                                View<const double> gradient) {
+  if (gradient.rank() != 2 || gradient.size(0) != heads || gradient.size(1) % 2 != 1) {
+    throw Error(where(scheme, "gradient"), "must be [" + std::to_string(heads) +
+                                               ", 2 length - 1], as the bias, got " +
+                                               gradient.shape().to_string());
+  }
+  return (gradient.size(1) + 1) / 2;
+}
+
+void check_finite(std::string_view scheme, std::string_view name, View<const double> values) {
+  for (std::int64_t row = 0; row < values.size(0); ++row) {
+    const View<const double> one = values.rank() == 1 ? values : values.select(0, row);
+    for (std::int64_t i = 0; i < one.size(0); ++i) {
+      if (!std::isfinite(one(i))) throw Error(where(scheme, name), "must be finite");
+    }
+    if (values.rank() == 1) return;
+  }
+}
+
+}  // namespace sextant::detail

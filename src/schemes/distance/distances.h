@@ -1,0 +1,77 @@
+// What biases by distance share: how long a table is, its checks, and how it is filled.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "sextant/core/tensor.h"
+#include "sextant/schemes/scheme.h"
+#include "sextant/tables/distance_bias.h"
+
+namespace sextant::detail {
+
+inline constexpr double kHiddenPair = -std::numeric_limits<double>::infinity();
+
+// L for a request: its largest id - its smallest + 1; 1 when it has none. Throws
+// Error("scheme.positions") for more than one axis and for ids further apart than 2^28 - 1.
+std::int64_t distances_of(std::string_view scheme, const SchemeRequest& request);
+
+// Throws Error("scheme.heads") unless heads is in 1 .. 2^20, and Error("scheme.length") unless
+// length is in 1 .. 2^28 and the table has at most 2^31 numbers.
+void check_distances(std::string_view scheme, std::int64_t heads, std::int64_t length);
+
+// L of the gradient of a table, [heads, 2L - 1]; throws Error("scheme.gradient") when it is none.
+std::int64_t length_of_gradient(std::string_view scheme, std::int64_t heads,
+                                View<const double> gradient);
+
+// Throws Error("scheme.name") unless every number is finite.
+void check_finite(std::string_view scheme, std::string_view name, View<const double> values);
+
+// Infinity that came of huge weights and long distances becomes the greatest finite number, so that
+// it hides nothing.
+inline double finite(double value) noexcept {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return std::clamp(value, -kMost, kMost);
+}
+
+// The one rounding. A number beyond float32 becomes the largest one: what is finite hides nothing;
+// -0 becomes 0.
+inline float rounded_bias(double value) noexcept {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMost, kMost) + 0.0);
+}
+
+// [heads, 2L - 1] of value(head, distance), distance = key - query.
+template <class Value>
+DistanceBias bias_by_distance(std::string_view scheme, std::int64_t heads, std::int64_t length,
+                              Value value) {
+  check_distances(scheme, heads, length);
+  DistanceBias bias{Tensor<float>::uninitialized({heads, 2 * length - 1}), length - 1};
+  float* to = bias.values.data();
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (std::int64_t distance = 1 - length; distance < length; ++distance) {
+      *to++ = rounded_bias(value(head, distance));
+    }
+  }
+  return bias;
+}
+
+// The same of value(head, |distance|), which is asked once for both sides.
+template <class Value>
+DistanceBias symmetric_bias(std::string_view scheme, std::int64_t heads, std::int64_t length,
+                            Value value) {
+  check_distances(scheme, heads, length);
+  DistanceBias bias{Tensor<float>::uninitialized({heads, 2 * length - 1}), length - 1};
+  for (std::int64_t head = 0; head < heads; ++head) {
+    float* middle = bias.values.data() + head * (2 * length - 1) + length - 1;
+    for (std::int64_t distance = 0; distance < length; ++distance) {
+      middle[distance] = middle[-distance] = rounded_bias(value(head, distance));
+    }
+  }
+  return bias;
+}
+
+}  // namespace sextant::detail

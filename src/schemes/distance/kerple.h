@@ -1,0 +1,90 @@
+// What the two KERPLE kernels share: their weights and limits, and the way through the descriptor.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schemes/descriptors.h"
+#include "schemes/distance/distances.h"
+#include "schemes/initial_weights.h"
+#include "sextant/core/error.h"
+#include "sextant/schemes/distance/kerple.h"
+
+namespace sextant::detail {
+
+inline constexpr double kLeastKerple =
+    0.01;  // bias_p and bias_a are kept above in the paper's code
+
+// Throws Error("scheme.p") or Error("scheme.a").
+inline void check_kerple(std::string_view scheme, const Kerple& weights) {
+  const auto view = [](const std::vector<double>& values) {
+    return View<const double>(values.data(), {static_cast<std::int64_t>(values.size())});
+  };
+  if (weights.p.size() != weights.a.size()) {
+    throw Error(std::string(scheme) + ".a", "must be as many numbers as p, " +
+                                                std::to_string(weights.p.size()) + ", got " +
+                                                std::to_string(weights.a.size()));
+  }
+  check_finite(scheme, "p", view(weights.p));
+  check_finite(scheme, "a", view(weights.a));
+}
+
+// Sums what each distance gives to p and to a: part(head, |distance|, p, a) is the pair of
+// derivatives.
+template <class Part>
+Kerple kerple_backward(std::string_view scheme, const Kerple& weights, double most_p,
+                       View<const double> gradient, Part part) {
+  check_kerple(scheme, weights);
+  const auto heads = static_cast<std::int64_t>(weights.p.size());
+  const std::int64_t length = length_of_gradient(scheme, heads, gradient);
+  Kerple sums{std::vector<double>(weights.p.size()), std::vector<double>(weights.p.size())};
+  for (std::int64_t head = 0; head < heads; ++head) {
+    const auto h = static_cast<std::size_t>(head);
+    const double p = std::clamp(weights.p[h], kLeastKerple, most_p);
+    const double a = std::max(weights.a[h], kLeastKerple);
+    for (std::int64_t d = 1; d < length; ++d) {  // the bias of distance 0 is 0 whatever p and a
+      const double g = gradient(head, length - 1 + d) + gradient(head, length - 1 - d);
+      const auto [of_p, of_a] = part(static_cast<double>(d), p, a);
+      sums.p[h] += g * of_p;
+      sums.a[h] += g * of_a;
+    }
+  }
+  return sums;
+}
+
+}  // namespace sextant::detail
+
+namespace sextant::descriptors {
+
+inline Kerple kerple_of(const Parameters& given, const SchemeRequest& request) {
+  const auto list = [&](std::string_view name) {
+    const auto values = given.weight(name, Shape{request.heads}).span();
+    return std::vector<double>(values.begin(), values.end());
+  };
+  return {list("p"), list("a")};
+}
+
+// a from U(0, 1), p from U(0, 2), as in the paper's code.
+inline SchemeWeights initial_kerple(const Scheme& scheme, const SchemeRequest& request) {
+  const Parameters given(scheme, request);
+  InitialWeights random(given, request);
+  SchemeWeights weights;
+  weights.emplace("p", random.uniform(Shape{request.heads}, 0, 2));
+  weights.emplace("a", random.uniform(Shape{request.heads}, 0, 1));
+  return weights;
+}
+
+inline SchemeWeights weights_of(const Kerple& kerple) {
+  SchemeWeights weights;
+  for (const auto& [name, list] : {std::pair("p", &kerple.p), std::pair("a", &kerple.a)}) {
+    Tensor<double> values(Shape{static_cast<std::int64_t>(list->size())});
+    std::copy(list->begin(), list->end(), values.data());
+    weights.emplace(name, std::move(values));
+  }
+  return weights;
+}
+
+}  // namespace sextant::descriptors

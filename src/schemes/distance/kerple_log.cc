@@ -1,0 +1,73 @@
+// KERPLE's logarithmic kernel: -p ln(1 + a |d|).
+#include "sextant/schemes/distance/kerple.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "schemes/distance/kerple.h"
+
+namespace sextant {
+
+DistanceBias kerple_log(const Kerple& weights, std::int64_t length) {
+  detail::check_kerple("kerple_log", weights);
+  return detail::symmetric_bias(
+      "kerple_log", static_cast<std::int64_t>(weights.p.size()), length,
+      [&](std::int64_t head, std::int64_t distance) {
+        const auto h = static_cast<std::size_t>(head);
+        const double a = std::max(weights.a[h], detail::kLeastKerple);
+        return detail::finite(-std::max(weights.p[h], detail::kLeastKerple) *
+                              std::log1p(a * static_cast<double>(distance)));
+      });
+}
+
+Kerple kerple_log_backward(const Kerple& weights, View<const double> gradient) {
+  constexpr double kMostP = std::numeric_limits<double>::max();
+  return detail::kerple_backward(
+      "kerple_log", weights, kMostP, gradient,
+      [](double d, double p, double a) { return std::pair(-std::log1p(a * d), -p / (1 / d + a)); });
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
+};
+constexpr SchemeWeight kWeights[] = {
+    {"p", "[heads]", "factor; clamped to at least 0.01, initially uniform in 0 .. 2"},
+    {"a", "[heads]", "rate per position; clamped to at least 0.01, initially uniform in 0 .. 1"},
+};
+
+SchemeWeights initial_weights(const SchemeRequest& request) {
+  return initial_kerple(kKerpleLog, request);
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kKerpleLog, request);
+  const std::int64_t length = detail::distances_of("kerple_log", request);
+  detail::check_distances("kerple_log", request.heads, length);
+  return kerple_log(kerple_of(given, request), length);
+}
+
+SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
+  const Parameters given(kKerpleLog, request);
+  return weights_of(kerple_log_backward(kerple_of(given, request), gradient));
+}
+
+}  // namespace
+
+constinit const Scheme kKerpleLog = {
+    .name = "kerple_log",
+    .kind = SchemeKind::distance_bias,
+    .idea = "Lowers scores by the logarithm of the distance, with learned rates for each head.",
+    .paper = "Chi et al. 2022, 2205.09921",
+    .parameters = kParameters,
+    .make = make,
+    .weights = kWeights,
+    .initial_weights = initial_weights,
+    .backward = backward,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

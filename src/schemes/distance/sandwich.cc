@@ -1,0 +1,75 @@
+// Sandwich: a sum of cosines of the distance, weighed by another number in each head.
+#include "sextant/schemes/distance/sandwich.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "schemes/descriptors.h"
+#include "schemes/distance/distances.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+
+DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
+  detail::check_distances("sandwich", options.heads, length);
+  if (options.dim < 2 || options.dim > (1 << 16) || options.dim % 2 != 0) {
+    throw Error("sandwich.dim", "must be even, 2 .. 2^16, got " + std::to_string(options.dim));
+  }
+  if (!(options.base > 0) || !std::isfinite(options.base)) {
+    throw Error("sandwich.base", "must be > 0 and finite, got " + shortest(options.base));
+  }
+  std::vector<double> frequencies;
+  for (std::int64_t k = 0; k < options.dim / 2; ++k) {
+    frequencies.push_back(
+        std::pow(options.base, -2 * static_cast<double>(k) / static_cast<double>(options.dim)));
+  }
+  // The same for all heads, computed once: the heads' factors are a multiple of it.
+  std::vector<double> sums;
+  sums.reserve(static_cast<std::size_t>(length));
+  for (std::int64_t distance = 0; distance < length; ++distance) {
+    double sum = 0;
+    for (const double frequency : frequencies) {
+      sum += std::cos(static_cast<double>(distance) * frequency);
+    }
+    sums.push_back(sum);
+  }
+  return detail::symmetric_bias(
+      "sandwich", options.heads, length, [&](std::int64_t head, std::int64_t distance) {
+        return static_cast<double>(options.heads) / static_cast<double>(8 * (head + 1)) *
+               sums[static_cast<std::size_t>(distance)];
+      });
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"dim", "128", "even, 2 .. 2^16", "of the sinusoids; not the channels of a head"},
+    {"base", "10000", "> 0", "wavelengths run from 2 pi to about 2 pi times this"},
+};
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kSandwich, request);
+  Sandwich options;
+  options.heads = request.heads;
+  options.dim = given.integer("dim");
+  options.base = given.number("base");
+  return sandwich(options, detail::distances_of("sandwich", request));
+}
+
+}  // namespace
+
+constinit const Scheme kSandwich = {
+    .name = "sandwich",
+    .kind = SchemeKind::distance_bias,
+    .idea =
+        "Adds the inner product of two sinusoidal positions, with a different weight in each head.",
+    .paper = "Chi et al. 2022, 2212.10356",
+    .parameters = kParameters,
+    .make = make,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

@@ -1,0 +1,140 @@
+// T5's relative positions: buckets of distances, and a learned number per bucket and head.
+#include "sextant/schemes/distance/t5.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "schemes/descriptors.h"
+#include "schemes/distance/distances.h"
+#include "schemes/distance/t5_edges.h"
+#include "schemes/initial_weights.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+
+T5Buckets::T5Buckets(const T5& options) : bidirectional_(options.bidirectional) {
+  const std::int64_t buckets = options.num_buckets;
+  const std::int64_t least = bidirectional_ ? 4 : 2;
+  if (buckets < least || buckets > 4096 || (bidirectional_ && buckets % 2 != 0)) {
+    throw Error("t5.num_buckets",
+                (bidirectional_ ? "must be even, 4 .. 4096, got " : "must be in 2 .. 4096, got ") +
+                    std::to_string(buckets));
+  }
+  const std::int64_t n = bidirectional_ ? buckets / 2 : buckets;
+  const std::int64_t exact = n / 2;
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;
+  if (options.max_distance <= exact || options.max_distance > kMost) {
+    throw Error("t5.max_distance", "must be " + std::to_string(exact + 1) + " .. 2^28 with " +
+                                       std::to_string(buckets) + " buckets, got " +
+                                       std::to_string(options.max_distance));
+  }
+  for (std::int64_t d = 0; d <= exact; ++d) edges_.push_back(d);
+  for (std::int64_t k = 1; k < n - exact; ++k) {
+    edges_.push_back(detail::t5_edge(exact, options.max_distance, n - exact, k));
+  }
+}
+
+std::int64_t T5Buckets::operator()(std::int64_t distance) const noexcept {
+  constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max();
+  const bool future = distance > 0;
+  if (future && !bidirectional_) return 0;
+  const std::int64_t d = future ? distance : -std::max(distance, -kFarthest);
+  const std::int64_t bucket =
+      std::upper_bound(edges_.begin(), edges_.end(), d) - edges_.begin() - 1;
+  return bucket + (future ? static_cast<std::int64_t>(edges_.size()) : 0);
+}
+
+std::int64_t t5_bucket(std::int64_t distance, const T5& options) {
+  return T5Buckets(options)(distance);
+}
+
+DistanceBias t5(const T5& options, View<const double> table, std::int64_t length) {
+  const T5Buckets bucket(options);
+  if (table.rank() != 2 || table.size(0) != options.num_buckets) {
+    throw Error("t5.table", "must be [" + std::to_string(options.num_buckets) + ", heads], got " +
+                                table.shape().to_string());
+  }
+  detail::check_finite("t5", "table", table);
+  return detail::bias_by_distance(
+      "t5", table.size(1), length,
+      [&](std::int64_t head, std::int64_t distance) { return table(bucket(distance), head); });
+}
+
+Tensor<double> t5_backward(const T5& options, View<const double> gradient) {
+  const T5Buckets bucket(options);
+  const std::int64_t heads = gradient.rank() == 2 ? gradient.size(0) : 1;
+  const std::int64_t length = detail::length_of_gradient("t5", heads, gradient);
+  Tensor<double> sums({options.num_buckets, heads});
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (std::int64_t distance = 1 - length; distance < length; ++distance) {
+      sums(bucket(distance), head) += gradient(head, distance + length - 1);
+    }
+  }
+  return sums;
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"num_buckets", "32", "2 .. 4096; even, 4 .. 4096 when bidirectional", "rows of the table"},
+    {"max_distance", "128", "> half the buckets of a direction, up to 2^28",
+     "all distances from here on share the last bucket"},
+    {"bidirectional", "yes", "yes | no",
+     "whether half of the buckets are for the future (encoders) or none (decoders)"},
+    {"seed", "0", "0 .. 2^32 - 1", "of the initial table"},
+};
+constexpr SchemeWeight kWeights[] = {
+    {"table", "[num_buckets, heads]", "the bias of each bucket; initially normal, deviation 0.02"},
+};
+
+T5 options_of(const Parameters& given) {
+  T5 options;
+  options.num_buckets = given.integer("num_buckets");
+  options.max_distance = given.integer("max_distance");
+  options.bidirectional = given.flag("bidirectional");
+  T5Buckets{options};  // refuses what no table can have
+  return options;
+}
+
+SchemeWeights initial_weights(const SchemeRequest& request) {
+  const Parameters given(kT5, request);
+  InitialWeights random(given, request);
+  SchemeWeights weights;
+  weights.emplace("table", random.normal({options_of(given).num_buckets, request.heads}, 0.02));
+  return weights;
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kT5, request);
+  const T5 options = options_of(given);
+  const std::int64_t length = detail::distances_of("t5", request);
+  detail::check_distances("t5", request.heads, length);
+  return t5(options, given.weight("table", {options.num_buckets, request.heads}), length);
+}
+
+SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
+  const Parameters given(kT5, request);
+  detail::length_of_gradient("t5", request.heads, gradient);
+  SchemeWeights gradients;
+  gradients.emplace("table", t5_backward(options_of(given), gradient));
+  return gradients;
+}
+
+}  // namespace
+
+constinit const Scheme kT5 = {
+    .name = "t5",
+    .kind = SchemeKind::distance_bias,
+    .idea = "Adds a learned number per head and bucket of distances; long distances share buckets.",
+    .paper = "Raffel et al. 2019, 1910.10683",
+    .parameters = kParameters,
+    .make = make,
+    .weights = kWeights,
+    .initial_weights = initial_weights,
+    .backward = backward,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

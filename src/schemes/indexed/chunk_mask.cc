@@ -1,0 +1,76 @@
+// The mask of chunked attention.
+#include "sextant/schemes/indexed/chunk_mask.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "schemes/descriptors.h"
+#include "schemes/indexed/position_runs.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+namespace {
+
+class ChunkMaskBias final : public IndexedBias {
+ public:
+  ChunkMaskBias(const ChunkMask& options, detail::PositionRuns ids)
+      : chunk_(options.chunk), causal_(options.causal), ids_(std::move(ids)) {}
+
+  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+    detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
+      const std::int64_t in_chunk = ((query % chunk_) + chunk_) % chunk_;  // of negative ids, too
+      const std::int64_t first = query - in_chunk;
+      return detail::IdRange{first, causal_ ? query : first + chunk_ - 1};
+    });
+  }
+
+ private:
+  std::int64_t chunk_;
+  bool causal_;
+  detail::PositionRuns ids_;
+};
+
+}  // namespace
+
+std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
+                                              std::span<const std::int64_t> positions) {
+  if (options.chunk < 1) {
+    throw Error("chunk_mask.chunk", "must be >= 1, got " + std::to_string(options.chunk));
+  }
+  // Chunks beyond 2^54 hold all ids of one sign.
+  ChunkMask bounded = options;
+  bounded.chunk = std::min(options.chunk, std::int64_t{1} << 54);
+  return std::make_shared<ChunkMaskBias>(bounded, detail::PositionRuns("chunk_mask", positions));
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"chunk", "8192", ">= 1", "ids of a chunk"},
+    {"causal", "yes", "yes | no", "hide the future within a chunk"},
+};
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kChunkMask, request);
+  ChunkMask options;
+  options.chunk = given.integer("chunk");
+  options.causal = given.flag("causal");
+  detail::runs_of("chunk_mask", request);  // refuses several axes
+  return chunk_mask(options, request.positions);
+}
+
+}  // namespace
+
+constinit const Scheme kChunkMask = {
+    .name = "chunk_mask",
+    .kind = SchemeKind::indexed_bias,
+    .idea = "Cuts the sequence into chunks of fixed length that do not attend to one another.",
+    .paper = "Llama 4 (Meta 2025); Child et al. 2019, 1904.10509",
+    .parameters = kParameters,
+    .make = make,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

@@ -1,0 +1,112 @@
+// The mask of packed documents.
+#include "sextant/schemes/indexed/document_mask.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "schemes/descriptors.h"
+#include "schemes/indexed/position_runs.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+namespace {
+
+class DocumentMask final : public IndexedBias {
+ public:
+  DocumentMask(std::span<const std::int64_t> documents, bool causal)
+      : documents_(documents.begin(), documents.end()),
+        run_ends_(documents.size()),
+        causal_(causal) {
+    std::int64_t end = size();
+    for (std::int64_t token = size() - 1; token >= 0; --token) {
+      if (token + 1 < size() && of(token + 1) != of(token)) end = token + 1;
+      run_ends_[static_cast<std::size_t>(token)] = end;
+    }
+  }
+
+  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+    for (std::int64_t row = 0; row < tile.queries; ++row) {
+      fill_row(tile.first_query + row + tile.offset, tile.first_key, tile.keys,
+               values + row * row_stride);
+    }
+  }
+
+ private:
+  std::int64_t size() const noexcept { return static_cast<std::int64_t>(documents_.size()); }
+  std::int64_t of(std::int64_t token) const noexcept {
+    return documents_[static_cast<std::size_t>(token)];
+  }
+
+  // Piece by piece of documents.
+  void fill_row(std::int64_t query, std::int64_t first_key, std::int64_t keys,
+                float* to) const noexcept {
+    std::fill_n(to, keys, detail::kHiddenScore);
+    if (query < 0 || query >= size()) return;
+    const std::int64_t last = causal_ ? query + 1 : size();
+    const std::int64_t end = std::min(first_key + keys, last);
+    for (std::int64_t key = first_key; key < end;) {
+      const std::int64_t next = std::min(run_ends_[static_cast<std::size_t>(key)], end);
+      if (of(key) == of(query)) std::fill(to + (key - first_key), to + (next - first_key), 0.0F);
+      key = next;
+    }
+  }
+
+  std::vector<std::int64_t> documents_, run_ends_;  // the token behind each piece
+  bool causal_;
+};
+
+}  // namespace
+
+std::shared_ptr<const IndexedBias> document_mask(std::span<const std::int64_t> documents,
+                                                 bool causal) {
+  return std::make_shared<DocumentMask>(documents, causal);
+}
+
+std::vector<std::int64_t> documents_from_starts(std::span<const std::int64_t> starts,
+                                                std::int64_t length) {
+  if (starts.empty() || starts.front() != 0 ||
+      std::adjacent_find(starts.begin(), starts.end(), std::greater_equal<>()) != starts.end()) {
+    throw Error("document_mask.starts", "must begin with 0 and ascend");
+  }
+  if (length < 0) {
+    throw Error("document_mask.length", "must be >= 0, got " + std::to_string(length));
+  }
+  std::vector<std::int64_t> documents(static_cast<std::size_t>(length));
+  for (std::size_t i = 1; i < starts.size() && starts[i] < length; ++i) {
+    const std::int64_t end = i + 1 < starts.size() ? std::min(starts[i + 1], length) : length;
+    std::fill(documents.begin() + starts[i], documents.begin() + end, static_cast<std::int64_t>(i));
+  }
+  return documents;
+}
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kParameters[] = {
+    {"starts", "0", "ascending from 0, \"0,5,12\"",
+     "the first token of each document, counted in the sequence, whatever the ids"},
+    {"causal", "no", "yes | no", "hide the future within a document"},
+};
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kDocumentMask, request);
+  const auto starts = parse_int64_list(given.text("starts"), given.where("starts"));
+  return document_mask(documents_from_starts(starts, request.rows()), given.flag("causal"));
+}
+
+}  // namespace
+
+constinit const Scheme kDocumentMask = {
+    .name = "document_mask",
+    .kind = SchemeKind::indexed_bias,
+    .idea = "Keeps documents that are packed into one sequence from attending to one another.",
+    .paper = "Krell et al. 2021, 2107.02027",
+    .parameters = kParameters,
+    .make = make,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

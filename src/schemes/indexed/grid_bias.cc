@@ -1,0 +1,172 @@
+// A bias on a grid by the offset between two cells.
+#include "schemes/indexed/grid_bias.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "schemes/distance/distances.h"
+#include "sextant/core/error.h"
+
+namespace sextant::detail {
+namespace {
+
+constexpr std::int64_t kMostSide = std::int64_t{1} << 28;
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 31;
+
+std::string where(std::string_view scheme, std::string_view name) {
+  return std::string(scheme) + "." + std::string(name);
+}
+
+void check_side(std::string_view scheme, std::string_view name, std::int64_t side) {
+  if (side < 0 || side > kMostSide) {
+    throw Error(where(scheme, name), "must be in 0 .. 2^28, got " + std::to_string(side));
+  }
+}
+
+}  // namespace
+
+Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
+             const PositionRuns& ids, std::int64_t heads) {
+  if (ids.least() < 0) {
+    throw Error(where(scheme, "positions"),
+                "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(ids.least()));
+  }
+  return grid_of(scheme, rows, columns, ids.most() + 1, heads);
+}
+
+Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns, std::int64_t cells,
+             std::int64_t heads) {
+  check_side(scheme, "rows", rows);
+  check_side(scheme, "columns", columns);
+  if (heads < 1 || heads > (1 << 20)) {
+    throw Error(where(scheme, "heads"), "must be in 1 .. 2^20, got " + std::to_string(heads));
+  }
+  if (cells > kMostNumbers) {
+    throw Error(where(scheme, "positions"),
+                "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(cells - 1));
+  }
+  if (columns == 0 && rows == 0) {
+    // The root is exact enough below 2^53 to be at most one too small.
+    columns = static_cast<std::int64_t>(std::sqrt(static_cast<double>(cells)));
+    while (columns * columns < cells) ++columns;
+    rows = columns;
+  }
+  if (columns == 0) columns = std::max<std::int64_t>(1, (cells + rows - 1) / rows);
+  if (rows == 0) rows = std::max<std::int64_t>(1, (cells + columns - 1) / columns);
+  if (cells > rows * columns) {
+    throw Error(where(scheme, "positions"), "must be 0 .. " + std::to_string(rows * columns - 1) +
+                                                ", the cells of " + std::to_string(rows) + " x " +
+                                                std::to_string(columns) + ", got " +
+                                                std::to_string(cells - 1));
+  }
+  const Grid grid{rows, columns};
+  if (grid.offsets() > kMostNumbers / heads) {
+    throw Error(where(scheme, "rows"),
+                "must leave heads x (2 rows - 1) x (2 columns - 1) at most 2^31, got " +
+                    std::to_string(rows) + " x " + std::to_string(columns) + " with " +
+                    std::to_string(heads) + " heads");
+  }
+  return grid;
+}
+
+GridBias::GridBias(const Grid& grid, PositionRuns ids, View<const double> table, bool learns)
+    : grid_(grid), ids_(std::move(ids)), heads_(table.size(1)), learns_(learns) {
+  const std::int64_t offsets = grid_.offsets();
+  reversed_.resize(static_cast<std::size_t>(heads_ * offsets));
+  for (std::int64_t head = 0; head < heads_; ++head) {
+    for (std::int64_t offset = 0; offset < offsets; ++offset) {
+      reversed_[static_cast<std::size_t>(head * offsets + offsets - 1 - offset)] =
+          rounded_bias(table(offset, head));
+    }
+  }
+}
+
+// Row by row of the grid: within one, keys' columns ascend and offsets fall by one. Ids that a tile
+// brings along may lie outside the grid.
+template <class Piece, class Hide>
+void GridBias::for_each_piece(const Tile& tile, std::int64_t row_stride, Piece piece,
+                              Hide hide) const noexcept {
+  for_each_run(
+      ids_, tile, row_stride,
+      [&](std::int64_t query, std::int64_t key, std::int64_t at, std::int64_t keys) {
+        const std::int64_t cells = grid_.rows * grid_.columns;
+        const std::int64_t end = at + keys;
+        const bool query_inside = query >= 0 && query < cells;
+        const std::int64_t before = query_inside ? std::clamp<std::int64_t>(-key, 0, keys) : keys;
+        if (before > 0) hide(at, before);
+        key += before;
+        at += before;
+        keys = std::min(end - at, std::max<std::int64_t>(cells - key, 0));
+        if (keys > 0) {
+          std::int64_t offset = grid_.offset(query, key);
+          std::int64_t count = std::min(keys, grid_.columns - key % grid_.columns);
+          while (keys > 0) {
+            piece(offset, at, count);
+            at += count;
+            keys -= count;
+            // From a row's last column to the first of the next: a row on, columns - 1 back.
+            offset -= count + grid_.columns - 1;
+            count = std::min(keys, grid_.columns);
+          }
+        }
+        if (at < end) hide(at, end - at);
+      },
+      hide);
+}
+
+void GridBias::fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept {
+  const auto hide = [&](std::int64_t at, std::int64_t keys) {
+    std::fill_n(values + at, keys, kHiddenScore);
+  };
+  if (tile.head >= heads_) {
+    for (std::int64_t row = 0; row < tile.queries; ++row) hide(row * row_stride, tile.keys);
+    return;
+  }
+  const std::int64_t offsets = grid_.offsets();
+  const float* last = reversed_.data() + tile.head * offsets + offsets - 1;
+  for_each_piece(
+      tile, row_stride,
+      [&](std::int64_t offset, std::int64_t at, std::int64_t keys) {
+        std::copy_n(last - offset, keys, values + at);
+      },
+      hide);
+}
+
+std::int64_t GridBias::gradient_size() const noexcept {
+  return learns_ ? heads_ * grid_.offsets() : 0;
+}
+
+void GridBias::accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
+                          double* gradient) const noexcept {
+  if (!learns_ || tile.head >= heads_) return;
+  double* of_head = gradient + tile.head * grid_.offsets();
+  for_each_piece(
+      tile, row_stride,
+      [&](std::int64_t offset, std::int64_t at, std::int64_t keys) {
+        for (std::int64_t i = 0; i < keys; ++i) {
+          of_head[offset - i] += static_cast<double>(dscores[at + i]);
+        }
+      },
+      [](std::int64_t, std::int64_t) {});
+}
+
+Tensor<double> grid_gradient(std::string_view scheme, const Grid& grid, std::int64_t heads,
+                             View<const double> gradient) {
+  const std::int64_t offsets = grid.offsets();
+  if (gradient.shape() != Shape({1, heads * offsets})) {
+    throw Error(where(scheme, "gradient"), "must be [1, " + std::to_string(heads * offsets) +
+                                               "], a number per head and offset, got " +
+                                               gradient.shape().to_string());
+  }
+  Tensor<double> table({offsets, heads});
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (std::int64_t offset = 0; offset < offsets; ++offset) {
+      table(offset, head) = gradient(std::int64_t{0}, head * offsets + offset);
+    }
+  }
+  return table;
+}
+
+}  // namespace sextant::detail

@@ -1,0 +1,68 @@
+// A bias on a grid of rows x columns by the offset between two cells, one table per head: Swin's,
+// Swin-v2's and ALiBi's in two dimensions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "schemes/indexed/position_runs.h"
+#include "sextant/core/tensor.h"
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant::detail {
+
+// Cell id is row id / columns, column id % columns.
+struct Grid {
+  std::int64_t rows, columns;
+
+  std::int64_t offsets() const noexcept { return (2 * rows - 1) * (2 * columns - 1); }
+  // The number of the offset of query (r, c) from key (r', c'): (r - r' + rows - 1) (2 columns - 1)
+  // + c - c' + columns - 1.
+  std::int64_t offset(std::int64_t query, std::int64_t key) const noexcept {
+    return (query / columns - key / columns + rows - 1) * (2 * columns - 1) + query % columns -
+           key % columns + columns - 1;
+  }
+};
+
+// The grid that a scheme's `rows` and `columns` ask for; 0: the least that holds all ids, square
+// when both are 0. Throws Error("scheme.rows"), ("scheme.columns"), or ("scheme.positions") when an
+// id lies outside, and unless heads x offsets is at most 2^31.
+Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
+             const PositionRuns& ids, std::int64_t heads);
+// The same for the ids 0 .. cells - 1.
+Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns, std::int64_t cells,
+             std::int64_t heads);
+
+class GridBias final : public IndexedBias {
+ public:
+  // table: [offsets, heads], as Swin stores it; rounded to float32 once.
+  GridBias(const Grid& grid, PositionRuns ids, View<const double> table, bool learns);
+
+  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
+  // Sums by head and offset, [heads, offsets].
+  std::int64_t gradient_size() const noexcept override;
+  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
+                  double* gradient) const noexcept override;
+
+ private:
+  // piece(offset, at, keys): offsets offset, offset - 1, ... at at, at + 1, ...
+  template <class Piece, class Hide>
+  void for_each_piece(const Tile& tile, std::int64_t row_stride, Piece piece,
+                      Hide hide) const noexcept;
+
+  Grid grid_;
+  PositionRuns ids_;
+  std::int64_t heads_;
+  // [heads, offsets], the last offset first: keys one after the other have offsets that fall.
+  std::vector<float> reversed_;
+  bool learns_;
+};
+
+// The gradient of a table [offsets, heads] from what attention_backward() sums, [1, heads x
+// offsets]; throws Error("scheme.gradient") for another shape.
+Tensor<double> grid_gradient(std::string_view scheme, const Grid& grid, std::int64_t heads,
+                             View<const double> gradient);
+
+}  // namespace sextant::detail

@@ -1,0 +1,37 @@
+// The ids of a sequence's tokens as runs of consecutive ones.
+#include "schemes/indexed/position_runs.h"
+
+#include <string>
+
+#include "sextant/core/error.h"
+
+namespace sextant::detail {
+
+PositionRuns::PositionRuns(std::string_view scheme, std::span<const std::int64_t> ids)
+    : ids_(ids.begin(), ids.end()), run_ends_(ids.size()) {
+  if (ids_.empty()) return;
+  const auto [least, most] = std::minmax_element(ids_.begin(), ids_.end());
+  least_ = *least;
+  most_ = *most;
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 53;
+  if (least_ < -kFarthest || most_ > kFarthest) {
+    throw Error(std::string(scheme) + ".positions",
+                "must be within -2^53 .. 2^53, got " +
+                    std::to_string(least_ < -kFarthest ? least_ : most_));
+  }
+  std::int64_t end = size();
+  for (std::int64_t token = size() - 1; token >= 0; --token) {
+    if (token + 1 < size() && id(token + 1) != id(token) + 1) end = token + 1;
+    run_ends_[static_cast<std::size_t>(token)] = end;
+  }
+}
+
+PositionRuns runs_of(std::string_view scheme, const SchemeRequest& request) {
+  if (request.axes != 1) {
+    throw Error(std::string(scheme) + ".positions",
+                "must have one id per token, got " + std::to_string(request.axes));
+  }
+  return PositionRuns(scheme, request.positions);
+}
+
+}  // namespace sextant::detail

@@ -1,0 +1,98 @@
+// The ids of a sequence's tokens as runs of consecutive ones, and the walk over a tile of pairs
+// that indexed biases share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sextant/schemes/scheme.h"
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant::detail {
+
+inline constexpr float kHiddenScore = -std::numeric_limits<float>::infinity();
+
+class PositionRuns {
+ public:
+  // Throws Error("scheme.positions") unless all are within +-2^53.
+  PositionRuns(std::string_view scheme, std::span<const std::int64_t> ids);
+
+  std::int64_t size() const noexcept { return static_cast<std::int64_t>(ids_.size()); }
+  // Of a token 0 .. size() - 1: its id, and the first token behind it that does not continue the
+  // count.
+  std::int64_t id(std::int64_t token) const noexcept {
+    return ids_[static_cast<std::size_t>(token)];
+  }
+  std::int64_t run_end(std::int64_t token) const noexcept {
+    return run_ends_[static_cast<std::size_t>(token)];
+  }
+  std::int64_t least() const noexcept { return least_; }  // 0 without tokens
+  std::int64_t most() const noexcept { return most_; }
+
+ private:
+  std::vector<std::int64_t> ids_, run_ends_;
+  std::int64_t least_ = 0, most_ = 0;
+};
+
+// Cuts a tile into runs of keys with consecutive ids: run(query_id, key_id, at, keys) for the pairs
+// of a query of that id with keys of ids key_id, key_id + 1, ..., which are numbers at .. at + keys
+// - 1 of an array with this row stride; hide(at, keys) for pairs without ids, beyond the list. Ids
+// that the tile brings along stand in for the list's.
+template <class Run, class Hide>
+void for_each_run(const PositionRuns& ids, const IndexedBias::Tile& tile, std::int64_t row_stride,
+                  Run run, Hide hide) noexcept {
+  if (tile.key_positions != nullptr && tile.query_positions != nullptr) {
+    const std::int64_t* key_ids = tile.key_positions;
+    for (std::int64_t row = 0; row < tile.queries; ++row) {
+      for (std::int64_t key = 0, end = 0; key < tile.keys; key = end) {
+        for (end = key + 1; end < tile.keys && key_ids[end] == key_ids[end - 1] + 1;) ++end;
+        run(tile.query_positions[row], key_ids[key], row * row_stride + key, end - key);
+      }
+    }
+    return;
+  }
+  const std::int64_t end = tile.first_key + tile.keys;
+  const std::int64_t inside = std::clamp(ids.size(), tile.first_key, end);
+  for (std::int64_t row = 0; row < tile.queries; ++row) {
+    const std::int64_t query = tile.first_query + row + tile.offset;
+    const std::int64_t row_at = row * row_stride - tile.first_key;
+    std::int64_t key = tile.first_key;
+    if (query >= 0 && query < ids.size()) {
+      while (key < inside) {
+        const std::int64_t run_end = std::min(ids.run_end(key), inside);
+        run(ids.id(query), ids.id(key), row_at + key, run_end - key);
+        key = run_end;
+      }
+    }
+    if (key < end) hide(row_at + key, end - key);
+  }
+}
+
+// A mask: keys with ids first_seen .. last_seen, which range(query's id) gives, are seen.
+struct IdRange {
+  std::int64_t first, last;
+};
+template <class Range>
+void fill_mask(const PositionRuns& ids, const IndexedBias::Tile& tile, float* values,
+               std::int64_t row_stride, Range range) noexcept {
+  for_each_run(
+      ids, tile, row_stride,
+      [&](std::int64_t query_id, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
+        const IdRange seen = range(query_id);
+        const std::int64_t begin = std::clamp<std::int64_t>(seen.first - key_id, 0, keys);
+        const std::int64_t end = std::clamp<std::int64_t>(seen.last - key_id + 1, begin, keys);
+        std::fill_n(values + at, begin, kHiddenScore);
+        std::fill_n(values + at + begin, end - begin, 0.0F);
+        std::fill_n(values + at + end, keys - end, kHiddenScore);
+      },
+      [&](std::int64_t at, std::int64_t keys) { std::fill_n(values + at, keys, kHiddenScore); });
+}
+
+// The ids of a request; throws Error("scheme.positions") for more than one axis.
+PositionRuns runs_of(std::string_view scheme, const SchemeRequest& request);
+
+}  // namespace sextant::detail

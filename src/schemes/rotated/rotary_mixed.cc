@@ -1,0 +1,310 @@
+// Mixed rotary positions: learned frequencies of every head, axis and pair.
+#include "sextant/schemes/rotated/rotary_mixed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/sines/turns.h"
+#include "schemes/added/sinusoidal_positions.h"
+#include "schemes/rotated/mixed_angles.h"
+#include "schemes/rotated/rotation_generator.h"
+#include "schemes/rotated/rotation_parameters.h"
+#include "sextant/core/random.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::int64_t kMostHeads = std::int64_t{1} << 20;
+
+Rotation checked(const RotaryMixed& options) { return checked_rotation("rotary_mixed", options); }
+
+void check_frequencies(const Rotation& rotation, View<const double> frequencies) {
+  if (frequencies.rank() != 3 || frequencies.size(1) < 1 || frequencies.size(1) > 2 ||
+      frequencies.size(2) != rotation.pairs()) {
+    throw Error(rotation.where("frequencies"),
+                "must be [heads, 1 or 2 axes, " + std::to_string(rotation.pairs()) +
+                    " pairs], got " + frequencies.shape().to_string());
+  }
+  for (std::int64_t h = 0; h < frequencies.size(0); ++h) {
+    for (std::int64_t a = 0; a < frequencies.size(1); ++a) {
+      for (std::int64_t k = 0; k < frequencies.size(2); ++k) {
+        if (std::fabs(frequencies(h, a, k)) <= 0x1p64) continue;  // not so for NaN
+        throw Error(rotation.where("frequencies"),
+                    "must be within +-2^64, got " + shortest(frequencies(h, a, k)));
+      }
+    }
+  }
+}
+
+void check_ids(const Rotation& rotation, View<const std::int64_t> ids, std::int64_t axes) {
+  if (ids.rank() != 2 || ids.size(1) != axes) {
+    throw Error(rotation.where("positions"), "must be [rows, " + std::to_string(axes) +
+                                                 "], one id for each axis, got " +
+                                                 ids.shape().to_string());
+  }
+  const Tensor<std::int64_t> dense = copy_of(ids);
+  (void)listed_positions(std::as_const(dense).span(), rotation.where("positions"));
+}
+
+template <Floating T>
+void fill_as_frameworks(std::span<const double> x, std::span<const double> y,
+                        View<const std::int64_t> ids, T* cos, T* sin) {
+  static const Turns radian = turns_of(WideFloat(1.0));
+  for (std::int64_t row = 0; row < ids.size(0); ++row) {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      float angle = static_cast<float>(ids(row, 0)) * static_cast<float>(x[k]);
+      if (!y.empty()) angle += static_cast<float>(ids(row, 1)) * static_cast<float>(y[k]);
+      const SineAndCosine value = sine_and_cosine(radian, static_cast<double>(angle));
+      *cos++ = static_cast<T>(round_to<float>(value.cos));
+      *sin++ = static_cast<T>(round_to<float>(value.sin));
+    }
+  }
+}
+
+// One axis: the ladders of a head, which may be negative.
+template <Floating T>
+void fill_line(Rotation rotation, std::span<const double> x, View<const std::int64_t> ids, T* cos,
+               T* sin) {
+  rotation.frequencies.clear();
+  std::vector<std::int32_t> all;
+  for (const double frequency : x) {
+    all.push_back(static_cast<std::int32_t>(all.size()));
+    rotation.frequencies.emplace_back(std::fabs(frequency));
+  }
+  const Tensor<std::int64_t> list = copy_of(ids);
+  const Positions positions{0, ids.size(0), std::as_const(list).data()};
+  fill_rotation(rotation, all, true, positions, cos);
+  fill_rotation(rotation, all, false, positions, sin);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (x[k] >= 0) continue;
+    for (std::int64_t row = 0; row < ids.size(0); ++row) {
+      T& value = sin[row * rotation.pairs() + static_cast<std::int64_t>(k)];
+      value = static_cast<T>(-static_cast<double>(value));
+    }
+  }
+}
+
+}  // namespace
+
+template <Floating T>
+RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> frequencies,
+                              View<const std::int64_t> ids) {
+  const Rotation rotation = checked(options);
+  check_frequencies(rotation, frequencies);
+  check_ids(rotation, ids, frequencies.size(1));
+  const std::int64_t heads = frequencies.size(0);
+  const std::int64_t rows = ids.size(0);
+  const std::int64_t pairs = rotation.pairs();
+  if (heads > kMostHeads || (heads > 0 && rows > (std::int64_t{1} << 59) / pairs / heads)) {
+    throw Error(rotation.where("positions"), "times heads and pairs must be below 2^59");
+  }
+  RotationTable<T> table{Tensor<T>::uninitialized({heads, rows, pairs}),
+                         Tensor<T>::uninitialized({heads, rows, pairs}), rotation.layout,
+                         rotation.first_channel};
+  const Tensor<double> dense = copy_of(frequencies);
+  const bool plane = frequencies.size(1) == 2;
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const auto count = static_cast<std::size_t>(pairs);
+    const double* of_head = dense.data() + h * frequencies.size(1) * pairs;
+    const std::span<const double> x(of_head, count);
+    const std::span<const double> y =
+        plane ? std::span(of_head + pairs, count) : std::span<const double>();
+    T* cos = table.cos.data() + h * rows * pairs;
+    T* sin = table.sin.data() + h * rows * pairs;
+    if (options.precision == Precision::framework) {
+      fill_as_frameworks(x, y, ids, cos, sin);
+    } else if (plane) {
+      fill_mixed(x, y, ids, cos, sin, options.threads);
+    } else {
+      fill_line(rotation, x, ids, cos, sin);
+    }
+  }
+  return table;
+}
+
+Tensor<double> rotary_mixed_frequencies(const RotaryMixed& options, std::int64_t heads,
+                                        std::int64_t axes, std::uint32_t seed) {
+  const Rotation rotation = checked(options);
+  if (heads < 1 || heads > kMostHeads) {
+    throw Error(rotation.where("heads"), "must be 1 .. 2^20, got " + std::to_string(heads));
+  }
+  if (axes != 1 && axes != 2) {
+    throw Error(rotation.where("positions"),
+                "must have one or two ids a row, got " + std::to_string(axes));
+  }
+  const std::int64_t pairs = rotation.pairs();
+  const std::int64_t half = (pairs + 1) / 2;
+  Tensor<double> frequencies({heads, axes, pairs});
+  NumpyRandom random(seed);
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const double turn = axes == 2 ? 2 * std::numbers::pi * random.uniform() : 0;
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const std::int64_t numerator = axes == 2 ? 4 * (k % half) : 2 * k;
+      const double magnitude = std::pow(
+          options.base, -static_cast<double>(numerator) / static_cast<double>(rotation.dim));
+      const double direction = k < half ? turn : turn + std::numbers::pi / 2;
+      frequencies(h, 0, k) = axes == 2 ? magnitude * std::cos(direction) : magnitude;
+      if (axes == 2) frequencies(h, 1, k) = magnitude * std::sin(direction);
+    }
+  }
+  return frequencies;
+}
+
+template <Floating T>
+Tensor<double> rotary_mixed_angle_gradient(const RotaryMixed& options, View<const T> x,
+                                           View<const T> dx) {
+  const Rotation rotation = checked(options);
+  if (x.rank() != 4 || x.size(3) != options.head_dim) {
+    throw Error(rotation.where("x"), "must be [batch, heads, rows, " +
+                                         std::to_string(options.head_dim) + "], got " +
+                                         x.shape().to_string());
+  }
+  if (!(dx.shape() == x.shape())) {
+    throw Error(rotation.where("dx"),
+                "must be " + x.shape().to_string() + " as x, got " + dx.shape().to_string());
+  }
+  const std::int64_t pairs = rotation.pairs();
+  const bool adjacent = rotation.layout == RotaryLayout::interleaved;
+  Tensor<double> gradient({x.size(1), x.size(2), pairs});
+  for (std::int64_t b = 0; b < x.size(0); ++b) {
+    for (std::int64_t h = 0; h < x.size(1); ++h) {
+      for (std::int64_t row = 0; row < x.size(2); ++row) {
+        for (std::int64_t k = 0; k < pairs; ++k) {
+          const std::int64_t c1 = rotation.first_channel + (adjacent ? 2 * k : k);
+          const std::int64_t c2 = c1 + (adjacent ? 1 : pairs);
+          gradient(h, row, k) +=
+              static_cast<double>(x(b, h, row, c1)) * static_cast<double>(dx(b, h, row, c2)) -
+              static_cast<double>(x(b, h, row, c2)) * static_cast<double>(dx(b, h, row, c1));
+        }
+      }
+    }
+  }
+  return gradient;
+}
+
+Tensor<double> rotary_mixed_backward(const RotaryMixed& options, View<const double> angle_gradient,
+                                     View<const std::int64_t> ids) {
+  const Rotation rotation = checked(options);
+  if (ids.rank() != 2) {
+    throw Error(rotation.where("positions"),
+                "must be [rows, axes], got " + ids.shape().to_string());
+  }
+  check_ids(rotation, ids, std::clamp<std::int64_t>(ids.size(1), 1, 2));
+  if (angle_gradient.rank() != 3 || angle_gradient.size(1) != ids.size(0) ||
+      angle_gradient.size(2) != rotation.pairs()) {
+    throw Error(rotation.where("angle_gradient"), "must be [heads, " + std::to_string(ids.size(0)) +
+                                                      ", " + std::to_string(rotation.pairs()) +
+                                                      "], got " +
+                                                      angle_gradient.shape().to_string());
+  }
+  Tensor<double> gradient({angle_gradient.size(0), ids.size(1), rotation.pairs()});
+  for (std::int64_t h = 0; h < gradient.size(0); ++h) {
+    for (std::int64_t row = 0; row < ids.size(0); ++row) {
+      for (std::int64_t a = 0; a < ids.size(1); ++a) {
+        const auto id = static_cast<double>(ids(row, a));
+        for (std::int64_t k = 0; k < rotation.pairs(); ++k) {
+          gradient(h, a, k) += id * angle_gradient(h, row, k);
+        }
+      }
+    }
+  }
+  return gradient;
+}
+
+RotationFrequencies rotation_frequencies(const RotaryMixed& options,
+                                         View<const double> frequencies) {
+  check_frequencies(checked(options), frequencies);
+  const Tensor<double> dense = copy_of(frequencies);
+  RotationFrequencies result;
+  result.inv_freq.assign(dense.data(), dense.data() + dense.count());
+  return result;
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                           \
+  template RotationTable<T> rotary_mixed(const RotaryMixed&, View<const double>,         \
+                                         View<const std::int64_t>);                      \
+  template Tensor<double> rotary_mixed_angle_gradient(const RotaryMixed&, View<const T>, \
+                                                      View<const T>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_INSTANTIATE(float16)
+#undef SEXTANT_INSTANTIATE
+
+namespace descriptors {
+namespace {
+
+constexpr SchemeParameter kOwn[] = {
+    {"seed", "0", "0 .. 4294967295", "of the initial directions"},
+};
+constexpr auto kParameters = rotation_parameters(kOwn, "10");
+
+constexpr SchemeWeight kWeights[] = {
+    {"frequencies", "[heads, axes, pairs]", "radians per unit of each id"},
+};
+
+std::uint32_t seed_of(const Parameters& given) {
+  const std::int64_t seed = given.integer("seed");
+  if (seed < 0 || seed > 0xffffffff) {
+    throw Error(given.where("seed"), "must be 0 .. 2^32 - 1, got " + std::to_string(seed));
+  }
+  return static_cast<std::uint32_t>(seed);
+}
+
+SchemeWeights initial_weights(const SchemeRequest& request) {
+  const Parameters given(kRotaryMixed, request);
+  SchemeWeights weights;
+  weights.emplace("frequencies",
+                  rotary_mixed_frequencies(rotation_options<RotaryMixed>(given, request),
+                                           request.heads, request.axes, seed_of(given)));
+  return weights;
+}
+
+const Tensor<double>& frequencies_in(const Parameters& given, const RotaryMixed& options,
+                                     const SchemeRequest& request) {
+  return given.weight("frequencies", {request.heads, request.axes, checked(options).pairs()});
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kRotaryMixed, request);
+  const auto options = rotation_options<RotaryMixed>(given, request);
+  return rotary_mixed<double>(options, frequencies_in(given, options, request), ids_of(request));
+}
+
+RotationFrequencies frequencies(const SchemeRequest& request) {
+  const Parameters given(kRotaryMixed, request);
+  const auto options = rotation_options<RotaryMixed>(given, request);
+  return rotation_frequencies(options, frequencies_in(given, options, request));
+}
+
+SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
+  const Parameters given(kRotaryMixed, request);
+  SchemeWeights weights;
+  weights.emplace("frequencies",
+                  rotary_mixed_backward(rotation_options<RotaryMixed>(given, request), gradient,
+                                        ids_of(request)));
+  return weights;
+}
+
+}  // namespace
+
+constinit const Scheme kRotaryMixed = {
+    .name = "rotary_mixed",
+    .kind = SchemeKind::rotated,
+    .idea = "Rotary by a learned mixture of row and column for every pair of every head.",
+    .paper = "rope-vit, Heo et al. 2024, 2403.13298",
+    .parameters = kParameters,
+    .make = make,
+    .weights = kWeights,
+    .initial_weights = initial_weights,
+    .backward = backward,
+    .frequencies = frequencies,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

@@ -1,0 +1,105 @@
+// Rotations by several ids a row: grids and sections repeat the ids of an axis, so each axis has a
+// small table of its own, and rows are put together from those.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schemes/added/sinusoidal_positions.h"
+#include "schemes/indexed/distinct_ids.h"
+#include "schemes/rotated/rotation_generator.h"
+#include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::int64_t kTaskRows = 128;
+
+// Rows as wide as the table, zero in the pairs of other axes: put together they are or-ed,
+// whichever way the pairs are dealt to the axes.
+template <Floating T>
+struct Axis {
+  DistinctIds ids;
+  Tensor<T> cos, sin;  // [ids, pairs]
+};
+
+template <Floating T>
+Axis<T> make_axis(const Rotation& rotation, View<const std::int64_t> ids, std::int64_t index) {
+  Axis<T> axis;
+  std::vector<std::int32_t> own_pairs(rotation.axis_of_pair.size(), -1);
+  for (std::size_t k = 0; k < own_pairs.size(); ++k) {
+    if (rotation.axis_of_pair[k] == index) own_pairs[k] = static_cast<std::int32_t>(k);
+  }
+  std::vector<std::int64_t> own(static_cast<std::size_t>(ids.size(0)));
+  for (std::int64_t row = 0; row < ids.size(0); ++row) own[row] = ids(row, index);
+  (void)listed_positions(own, rotation.where("positions"));
+  axis.ids = DistinctIds(std::move(own));
+  axis.cos = Tensor<T>::uninitialized({axis.ids.count, rotation.pairs()});
+  axis.sin = Tensor<T>::uninitialized({axis.ids.count, rotation.pairs()});
+  fill_rotation(rotation, own_pairs, false, axis.ids.positions(), axis.sin.data());
+  fill_rotation(rotation, own_pairs, true, axis.ids.positions(), axis.cos.data());
+  return axis;
+}
+
+// to = the bits of `first` | those of `second`, which may be `to`.
+void combine(const void* first, const void* second, void* to, std::size_t bytes) {
+  using Word = std::uint64_t;
+  const auto* a = static_cast<const char*>(first);
+  const auto* b = static_cast<const char*>(second);
+  auto* out = static_cast<char*>(to);
+  const std::size_t words = bytes / sizeof(Word);
+  for (std::size_t i = 0; i < words; ++i) {
+    Word x, y;
+    std::memcpy(&x, a + i * sizeof(Word), sizeof(Word));
+    std::memcpy(&y, b + i * sizeof(Word), sizeof(Word));
+    x |= y;
+    std::memcpy(out + i * sizeof(Word), &x, sizeof(Word));
+  }
+  for (std::size_t i = words * sizeof(Word); i < bytes; ++i) {
+    out[i] = static_cast<char>(a[i] | b[i]);
+  }
+}
+
+}  // namespace
+
+template <Floating T>
+RotationTable<T> make_rotation_of_axes(const Rotation& rotation, View<const std::int64_t> ids) {
+  check_frequencies(rotation);
+  if (ids.rank() != 2 || ids.size(1) != rotation.axes) {
+    throw Error(rotation.where("positions"), "must be [rows, " + std::to_string(rotation.axes) +
+                                                 "], one id for each axis, got " +
+                                                 ids.shape().to_string());
+  }
+  const std::int64_t rows = ids.size(0);
+  const std::int64_t pairs = rotation.pairs();
+  RotationTable<T> table = new_rotation_table<T>(rotation, rows);
+  std::vector<Axis<T>> axes;
+  for (std::int64_t a = 0; a < rotation.axes; ++a) axes.push_back(make_axis<T>(rotation, ids, a));
+  const std::size_t bytes = static_cast<std::size_t>(pairs) * sizeof(T);
+  parallel_for((rows + kTaskRows - 1) / kTaskRows, rotation.threads, [&](std::int64_t task) {
+    for (std::int64_t row = task * kTaskRows; row < std::min(rows, (task + 1) * kTaskRows); ++row) {
+      T* cos = table.cos.data() + row * pairs;
+      T* sin = table.sin.data() + row * pairs;
+      const std::int64_t first = axes[0].ids.index_of(ids(row, 0)) * pairs;
+      const T* other_cos = axes[0].cos.data() + first;
+      const T* other_sin = axes[0].sin.data() + first;
+      for (std::int64_t a = 1; a < rotation.axes; ++a) {
+        const std::int64_t from = axes[a].ids.index_of(ids(row, a)) * pairs;
+        combine(other_cos, axes[a].cos.data() + from, cos, bytes);
+        combine(other_sin, axes[a].sin.data() + from, sin, bytes);
+        other_cos = cos;
+        other_sin = sin;
+      }
+    }
+  });
+  return table;
+}
+
+template RotationTable<float> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
+template RotationTable<double> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
+template RotationTable<bfloat16> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
+template RotationTable<float16> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
+
+}  // namespace sextant

@@ -1,0 +1,121 @@
+// One generator behind every rotation: angle[token, pair] = position on the pair's axis x frequency
+// of the pair; cosine and sine times an amplitude, rounded once. Schemes only say which
+// frequencies.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/sines/sine_table.h"
+#include "kernels/sines/wide_float.h"
+#include "sextant/schemes/rotated/rotary.h"
+
+namespace sextant {
+
+struct Rotation {
+  std::string_view scheme;  // what errors name
+  std::int64_t dim = 0;     // channels that turn
+  std::int64_t first_channel = 0;
+  RotaryLayout layout = RotaryLayout::half_split;
+  Precision precision = Precision::exact;
+  int threads = 0;
+  std::vector<WideFloat> frequencies;  // radians per position of each pair, 0 .. 2^64
+  std::vector<float> framework;        // what float32 frameworks compute for them
+  double amplitude = 1;                // finite
+  // Several ids a row: the axis of each pair, 0 .. axes - 1. Empty: every pair is of the only axis.
+  std::vector<std::int32_t> axis_of_pair;
+  std::int64_t axes = 1;
+
+  std::int64_t pairs() const noexcept { return dim / 2; }
+  std::string where(std::string_view option) const {
+    return std::string(scheme) + "." + std::string(option);
+  }
+};
+
+// The options that all rotations share, checked; frequencies are still to be given. Throws Error
+// naming `scheme` and the option.
+Rotation checked_rotation(std::string_view scheme, const Rotary& common);
+template <class Options>
+Rotation checked_rotation(std::string_view scheme, const Options& options) {
+  Rotary common;
+  common.head_dim = options.head_dim;
+  common.rotary_dim = options.rotary_dim;
+  common.base = options.base;
+  common.layout = options.layout;
+  common.span = options.span;
+  common.precision = options.precision;
+  common.threads = options.threads;
+  return checked_rotation(scheme, common);
+}
+
+// Throws Error(rotation.where(option), ...) unless the number is finite and above 0.
+void check_positive(const Rotation& rotation, std::string_view option, double value);
+void check_at_least(const Rotation& rotation, std::string_view option, std::int64_t value,
+                    std::int64_t least);
+
+// base^(-2k / denominator) for all pairs, exactly and as frameworks do. Throws Error naming base.
+void set_ladder(Rotation& rotation, double base, std::int64_t denominator);
+// Of the base base * stretch^(dim / (dim - 2)) instead (NTK); dim > 2, stretch > 0.
+void set_stretched_ladder(Rotation& rotation, double base, const WideFloat& stretch);
+double stretched_base(const Rotation& rotation, double base, double stretch) noexcept;
+void check_more_than_one_pair(const Rotation& rotation);  // throws Error naming rotary_dim
+// float(base)^float(2k / denominator), each step rounded to float32: what frameworks take the
+// reciprocals of.
+float framework_power(double base, std::int64_t numerator, std::int64_t denominator) noexcept;
+std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count);
+
+// Tables of positions 0 .. length - 1, or of ids [rows, axes]; [rows, pairs]. Throws Error when
+// frequencies or positions are out of range.
+template <Floating T>
+RotationTable<T> make_rotation(const Rotation& rotation, std::int64_t length);
+template <Floating T>
+RotationTable<T> make_rotation(const Rotation& rotation, std::span<const std::int64_t> ids);
+// The same of ids [rows, rotation.axes], each pair by the id of its axis.
+template <Floating T>
+RotationTable<T> make_rotation_of_axes(const Rotation& rotation, View<const std::int64_t> ids);
+// The first into memory of the caller, cos and sin being [rows, pairs].
+template <Floating T>
+void make_rotation_into(const Rotation& rotation, RotationTable<T>& table);
+
+// Throws Error when frequencies are out of range, negative, or beyond float32 in frameworks.
+void check_frequencies(const Rotation& rotation);
+// A table of that many rows, still to be filled.
+template <Floating T>
+RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows);
+// The cosines, or sines, of some pairs at the positions: [rows, which.size()]; zeros where `which`
+// is -1. Frequencies and positions as checked.
+template <Floating T>
+void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
+                   const Positions& positions, T* out);
+
+RotationFrequencies frequencies_of(const Rotation& rotation);
+
+// 1 + the largest of the positions, at least `least`: "length auto".
+std::int64_t length_of(std::span<const std::int64_t> positions, std::int64_t least) noexcept;
+
+// Both functions of a scheme whose frequencies do not depend on the positions.
+#define SEXTANT_ROTATION(function, Options, rotation_of)                                       \
+  template <Floating T>                                                                        \
+  RotationTable<T> function(const Options& options, std::int64_t length) {                     \
+    return make_rotation<T>(rotation_of(options), length);                                     \
+  }                                                                                            \
+  template <Floating T>                                                                        \
+  RotationTable<T> function(const Options& options, std::span<const std::int64_t> positions) { \
+    return make_rotation<T>(rotation_of(options), positions);                                  \
+  }                                                                                            \
+  SEXTANT_INSTANTIATE_ROTATION(function, Options)
+
+#define SEXTANT_INSTANTIATE_ROTATION(function, Options)         \
+  SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, float)    \
+  SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, double)   \
+  SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, bfloat16) \
+  SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, float16)
+#define SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, T)         \
+  template RotationTable<T> function<T>(const Options&, std::int64_t); \
+  template RotationTable<T> function<T>(const Options&, std::span<const std::int64_t>);
+
+}  // namespace sextant

@@ -1,0 +1,117 @@
+// A sentence as the tokens that BLEU compares.
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/text/segment.h"
+#include "sextant/training/tasks/bleu.h"
+
+namespace sextant {
+namespace {
+
+// Python's white space: Unicode's, and four separators among the control characters.
+bool is_space(UChar32 c) { return u_isUWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
+
+std::vector<std::string> split(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  std::vector<std::string> tokens;
+  std::string token;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    UChar32 c = 0;
+    U8_NEXT_UNSAFE(bytes, at, c);
+    if (!is_space(c)) {
+      token += text.substr(begin, at - begin);
+    } else if (!token.empty()) {
+      tokens.push_back(std::exchange(token, {}));
+    }
+  }
+  if (!token.empty()) tokens.push_back(std::move(token));
+  return tokens;
+}
+
+std::string_view without_end_spaces(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  std::size_t end = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    UChar32 c = 0;
+    U8_NEXT_UNSAFE(bytes, at, c);
+    if (!is_space(c)) end = at;
+  }
+  return text.substr(0, end);
+}
+
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(from, begin);
+    result += text.substr(begin, end - begin);
+    if (end == std::string_view::npos) return result;
+    result += to;
+    begin = end + from.size();
+  }
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_point(char c) { return c == '.' || c == ','; }
+// ASCII punctuation without the apostrophe, comma, hyphen and full stop.
+bool is_mark(char c) {
+  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
+         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
+}
+
+// Each pair of bytes that `matches`, from left to right without overlap, as left + pair with a
+// space between + right. All that is looked for is ASCII, so bytes do for characters.
+template <class Matches>
+std::string parted(std::string_view text, const char* left, Matches matches, const char* right) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at + 1 < text.size() && matches(text[at], text[at + 1])) {
+      result += left;
+      result += {text[at], ' ', text[at + 1]};
+      result += right;
+      ++at;
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
+}
+
+std::string cut_13a(std::string_view sentence) {
+  std::string text = replaced(sentence, "<skipped>", "");
+  text = replaced(text, "-\n", "");
+  text = replaced(text, "\n", " ");
+  for (const auto& [entity, sign] :
+       {std::pair("&quot;", "\""), {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}}) {
+    text = replaced(text, entity, sign);
+  }
+  std::string marks = " ";
+  for (const char c : text + ' ') marks += is_mark(c) ? std::string{' ', c, ' '} : std::string{c};
+  // Points and commas stay with the digits around them, hyphens leave the digit before them.
+  text = parted(
+      marks, "", [](char a, char b) { return !is_digit(a) && is_point(b); }, " ");
+  text = parted(
+      text, " ", [](char a, char b) { return is_point(a) && !is_digit(b); }, "");
+  return parted(
+      text, "", [](char a, char b) { return is_digit(a) && b == '-'; }, " ");
+}
+
+}  // namespace
+
+std::vector<std::string> bleu_tokens(std::string_view text, const BleuOptions& options) {
+  check_utf8(text, "bleu.text");
+  const std::string cased = options.lower_case ? lower_case(text) : std::string(text);
+  const std::string_view sentence = without_end_spaces(cased);
+  switch (options.tokens) {
+    case BleuTokens::v13a:
+      return split(cut_13a(sentence));
+    case BleuTokens::none:
+      return split(sentence);
+  }
+  throw Error("bleu.tokens", "must be v13a or none");
+}
+
+}  // namespace sextant

@@ -1,0 +1,32 @@
+// Orders of data.
+#include "sextant/training/tasks/epochs.h"
+
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "training/mixed.h"
+
+namespace sextant {
+
+Epochs::Epochs(std::int64_t count, std::uint64_t seed) : count_(count), seed_(seed) {
+  if (count < 1) throw Error("epochs.count", "must be at least 1, got " + std::to_string(count));
+}
+
+std::int64_t Epochs::operator()(std::int64_t place) {
+  const std::int64_t epoch = place / count_;
+  if (epoch != epoch_) {
+    order_.resize(static_cast<std::size_t>(count_));
+    std::iota(order_.begin(), order_.end(), std::int64_t{0});
+    std::uint64_t state = mixed(seed_, static_cast<std::uint64_t>(epoch));
+    for (std::size_t i = order_.size(); i > 1; --i) {  // Fisher and Yates
+      state = mixed(state, i);
+      std::swap(order_[i - 1], order_[state % i]);
+    }
+    epoch_ = epoch;
+  }
+  return order_[static_cast<std::size_t>(place % count_)];
+}
+
+}  // namespace sextant

@@ -1,0 +1,177 @@
+// Batches of a text.
+#include "sextant/training/tasks/language_task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/models/model_folder.h"
+#include "training/mixed.h"
+#include "training/part_of.h"
+
+namespace sextant {
+namespace {
+
+TransformerConfig with_vocabulary(TransformerConfig config, const Tokenizer& tokenizer) {
+  config.vocabulary = vocabulary_for(config.kind, tokenizer);
+  return config;
+}
+
+const LanguageData& checked(const LanguageData& data, std::size_t tokens, std::size_t held_out) {
+  const auto positive = [](const char* name, std::int64_t value) {
+    if (value < 1) throw Error(name, "must be at least 1, got " + std::to_string(value));
+  };
+  positive("language_task.length", data.length);
+  positive("language_task.sequences", data.sequences);
+  positive("language_task.parts", data.parts);
+  if (!(data.hidden > 0 && data.hidden <= 1)) {
+    throw Error("language_task.hidden", "must be in 0 < hidden <= 1, got " + shortest(data.hidden));
+  }
+  const auto enough = [&data](const char* name, std::size_t count) {
+    if (count <= static_cast<std::size_t>(data.length)) {
+      throw Error(name, "must have more than length = " + std::to_string(data.length) +
+                            " tokens, got " + std::to_string(count));
+    }
+  };
+  enough("language_task.tokens", tokens);
+  enough("language_task.held_out", held_out);
+  return data;
+}
+
+}  // namespace
+
+LanguageTask::LanguageTask(TransformerConfig config, Tokenizer tokenizer,
+                           std::vector<std::int64_t> tokens, std::vector<std::int64_t> held_out,
+                           const LanguageData& data)
+    : data_(checked(data, tokens.size(), held_out.size())),
+      tokenizer_(std::move(tokenizer)),
+      model_(with_vocabulary(config, tokenizer_)),
+      gradient_(model_.config),
+      tokens_(std::move(tokens)),
+      held_out_(std::move(held_out)),
+      epochs_(
+          std::max<std::int64_t>(1, static_cast<std::int64_t>(tokens_.size()) / data_.length - 1),
+          data_.seed) {}
+
+std::int64_t LanguageTask::steps_per_epoch() const noexcept {
+  return std::max<std::int64_t>(1, epochs_.count() / data_.sequences);
+}
+
+// `hidden`: the part of the tokens that is chosen.
+TokenBatch LanguageTask::batch_of(std::span<const std::int64_t> text,
+                                  std::span<const Sequence> sequences, double hidden) const {
+  const bool causal = model_.config.kind == ModelKind::causal;
+  const auto length = static_cast<std::size_t>(data_.length);
+  TokenBatch batch;
+  batch.segments.push_back(0);
+  for (const auto& [begin, key] : sequences) {
+    const auto from = text.subspan(static_cast<std::size_t>(begin));
+    for (std::size_t i = 0; i < length; ++i) {
+      if (causal) {
+        batch.tokens.push_back(from[i]);
+        batch.targets.push_back(from[i + 1]);
+        continue;
+      }
+      const bool chosen = mixed_uniform(key, 3 * i) < hidden;
+      const double how = mixed_uniform(key, 3 * i + 1);
+      std::int64_t shown = from[i];
+      if (chosen && how < 0.8) shown = tokenizer_.size();
+      if (chosen && how >= 0.9) {
+        shown = static_cast<std::int64_t>(mixed(key, 3 * i + 2) %
+                                          static_cast<std::uint64_t>(tokenizer_.size()));
+      }
+      batch.tokens.push_back(shown);
+      batch.targets.push_back(chosen ? from[i] : -1);
+    }
+    batch.segments.push_back(static_cast<std::int64_t>(batch.tokens.size()));
+  }
+  return batch;
+}
+
+// Of those that batch_of() compares with `hidden`.
+double LanguageTask::smallest_number(std::span<const Sequence> sequences) const {
+  double smallest = 1;
+  for (const auto& [begin, key] : sequences) {
+    for (std::int64_t i = 0; i < data_.length; ++i) {
+      smallest = std::min(smallest, mixed_uniform(key, static_cast<std::uint64_t>(3 * i)));
+    }
+  }
+  return smallest;
+}
+
+std::vector<LanguageTask::Sequence> LanguageTask::sequences_of(std::int64_t step) {
+  std::vector<Sequence> sequences;
+  for (std::int64_t i = 0; i < data_.sequences; ++i) {
+    const std::int64_t place = step * data_.sequences + i;
+    const auto epoch = static_cast<std::uint64_t>(place / epochs_.count());
+    const auto shift = static_cast<std::int64_t>(mixed(data_.seed ^ 0x7368696674u, epoch) %
+                                                 static_cast<std::uint64_t>(data_.length));
+    const std::int64_t most = static_cast<std::int64_t>(tokens_.size()) - data_.length - 1;
+    sequences.push_back({std::min(most, epochs_(place) * data_.length + shift),
+                         mixed(data_.seed, static_cast<std::uint64_t>(place))});
+  }
+  return sequences;
+}
+
+const TokenBatch& LanguageTask::whole_batch(std::int64_t step) {
+  if (made_step_ == step) return made_;
+  const std::vector<Sequence> sequences = sequences_of(step);
+  made_step_ = -1;
+  made_ = batch_of(tokens_, sequences, data_.hidden);
+  if (std::ranges::all_of(made_.targets, [](std::int64_t target) { return target < 0; })) {
+    made_ = batch_of(tokens_, sequences, std::nextafter(smallest_number(sequences), 1));
+  }
+  made_step_ = step;
+  return made_;
+}
+
+TokenBatch LanguageTask::training_batch(std::int64_t step, std::int64_t part) {
+  const TokenBatch& whole = whole_batch(step);
+  const auto [first, last] = part_of(data_.sequences, part, data_.parts);
+  const std::int64_t begin = first * data_.length, end = last * data_.length;
+  TokenBatch batch{.first_row = begin};
+  batch.tokens.assign(whole.tokens.begin() + begin, whole.tokens.begin() + end);
+  batch.targets.assign(whole.targets.begin() + begin, whole.targets.begin() + end);
+  for (std::int64_t i = 0; i <= last - first; ++i) batch.segments.push_back(i * data_.length);
+  return batch;
+}
+
+TokenBatch LanguageTask::held_out_batch(std::int64_t first, std::int64_t count) const {
+  std::vector<Sequence> sequences;
+  for (std::int64_t i = first; i < first + count; ++i) {
+    sequences.push_back({i * data_.length, mixed(0, static_cast<std::uint64_t>(i))});
+  }
+  return batch_of(held_out_, sequences, data_.hidden);
+}
+
+std::int64_t LanguageTask::target_tokens(std::int64_t step) {
+  return std::ranges::count_if(whole_batch(step).targets,
+                               [](std::int64_t target) { return target >= 0; });
+}
+
+std::int64_t LanguageTask::batches(std::int64_t /*step*/) const {
+  return std::min(data_.parts, data_.sequences);
+}
+
+LossSum LanguageTask::accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) {
+  return model_.loss(training_batch(step, batch), {.smoothing = data_.smoothing, .scale = scale},
+                     &gradient_, pass);
+}
+
+LossSum LanguageTask::validate(Pass& pass) {
+  const std::int64_t count = (static_cast<std::int64_t>(held_out_.size()) - 1) / data_.length;
+  LossSum sum;
+  for (std::int64_t first = 0; first < count; first += data_.sequences) {
+    sum.add(model_.loss(held_out_batch(first, std::min(data_.sequences, count - first)), {},
+                        nullptr, pass));
+  }
+  return sum;
+}
+
+void LanguageTask::save_model(const std::string& folder) {
+  save_model_folder(folder, model_.config, tokenizer_, model_.parameters());
+}
+
+}  // namespace sextant

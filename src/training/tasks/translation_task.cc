@@ -1,0 +1,157 @@
+// Batches of pairs.
+#include "sextant/training/tasks/translation_task.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/models/model_folder.h"
+#include "training/mixed.h"
+#include "training/part_of.h"
+
+namespace sextant {
+namespace {
+
+TransformerConfig of_translator(TransformerConfig config, const Tokenizer& tokenizer) {
+  config.kind = ModelKind::translator;
+  config.vocabulary = vocabulary_for(config.kind, tokenizer);
+  return config;
+}
+
+const TranslationData& checked(const TranslationData& data, const TokenPairs& pairs,
+                               const TokenPairs& held_out) {
+  const auto positive = [](const char* name, std::int64_t value) {
+    if (value < 1) throw Error(name, "must be at least 1, got " + std::to_string(value));
+  };
+  positive("translation_task.pairs", data.pairs);
+  positive("translation_task.parts", data.parts);
+  positive("translation_task.longest", data.longest);
+  if (pairs.source.empty()) throw Error("translation_task.pairs", "must have a pair with tokens");
+  if (held_out.source.empty()) {
+    throw Error("translation_task.held_out", "must have a pair with tokens");
+  }
+  return data;
+}
+
+std::vector<std::int64_t> cut(std::vector<std::int64_t> ids, std::int64_t longest) {
+  ids.resize(std::min(ids.size(), static_cast<std::size_t>(longest)));
+  return ids;
+}
+
+std::int64_t tokens_in(std::span<const std::vector<std::int64_t>> sides) {
+  std::int64_t count = 0;
+  for (const auto& side : sides) count += static_cast<std::int64_t>(side.size());
+  return count;
+}
+
+}  // namespace
+
+TokenPairs TokenPairs::encode(const SentencePairs& pairs, const Tokenizer& tokenizer,
+                              std::int64_t longest) {
+  TokenPairs result;
+  for (std::size_t i = 0; i < pairs.source.size(); ++i) {
+    auto source = cut(tokenizer.encode(pairs.source[i]), longest);
+    auto target = cut(tokenizer.encode(pairs.target[i]), longest);
+    if (source.empty() || target.empty()) continue;
+    result.source.push_back(std::move(source));
+    result.target.push_back(std::move(target));
+  }
+  return result;
+}
+
+PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> which) {
+  PairBatch batch;
+  batch.source_segments.push_back(0);
+  batch.target.segments.push_back(0);
+  for (const std::int64_t index : which) {
+    const auto& source = pairs.source[static_cast<std::size_t>(index)];
+    const auto& target = pairs.target[static_cast<std::size_t>(index)];
+    batch.source.insert(batch.source.end(), source.begin(), source.end());
+    batch.source_segments.push_back(static_cast<std::int64_t>(batch.source.size()));
+    TokenBatch& to = batch.target;
+    to.tokens.push_back(Tokenizer::bos());
+    to.tokens.insert(to.tokens.end(), target.begin(), target.end());
+    to.targets.insert(to.targets.end(), target.begin(), target.end());
+    to.targets.push_back(Tokenizer::eos());
+    to.segments.push_back(static_cast<std::int64_t>(to.tokens.size()));
+  }
+  return batch;
+}
+
+TranslationTask::TranslationTask(TransformerConfig config, Tokenizer tokenizer, TokenPairs pairs,
+                                 TokenPairs held_out, const TranslationData& data)
+    : data_(checked(data, pairs, held_out)),
+      tokenizer_(std::move(tokenizer)),
+      model_(of_translator(std::move(config), tokenizer_)),
+      gradient_(model_.config),
+      pairs_(std::move(pairs)),
+      held_out_(std::move(held_out)),
+      epochs_(static_cast<std::int64_t>(pairs_.source.size()), data_.seed),
+      split_(tokenizer_, data_.subword_dropout) {}
+
+std::int64_t TranslationTask::steps_per_epoch() const noexcept {
+  return (epochs_.count() + data_.pairs - 1) / data_.pairs;
+}
+
+const TokenPairs& TranslationTask::pairs_of(std::int64_t step) {
+  if (made_step_ == step) return made_;
+  made_step_ = -1;
+  made_ = {};
+  for (std::int64_t place = step * data_.pairs; place < (step + 1) * data_.pairs; ++place) {
+    const auto index = static_cast<std::size_t>(epochs_(place));
+    const auto split = [&](const std::vector<std::int64_t>& ids) {
+      return cut(split_(ids, mixed(data_.seed, static_cast<std::uint64_t>(place))), data_.longest);
+    };
+    made_.source.push_back(split(pairs_.source[index]));
+    made_.target.push_back(split(pairs_.target[index]));
+  }
+  made_step_ = step;
+  return made_;
+}
+
+PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) {
+  const TokenPairs& pairs = pairs_of(step);
+  const auto [first, last] = part_of(data_.pairs, part, data_.parts);
+  std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
+  std::iota(which.begin(), which.end(), first);
+  PairBatch batch = pair_batch(pairs, which);
+  const auto before = static_cast<std::size_t>(first);
+  batch.source_first_row = tokens_in(std::span(pairs.source).first(before));
+  batch.target.first_row = tokens_in(std::span(pairs.target).first(before)) + first;  // <bos> each
+  return batch;
+}
+
+std::int64_t TranslationTask::target_tokens(std::int64_t step) {
+  return tokens_in(pairs_of(step).target) + data_.pairs;  // <eos> each
+}
+
+std::int64_t TranslationTask::batches(std::int64_t /*step*/) const {
+  return std::min(data_.parts, data_.pairs);
+}
+
+LossSum TranslationTask::accumulate(std::int64_t step, std::int64_t batch, double scale,
+                                    Pass& pass) {
+  return model_.loss(training_batch(step, batch), {.smoothing = data_.smoothing, .scale = scale},
+                     &gradient_, pass);
+}
+
+LossSum TranslationTask::validate(Pass& pass) {
+  const auto count = static_cast<std::int64_t>(held_out_.source.size());
+  std::vector<std::int64_t> which(static_cast<std::size_t>(count));
+  std::iota(which.begin(), which.end(), std::int64_t{0});
+  LossSum sum;
+  for (std::int64_t first = 0; first < count; first += data_.pairs) {
+    const auto part =
+        std::span(which).subspan(static_cast<std::size_t>(first),
+                                 static_cast<std::size_t>(std::min(data_.pairs, count - first)));
+    sum.add(model_.loss(pair_batch(held_out_, part), {}, nullptr, pass));
+  }
+  return sum;
+}
+
+void TranslationTask::save_model(const std::string& folder) {
+  save_model_folder(folder, model_.config, tokenizer_, model_.parameters());
+}
+
+}  // namespace sextant

@@ -1,0 +1,174 @@
+// `sextant attend --model`: maps of trained models, by part, layer and head.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/models/trained_models.h"
+#include "apps/run_program.h"
+#include "sextant/core/npy.h"
+
+namespace sextant::app_tests {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string& copying() {
+  static const Folder folder;
+  static const std::string path = [] {
+    save_turning_model(folder / "model", true);
+    return folder / "model";
+  }();
+  return path;
+}
+
+std::string attend(const std::string& rest) { return "attend --model " + copying() + " " + rest; }
+
+double largest_error_of_rows(const Json& heads) {
+  double largest = 0;
+  for (const auto& head : heads) {
+    for (const auto& row : head) {
+      double sum = 0;
+      for (const auto& weight : row) sum += weight.get<double>();
+      largest = std::max(largest, std::abs(sum - 1));
+    }
+  }
+  return largest;
+}
+
+TEST(AttendTrained, EveryPartHasItsTokensAndRowsThatSumToOne) {
+  const auto part = [](const std::string& name) {
+    const auto json = sextant(attend("'a b' --json --part " + name)).json();
+    EXPECT_EQ(json["part"], name);
+    // Float32 weights: a few roundings of 6e-8.
+    if (name != "copy") {
+      EXPECT_LT(largest_error_of_rows(json["weights"]), 1e-6) << name;
+    }
+    return json;
+  };
+  const auto encoder = part("encoder"), decoder = part("decoder"), cross = part("cross"),
+             copy = part("copy");
+  EXPECT_THAT(encoder["queries"], ElementsAre("a", "b"));
+  EXPECT_EQ(encoder["keys"], encoder["queries"]);
+  EXPECT_THAT(decoder["queries"], ElementsAre("<bos>", "b", "a"));
+  EXPECT_EQ(decoder["keys"], decoder["queries"]);
+  EXPECT_EQ(decoder["weights"][0][0], (std::vector<double>{1, 0, 0}));
+  EXPECT_THAT(cross["queries"], ElementsAre("b", "a", "<eos>"));
+  EXPECT_THAT(cross["keys"], ElementsAre("a", "b"));
+  EXPECT_EQ(cross["heads"], 4);
+  EXPECT_EQ(cross["layer"], 1);
+  EXPECT_EQ(copy["heads"], 1);
+  EXPECT_TRUE(copy["layer"].is_null());
+  for (const auto& row : copy["weights"][0]) {  // its sum is the probability of copying at all
+    const double sum = row[0].get<double>() + row[1].get<double>();
+    EXPECT_GT(sum, 0);
+    EXPECT_LT(sum, 1);
+  }
+  EXPECT_EQ(sextant(attend("'a b' --json")).json(), cross);
+}
+
+TEST(AttendTrained, LayersAndHeadsCanBeChosen) {
+  const auto last = sextant(attend("'a b' --json --layer 1")).json();
+  EXPECT_EQ(last, sextant(attend("'a b' --json")).json());
+  EXPECT_NE(last["weights"], sextant(attend("'a b' --json --layer 0")).json()["weights"]);
+  const auto head = sextant(attend("'a b' --json --head 2")).json();
+  ASSERT_EQ(head["weights"].size(), 1U);
+  EXPECT_EQ(head["weights"][0], last["weights"][2]);
+  EXPECT_EQ(head["head"], 2);
+}
+
+TEST(AttendTrained, TheTranslationIsTheModelsOwnUnlessItIsGiven) {
+  const auto own = sextant(attend("'a b' --json")).json();
+  EXPECT_EQ(sextant(attend("'a b' 'b a' --json")).json(), own);
+  EXPECT_EQ(sextant(attend("'a b' --second 'b a' --json")).json(), own);
+  EXPECT_EQ(shell("echo b a | sextant " + attend("'a b' - --json")).json(), own);
+  // A word that the model does not know is labelled as it stands there.
+  EXPECT_THAT(sextant(attend("'a b' 'c zebra d' --json")).json()["queries"],
+              ElementsAre("c", "zebra", "d", "<eos>"));
+}
+
+TEST(AttendTrained, LanguageModelsLookAtTheirOwnText) {
+  const Folder folder;
+  save_word_model(folder / "model");
+  const std::string command = "attend --model " + folder / "model" + " 'to be or ☃' ";
+  const auto json = sextant(command + "--json").json();
+  EXPECT_EQ(json["part"], "self");
+  EXPECT_THAT(json["queries"], ElementsAre("to", "be", "or", "☃"));
+  EXPECT_EQ(json["weights"][0][0], (std::vector<double>{1, 0, 0, 0}));
+  EXPECT_LT(largest_error_of_rows(json["weights"]), 1e-6);
+  for (const auto& [wrong, says] : std::vector<std::pair<std::string, std::string>>{
+           {"--part cross", "[attend.part] must be self for this model, got 'cross'"},
+           {"'or not'",
+            "[attend.target] must not be given: a causal language model looks at one text"},
+           {"--layer 2", "[attend.layer] must be 0 .. 1, got 2"},
+           {"--head 4", "[attend.head] must be 0 .. 3, got 4"}}) {
+    const Outcome outcome = sextant(command + wrong);
+    EXPECT_EQ(outcome.code, 1) << wrong;
+    EXPECT_EQ(outcome.err, "sextant: " + says + "\n");
+  }
+}
+
+TEST(AttendTrained, SavesEveryFormatByItsEnding) {
+  const Folder folder;
+  for (const char* ending : {"svg", "png", "html", "json", "npy"}) {
+    const Outcome saved = sextant(attend("'a b' -o ") + folder / "map." + ending);
+    EXPECT_EQ(saved.code, 0) << ending << saved.err;
+  }
+  EXPECT_THAT(contents(folder / "map.svg"), HasSubstr("Cross attention, layer 1"));
+  EXPECT_THAT(contents(folder / "map.png"), StartsWith("\x89PNG"));
+  EXPECT_EQ(load_npy(folder / "map.npy").shape, (Shape{4, 3, 2}));
+  ASSERT_EQ(sextant(attend("'a b' --head 2 --lines -o ") + folder / "lines.svg").code, 0);
+  EXPECT_THAT(contents(folder / "lines.svg"), HasSubstr("Cross attention, layer 1 · Head 2"));
+  const std::string page = contents(folder / "map.html");
+  for (const char* title : {"Encoder attention, layer 0", "Encoder attention, layer 1",
+                            "Decoder attention, layer 1", "Cross attention, layer 0", "Copying"}) {
+    EXPECT_THAT(page, HasSubstr(title));
+  }
+  const std::string text = sextant(attend("'a b' --part copy")).out;
+  EXPECT_THAT(text, StartsWith("Copying\n"));
+  EXPECT_THAT(text, HasSubstr("<eos>"));
+}
+
+TEST(AttendTrained, RefusesOptionsOfRandomWeightsAndTheOtherWayRound) {
+  for (const char* option : {"--heads 2", "--width 8", "--seed 3", "--causal", "--scheme none",
+                             "--base 100", "--split spaces", "--lower"}) {
+    const Outcome outcome = sextant(attend(std::string("'a b' ") + option));
+    EXPECT_EQ(outcome.code, 2) << option;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.model] must not go with --")) << option;
+  }
+  for (const char* option : {"'b a'", "--part cross", "--layer 0", "--threads 1"}) {
+    const Outcome outcome = sextant(std::string("attend 'a b' ") + option);
+    EXPECT_EQ(outcome.code, 2) << option;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.model] must be given with ")) << option;
+  }
+  EXPECT_EQ(sextant(attend("'a b' --part all")).code, 2);
+  EXPECT_EQ(sextant(attend("'a b' 'b a' --second 'b a'")).code, 2);
+}
+
+TEST(AttendTrained, RefusesWhatItCannotUse) {
+  for (const auto& [wrong, says] : std::vector<std::pair<std::string, std::string>>{
+           {attend("'a b' --part copy --layer 0"),
+            "[attend.layer] must not be given with --part copy: the pointer has one map"},
+           {attend("'a b' --part self"),
+            "[attend.part] must be encoder | decoder | cross | copy for this model, got 'self'"},
+           {attend("''"), "[attend.text] "},
+           {attend("'a b' ''"), "[attend.target] "},
+           {"attend 'a b' --model nowhere", "[nowhere] must be a model's folder"},
+           {attend("\"$(for i in {1..600}; do printf 'a '; done)\""),
+            "[attend.text] must be 1 .. 512 tokens for a map, got 600"}}) {
+    const Outcome outcome = sextant(wrong);
+    EXPECT_EQ(outcome.code, 1) << wrong;
+    EXPECT_EQ(outcome.out, "") << wrong;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: " + says)) << wrong;
+  }
+  EXPECT_EQ(sextant("attend 'a b' --model ''").code, 2);
+  const Folder folder;
+  save_turning_model(folder / "model");
+  const Outcome none = sextant("attend 'a b' --part copy --model " + folder / "model");
+  EXPECT_EQ(
+      none.err,
+      "sextant: [attend.part] must be encoder | decoder | cross for this model, got 'copy'\n");
+}
+
+}  // namespace
+}  // namespace sextant::app_tests

@@ -1,0 +1,302 @@
+// The cache of keys and values: what is generated through it, and what it refuses.
+#include "sextant/attention/kv_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "attention/same_bits.h"
+#include "attention/strided.h"
+#include "sextant/schemes/rotated/rotary.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// A prompt of two sequences, four query heads, two key heads.
+template <class T>
+struct Prompt {
+  static constexpr std::int64_t kLength = 300;
+  NumpyRandom random{31};
+  Tensor<T> q = normal<T>(Shape{2, 4, kLength, 48}, random, 2),
+            k = normal<T>(Shape{2, 2, kLength, 48}, random, 2),
+            v = normal<T>(Shape{2, 2, kLength, 32}, random);
+
+  View<const T> part(const Tensor<T>& x, std::int64_t first, std::int64_t count) const {
+    return x.view().narrow(2, first, count);
+  }
+  void append(KvCache<T>& cache, std::int64_t first, std::int64_t count) const {
+    cache.append(part(k, first, count), part(v, first, count));
+  }
+  // The outputs of queries [first, first + count), which were appended last.
+  Tensor<T> attend(const KvCache<T>& cache, std::int64_t first, std::int64_t count,
+                   const AttentionOptions<T>& options = {}) const {
+    Tensor<T> out(Shape{2, 4, count, 32});
+    cache.attend(part(q, first, count), out, options);
+    return out;
+  }
+  Tensor<T> whole(const AttentionOptions<T>& options = {}) const {
+    Tensor<T> out(Shape{2, 4, kLength, 32});
+    AttentionOptions<T> causal = options;
+    causal.causal = Causal::top_left;
+    attention<T>(q, k, v, out, causal);
+    return out;
+  }
+};
+
+template <class T>
+class KvCacheOf : public ::testing::Test {};
+using Elements = ::testing::Types<float, float16, bfloat16>;
+TYPED_TEST_SUITE(KvCacheOf, Elements);
+
+TYPED_TEST(KvCacheOf, APromptWholeOrInChunksGivesTheSameBits) {
+  using T = TypeParam;
+  const Prompt<T> prompt;
+  const std::vector<double> slopes{0.5, 0.25, 0.125, 0.0625};
+  const auto rotation = rotary<float>({.head_dim = 48}, Prompt<T>::kLength);
+  for (const auto& options :
+       {AttentionOptions<T>{}, AttentionOptions<T>{.window = {70, -1}, .slopes = slopes},
+        AttentionOptions<T>{.rotation = &rotation, .softcap = 10}}) {
+    const auto whole = prompt.whole(options);
+    for (const std::int64_t chunk : {1, 3, 7, 64, 200, 300}) {
+      KvCache<T> cache(2, 2, 48, 32, Prompt<T>::kLength);
+      for (std::int64_t first = 0; first < Prompt<T>::kLength; first += chunk) {
+        const std::int64_t count = std::min(chunk, Prompt<T>::kLength - first);
+        prompt.append(cache, first, count);
+        ASSERT_TRUE(same_bits<T>(prompt.attend(cache, first, count, options),
+                                 prompt.part(whole, first, count)))
+            << "queries from " << first << " by " << chunk;
+        if (chunk < 64) continue;
+        AttentionOptions<T> named = options;
+        named.causal = Causal::at_lengths;
+        ASSERT_TRUE(same_bits<T>(prompt.attend(cache, first, count, named),
+                                 prompt.part(whole, first, count)));
+      }
+    }
+  }
+}
+
+TYPED_TEST(KvCacheOf, SequencesOfDifferentLengthsAreAsIfAlone) {
+  using T = TypeParam;
+  const Prompt<T> prompt;
+  KvCache<T> cache(2, 2, 48, 32, 140);
+  const std::vector<std::int64_t> counts{130, 7};
+  cache.append(prompt.part(prompt.k, 0, 130), prompt.part(prompt.v, 0, 130), counts);
+  EXPECT_THAT(cache.lengths(), ElementsAre(130, 7));
+  EXPECT_EQ(cache.longest(), 130);
+  prompt.append(cache, 130, 1);
+  EXPECT_THAT(cache.lengths(), ElementsAre(131, 8));
+
+  // One query each, at the last position; then two, where the caller says.
+  const auto last = prompt.attend(cache, 130, 1);
+  const std::vector<std::int64_t> offsets{3, 5};
+  const auto inner = prompt.attend(cache, 40, 2, {.query_offsets = offsets});
+  for (std::int64_t b = 0; b < 2; ++b) {
+    KvCache<T> alone(1, 2, 48, 32, 140);
+    const auto append = [&](std::int64_t first, std::int64_t count) {
+      alone.append(prompt.part(prompt.k, first, count).narrow(0, b, 1),
+                   prompt.part(prompt.v, first, count).narrow(0, b, 1));
+    };
+    append(0, counts[static_cast<std::size_t>(b)]);
+    append(130, 1);
+    Tensor<T> out(Shape{1, 4, 1, 32}), two(Shape{1, 4, 2, 32});
+    alone.attend(prompt.part(prompt.q, 130, 1).narrow(0, b, 1), out);
+    EXPECT_TRUE(same_bits<T>(out, last.view().narrow(0, b, 1))) << b;
+    const std::span<const std::int64_t> offset(&offsets[static_cast<std::size_t>(b)], 1);
+    alone.attend(prompt.part(prompt.q, 40, 2).narrow(0, b, 1), two, {.query_offsets = offset});
+    EXPECT_TRUE(same_bits<T>(two, inner.view().narrow(0, b, 1))) << b;
+  }
+}
+
+TYPED_TEST(KvCacheOf, RewoundAndAppendedAgainGivesTheSameBits) {
+  using T = TypeParam;
+  const Prompt<T> prompt;
+  const auto whole = prompt.whole();
+  KvCache<T> cache(2, 2, 48, 32, 200);
+  prompt.append(cache, 0, 150);
+  prompt.append(cache, 250, 50);  // a draft that is not taken
+  cache.rewind(150);
+  EXPECT_THAT(cache.lengths(), ElementsAre(150, 150));
+  prompt.append(cache, 150, 5);
+  EXPECT_TRUE(same_bits<T>(prompt.attend(cache, 150, 5), prompt.part(whole, 150, 5)));
+
+  cache.rewind(1, 149);
+  EXPECT_THAT(cache.lengths(), ElementsAre(155, 149));
+  cache.rewind(152);
+  EXPECT_THAT(cache.lengths(), ElementsAre(152, 149));
+  cache.clear();
+  EXPECT_EQ(cache.longest(), 0);
+  prompt.append(cache, 0, 9);
+  EXPECT_TRUE(same_bits<T>(prompt.attend(cache, 0, 9), prompt.part(whole, 0, 9)));
+}
+
+TYPED_TEST(KvCacheOf, ForksReadOneMemoryUntilTheyAppend) {
+  using T = TypeParam;
+  const Prompt<T> prompt;
+  const auto whole = prompt.whole();
+  KvCache<T> cache(2, 2, 48, 32, 160);
+  prompt.append(cache, 0, 150);
+  auto fork = cache.fork();
+  EXPECT_TRUE(cache.is_shared());
+  EXPECT_EQ(fork.keys().data(), cache.keys().data());
+  EXPECT_TRUE(same_bits<T>(prompt.attend(fork, 149, 1), prompt.part(whole, 149, 1)));
+
+  prompt.append(fork, 290, 3);
+  EXPECT_FALSE(cache.is_shared());
+  EXPECT_NE(fork.keys().data(), cache.keys().data());
+  const auto* before = cache.keys().data();
+  prompt.append(cache, 150, 3);
+  EXPECT_EQ(cache.keys().data(), before);  // the last owner copies nothing
+  EXPECT_TRUE(same_bits<T>(prompt.attend(cache, 150, 3), prompt.part(whole, 150, 3)));
+  fork.rewind(150);
+  prompt.append(fork, 150, 3);
+  EXPECT_TRUE(same_bits<T>(prompt.attend(fork, 150, 3), prompt.part(whole, 150, 3)));
+  EXPECT_TRUE(same_bits<T>(fork.keys(), cache.keys()));
+}
+
+TYPED_TEST(KvCacheOf, ReservingMoreKeepsWhatIsThere) {
+  using T = TypeParam;
+  const Prompt<T> prompt;
+  const auto whole = prompt.whole();
+  KvCache<T> cache(2, 2, 48, 32, 40);
+  prompt.append(cache, 0, 40);
+  cache.rewind(1, 39);
+  EXPECT_THAT(error_of([&] { prompt.append(cache, 40, 1); }),
+              HasSubstr("[kv_cache.capacity] must hold 41 positions of sequence 0, got 40"));
+  EXPECT_THAT(cache.lengths(), ElementsAre(40, 39));  // nothing happened
+  EXPECT_TRUE(
+      same_bits<T>(cache.keys().narrow(0, 0, 1), prompt.part(prompt.k, 0, 40).narrow(0, 0, 1)));
+  cache.reserve(60);
+  EXPECT_EQ(cache.capacity(), 60);
+  EXPECT_EQ(cache.bytes(), 2 * 2 * 60 * (48 + 32) * static_cast<std::int64_t>(sizeof(T)));
+  cache.reserve(50);
+  EXPECT_EQ(cache.capacity(), 60);
+  cache.rewind(39);
+  prompt.append(cache, 39, 21);
+  EXPECT_TRUE(same_bits<T>(prompt.attend(cache, 39, 21), prompt.part(whole, 39, 21)));
+}
+
+TEST(KvCache, RoundsFloatsOnceAndTakesAnyStrides) {
+  NumpyRandom random(5);
+  const auto k = normal<float>(Shape{1, 5, 2, 8}, random),
+             v = normal<float>(Shape{1, 5, 2, 4}, random);
+  KvCache<bfloat16> cache(1, 2, 8, 4, 5);
+  cache.append(k.view().transpose(1, 2), v.view().transpose(1, 2));
+  for (std::int64_t h = 0; h < 2; ++h) {
+    for (std::int64_t j = 0; j < 5; ++j) {
+      for (std::int64_t c = 0; c < 8; ++c) {
+        EXPECT_EQ(cache.keys()(0, h, j, c).bits, bfloat16(static_cast<double>(k(0, j, h, c))).bits);
+      }
+      for (std::int64_t c = 0; c < 4; ++c) {
+        EXPECT_EQ(cache.values()(0, h, j, c).bits,
+                  bfloat16(static_cast<double>(v(0, j, h, c))).bits);
+      }
+    }
+  }
+}
+
+TEST(KvCache, RoundsFloat64ToFloat32) {
+  Tensor<double> k(Shape{1, 1, 1, 2});
+  k(0, 0, 0, 0) = 1 + 0x1p-24 + 0x1p-40;
+  k(0, 0, 0, 1) = -0.1;
+  KvCache<float> cache(1, 1, 2, 2, 1);
+  cache.append(k, k);
+  EXPECT_EQ(cache.keys()(0, 0, 0, 0), 1 + 0x1p-23F);
+  EXPECT_EQ(cache.values()(0, 0, 0, 1), -0.1F);
+}
+
+TEST(KvCache, NothingIsNotAnError) {
+  KvCache<float> empty(0, 2, 8, 4, 3);
+  const Tensor<float> nobody(Shape{0, 2, 1, 8}), nothing(Shape{0, 2, 1, 4});
+  Tensor<float> out(Shape{0, 2, 1, 4});
+  EXPECT_NO_THROW(empty.append(nobody, nothing));
+  EXPECT_NO_THROW(empty.attend(nobody, out));
+  EXPECT_EQ(empty.longest(), 0);
+
+  KvCache<float> unfilled(1, 2, 8, 4, 0);
+  const Tensor<float> q(Shape{1, 2, 1, 8});
+  Tensor<float> zeros(Shape{1, 2, 1, 4});
+  for (float& x : zeros.span()) x = 7;
+  unfilled.attend(q, zeros);
+  for (const float x : zeros.span()) EXPECT_EQ(x, 0);
+
+  KvCache<float> keys_alone(1, 2, 8, 0, 3);
+  Tensor<float> none(Shape{1, 2, 1, 0});
+  EXPECT_NO_THROW(keys_alone.append(q, none));
+  EXPECT_NO_THROW(keys_alone.attend(q, none));
+  EXPECT_EQ(keys_alone.length(0), 1);
+}
+
+TEST(KvCache, ErrorsNameTheArgument) {
+  EXPECT_THAT(error_of([] { KvCache<float>(-1, 1, 1, 1, 1); }),
+              HasSubstr("[kv_cache.batch] must be at least 0, got -1"));
+  EXPECT_THAT(error_of([] { KvCache<float>(1, 0, 1, 1, 1); }), HasSubstr("kv_cache.heads_k"));
+  EXPECT_THAT(error_of([] { KvCache<float>(1, 1, 0, 1, 1); }), HasSubstr("kv_cache.head_dim"));
+  EXPECT_THAT(error_of([] { KvCache<float>(1, 1, 1, -1, 1); }), HasSubstr("kv_cache.v_dim"));
+  EXPECT_THAT(error_of([] { KvCache<float>(1, 1, 1, 1, -1); }), HasSubstr("kv_cache.capacity"));
+
+  KvCache<float> cache(2, 1, 4, 3, 10);
+  const Tensor<float> k(Shape{2, 1, 2, 4}), v(Shape{2, 1, 2, 3}), q(Shape{2, 1, 1, 4});
+  Tensor<float> out(Shape{2, 1, 1, 3});
+  EXPECT_THAT(error_of([&] { cache.append(v, v); }),
+              HasSubstr("[kv_cache.k] must be [2, 1, 2, 4], got [2, 1, 2, 3]"));
+  EXPECT_THAT(error_of([&] { cache.append(k, k); }),
+              HasSubstr("[kv_cache.v] must be [2, 1, 2, 3]"));
+  EXPECT_THAT(error_of([&] { cache.append(k.view().select(0, 0), v); }), HasSubstr("kv_cache.k"));
+  const std::vector<std::int64_t> one{1}, many{1, 3}, lengths{1, 1}, segments{0, 1};
+  EXPECT_THAT(error_of([&] { cache.append(k, v, one); }), HasSubstr("kv_cache.counts"));
+  EXPECT_THAT(error_of([&] { cache.append(k, v, many); }),
+              HasSubstr("[kv_cache.counts] must be in 0 .. 2, got 3"));
+  EXPECT_EQ(cache.longest(), 0);
+  cache.append(k, v);
+  EXPECT_THAT(error_of([&] { cache.length(2); }), HasSubstr("kv_cache.sequence"));
+  EXPECT_THAT(error_of([&] { cache.rewind(-1); }), HasSubstr("kv_cache.length"));
+  EXPECT_THAT(error_of([&] { cache.rewind(0, 3); }),
+              HasSubstr("[kv_cache.length] must be in 0 .. 2"));
+  EXPECT_THAT(error_of([&] { cache.attend(q, out, {.key_lengths = lengths}); }),
+              HasSubstr("kv_cache.key_lengths"));
+  EXPECT_THAT(error_of([&] { cache.attend(q, out, {.segments = segments}); }),
+              HasSubstr("kv_cache.segments"));
+  EXPECT_THAT(error_of([&] { cache.attend(q, out, {.key_segments = segments}); }),
+              HasSubstr("kv_cache.key_segments"));
+  EXPECT_THAT(
+      error_of([&] { cache.attend(q, out, {.causal = Causal::top_left}); }),
+      HasSubstr("[kv_cache.causal] must be unset, none, at_offsets or at_lengths, got top_left"));
+  EXPECT_THAT(error_of([&] { cache.attend(k.view().select(0, 0), out); }),
+              HasSubstr("attention.q"));
+}
+
+// docs/kv-cache.md shows this, with a model's layers in place of random numbers.
+TEST(KvCache, TheLoopOfTheDocumentation) {
+  NumpyRandom random(9);
+  const std::int64_t batch = 1, heads = 32, heads_k = 8, head_dim = 128, most = 64;
+  const auto project = [&](std::int64_t count, std::int64_t h) {
+    return normal<float>(Shape{batch, h, count, head_dim}, random);
+  };
+
+  KvCache<bfloat16> cache(batch, heads_k, head_dim, head_dim, most);
+  Tensor<bfloat16> out(Shape{batch, heads, 1, head_dim});
+  cache.append(project(20, heads_k), project(20, heads_k));  // the prompt, float32
+  for (int token = 0; token < 3; ++token) {
+    const auto q = normal<bfloat16>(Shape{batch, heads, 1, head_dim}, random);
+    cache.append(project(1, heads_k), project(1, heads_k));
+    cache.attend(q, out);
+  }
+  EXPECT_EQ(cache.length(0), 23);
+}
+
+}  // namespace
+}  // namespace sextant
