@@ -6,5 +6,5 @@ set(alone -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON
 use(attention find_component ${alone})
 step_fails("sextant's 'pictures' needs packages that were not found: PNG, librsvg-2.0"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=pictures)
-step_fails("sextant has no component 'atention'; this installation has core, kernels, schemes"
+step_fails("sextant has no component 'atention'; this installation has core, kernels, tables, schemes"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=atention)
