@@ -8,17 +8,9 @@
 #include "sextant/core/numbers.h"
 
 namespace sextant {
-namespace {
 
-template <>
-inline constexpr std::array<std::string_view, 2> kNames<NormKind> = {"layer", "rms"};
-
-}  // namespace
-
-std::string_view name_of(NormKind kind) noexcept { return name(kind); }
-
-NormKind parse_norm_kind(std::string_view name, std::string_view where) {
-  return parse_name<NormKind>(name, where);
+std::string_view name_of(NormKind kind) noexcept {
+  return enum_name(kind, {"layer", "rms"});
 }
 
 template <class T>

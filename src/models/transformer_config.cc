@@ -12,10 +12,6 @@
 namespace sextant {
 namespace {
 
-template <>
-inline constexpr std::array<std::string_view, 3> kNames<ModelKind> = {"causal", "masked",
-                                                                      "translator"};
-
 void check_size(const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
   if (value < least || value > most) {
     throw Error(std::string("transformer.") + name, "must be " + std::to_string(least) + " .. " +
@@ -83,11 +79,11 @@ struct Reader {
     const std::string at = where + "." + key;
     try {
       if constexpr (std::is_same_v<T, ModelKind>) {
-        value = parse_model_kind(found->get<std::string>(), at);
+        value = parse_name<ModelKind>(found->get<std::string>(), at);
       } else if constexpr (std::is_same_v<T, Activation>) {
-        value = parse_activation(found->get<std::string>(), at);
+        value = parse_name<Activation>(found->get<std::string>(), at);
       } else if constexpr (std::is_same_v<T, NormKind>) {
-        value = parse_norm_kind(found->get<std::string>(), at);
+        value = parse_name<NormKind>(found->get<std::string>(), at);
       } else {
         found->get_to(value);
       }
@@ -112,10 +108,8 @@ struct Writer {
 
 }  // namespace
 
-std::string_view name_of(ModelKind kind) noexcept { return name(kind); }
-
-ModelKind parse_model_kind(std::string_view name, std::string_view where) {
-  return parse_name<ModelKind>(name, where);
+std::string_view name_of(ModelKind kind) noexcept {
+  return enum_name(kind, {"causal", "masked", "translator"});
 }
 
 void check_config(const TransformerConfig& c) {

@@ -5,17 +5,30 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/fields.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant::descriptors {
+namespace sextant {
+
+inline constexpr IntegerRange kHeads{1, 1 << 20};  // query heads of a request
+
+namespace descriptors {
 
 #define SEXTANT_SCHEME(name) extern const Scheme name;
 #include "schemes/schemes.def"
 #undef SEXTANT_SCHEME
+
+// The parameters of a scheme whose options are these structs: their fields, as they begin.
+template <class... Options>
+std::span<const Option> parameters_of() {
+  static const std::vector<Option> list = options_of(Options{}...);
+  return list;
+}
 
 // The parameters of one request: what was given, else the default of the descriptor. Throws Error
 // for a name that the scheme does not have, listing those it has, and for a parameter that must be
@@ -25,6 +38,14 @@ class Parameters {
   Parameters(const Scheme& scheme, const SchemeRequest& request);
 
   const std::string& text(std::string_view name) const;
+  // The members of a struct whose fields are parameters of the scheme; the others stay.
+  template <class Options>
+  Options options(Options begin = {}) const {
+    each_field<Options>([&](const auto& field) {
+      if (!field.from_request) read_field(begin, field, text(field.name), where(field.name));
+    });
+    return begin;
+  }
   double number(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;  // "1,1.5,2"
@@ -43,4 +64,5 @@ class Parameters {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-}  // namespace sextant::descriptors
+}  // namespace descriptors
+}  // namespace sextant

@@ -2,22 +2,28 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "schemes/descriptors.h"
-#include "sextant/core/error.h"
 #include "sextant/core/random.h"
 
-namespace sextant::descriptors {
+namespace sextant {
+
+// The parameter that every learned scheme has beside its options.
+struct InitialSeed {
+  std::uint32_t seed = 0;
+};
+template <>
+inline constexpr auto kFields<InitialSeed> =
+    std::tuple{field(&InitialSeed::seed, "seed", kSeeds, "of the initial weights")};
+
+namespace descriptors {
 
 class InitialWeights {
  public:
-  // Throws Error unless `seed` is in 0 .. 2^32 - 1 and the request has 1 .. 2^20 heads.
-  InitialWeights(const Parameters& given, const SchemeRequest& request) : random_(seed_of(given)) {
-    if (request.heads < 1 || request.heads > (1 << 20)) {
-      throw Error(given.where("heads"),
-                  "must be in 1 .. 2^20, got " + std::to_string(request.heads));
-    }
+  // Throws Error unless the request has 1 .. 2^20 heads.
+  InitialWeights(const Parameters& given, const SchemeRequest& request)
+      : random_(given.options<InitialSeed>().seed) {
+    check_range(kHeads, given.where("heads"), request.heads);
   }
 
   Tensor<double> normal(const Shape& shape, double deviation) {
@@ -32,15 +38,8 @@ class InitialWeights {
   }
 
  private:
-  static std::uint32_t seed_of(const Parameters& given) {
-    const std::int64_t seed = given.integer("seed");
-    if (seed < 0 || seed > 0xFFFFFFFF) {
-      throw Error(given.where("seed"), "must be in 0 .. 2^32 - 1, got " + std::to_string(seed));
-    }
-    return static_cast<std::uint32_t>(seed);
-  }
-
   NumpyRandom random_;
 };
 
-}  // namespace sextant::descriptors
+}  // namespace descriptors
+}  // namespace sextant

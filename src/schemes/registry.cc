@@ -56,7 +56,7 @@ namespace descriptors {
 Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request)
     : scheme_(scheme), request_(request) {
   std::string names;
-  for (const SchemeParameter& parameter : scheme.parameters) {
+  for (const Option& parameter : scheme.parameters()) {
     names += (names.empty() ? "" : ", ") + std::string(parameter.name);
     values_.emplace(parameter.name, parameter.default_text);
   }
@@ -69,7 +69,7 @@ Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request)
     }
     known->second = text;
   }
-  for (const SchemeParameter& parameter : scheme.parameters) {
+  for (const Option& parameter : scheme.parameters()) {
     if (!text(parameter.name).empty()) continue;
     throw Error(where(parameter.name), "must be given: " + std::string(parameter.meaning));
   }

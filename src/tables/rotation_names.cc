@@ -3,17 +3,9 @@
 #include "sextant/tables/rotation_table.h"
 
 namespace sextant {
-namespace {
 
-using namespace std::string_view_literals;
-
-template <>
-inline constexpr std::array kNames<RotaryLayout> = {"interleaved"sv, "half_split"sv};
-
-}  // namespace
-
-std::string_view name_of(RotaryLayout value) noexcept { return name(value); }
-
-template RotaryLayout parse_name(std::string_view, std::string_view);
+std::string_view name_of(RotaryLayout layout) noexcept {
+  return enum_name(layout, {"interleaved", "half_split"});
+}
 
 }  // namespace sextant

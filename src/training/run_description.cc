@@ -166,7 +166,7 @@ TrainerOptions read_run(const std::string& folder) {
                          .weight_decay = adamw.at("weight_decay").get<double>(),
                          .clip_norm = adamw.at("clip_norm").get<double>()};
     const Json& schedule = json.at("schedule");
-    options.schedule = {.decay = parse_decay(schedule.at("decay").get<std::string>(), path),
+    options.schedule = {.decay = parse_name<Decay>(schedule.at("decay").get<std::string>(), path),
                         .peak = schedule.at("peak").get<double>(),
                         .warmup = schedule.at("warmup").get<std::int64_t>(),
                         .steps = schedule.at("steps").get<std::int64_t>(),

@@ -2,20 +2,16 @@
 #include "sextant/training/schedule.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
 
-#include "core/quoted_text.h"
+#include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
-
-// In the order of the enumerators.
-constexpr std::array<std::string_view, 3> kNames = {"constant", "inverse_square_root", "cosine"};
 
 void check(const Schedule& schedule) {
   if (name_of(schedule.decay) == "unknown") {
@@ -45,17 +41,7 @@ void check(const Schedule& schedule) {
 }  // namespace
 
 std::string_view name_of(Decay decay) noexcept {
-  const auto index = static_cast<std::size_t>(decay);
-  return index < kNames.size() ? kNames[index] : "unknown";
-}
-
-Decay parse_decay(std::string_view name, std::string_view where) {
-  const auto found = std::ranges::find(kNames, name);
-  if (found == kNames.end()) {
-    throw Error(where,
-                "must be one of constant, inverse_square_root, cosine, got " + quoted_text(name));
-  }
-  return static_cast<Decay>(found - kNames.begin());
+  return enum_name(decay, {"constant", "inverse_square_root", "cosine"});
 }
 
 double learning_rate(const Schedule& schedule, std::int64_t step) {

@@ -238,9 +238,7 @@ class Trainer {
 }  // namespace
 
 std::string_view name_of(TrainingEnd end) noexcept {
-  constexpr std::array<std::string_view, 4> kNames = {"steps", "minutes", "patience", "stopped"};
-  const auto index = static_cast<std::size_t>(end);
-  return index < kNames.size() ? kNames[index] : "unknown";
+  return enum_name(end, {"steps", "minutes", "patience", "stopped"});
 }
 
 TrainingResult train(TrainingTask& task, const TrainerOptions& options,

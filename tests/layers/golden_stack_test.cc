@@ -62,7 +62,7 @@ StackOptions stack_options(const Json& config) {
   options.hidden = config["hidden"].get<std::int64_t>();
   options.epsilon = config["eps"].get<double>();
   if (config.contains("activation")) {
-    options.activation = parse_activation(config["activation"].get<std::string>(), "config");
+    options.activation = parse_name<Activation>(config["activation"].get<std::string>(), "config");
   }
   options.pre_norm = !config.contains("norm") || config["norm"] == "pre";
   options.final_norm = config.contains("layers");

@@ -87,7 +87,7 @@ TYPED_TEST(GoldenModels, TranslatorWithAndWithoutPointer) {
     const GoldenCase golden(name);
     TransformerConfig config = config_of(golden.config(), ModelKind::translator);
     config.activation =
-        parse_activation(golden.config()["activation"].template get<std::string>(), "config");
+        parse_name<Activation>(golden.config()["activation"].template get<std::string>(), "config");
     config.pre_norm = golden.config()["norm"] == "pre";
     config.pointer = golden.config()["pointer"].template get<bool>();
     const PairBatch batch{list_of(golden.config()["source"]), golden.integers("source_segments"),

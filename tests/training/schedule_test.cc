@@ -61,10 +61,10 @@ TEST(Schedule, FollowsHalfACosineToTheFloorAndStaysThere) {
 
 TEST(Schedule, ReadsItsNames) {
   for (const Decay decay : {Decay::constant, Decay::inverse_square_root, Decay::cosine}) {
-    EXPECT_EQ(parse_decay(name_of(decay), "x"), decay);
+    EXPECT_EQ(parse_name<Decay>(name_of(decay), "x"), decay);
   }
   EXPECT_EQ(name_of(static_cast<Decay>(7)), "unknown");
-  EXPECT_THAT([] { parse_decay("linear", "train.decay"); },
+  EXPECT_THAT([] { parse_name<Decay>("linear", "train.decay"); },
               ThrowsMessage<Error>("[train.decay] must be one of constant, inverse_square_root, "
                                    "cosine, got 'linear'"));
 }

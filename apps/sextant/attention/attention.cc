@@ -60,7 +60,7 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
   add_parsed(
       program, "--causal", "NAME",
       [&command](const std::string& text, const std::string& where) {
-        command.causal = parse_causal(text, where);
+        command.causal = parse_name<Causal>(text, where);
       },
       "top_left: query i attends to keys 0 .. i; bottom_right: the last query to all keys of k; "
       "at_lengths: the last query to all keys before --kv-lengths; at_offsets: by --query-offsets; "
@@ -155,7 +155,7 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
   add_parsed(
       program, "--stage", "NAME",
       [&command](const std::string& text, const std::string& where) {
-        command.stage = parse_stage(text, where);
+        command.stage = parse_name<Stage>(text, where);
       },
       "stage of the weights: scores | capped | biased | probabilities (default)")
       ->needs(weights);

@@ -145,12 +145,9 @@ enum class Stage {
   probabilities,  // after the softmax; hidden pairs are 0, and rows without visible keys
 };
 
-// "bottom_right" for Causal::bottom_right, and back; parsing throws Error(where, ...) that lists
-// the names.
+// "bottom_right" for Causal::bottom_right; parse_name<Causal>() reads it back.
 std::string_view name_of(Causal causal) noexcept;
 std::string_view name_of(Stage stage) noexcept;
-Causal parse_causal(std::string_view name, std::string_view where);
-Stage parse_stage(std::string_view name, std::string_view where);
 
 // Which weights to compute, in the order given, repetitions allowed.
 struct WeightsOptions {

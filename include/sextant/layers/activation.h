@@ -15,6 +15,5 @@ enum class Activation {
 
 // "gelu_tanh", and back; parsing throws Error(where, ...) that lists the names.
 std::string_view name_of(Activation activation) noexcept;
-Activation parse_activation(std::string_view name, std::string_view where);
 
 }  // namespace sextant

@@ -16,7 +16,6 @@ enum class NormKind {
   rms,    // x / sqrt(mean(x^2) + epsilon) gain (Zhang and Sennrich 2019, 1910.07467)
 };
 std::string_view name_of(NormKind kind) noexcept;
-NormKind parse_norm_kind(std::string_view name, std::string_view where);
 
 // Over the last axis. T: float or double.
 template <class T>

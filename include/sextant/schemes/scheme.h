@@ -10,6 +10,7 @@
 #include <string_view>
 #include <variant>
 
+#include "sextant/core/options.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "sextant/tables/distance_bias.h"
@@ -22,13 +23,6 @@ class ContentTerm;  // content_term.h
 // What a scheme does to attention; kernels use only these tables.
 enum class SchemeKind { none, added, rotated, distance_bias, indexed_bias, content };
 std::string_view name_of(SchemeKind) noexcept;
-
-struct SchemeParameter {
-  std::string_view name;          // as in C++, on the command line and in Python
-  std::string_view default_text;  // as on the command line; empty when it must be given
-  std::string_view range;         // "> 0", "interleaved | half_split", ...
-  std::string_view meaning;       // one line
-};
 
 // A learned weight of a scheme.
 struct SchemeWeight {
@@ -62,9 +56,9 @@ using SchemeTable =
 struct Scheme {
   std::string_view name;  // "sinusoidal"
   SchemeKind kind;
-  std::string_view idea;   // one sentence
-  std::string_view paper;  // authors, year, arXiv id
-  std::span<const SchemeParameter> parameters;
+  std::string_view idea;                    // one sentence
+  std::string_view paper;                   // authors, year, arXiv id
+  std::span<const Option> (*parameters)();  // in the order in which they are shown
   SchemeTable (*make)(
       const SchemeRequest& request);  // in float64; throws Error for a bad or unknown parameter
 

@@ -14,7 +14,6 @@ enum class Decay {
 };
 // "constant", "inverse_square_root", "cosine". parse_decay throws Error(where, ...) for any other.
 std::string_view name_of(Decay decay) noexcept;
-Decay parse_decay(std::string_view name, std::string_view where);
 
 struct Schedule {
   Decay decay = Decay::constant;

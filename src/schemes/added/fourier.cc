@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/option_checks.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
@@ -226,15 +227,7 @@ Tensor<T> band_features(const BandFeatures& options, View<const double> coordina
 }
 
 std::string_view name_of(FourierInput input) noexcept {
-  switch (input) {
-    case FourierInput::none:
-      return "none";
-    case FourierInput::first:
-      return "first";
-    case FourierInput::last:
-      return "last";
-  }
-  return "unknown";
+  return enum_name(input, {"none", "first", "last"});
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                   \

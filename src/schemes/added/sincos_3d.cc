@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/option_checks.h"
 #include "core/quoted_text.h"
 #include "schemes/added/grid_ids.h"
@@ -119,15 +120,7 @@ Tensor<T> sincos_3d(const Sincos3d& options, std::span<const double> positions) 
 }
 
 std::string_view name_of(Sincos3dForm form) noexcept {
-  switch (form) {
-    case Sincos3dForm::multidim:
-      return "multidim";
-    case Sincos3dForm::diffusers:
-      return "diffusers";
-    case Sincos3dForm::tensor2tensor:
-      return "tensor2tensor";
-  }
-  return "unknown";
+  return enum_name(form, {"multidim", "diffusers", "tensor2tensor"});
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                     \

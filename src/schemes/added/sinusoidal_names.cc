@@ -1,36 +1,27 @@
-// The names of the options, one table per enum, used for printing and for parsing.
+// The names of the options of sinusoidal positions.
 #include "core/enum_names.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant {
-namespace {
 
-using namespace std::string_view_literals;
+std::string_view name_of(SinusoidalLayout value) noexcept {
+  return enum_name(value, {"interleaved", "half_split", "cos_first"});
+}
 
-template <>
-inline constexpr std::array kNames<SinusoidalLayout> = {"interleaved"sv, "half_split"sv,
-                                                        "cos_first"sv};
-template <>
-inline constexpr std::array kNames<Ladder> = {"d"sv, "d/2-1"sv};
-template <>
-inline constexpr std::array kNames<Exponent> = {"standard"sv, "doubled"sv, "doubled_unpaired"sv};
-template <>
-inline constexpr std::array kNames<OddWidth> = {"extra_sine"sv, "zero_column"sv, "round_up"sv};
-template <>
-inline constexpr std::array kNames<Precision> = {"exact"sv, "framework"sv};
+std::string_view name_of(Ladder value) noexcept {
+  return enum_name(value, {"d", "d/2-1"});
+}
 
-}  // namespace
+std::string_view name_of(Exponent value) noexcept {
+  return enum_name(value, {"standard", "doubled", "doubled_unpaired"});
+}
 
-std::string_view name_of(SinusoidalLayout value) noexcept { return name(value); }
-std::string_view name_of(Ladder value) noexcept { return name(value); }
-std::string_view name_of(Exponent value) noexcept { return name(value); }
-std::string_view name_of(OddWidth value) noexcept { return name(value); }
-std::string_view name_of(Precision value) noexcept { return name(value); }
+std::string_view name_of(OddWidth value) noexcept {
+  return enum_name(value, {"extra_sine", "zero_column", "round_up"});
+}
 
-template SinusoidalLayout parse_name(std::string_view, std::string_view);
-template Ladder parse_name(std::string_view, std::string_view);
-template Exponent parse_name(std::string_view, std::string_view);
-template OddWidth parse_name(std::string_view, std::string_view);
-template Precision parse_name(std::string_view, std::string_view);
+std::string_view name_of(Precision value) noexcept {
+  return enum_name(value, {"exact", "framework"});
+}
 
 }  // namespace sextant

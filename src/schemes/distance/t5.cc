@@ -13,18 +13,25 @@
 
 namespace sextant {
 
+template <>
+inline constexpr auto kFields<T5> = std::tuple{
+    field(&T5::num_buckets, "num_buckets", IntegerRange{2, 4096}, "rows of the table")
+        .further("even and at least 4 when bidirectional"),
+    field(&T5::max_distance, "max_distance", IntegerRange{2, 1 << 28},
+          "all distances from here on share the last bucket")
+        .further("above half the buckets of a direction"),
+    field(&T5::bidirectional, "bidirectional",
+          "whether half of the buckets are for the future (encoders) or none (decoders)")};
+
 T5Buckets::T5Buckets(const T5& options) : bidirectional_(options.bidirectional) {
+  check_fields("t5", options);
   const std::int64_t buckets = options.num_buckets;
-  const std::int64_t least = bidirectional_ ? 4 : 2;
-  if (buckets < least || buckets > 4096 || (bidirectional_ && buckets % 2 != 0)) {
-    throw Error("t5.num_buckets",
-                (bidirectional_ ? "must be even, 4 .. 4096, got " : "must be in 2 .. 4096, got ") +
-                    std::to_string(buckets));
+  if (bidirectional_ && (buckets < 4 || buckets % 2 != 0)) {
+    throw Error("t5.num_buckets", "must be even, 4 .. 4096, got " + std::to_string(buckets));
   }
   const std::int64_t n = bidirectional_ ? buckets / 2 : buckets;
   const std::int64_t exact = n / 2;
-  constexpr std::int64_t kMost = std::int64_t{1} << 28;
-  if (options.max_distance <= exact || options.max_distance > kMost) {
+  if (options.max_distance <= exact) {
     throw Error("t5.max_distance", "must be " + std::to_string(exact + 1) + " .. 2^28 with " +
                                        std::to_string(buckets) + " buckets, got " +
                                        std::to_string(options.max_distance));
@@ -77,23 +84,12 @@ Tensor<double> t5_backward(const T5& options, View<const double> gradient) {
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"num_buckets", "32", "2 .. 4096; even, 4 .. 4096 when bidirectional", "rows of the table"},
-    {"max_distance", "128", "> half the buckets of a direction, up to 2^28",
-     "all distances from here on share the last bucket"},
-    {"bidirectional", "yes", "yes | no",
-     "whether half of the buckets are for the future (encoders) or none (decoders)"},
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial table"},
-};
 constexpr SchemeWeight kWeights[] = {
     {"table", "[num_buckets, heads]", "the bias of each bucket; initially normal, deviation 0.02"},
 };
 
 T5 options_of(const Parameters& given) {
-  T5 options;
-  options.num_buckets = given.integer("num_buckets");
-  options.max_distance = given.integer("max_distance");
-  options.bidirectional = given.flag("bidirectional");
+  const auto options = given.options<T5>();
   T5Buckets{options};  // refuses what no table can have
   return options;
 }
@@ -129,7 +125,7 @@ constinit const Scheme kT5 = {
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a learned number per head and bucket of distances; long distances share buckets.",
     .paper = "Raffel et al. 2019, 1910.10683",
-    .parameters = kParameters,
+    .parameters = parameters_of<T5, InitialSeed>,
     .make = make,
     .weights = kWeights,
     .initial_weights = initial_weights,

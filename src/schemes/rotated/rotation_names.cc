@@ -6,37 +6,29 @@
 #include "sextant/schemes/rotated/rotary_yarn.h"
 
 namespace sextant {
-namespace {
 
-using namespace std::string_view_literals;
+std::string_view name_of(RotarySpan value) noexcept {
+  return enum_name(value, {"first", "last"});
+}
 
-template <>
-inline constexpr std::array kNames<RotarySpan> = {"first"sv, "last"sv};
-template <>
-inline constexpr std::array kNames<YarnForm> = {"released"sv, "paper"sv};
-template <>
-inline constexpr std::array kNames<SectionOrder> = {"sectioned"sv, "interleaved"sv};
-template <>
-inline constexpr std::array kNames<AxialOrder> = {"row_first"sv, "column_first"sv};
-template <>
-inline constexpr std::array kNames<AxialFrequencies> = {"per_axis"sv, "shared"sv};
-template <>
-inline constexpr std::array kNames<AxialCoordinates> = {"index"sv, "centered"sv};
+std::string_view name_of(YarnForm value) noexcept {
+  return enum_name(value, {"released", "paper"});
+}
 
-}  // namespace
+std::string_view name_of(SectionOrder value) noexcept {
+  return enum_name(value, {"sectioned", "interleaved"});
+}
 
-std::string_view name_of(RotarySpan value) noexcept { return name(value); }
-std::string_view name_of(YarnForm value) noexcept { return name(value); }
-std::string_view name_of(SectionOrder value) noexcept { return name(value); }
-std::string_view name_of(AxialOrder value) noexcept { return name(value); }
-std::string_view name_of(AxialFrequencies value) noexcept { return name(value); }
-std::string_view name_of(AxialCoordinates value) noexcept { return name(value); }
+std::string_view name_of(AxialOrder value) noexcept {
+  return enum_name(value, {"row_first", "column_first"});
+}
 
-template RotarySpan parse_name(std::string_view, std::string_view);
-template YarnForm parse_name(std::string_view, std::string_view);
-template SectionOrder parse_name(std::string_view, std::string_view);
-template AxialOrder parse_name(std::string_view, std::string_view);
-template AxialFrequencies parse_name(std::string_view, std::string_view);
-template AxialCoordinates parse_name(std::string_view, std::string_view);
+std::string_view name_of(AxialFrequencies value) noexcept {
+  return enum_name(value, {"per_axis", "shared"});
+}
+
+std::string_view name_of(AxialCoordinates value) noexcept {
+  return enum_name(value, {"index", "centered"});
+}
 
 }  // namespace sextant

@@ -9,10 +9,10 @@ namespace {
 TEST(AttentionNames, ReadBackAsWhatTheyName) {
   for (const Causal causal : {Causal::none, Causal::top_left, Causal::bottom_right,
                               Causal::at_offsets, Causal::at_lengths}) {
-    EXPECT_EQ(parse_causal(name_of(causal), "x"), causal);
+    EXPECT_EQ(parse_name<Causal>(name_of(causal), "x"), causal);
   }
   for (const Stage stage : {Stage::scores, Stage::capped, Stage::biased, Stage::probabilities}) {
-    EXPECT_EQ(parse_stage(name_of(stage), "x"), stage);
+    EXPECT_EQ(parse_name<Stage>(name_of(stage), "x"), stage);
   }
   EXPECT_EQ(name_of(Causal::bottom_right), "bottom_right");
   EXPECT_EQ(name_of(Stage::probabilities), "probabilities");
@@ -20,7 +20,7 @@ TEST(AttentionNames, ReadBackAsWhatTheyName) {
 
 TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
   try {
-    parse_causal("bottom-right", "--causal");
+    parse_name<Causal>("bottom-right", "--causal");
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
@@ -28,14 +28,14 @@ TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
                  "got 'bottom-right'");
   }
   try {
-    parse_stage("", "--stage");
+    parse_name<Stage>("", "--stage");
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "[--stage] must be one of scores, capped, biased, probabilities, got ''");
   }
   try {
-    parse_causal("\x1b[2J", "--causal");
+    parse_name<Causal>("\x1b[2J", "--causal");
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),

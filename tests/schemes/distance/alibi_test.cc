@@ -157,7 +157,7 @@ TEST(Alibi, NamesTheArgumentAtFault) {
 TEST(Alibi, DirectionsHaveNames) {
   EXPECT_EQ(name_of(BiasDirection::causal), "causal");
   EXPECT_EQ(name_of(static_cast<BiasDirection>(7)), "unknown");
-  EXPECT_EQ(parse_bias_direction("symmetric", "x"), BiasDirection::symmetric);
+  EXPECT_EQ(parse_name<BiasDirection>("symmetric", "x"), BiasDirection::symmetric);
 }
 
 }  // namespace

@@ -29,7 +29,5 @@ struct Alibi {
 DistanceBias alibi(const Alibi& options, std::int64_t length);
 
 std::string_view name_of(BiasDirection direction) noexcept;
-// Throws Error(where, ...) that lists the names.
-BiasDirection parse_bias_direction(std::string_view name, std::string_view where);
 
 }  // namespace sextant
