@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
-#include "core/option_checks.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/added/sinusoidal_positions.h"
-#include "schemes/rotated/frequencies.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
@@ -83,89 +82,30 @@ RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows)
           rotation.layout, rotation.first_channel};
 }
 
-Rotation checked_rotation(std::string_view scheme, const Rotary& common) {
+Rotation begun_rotation(std::string_view scheme, const Rotary& common) {
   Rotation rotation;
   rotation.scheme = scheme;
-  check_named(rotation.where("layout"), common.layout);
-  check_named(rotation.where("span"), common.span);
-  check_named(rotation.where("precision"), common.precision);
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  if (common.head_dim < 2 || common.head_dim > kMost) {
-    throw Error(rotation.where("head_dim"),
-                "must be 2 .. 2^30, got " + std::to_string(common.head_dim));
-  }
-  const std::int64_t dim = common.rotary_dim == 0 ? common.head_dim : common.rotary_dim;
-  if (dim < 2 || dim > common.head_dim || dim % 2 != 0) {
-    if (common.rotary_dim != 0) {
-      throw Error(
-          rotation.where("rotary_dim"),
-          "must be even, 2 .. " + std::to_string(common.head_dim) + ", got " + std::to_string(dim));
-    }
+  rotation.dim = common.rotary_dim == 0 ? common.head_dim : common.rotary_dim;
+  if (rotation.dim % 2 != 0) {
     throw Error(rotation.where("head_dim"),
                 "must be even unless rotary_dim is given, got " + std::to_string(common.head_dim));
   }
-  check_positive(rotation, "base", common.base);
-  check_threads(rotation.where("threads"), common.threads);
-  rotation.dim = dim;
-  rotation.first_channel = common.span == RotarySpan::last ? common.head_dim - dim : 0;
+  if (rotation.dim > common.head_dim) {
+    throw Error(rotation.where("rotary_dim"), "must be even, 2 .. " +
+                                                  std::to_string(common.head_dim) + ", got " +
+                                                  std::to_string(rotation.dim));
+  }
+  rotation.first_channel = common.span == RotarySpan::last ? common.head_dim - rotation.dim : 0;
   rotation.layout = common.layout;
   rotation.precision = common.precision;
   rotation.threads = common.threads;
   return rotation;
 }
 
-void check_positive(const Rotation& rotation, std::string_view option, double value) {
-  if (value > 0 && std::isfinite(value)) return;
-  throw Error(rotation.where(option), "must be a finite number above 0, got " + shortest(value));
-}
-
-void check_at_least(const Rotation& rotation, std::string_view option, std::int64_t value,
-                    std::int64_t least) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;
-  if (value >= least && value <= kMost) return;
-  throw Error(rotation.where(option),
-              "must be " + std::to_string(least) + " .. 2^53, got " + std::to_string(value));
-}
-
-void set_ladder(Rotation& rotation, double base, std::int64_t denominator) {
-  rotation.frequencies =
-      geometric_ladder(base, 0, 2, denominator, rotation.pairs(), rotation.where("base"));
-  rotation.framework = framework_powers(base, denominator, rotation.pairs());
-  for (float& frequency : rotation.framework) frequency = 1 / frequency;
-}
-
-void set_stretched_ladder(Rotation& rotation, double base, const WideFloat& stretch) {
-  const auto dim = static_cast<std::uint64_t>(rotation.dim);
-  const WideFloat log_base =
-      log(WideFloat(base)) + log(stretch) * WideFloat(static_cast<double>(dim)) / (dim - 2);
-  rotation.frequencies = geometric_ladder(log_base, 0, 2, rotation.dim, rotation.pairs());
-  rotation.framework = framework_powers(stretched_base(rotation, base, stretch.to_double()),
-                                        rotation.dim, rotation.pairs());
-  for (float& frequency : rotation.framework) frequency = 1 / frequency;
-}
-
-double stretched_base(const Rotation& rotation, double base, double stretch) noexcept {
-  const auto dim = static_cast<double>(rotation.dim);
-  return base * std::pow(stretch, dim / (dim - 2));
-}
-
-void check_more_than_one_pair(const Rotation& rotation) {
-  if (rotation.dim > 2) return;
-  throw Error(rotation.where("rotary_dim"), "must be above 2, got " + std::to_string(rotation.dim));
-}
-
-float framework_power(double base, std::int64_t numerator, std::int64_t denominator) noexcept {
-  const float exponent = static_cast<float>(numerator) / static_cast<float>(denominator);
-  const auto float_base = static_cast<double>(static_cast<float>(base));
-  return static_cast<float>(std::pow(float_base, static_cast<double>(exponent)));
-}
-
-std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count) {
-  std::vector<float> powers;
-  for (std::int64_t k = 0; k < count; ++k) {
-    powers.push_back(framework_power(base, 2 * k, denominator));
-  }
-  return powers;
+void set_ladder(Rotation& rotation, RotaryLadder ladder) {
+  rotation.frequencies = std::move(ladder.exact);
+  rotation.framework = std::move(ladder.framework);
+  rotation.amplitude = ladder.amplitude;
 }
 
 template <Floating T>
@@ -204,14 +144,6 @@ RotationFrequencies frequencies_of(const Rotation& rotation) {
     for (const WideFloat& f : rotation.frequencies) result.inv_freq.push_back(f.to_double());
   }
   return result;
-}
-
-std::int64_t length_of(std::span<const std::int64_t> positions, std::int64_t least) noexcept {
-  std::int64_t length = least;
-  for (const std::int64_t position : positions) {
-    if (position >= length) length = position + 1;
-  }
-  return length;
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                             \
