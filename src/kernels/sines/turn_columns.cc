@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/double_double.h"
 #include "kernels/simd/targets.h"
-#include "kernels/sines/double_double.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sines/turn_columns.cc"

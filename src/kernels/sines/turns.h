@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/sines/double_double.h"
-#include "kernels/sines/wide_float.h"
+#include "core/double_double.h"
+#include "core/wide_float.h"
 
 namespace sextant {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/option_checks.h"
+#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
-#include "kernels/sines/wide_float.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/random.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
-#include "kernels/sines/wide_float.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant {

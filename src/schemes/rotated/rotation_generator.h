@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
-#include "kernels/sines/wide_float.h"
 #include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/double_double.h"
 #include "kernels/rotate/turning.h"
-#include "kernels/sines/double_double.h"
 
 namespace sextant {
 namespace {
