@@ -90,7 +90,7 @@ RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows)
 // is -1. Frequencies and positions as checked.
 template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
-                   const Positions& positions, T* out);
+                   const kernels::Positions& positions, T* out);
 
 RotationFrequencies frequencies_of(const Rotation& rotation);
 

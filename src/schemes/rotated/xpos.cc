@@ -17,6 +17,8 @@
 namespace sextant {
 namespace {
 
+using kernels::Positions;
+
 constexpr std::int64_t kBlock = 64;
 constexpr std::int64_t kMost = std::int64_t{1} << 53;
 

@@ -9,7 +9,7 @@
 #include "core/double_double.h"
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 DoubleDouble at(const double* row, std::size_t part, std::size_t i) {
@@ -137,4 +137,4 @@ TEST(TurnColumns, FindsTheSuspiciousColumns) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

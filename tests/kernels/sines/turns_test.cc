@@ -10,7 +10,7 @@
 #include "reference/mpfr_number.h"
 #include "sextant/core/dtype.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 using reference::Number;
@@ -77,4 +77,4 @@ TEST(RoundTo, SeesTheLowHalfAtAMidpoint) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels
