@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/fields.h"
-#include "kernels/sines/wide_float.h"
+#include "core/wide_float.h"
 #include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant {

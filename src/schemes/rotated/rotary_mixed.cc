@@ -61,14 +61,15 @@ void check_ids(const Rotation& rotation, View<const std::int64_t> ids, std::int6
 template <Floating T>
 void fill_as_frameworks(std::span<const double> x, std::span<const double> y,
                         View<const std::int64_t> ids, T* cos, T* sin) {
-  static const Turns radian = turns_of(WideFloat(1.0));
+  static const kernels::Turns radian = kernels::turns_of(WideFloat(1.0));
   for (std::int64_t row = 0; row < ids.size(0); ++row) {
     for (std::size_t k = 0; k < x.size(); ++k) {
       float angle = static_cast<float>(ids(row, 0)) * static_cast<float>(x[k]);
       if (!y.empty()) angle += static_cast<float>(ids(row, 1)) * static_cast<float>(y[k]);
-      const SineAndCosine value = sine_and_cosine(radian, static_cast<double>(angle));
-      *cos++ = static_cast<T>(round_to<float>(value.cos));
-      *sin++ = static_cast<T>(round_to<float>(value.sin));
+      const kernels::SineAndCosine value =
+          kernels::sine_and_cosine(radian, static_cast<double>(angle));
+      *cos++ = static_cast<T>(kernels::round_to<float>(value.cos));
+      *sin++ = static_cast<T>(kernels::round_to<float>(value.sin));
     }
   }
 }
@@ -84,7 +85,7 @@ void fill_line(Rotation rotation, std::span<const double> x, View<const std::int
     rotation.frequencies.emplace_back(std::fabs(frequency));
   }
   const Tensor<std::int64_t> list = copy_of(ids);
-  const Positions positions{0, ids.size(0), std::as_const(list).data()};
+  const kernels::Positions positions{0, ids.size(0), std::as_const(list).data()};
   fill_rotation(rotation, all, true, positions, cos);
   fill_rotation(rotation, all, false, positions, sin);
   for (std::size_t k = 0; k < x.size(); ++k) {

@@ -15,6 +15,8 @@
 namespace sextant {
 namespace {
 
+using kernels::Positions;
+
 template <Floating T>
 void fill(const Rotation& rotation, const Positions& positions, RotationTable<T>& table) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(rotation.pairs()));
@@ -33,31 +35,31 @@ template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
                    const Positions& positions, T* out) {
   const auto width = static_cast<std::int64_t>(which.size());
-  std::vector<SineColumn> columns;
+  std::vector<kernels::SineColumn> columns;
   columns.reserve(which.size());
-  std::vector<Turns> turns;
+  std::vector<kernels::Turns> turns;
   std::vector<float> frequencies;
   for (const std::int32_t pair : which) {
     columns.push_back({pair < 0 ? -1 : static_cast<std::int32_t>(frequencies.size()), cosine});
     if (pair < 0) continue;
-    turns.push_back(turns_of(rotation.frequencies[pair]));
+    turns.push_back(kernels::turns_of(rotation.frequencies[pair]));
     frequencies.push_back(rotation.framework.empty() ? 0 : rotation.framework[pair]);
   }
   if (rotation.precision == Precision::exact) {
-    fill_sines(SineTable{turns, columns, rotation.amplitude}, positions, out, width,
-               rotation.threads);
+    kernels::fill_sines(kernels::SineTable{turns, columns, rotation.amplitude}, positions, out,
+                        width, rotation.threads);
     return;
   }
   const std::vector<std::int64_t> list = listed(positions);
-  fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns,
-                                            static_cast<float>(rotation.amplitude), list, out,
-                                            width, rotation.threads);
+  kernels::fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns,
+                                                     static_cast<float>(rotation.amplitude), list,
+                                                     out, width, rotation.threads);
 }
 
 // What exactness needs of the frequencies, and no NaN of a float32 one.
 void check_frequencies(const Rotation& rotation) {
   for (const WideFloat& frequency : rotation.frequencies) {
-    if (frequency.is_negative() || frequency.exponent() > Turns::kMaxExponent) {
+    if (frequency.is_negative() || frequency.exponent() > kernels::Turns::kMaxExponent) {
       throw Error(rotation.scheme,
                   "must keep every frequency at or below 2^64 radians per position, got " +
                       shortest(frequency.to_double()));

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
-#include "kernels/sines/wide_float.h"
 #include "schemes/rotated/ladder.h"
 #include "schemes/rotated/rotation_fields.h"
 #include "sextant/schemes/rotated/rotary.h"
@@ -77,7 +77,7 @@ RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows)
 // is -1. Frequencies and positions as checked.
 template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
-                   const Positions& positions, T* out);
+                   const kernels::Positions& positions, T* out);
 
 RotationFrequencies frequencies_of(const Rotation& rotation);
 

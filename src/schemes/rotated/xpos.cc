@@ -29,6 +29,8 @@ inline constexpr auto kFields<Xpos> = std::tuple_cat(
 
 namespace {
 
+using kernels::Positions;
+
 constexpr std::int64_t kBlock = 64;
 
 Rotation rotation_of(const Xpos& options) {
