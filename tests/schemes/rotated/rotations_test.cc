@@ -115,7 +115,7 @@ TEST(Rotations, ScoresDependOnTheDistanceOnly) {
     for (int i = 0; i < 2; ++i) {
       // A length of its own keeps schemes that depend on the longest position the same.
       SchemeRequest asked = request();
-      for (const SchemeParameter& parameter : scheme->parameters) {
+      for (const Option& parameter : scheme->parameters()) {
         if (parameter.name == "length") asked.parameters.emplace("length", "5000");
       }
       asked.positions = i == 0 ? kHere : kThere;
