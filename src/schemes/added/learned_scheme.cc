@@ -115,7 +115,7 @@ SchemeTable make(const SchemeRequest& request) {
 SchemeWeights initial_weights(const SchemeRequest& request) {
   const Parameters given(kLearned, request);
   const Learned options = options_of(given, request);
-  InitialWeights random(given, request);
+  NumpyRandom random(given.options<InitialSeed>().seed);
   SchemeWeights weights;
   if (options.file) {
     const LearnedPositions learned = LearnedPositions::load(*options.file, options.offset);
@@ -133,8 +133,9 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
                                           std::to_string(options.offset) + ", width " +
                                           std::to_string(request.width));
   }
-  weights.emplace("table",
-                  random.normal({last + options.offset + 1, request.width}, kInitialDeviation));
+  Tensor<double> table = Tensor<double>::uninitialized({last + options.offset + 1, request.width});
+  for (double& value : table.span()) value = kInitialDeviation * random.normal();
+  weights.emplace("table", std::move(table));
   return weights;
 }
 
