@@ -18,9 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/option_text.h"
-#include "sextant/core/error.h"
 #include "sextant/core/options.h"
+#include "sextant/core/parallel.h"
 
 namespace sextant {
 
@@ -35,6 +36,7 @@ inline constexpr NumberRange at_least_number(double least) {
   return {least, std::numeric_limits<double>::infinity()};
 }
 inline constexpr IntegerRange kSeeds{0, 0xffffffff};
+inline constexpr IntegerRange kThreads{0, kMostThreads};
 
 struct ByType {};  // the range of a flag, of an enum: all that the type has
 
@@ -122,10 +124,7 @@ OptionRange range_of(const Range& range) {
 template <class T, class Range>
 void check_value(const Range& range, std::string_view where, const T& value) {
   if constexpr (std::is_enum_v<T>) {
-    if (name_of(value) == "unknown") {
-      throw Error(
-          where, "must be one of the named values, got " + std::to_string(static_cast<int>(value)));
-    }
+    check_named(where, value);
   } else if constexpr (kIsList<T>) {
     std::visit(
         [&](const auto& each) {

@@ -1,7 +1,11 @@
 // Where training starts: random numbers by the parameter `seed`, the same on every machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "schemes/descriptors.h"
 #include "sextant/core/random.h"
@@ -18,27 +22,35 @@ inline constexpr auto kFields<InitialSeed> =
 
 namespace descriptors {
 
+// Of all weights of a scheme, set by name, one after the other. A size that may be any is 1.
 class InitialWeights {
  public:
   // Throws Error unless the request has 1 .. 2^20 heads.
-  InitialWeights(const Parameters& given, const SchemeRequest& request)
-      : random_(given.options<InitialSeed>().seed) {
-    check_range(kHeads, given.where("heads"), request.heads);
+  InitialWeights(const Scheme& scheme, const SchemeRequest& request)
+      : random_(Parameters(scheme, request).options<InitialSeed>().seed) {
+    check_range(kHeads, std::string(scheme.name) + ".heads", request.heads);
+    for (const auto& [name, sizes] : scheme.weight_sizes(request)) {
+      std::vector<std::int64_t> shape = sizes;
+      std::replace(shape.begin(), shape.end(), kAnySize, std::int64_t{1});
+      values_.emplace(name, Tensor<double>(Shape(shape)));
+    }
   }
 
-  Tensor<double> normal(const Shape& shape, double deviation) {
-    Tensor<double> values(shape);
-    for (double& value : values.span()) value = deviation * random_.normal();
-    return values;
+  void normal(const std::string& name, double deviation) {
+    for (double& value : values_.at(name).span()) value = deviation * random_.normal();
   }
-  Tensor<double> uniform(const Shape& shape, double least, double most) {
-    Tensor<double> values(shape);
-    for (double& value : values.span()) value = least + (most - least) * random_.uniform();
-    return values;
+  void uniform(const std::string& name, double least, double most) {
+    for (double& value : values_.at(name).span()) {
+      value = least + (most - least) * random_.uniform();
+    }
   }
+  void set(const std::string& name, double number) { values_.at(name).data()[0] = number; }
+
+  SchemeWeights take() { return std::move(values_); }
 
  private:
   NumpyRandom random_;
+  SchemeWeights values_;
 };
 
 }  // namespace descriptors

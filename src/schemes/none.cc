@@ -17,7 +17,7 @@ constinit const Scheme kNone = {
     .kind = SchemeKind::none,
     .idea = "Adds nothing: without a mask, attention does not depend on the order of the tokens.",
     .paper = "Haviv et al. 2022, 2203.16634; Kazemnejad et al. 2023, 2305.19466",
-    .parameters = {},
+    .parameters = parameters_of<>,
     .make = make,
 };
 

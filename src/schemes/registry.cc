@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/enum_names.h"
 #include "core/quoted_text.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
@@ -23,21 +24,7 @@ constexpr const Scheme* kSchemes[] = {
 }  // namespace
 
 std::string_view name_of(SchemeKind kind) noexcept {
-  switch (kind) {
-    case SchemeKind::none:
-      return "none";
-    case SchemeKind::added:
-      return "added";
-    case SchemeKind::rotated:
-      return "rotated";
-    case SchemeKind::distance_bias:
-      return "distance_bias";
-    case SchemeKind::indexed_bias:
-      return "indexed_bias";
-    case SchemeKind::content:
-      return "content";
-  }
-  return "none";
+  return enum_name(kind, {"none", "added", "rotated", "distance_bias", "indexed_bias", "content"});
 }
 
 std::span<const Scheme* const> schemes() noexcept { return kSchemes; }
@@ -133,12 +120,31 @@ const SchemeWeights& Parameters::weights() const {
   return initial_;
 }
 
+const Tensor<double>& Parameters::weight(std::string_view name) const {
+  if (sizes_.empty()) sizes_ = scheme_.weight_sizes(request_);
+  const auto known = sizes_.find(name);
+  if (known == sizes_.end()) throw Error(where(name), "is not a weight of this scheme");
+  return weight_of(name, known->second);
+}
+
 const Tensor<double>& Parameters::weight(std::string_view name, const Shape& shape) const {
+  return weight_of(name, {shape.begin(), shape.end()});
+}
+
+const Tensor<double>& Parameters::weight_of(std::string_view name,
+                                            std::span<const std::int64_t> sizes) const {
   const auto known = weights().find(std::string(name));
   if (known == weights().end()) throw Error(where(name), "is not a weight of this scheme");
-  if (known->second.shape() != shape) {
-    throw Error(where(name), "must be of shape " + shape.to_string() + ", got " +
-                                 known->second.shape().to_string());
+  const Shape& found = known->second.shape();
+  const auto fits = [](std::int64_t size, std::int64_t wanted) {
+    return wanted == kAnySize || size == wanted;
+  };
+  if (!std::equal(found.begin(), found.end(), sizes.begin(), sizes.end(), fits)) {
+    std::string wanted;
+    for (const std::int64_t size : sizes) {
+      wanted += (wanted.empty() ? "[" : ", ") + (size == kAnySize ? "any" : std::to_string(size));
+    }
+    throw Error(where(name), "must be of shape " + wanted + "], got " + found.to_string());
   }
   for (const double value : std::as_const(known->second).span()) {
     if (!std::isfinite(value)) throw Error(where(name), "must be finite");

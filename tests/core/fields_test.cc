@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/enum_names.h"
+#include "core/option_json.h"
 
 namespace sextant {
 
@@ -173,6 +173,20 @@ TEST(Fields, RangesCheckTexts) {
               check_range(OptionRange(ChoiceRange{{"a", "b"}}), "x", "c");
             }),
             "[x] must be one of a, b, got 'c'");
+}
+
+TEST(Fields, RangesAreTypedInJson) {
+  std::vector<std::string> texts;
+  for (const Option& option : options_of(Basket{})) texts.push_back(json_of(option.range).dump());
+  EXPECT_THAT(texts,
+              ElementsAre(R"({"type":"choice","names":["apple","pear"]})", R"({"type":"flag"})",
+                          R"({"type":"integer","least":2,"most":1048576,"multiple_of":2})",
+                          R"({"type":"integer","least":0,"most":4294967295})",
+                          R"({"type":"number","least":0.0,"below":1.0})",
+                          R"({"type":"number","above":0.0})", R"({"type":"text"})",
+                          R"({"type":"list","each":{"type":"number","above":0.0}})",
+                          R"({"type":"integer","least":1})"));
+  EXPECT_EQ(json_of(kFinite).dump(), R"({"type":"number"})");
 }
 
 }  // namespace

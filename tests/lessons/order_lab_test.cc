@@ -144,7 +144,7 @@ TEST(OrderLab, ShowsOrderWithEveryScheme) {
     // Masks say what is seen and not where it stands.
     if (scheme->name.ends_with("_mask") || scheme->name == "window") continue;
     const bool needs_a_file = std::ranges::any_of(
-        scheme->parameters, [](const SchemeParameter& p) { return p.default_text.empty(); });
+        scheme->parameters(), [](const Option& p) { return p.default_text.empty(); });
     if (needs_a_file) continue;
     const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, std::string(scheme->name));
     EXPECT_FALSE(verdict.same) << scheme->name;

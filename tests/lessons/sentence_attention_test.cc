@@ -36,8 +36,8 @@ std::vector<std::string> ready_schemes() {
   for (const Scheme* scheme : schemes()) {
     // Masks say what is seen and not where it stands.
     if (scheme->name.ends_with("_mask") || scheme->name == "window") continue;
-    if (std::ranges::none_of(scheme->parameters,
-                             [](const SchemeParameter& p) { return p.default_text.empty(); })) {
+    if (std::ranges::none_of(scheme->parameters(),
+                             [](const Option& p) { return p.default_text.empty(); })) {
       names.emplace_back(scheme->name);
     }
   }

@@ -122,8 +122,8 @@ void expect_golden(Case& golden) {
 bool has_both_precisions(const Case& golden) {
   if (golden.request.parameters.contains("coordinates")) return false;
   const Scheme& scheme = find_scheme(golden.scheme);
-  return std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
-                     [](const SchemeParameter& p) { return p.name == "precision"; });
+  return std::ranges::any_of(scheme.parameters(),
+                             [](const Option& p) { return p.name == "precision"; });
 }
 
 TEST(GoldenValues, AgreeWithFrameworksInBothPrecisions) {

@@ -37,7 +37,7 @@ SchemeRequest request(std::map<std::string, std::string> parameters = {}) {
 }
 
 std::string_view name_in(const Scheme* scheme) { return scheme->name; }
-std::string_view name_in(const SchemeParameter& parameter) { return parameter.name; }
+std::string_view name_in(const Option& parameter) { return parameter.name; }
 
 std::string message_of(const std::function<void()>& call) {
   try {
@@ -51,7 +51,7 @@ std::string message_of(const std::function<void()>& call) {
 // What a parameter that must be given is given, by its name.
 std::map<std::string, std::string> required_of(const Scheme& scheme) {
   std::map<std::string, std::string> given;
-  for (const SchemeParameter& parameter : scheme.parameters) {
+  for (const Option& parameter : scheme.parameters()) {
     if (!parameter.default_text.empty()) continue;
     EXPECT_EQ(parameter.name, "file") << "of " << scheme.name << ": say here what to give";
     const std::string path = ::testing::TempDir() + "sextant-scheme-table.npy";
@@ -101,9 +101,9 @@ TEST(Schemes, DescribeThemselves) {
     EXPECT_FALSE(scheme->idea.empty());
     EXPECT_FALSE(scheme->paper.empty());
     EXPECT_NE(scheme->make, nullptr);
-    for (const SchemeParameter& parameter : scheme->parameters) {
+    for (const Option& parameter : scheme->parameters()) {
       EXPECT_FALSE(parameter.name.empty());
-      EXPECT_FALSE(parameter.range.empty()) << parameter.name;
+      EXPECT_FALSE(parameter.allowed().empty()) << parameter.name;
       EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
     }
   }
@@ -117,7 +117,7 @@ TEST(Schemes, AnUnknownNameIsAnsweredWithTheKnownOnes) {
 
 TEST(Schemes, AnUnknownParameterIsAnsweredWithTheKnownOnes) {
   for (const Scheme* scheme : schemes()) {
-    const std::string known = listed(scheme->parameters);
+    const std::string known = listed(scheme->parameters());
     EXPECT_EQ(message_of([&] {
                 scheme->make(request({{"no\nsuch", "1"}}));
               }),
@@ -129,7 +129,7 @@ TEST(Schemes, AnUnknownParameterIsAnsweredWithTheKnownOnes) {
 
 TEST(Schemes, AParameterWithoutDefaultMustBeGiven) {
   for (const Scheme* scheme : schemes()) {
-    for (const SchemeParameter& parameter : scheme->parameters) {
+    for (const Option& parameter : scheme->parameters()) {
       if (!parameter.default_text.empty()) continue;
       std::map<std::string, std::string> others = required_of(*scheme);
       others.erase(std::string(parameter.name));
@@ -156,10 +156,19 @@ TEST(Schemes, MakeTheTableOfTheirKind) {
     }
     // The defaults as they are listed are the defaults that are taken.
     std::map<std::string, std::string> spelled = required_of(*scheme);
-    for (const SchemeParameter& parameter : scheme->parameters) {
+    for (const Option& parameter : scheme->parameters()) {
       spelled.emplace(parameter.name, parameter.default_text);
     }
     EXPECT_NO_THROW(scheme->make(request(spelled)));
+  }
+}
+
+TEST(Schemes, OfOneIdRefuseSeveral) {
+  for (const char* name : {"learned", "sinusoidal", "timestep"}) {
+    SchemeRequest asked = request();
+    asked.axes = 2;
+    EXPECT_EQ(message_of([&] { find_scheme(name).make(asked); }),
+              "[" + std::string(name) + ".positions] must have one id per token, got 2");
   }
 }
 

@@ -205,10 +205,10 @@ template void write_form<float16>(const SchemeForm&, const TableNames&, const Ou
 Json resolved_parameters(const Scheme& scheme,
                          const std::map<std::string, std::string>& parameters) {
   Json json = Json::object();
-  for (const SchemeParameter& parameter : scheme.parameters) {
+  for (const Option& parameter : scheme.parameters()) {
     const std::string name(parameter.name);
     const auto given = parameters.find(name);
-    json[name] = given == parameters.end() ? std::string(parameter.default_text) : given->second;
+    json[name] = given == parameters.end() ? parameter.default_text : given->second;
   }
   return json;
 }

@@ -2,12 +2,10 @@
 #include "options/scheme_choice.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "options/options.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/core/safetensors.h"
 
 namespace sextant::app {
@@ -17,65 +15,6 @@ std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
-}
-
-std::vector<std::string> split_bars(std::string_view range) {
-  constexpr std::string_view kBar = " | ";
-  std::vector<std::string> names;
-  while (true) {
-    const auto bar = range.find(kBar);
-    names.emplace_back(range.substr(0, bar));
-    if (bar == std::string_view::npos) return names;
-    range.remove_prefix(bar + kBar.size());
-  }
-}
-
-bool is_name(std::string_view range) {
-  return range != "finite" && range.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_/-") ==
-                                  std::string_view::npos;
-}
-
-// What a range says of the text alone: one of its names, a whole number, a real one. Bounds that
-// depend on sizes are the scheme's own matter, and so are ranges in other words.
-void check_one(std::string_view range, const std::string& value, const std::string& where) {
-  if (range.find("..") != std::string_view::npos) {
-    parse_integer(value, where, -kMostInteger, kMostInteger);
-  } else if (range == "finite" || range.starts_with("> ")) {
-    const double number = parse_double(value, where);
-    if (std::isfinite(number) && (range != "> 0" || number > 0)) return;
-    throw Error(where, "must be " + std::string(range) + (range == "finite" ? "" : " and finite") +
-                           ", got " + value);
-  }
-}
-
-// "a | b | 1 ..": names and what else may stand there.
-void check_value(const SchemeParameter& parameter, const std::string& value,
-                 const std::string& where) {
-  const std::string_view range = parameter.range;
-  const std::string_view standard = parameter.default_text;
-  // Lists, and ranges of several conditions, are read by the scheme alone; so are real numbers
-  // between bounds.
-  if (standard.find(',') != std::string_view::npos) return;
-  if (range.find_first_of(",;[.(") != std::string_view::npos && range.find(" .. ") == range.npos &&
-      !range.ends_with(" ..")) {
-    return;
-  }
-  if (range.find_first_of(",;[(") != std::string_view::npos && !range.starts_with("even, ")) return;
-  if (standard.find('.') != std::string_view::npos) return;
-  const auto choices = split_bars(range);
-  if (choices.size() == 1) return check_one(range, value, where);
-  for (const std::string& choice : choices) {
-    if (is_name(choice)) {
-      if (choice == value) return;
-      continue;
-    }
-    try {
-      return check_one(choice, value, where);
-    } catch (const Error&) {
-      continue;  // another one may fit
-    }
-  }
-  throw Error(where, "must be one of " + listed(choices) + ", got '" + value + "'");
 }
 
 // The names of all schemes that are not refused, one line per kind.
@@ -122,7 +61,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
   std::vector<std::string> done;
   for (const Scheme* candidate : schemes()) {
     if (refusal != nullptr && !refusal(*candidate).empty()) continue;
-    for (const SchemeParameter& parameter : candidate->parameters) {
+    for (const Option& parameter : candidate->parameters()) {
       const std::string name(parameter.name);
       if (std::find(done.begin(), done.end(), name) != done.end()) continue;
       done.push_back(name);
@@ -152,12 +91,13 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
 void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,
                       const std::string& where) {
   std::vector<std::string> known;
-  for (const SchemeParameter& parameter : scheme.parameters) {
+  for (const Option& parameter : scheme.parameters()) {
     known.push_back(option_name(parameter.name));
     const std::string place = std::string(scheme.name) + "." + std::string(parameter.name);
     const auto given = parameters.find(std::string(parameter.name));
     if (given != parameters.end()) {
-      check_value(parameter, given->second, place);
+      if (given->second == parameter.unset) continue;
+      check_range(parameter.range, place, given->second);
     } else if (parameter.default_text.empty()) {
       throw Error(place,
                   "must be given with " + known.back() + ": " + std::string(parameter.meaning));

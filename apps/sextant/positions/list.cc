@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "core/option_json.h"
 #include "options/scheme_choice.h"
 #include "sextant/schemes/scheme.h"
 #include "streams/console.h"
@@ -22,12 +23,14 @@ Json json_of(const Scheme& scheme) {
   json["idea"] = scheme.idea;
   json["paper"] = scheme.paper;
   json["parameters"] = Json::array();
-  for (const SchemeParameter& parameter : scheme.parameters) {
+  for (const Option& parameter : scheme.parameters()) {
     Json entry;
     entry["name"] = parameter.name;
     entry["option"] = option_name(parameter.name);
     entry["default"] = parameter.default_text.empty() ? Json() : Json(parameter.default_text);
-    entry["range"] = parameter.range;
+    entry["range"] = parameter.allowed();
+    entry["values"] = sextant::json_of(parameter.range);
+    if (!parameter.unset.empty()) entry["unset"] = parameter.unset;
     entry["meaning"] = parameter.meaning;
     json["parameters"].push_back(std::move(entry));
   }
@@ -73,13 +76,12 @@ std::string page_of_scheme(const Scheme& scheme) {
   std::string text = std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) + ": " +
                      std::string(meaning_of(scheme.kind)) + ")\n";
   text += indented(scheme.idea, 2) + indented(scheme.paper, 2);
-  if (!scheme.parameters.empty()) text += "\nParameters:\n";
-  for (const SchemeParameter& parameter : scheme.parameters) {
+  if (!scheme.parameters().empty()) text += "\nParameters:\n";
+  for (const Option& parameter : scheme.parameters()) {
     std::string line = option_name(parameter.name) + ": " + std::string(parameter.meaning);
-    line += " (" + std::string(parameter.range);
-    line += parameter.default_text.empty()
-                ? "; must be given)"
-                : "; default " + std::string(parameter.default_text) + ")";
+    line += " (" + parameter.allowed();
+    line += parameter.default_text.empty() ? "; must be given)"
+                                           : "; default " + parameter.default_text + ")";
     text += indented(line, 2);
   }
   if (!scheme.weights.empty()) text += "\nWeights, which --scheme-weights FILE gives:\n";

@@ -77,9 +77,8 @@ constexpr std::string_view kInFull[] = {"none", "sinusoidal", "rotary"};
 std::vector<const Scheme*> shown_schemes() {
   std::vector<const Scheme*> shown;
   for (const Scheme* scheme : schemes()) {
-    const bool complete = std::none_of(
-        scheme->parameters.begin(), scheme->parameters.end(),
-        [](const SchemeParameter& parameter) { return parameter.default_text.empty(); });
+    const bool complete = std::ranges::none_of(
+        scheme->parameters(), [](const Option& option) { return option.default_text.empty(); });
     if (complete) shown.push_back(scheme);
   }
   std::stable_sort(shown.begin(), shown.end(),

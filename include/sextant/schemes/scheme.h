@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "sextant/core/options.h"
 #include "sextant/core/tensor.h"
@@ -31,6 +33,10 @@ struct SchemeWeight {
   std::string_view meaning;  // one line
 };
 using SchemeWeights = std::map<std::string, Tensor<double>>;  // by name
+
+// The sizes of the axes of weights, by name.
+using WeightSizes = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+inline constexpr std::int64_t kAnySize = -1;  // whoever makes the weight decides
 
 // A request for the table of a scheme.
 struct SchemeRequest {
@@ -62,12 +68,13 @@ struct Scheme {
   SchemeTable (*make)(
       const SchemeRequest& request);  // in float64; throws Error for a bad or unknown parameter
 
-  // For schemes with weights: the weights, their initial values (random by the parameter `seed`),
-  // and the loss's gradient of each weight from that of the table: [position, width] for added
-  // tables, [heads, distances] for distance biases, [heads, position, pairs] of the angles for
-  // rotations (rotary_mixed_angle_gradient()), and for the others the list of numbers that
-  // attention_backward() makes, [1, n].
+  // For schemes with weights: the weights, their sizes for a request, their initial values (random
+  // by the parameter `seed`), and the loss's gradient of each weight from that of the table:
+  // [position, width] for added tables, [heads, distances] for distance biases, [heads, position,
+  // pairs] of the angles for rotations (rotary_mixed_angle_gradient()), and for the others the list
+  // of numbers that attention_backward() makes, [1, n].
   std::span<const SchemeWeight> weights = {};
+  WeightSizes (*weight_sizes)(const SchemeRequest& request) = nullptr;
   SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;
   SchemeWeights (*backward)(const SchemeRequest& request, View<const double> gradient) = nullptr;
 

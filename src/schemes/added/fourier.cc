@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/enum_names.h"
-#include "core/option_checks.h"
+#include "core/fields.h"
 #include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
@@ -21,6 +20,23 @@ namespace {
 using kernels::SineAndCosine;
 
 constexpr double kMost = 0x1p53;
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<NerfFeatures> =
+    std::tuple{field(&NerfFeatures::levels, "levels", IntegerRange{1, 64}, "powers of two"),
+               field(&NerfFeatures::pi, "pi", "sines of 2^l pi x, instead of 2^l x"),
+               field(&NerfFeatures::input, "input", "where the coordinates themselves stand")};
+
+template <>
+inline constexpr auto kFields<BandFeatures> =
+    std::tuple{field(&BandFeatures::bands, "bands", IntegerRange{1, 1 << 20}, "frequencies"),
+               field(&BandFeatures::max_frequency, "max_frequency", NumberRange{-kMost, kMost},
+                     "the last frequency is pi times half of this"),
+               field(&BandFeatures::input, "input", "where the coordinates themselves stand")};
+
+namespace {
 
 void check_matrix(std::string_view where, View<const double> values, std::string_view shape) {
   if (values.rank() != 2 || values.size(1) < 1) {
@@ -100,7 +116,6 @@ Places places_of(SinusoidalLayout layout, std::int64_t k, std::int64_t features)
 template <Floating T, class Fill>
 Tensor<T> with_input(View<const double> coordinates, std::int64_t features, FourierInput input,
                      const Fill& fill) {
-  check_named("fourier.input", input);
   const std::int64_t axes = coordinates.size(1);
   const std::int64_t width = features + (input == FourierInput::none ? 0 : axes);
   check_size(coordinates.size(0), width);
@@ -127,9 +142,7 @@ Tensor<double> gaussian_frequencies(std::int64_t axes, std::int64_t features, do
                 "must be 1 or more and times axes at most 2^40, got " + std::to_string(features) +
                     " for " + std::to_string(axes) + " axes");
   }
-  if (!std::isfinite(scale)) {
-    throw Error("gaussian_frequencies.scale", "must be finite, got " + shortest(scale));
-  }
+  check_range(kFinite, "gaussian_frequencies.scale", scale);
   Tensor<double> frequencies = Tensor<double>::uninitialized({axes, features});
   NumpyRandom random(seed);
   for (double& frequency : frequencies.span()) frequency = random.normal() * scale;
@@ -181,9 +194,7 @@ Tensor<double> fourier_backward(View<const double> coordinates, View<const doubl
 template <Floating T>
 Tensor<T> nerf_features(const NerfFeatures& options, View<const double> coordinates) {
   check_matrix("fourier.coordinates", coordinates, "[rows, axes]");
-  if (options.levels < 1 || options.levels > 64) {
-    throw Error("nerf_features.levels", "must be 1 .. 64, got " + std::to_string(options.levels));
-  }
+  check_fields("nerf_features", options);
   const std::int64_t axes = coordinates.size(1);
   return with_input<T>(
       coordinates, 2 * axes * options.levels, options.input, [&](std::int64_t row, T* to) {
@@ -203,14 +214,7 @@ Tensor<T> nerf_features(const NerfFeatures& options, View<const double> coordina
 template <Floating T>
 Tensor<T> band_features(const BandFeatures& options, View<const double> coordinates) {
   check_matrix("fourier.coordinates", coordinates, "[rows, axes]");
-  constexpr std::int64_t kMostBands = 1 << 20;
-  if (options.bands < 1 || options.bands > kMostBands) {
-    throw Error("band_features.bands", "must be 1 .. 2^20, got " + std::to_string(options.bands));
-  }
-  if (!(std::fabs(options.max_frequency) <= kMost)) {
-    throw Error("band_features.max_frequency",
-                "must be finite and within +-2^53, got " + shortest(options.max_frequency));
-  }
+  check_fields("band_features", options);
   const std::int64_t axes = coordinates.size(1);
   const std::int64_t half = axes * options.bands;
   return with_input<T>(coordinates, 2 * half, options.input, [&](std::int64_t row, T* to) {

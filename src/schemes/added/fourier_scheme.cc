@@ -1,52 +1,65 @@
 // How Fourier features present themselves in the list of schemes: ids become coordinates in
 // [-1, 1].
-#include <algorithm>
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "core/quoted_text.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/descriptors.h"
+#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/added/fourier.h"
 
-namespace sextant::descriptors {
+namespace sextant {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"form", "gaussian", "gaussian | nerf | nerf_pi | bands",
-     "random frequencies, powers of two, powers of two times pi, or evenly spaced ones"},
-    {"scale", "1", "finite", "deviation of the random frequencies"},
-    {"seed", "0", "0 .. 4294967295", "of the random frequencies"},
-    {"layout", "cos_first", "cos_first | half_split | interleaved",
-     "of form gaussian: the order of sines and cosines"},
-    {"max_frequency", "10", "finite", "of form bands: the last frequency is pi times half of this"},
-    {"input", "none", "none | first | last",
-     "of the other forms: whether and where the coordinates themselves are included"},
-    {"length", "auto", "auto or >= 1",
-     "ids per axis: id p becomes (2 p + 1) / length - 1; auto: up to the last id"},
+enum class Form { gaussian, nerf, nerf_pi, bands };
+std::string_view name_of(Form form) noexcept {
+  return enum_name(form, {"gaussian", "nerf", "nerf_pi", "bands"});
+}
+
+struct Fourier {
+  Form form = Form::gaussian;
+  double scale = 1;
+  std::uint32_t seed = 0;
+  SinusoidalLayout layout = SinusoidalLayout::cos_first;
+  double max_frequency = 10;
+  FourierInput input = FourierInput::none;
+  std::optional<std::int64_t> length;
 };
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<Fourier> = std::tuple{
+    field(&Fourier::form, "form",
+          "random frequencies, powers of two, powers of two times pi, or evenly spaced ones"),
+    field(&Fourier::scale, "scale", kFinite, "of gaussian: deviation of the random frequencies"),
+    field(&Fourier::seed, "seed", kSeeds, "of gaussian: of the random frequencies"),
+    field(&Fourier::layout, "layout", "of gaussian: the order of sines and cosines"),
+    field(&Fourier::max_frequency, "max_frequency", NumberRange{-0x1p53, 0x1p53},
+          "of bands: the last frequency is pi times half of this"),
+    field(&Fourier::input, "input", "whether and where the coordinates themselves are included")
+        .further("none for gaussian"),
+    field(&Fourier::length, "length", at_least(1),
+          "ids per axis: id p becomes (2p + 1) / length - 1; auto: up to the last id")};
+
+namespace descriptors {
+namespace {
 
 constexpr SchemeWeight kWeights[] = {
     {"frequencies", "[axes, width / 2]", "of form gaussian: turns per unit of a coordinate"},
 };
 
-Tensor<double> coordinates_of(const Parameters& given, const SchemeRequest& request) {
+Fourier options_of(const SchemeRequest& request) {
+  return Parameters(kFourier, request).options<Fourier>();
+}
+
+Tensor<double> coordinates_of(const Fourier& options, const SchemeRequest& request) {
   listed_positions(request.positions, "fourier.positions");
   Tensor<double> coordinates = Tensor<double>::uninitialized({request.rows(), request.axes});
   for (std::int64_t axis = 0; axis < request.axes; ++axis) {
-    std::int64_t length = 0;
-    if (given.text("length") == "auto") {
-      for (auto i = static_cast<std::size_t>(axis); i < request.positions.size();
-           i += static_cast<std::size_t>(request.axes))
-        length = std::max(length, request.positions[i]);
-      ++length;
-    } else {
-      length = given.integer("length");
-    }
-    if (length < 1) {
-      throw Error(given.where("length"), "must be 1 or more, got " + std::to_string(length));
-    }
+    const std::int64_t length =
+        options.length.value_or(least_side(request.positions, request.axes, axis));
     for (std::int64_t row = 0; row < request.rows(); ++row) {
       const std::int64_t id =
           request.positions[static_cast<std::size_t>(row * request.axes + axis)];
@@ -54,18 +67,6 @@ Tensor<double> coordinates_of(const Parameters& given, const SchemeRequest& requ
     }
   }
   return coordinates;
-}
-
-FourierInput input_of(const Parameters& given) {
-  for (const FourierInput input : {FourierInput::none, FourierInput::first, FourierInput::last}) {
-    if (given.text("input") == name_of(input)) return input;
-  }
-  throw Error(given.where("input"),
-              "must be one of none, first, last, got " + quoted_text(given.text("input")));
-}
-
-SinusoidalLayout layout_of(const Parameters& given) {
-  return parse_name<SinusoidalLayout>(given.text("layout"), given.where("layout"));
 }
 
 // Frequencies per axis of a width that has room for no others.
@@ -79,65 +80,50 @@ std::int64_t frequencies_of(const SchemeRequest& request, std::int64_t axes, boo
   return rest / (2 * axes);
 }
 
-bool is_gaussian(const Parameters& given) {
-  const std::string& form = given.text("form");
-  for (const char* known : {"gaussian", "nerf", "nerf_pi", "bands"}) {
-    if (form == known) return form == "gaussian";
-  }
-  throw Error(given.where("form"),
-              "must be one of gaussian, nerf, nerf_pi, bands, got " + quoted_text(form));
-}
-
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kFourier, request);
+  const Fourier options = options_of(request);
   SchemeWeights weights;
-  if (!is_gaussian(given)) {
-    weights.emplace("frequencies", Tensor<double>({request.axes, request.width / 2}));
-    return weights;  // of these forms nothing is learned
-  }
-  const std::int64_t seed = given.integer("seed");
-  if (seed < 0 || seed > 0xffffffff) {
-    throw Error(given.where("seed"), "must be 0 .. 2^32 - 1, got " + std::to_string(seed));
-  }
   weights.emplace("frequencies",
-                  gaussian_frequencies(request.axes, frequencies_of(request, 1, false),
-                                       given.number("scale"), static_cast<std::uint32_t>(seed)));
+                  options.form == Form::gaussian
+                      ? gaussian_frequencies(request.axes, frequencies_of(request, 1, false),
+                                             options.scale, options.seed)
+                      : Tensor<double>({request.axes, request.width / 2}));  // nothing is learned
   return weights;
 }
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kFourier, request);
-  const bool gaussian = is_gaussian(given);
-  const Tensor<double> coordinates = coordinates_of(given, request);
-  const FourierInput input = input_of(given);
-  const SinusoidalLayout layout = layout_of(given);
-  if (gaussian) {
-    if (input != FourierInput::none) {
+  const auto options = given.options<Fourier>();
+  const Tensor<double> coordinates = coordinates_of(options, request);
+  if (options.form == Form::gaussian) {
+    if (options.input != FourierInput::none) {
       throw Error(given.where("input"),
-                  "must be none for form gaussian, got " + std::string(name_of(input)));
+                  "must be none for form gaussian, got " + std::string(name_of(options.input)));
     }
     const Shape shape{request.axes, frequencies_of(request, 1, false)};
-    return fourier_features<double>(coordinates, given.weight("frequencies", shape), layout);
+    return fourier_features<double>(coordinates, given.weight("frequencies", shape),
+                                    options.layout);
   }
-  const std::int64_t n = frequencies_of(request, request.axes, input != FourierInput::none);
-  if (given.text("form") == "bands") {
-    return band_features<double>({n, given.number("max_frequency"), input}, coordinates);
+  const std::int64_t n = frequencies_of(request, request.axes, options.input != FourierInput::none);
+  if (options.form == Form::bands) {
+    return band_features<double>({n, options.max_frequency, options.input}, coordinates);
   }
-  return nerf_features<double>({n, given.text("form") == "nerf_pi", input}, coordinates);
+  return nerf_features<double>({n, options.form == Form::nerf_pi, options.input}, coordinates);
 }
 
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
-  return Parameters(kFourier, request).text("length") == "auto" ? length : 0;
+  return options_of(request).length ? 0 : length;
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kFourier, request);
-  SchemeWeights result;
-  if (!is_gaussian(given)) return initial_weights(request);
+  const auto options = given.options<Fourier>();
+  if (options.form != Form::gaussian) return initial_weights(request);
   const Shape shape{request.axes, frequencies_of(request, 1, false)};
+  SchemeWeights result;
   result.emplace("frequencies",
-                 fourier_backward(coordinates_of(given, request),
-                                  given.weight("frequencies", shape), layout_of(given), gradient));
+                 fourier_backward(coordinates_of(options, request),
+                                  given.weight("frequencies", shape), options.layout, gradient));
   return result;
 }
 
@@ -150,7 +136,7 @@ constinit const Scheme kFourier = {
         "Adds sines and cosines of real coordinates at random, doubling or evenly spaced "
         "frequencies.",
     .paper = "Tancik et al. 2020, 2006.10739; Mildenhall et al. 2020, 2003.08934",
-    .parameters = kParameters,
+    .parameters = parameters_of<Fourier>,
     .make = make,
     .weights = kWeights,
     .initial_weights = initial_weights,
@@ -158,4 +144,5 @@ constinit const Scheme kFourier = {
     .length_class = length_class,
 };
 
-}  // namespace sextant::descriptors
+}  // namespace descriptors
+}  // namespace sextant

@@ -1,28 +1,42 @@
 // How learned positions present themselves in the list of schemes: a table from a file or among the
 // weights.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "schemes/descriptors.h"
+#include "schemes/ids/grid.h"
+#include "schemes/initial_weights.h"
 #include "sextant/core/error.h"
-#include "sextant/core/random.h"
 #include "sextant/schemes/added/learned.h"
 
-namespace sextant::descriptors {
+namespace sextant {
+namespace {
+
+struct Learned {
+  std::optional<std::string> file;
+  std::int64_t offset = 0;
+  bool clamp = false;
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<Learned> = std::tuple{
+    field(&Learned::file, "file", TextRange{"a .npy file [rows, width] of floats"},
+          "the trained table; none: the weights if given, else initial values")
+        .unset("none"),
+    field(&Learned::offset, "offset", at_least(0),
+          "the row of position 0: fairseq, RoBERTa, BART and OPT keep two rows, offset 2")
+        .further("below the rows of the table"),
+    field(&Learned::clamp, "clamp",
+          "positions beyond the last row use the last row, as Marian's do")};
+
+namespace descriptors {
 namespace {
 
 constexpr double kInitialDeviation = 0.02;  // BERT's
-
-constexpr SchemeParameter kParameters[] = {
-    {"file", "none", "none | a .npy file [rows, width]",
-     "the trained table; none: the weights if given, else initial values"},
-    {"offset", "0", "0 .. rows - 1",
-     "the row of position 0: fairseq, RoBERTa, BART and OPT keep two rows, offset 2"},
-    {"clamp", "no", "yes | no", "positions beyond the last row use the last row, as Marian's"},
-    {"seed", "0", "0 .. 4294967295", "of the initial table"},
-};
 
 constexpr SchemeWeight kWeights[] = {
     {"table", "[rows, width]", "one vector per row; position p uses row p + offset"},
@@ -30,8 +44,6 @@ constexpr SchemeWeight kWeights[] = {
 
 // Most numbers of a table that is made for a few of its rows: 2 GiB.
 constexpr std::int64_t kMostMade = std::int64_t{1} << 28;
-
-bool has_file(const Parameters& given) { return given.text("file") != "none"; }
 
 std::int64_t last_of(std::span<const std::int64_t> positions) {
   std::int64_t last = 0;
@@ -51,10 +63,16 @@ const Tensor<double>& table_of(const Parameters& given, const SchemeRequest& req
   return given.weight("table", {rows, request.width});
 }
 
-SchemeTable from_weights(const Parameters& given, const SchemeRequest& request) {
+Learned options_of(const Parameters& given, const SchemeRequest& request) {
+  check_one_id(request, kLearned.name);
+  return given.options<Learned>();
+}
+
+SchemeTable from_weights(const Parameters& given, const Learned& options,
+                         const SchemeRequest& request) {
   const Tensor<double>& table = table_of(given, request);
   const std::vector<std::int64_t> rows =
-      learned_rows(request.positions, table.size(0), given.integer("offset"), given.flag("clamp"));
+      learned_rows(request.positions, table.size(0), options.offset, options.clamp);
   Tensor<double> out =
       Tensor<double>::uninitialized({static_cast<std::int64_t>(rows.size()), request.width});
   double* to = out.data();
@@ -66,22 +84,23 @@ SchemeTable from_weights(const Parameters& given, const SchemeRequest& request) 
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kLearned, request);
-  if (!has_file(given)) {
+  const Learned options = options_of(given, request);
+  if (!options.file) {
     const std::int64_t last = last_of(request.positions);
     const std::int64_t most = kMostMade / std::max<std::int64_t>(request.width, 1);
-    if (request.weights == nullptr && (last >= most || given.integer("offset") >= most - last)) {
+    if (request.weights == nullptr && (last >= most || options.offset >= most - last)) {
       throw Error("learned.positions",
                   "must be in a table of at most 2^28 numbers if there is no file, got " +
-                      std::to_string(last) + " with offset " + given.text("offset") +
+                      std::to_string(last) + " with offset " + std::to_string(options.offset) +
                       " and width " + std::to_string(request.width));
     }
-    return from_weights(given, request);
+    return from_weights(given, options, request);
   }
   if (request.weights != nullptr) {
     throw Error("learned.file", "must not be given together with the weight table");
   }
   const LearnedPositions learned =
-      LearnedPositions::load(given.text("file"), given.integer("offset"), given.flag("clamp"));
+      LearnedPositions::load(*options.file, options.offset, options.clamp);
   if (learned.width() != request.width) {
     throw Error("learned.file", "must hold a table of width " + std::to_string(request.width) +
                                     ", got " + std::to_string(learned.width()));
@@ -95,10 +114,11 @@ SchemeTable make(const SchemeRequest& request) {
 // The file's table, or random numbers for the positions of the request.
 SchemeWeights initial_weights(const SchemeRequest& request) {
   const Parameters given(kLearned, request);
+  const Learned options = options_of(given, request);
+  InitialWeights random(given, request);
   SchemeWeights weights;
-  const std::int64_t offset = given.integer("offset");
-  if (has_file(given)) {
-    const LearnedPositions learned = LearnedPositions::load(given.text("file"), offset);
+  if (options.file) {
+    const LearnedPositions learned = LearnedPositions::load(*options.file, options.offset);
     Tensor<double> table = Tensor<double>::uninitialized(learned.table().shape());
     std::copy_n(learned.table().data(), table.count(), table.data());
     weights.emplace("table", std::move(table));
@@ -106,30 +126,25 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
   }
   const std::int64_t last = last_of(request.positions);
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  if (offset < 0 || last >= kMost - offset || request.width < 1 ||
-      request.width > kMost / (last + offset + 1)) {
+  if (last >= kMost - options.offset || request.width < 1 ||
+      request.width > kMost / (last + options.offset + 1)) {
     throw Error(given.where("table"), "must have at most 2^40 numbers, got the last position " +
                                           std::to_string(last) + ", offset " +
-                                          std::to_string(offset) + ", width " +
+                                          std::to_string(options.offset) + ", width " +
                                           std::to_string(request.width));
   }
-  const std::int64_t seed = given.integer("seed");
-  if (seed < 0 || seed > 0xffffffff) {
-    throw Error(given.where("seed"), "must be 0 .. 2^32 - 1, got " + std::to_string(seed));
-  }
-  NumpyRandom random(static_cast<std::uint32_t>(seed));
-  Tensor<double> table = Tensor<double>::uninitialized({last + offset + 1, request.width});
-  for (double& value : table.span()) value = kInitialDeviation * random.normal();
-  weights.emplace("table", std::move(table));
+  weights.emplace("table",
+                  random.normal({last + options.offset + 1, request.width}, kInitialDeviation));
   return weights;
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kLearned, request);
+  const Learned options = options_of(given, request);
   const std::int64_t rows = table_of(given, request).size(0);
   SchemeWeights result;
-  result.emplace("table", learned_backward(request.positions, gradient, rows,
-                                           given.integer("offset"), given.flag("clamp")));
+  result.emplace(
+      "table", learned_backward(request.positions, gradient, rows, options.offset, options.clamp));
   return result;
 }
 
@@ -140,11 +155,12 @@ constinit const Scheme kLearned = {
     .kind = SchemeKind::added,
     .idea = "Adds one trained vector per position; there is nothing beyond the last one.",
     .paper = "Gehring et al. 2017, 1705.03122; BERT 1810.04805",
-    .parameters = kParameters,
+    .parameters = parameters_of<Learned, InitialSeed>,
     .make = make,
     .weights = kWeights,
     .initial_weights = initial_weights,
     .backward = backward,
 };
 
-}  // namespace sextant::descriptors
+}  // namespace descriptors
+}  // namespace sextant

@@ -3,70 +3,94 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/option_checks.h"
-#include "core/quoted_text.h"
+#include "core/fields.h"
 #include "schemes/added/sine_blocks.h"
+#include "schemes/added/sinusoidal_positions.h"
+#include "schemes/descriptors.h"
+#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 
 namespace sextant {
+
+std::string_view name_of(Sincos2dForm form) noexcept {
+  return enum_name(form, {"mae", "moco", "big_vision", "detr", "detr_normalized"});
+}
+
+std::string_view name_of(Sincos2dAxes axes) noexcept {
+  return enum_name(axes, {"column_first", "row_first"});
+}
+
+template <>
+inline constexpr auto kFields<Sincos2d> = std::tuple{
+    field(&Sincos2d::width, "width", IntegerRange{4, 1 << 30, 4}, "columns")
+        .of_request()
+        .further("at least 8 for ladder d/2-1"),
+    field(&Sincos2d::form, "form",
+          "the model whose table this is; the next six parameters change parts of it"),
+    field(&Sincos2d::axes, "axes", "which axis has the first half of the columns"),
+    field(&Sincos2d::layout, "layout", "the order inside each half"),
+    field(&Sincos2d::ladder, "ladder", "the frequencies of each half, as sinusoidal has them"),
+    field(&Sincos2d::first, "first", kFinite,
+          "coordinate of the first row and column; auto: 0, of DETR 1"),
+    field(&Sincos2d::step, "step", kFinite, "coordinates from patch to patch; auto: 1"),
+    field(&Sincos2d::normalized, "normalized",
+          "coordinate c becomes 2 pi c / (the last one + 1e-6), as DETR's"),
+    field(&Sincos2d::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
+    field(&Sincos2d::rows, "rows", kSides,
+          "rows of the grid, for normalized; auto: up to the last id"),
+    field(&Sincos2d::columns, "columns", kSides,
+          "columns of the grid: one id per patch is row * columns + column; auto: the smallest "
+          "square that holds all patches"),
+    field(&Sincos2d::threads, "threads", kThreads, "0: the default").of_request()};
+
 namespace {
 
 constexpr double kEpsilon = 1e-6;  // DETR's, in the denominator of normalized coordinates
 
-void check(const Sincos2d& options) {
-  check_named("sincos_2d.layout", options.layout);
-  check_named("sincos_2d.ladder", options.ladder);
-  const std::int64_t least = options.ladder == Ladder::d_half_minus_1 ? 8 : 4;
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  if (options.width < least || options.width > kMost || options.width % 4 != 0) {
-    throw Error("sincos_2d.width", "must be a multiple of 4, " + std::to_string(least) +
-                                       " .. 2^30, got " + std::to_string(options.width));
+// Checked, with all that the form gives.
+Sincos2d resolved(const Sincos2d& options) {
+  check_fields("sincos_2d", options);
+  Sincos2d result = with_form(options);
+  if (result.ladder == Ladder::d_half_minus_1 && result.width < 8) {
+    throw Error("sincos_2d.width",
+                "must be 8 .. 2^30 for ladder d/2-1, got " + std::to_string(result.width));
   }
-  if (!(options.base > 0) || !std::isfinite(options.base)) {
-    throw Error("sincos_2d.base", "must be a finite number above 0, got " + shortest(options.base));
-  }
-  if (!std::isfinite(options.first)) {
-    throw Error("sincos_2d.first", "must be finite, got " + shortest(options.first));
-  }
-  if (!std::isfinite(options.step)) {
-    throw Error("sincos_2d.step", "must be finite, got " + shortest(options.step));
-  }
-  check_threads("sincos_2d.threads", options.threads);
+  return result;
 }
 
-void check_grid(std::string_view where, std::int64_t side) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  if (side < 1 || side > kMost) {
-    throw Error(where, "must be 1 .. 2^30, got " + std::to_string(side));
-  }
+std::int64_t given_side(std::optional<std::int64_t> side, std::string_view where) {
+  if (side) return *side;
+  throw Error(where, "must be given");
 }
 
 // The coordinates of one axis whose grid has `side` patches.
 std::vector<double> coordinates_of(const Sincos2d& options, std::vector<double> patches,
                                    std::int64_t side) {
-  const double last = options.first + options.step * static_cast<double>(side - 1) + kEpsilon;
+  const double first = *options.first, step = *options.step;
+  const double last = first + step * static_cast<double>(side - 1) + kEpsilon;
   for (double& x : patches) {
-    x = options.first + options.step * x;
-    if (options.normalized) x = x / last * (2 * std::numbers::pi);
+    x = first + step * x;
+    if (*options.normalized) x = x / last * (2 * std::numbers::pi);
   }
   check_coordinates(patches, "sincos_2d.positions");
   return patches;
 }
 
 template <Floating T, class Position>
-Tensor<T> make(const Sincos2d& options, std::span<const Position> positions) {
-  check(options);
+Tensor<T> make(const Sincos2d& given, std::span<const Position> positions) {
+  const Sincos2d options = resolved(given);
   if (positions.size() % 2 != 0) {
     throw Error("sincos_2d.positions", "must be pairs of row and column, got " +
                                            std::to_string(positions.size()) + " numbers");
   }
-  if (options.normalized) {
-    check_grid("sincos_2d.rows", options.rows);
-    check_grid("sincos_2d.columns", options.columns);
+  std::int64_t sides[] = {1, 1};
+  if (*options.normalized) {
+    sides[0] = given_side(options.rows, "sincos_2d.rows");
+    sides[1] = given_side(options.columns, "sincos_2d.columns");
   }
   const auto rows = static_cast<std::int64_t>(positions.size() / 2);
   if (rows > (std::int64_t{1} << 60) / options.width) {
@@ -75,23 +99,23 @@ Tensor<T> make(const Sincos2d& options, std::span<const Position> positions) {
                                            std::to_string(options.width));
   }
   // Whole coordinates take the fast way: with whole steps up to 2^53 they are exact.
-  const bool whole = std::is_same_v<Position, std::int64_t> && !options.normalized &&
-                     options.first == std::trunc(options.first) &&
-                     options.step == std::trunc(options.step);
+  const bool whole = std::is_same_v<Position, std::int64_t> && !*options.normalized &&
+                     *options.first == std::trunc(*options.first) &&
+                     *options.step == std::trunc(*options.step);
   Sinusoidal block;
   block.width = options.width / 2;
   block.base = options.base;
-  block.layout = options.layout;
-  block.ladder = options.ladder;
+  block.layout = *options.layout;
+  block.ladder = *options.ladder;
   block.threads = options.threads;
   check_sinusoidal(block);
   Tensor<T> out = Tensor<T>::uninitialized({rows, options.width});
   for (const std::int64_t axis : {0, 1}) {
     const std::vector<Position> listed = axis_of(positions, 2, axis);
     const std::vector<double> coordinates =
-        coordinates_of(options, std::vector<double>(listed.begin(), listed.end()),
-                       axis == 0 ? options.rows : options.columns);
-    T* columns = out.data() + ((axis == 1) == options.column_first ? 0 : block.width);
+        coordinates_of(options, std::vector<double>(listed.begin(), listed.end()), sides[axis]);
+    const bool comes_first = (axis == 1) == (options.axes == Sincos2dAxes::column_first);
+    T* columns = out.data() + (comes_first ? 0 : block.width);
     if (whole) {
       const std::vector<std::int64_t> ids(coordinates.begin(), coordinates.end());
       fill_sine_block<T, std::int64_t>(block, ids, columns, options.width);
@@ -104,39 +128,34 @@ Tensor<T> make(const Sincos2d& options, std::span<const Position> positions) {
 
 }  // namespace
 
-Sincos2d sincos_2d_form(std::string_view form) {
-  Sincos2d options;
-  if (form == "mae") return options;
-  if (form == "moco" || form == "detr" || form == "detr_normalized") options.column_first = false;
-  if (form == "moco") return options;
-  if (form == "big_vision") {
-    options.ladder = Ladder::d_half_minus_1;
-    return options;
-  }
-  if (form == "detr" || form == "detr_normalized") {
-    options.layout = SinusoidalLayout::interleaved;
-    options.first = 1;
-    options.normalized = form == "detr_normalized";
-    return options;
-  }
-  throw Error(
-      "sincos_2d.form",
-      "must be one of mae, moco, big_vision, detr, detr_normalized, got " + quoted_text(form));
+Sincos2d with_form(const Sincos2d& options) {
+  const bool detr =
+      options.form == Sincos2dForm::detr || options.form == Sincos2dForm::detr_normalized;
+  const bool rows_first = detr || options.form == Sincos2dForm::moco;
+  const auto set = [](auto& member, auto value) { member = member.value_or(value); };
+  Sincos2d result = options;
+  set(result.axes, rows_first ? Sincos2dAxes::row_first : Sincos2dAxes::column_first);
+  set(result.layout, detr ? SinusoidalLayout::interleaved : SinusoidalLayout::half_split);
+  set(result.ladder, options.form == Sincos2dForm::big_vision ? Ladder::d_half_minus_1 : Ladder::d);
+  set(result.first, detr ? 1 : 0);
+  set(result.step, 1);
+  set(result.normalized, options.form == Sincos2dForm::detr_normalized);
+  return result;
 }
 
 template <Floating T>
 Tensor<T> sincos_2d(const Sincos2d& options) {
-  check_grid("sincos_2d.rows", options.rows);
-  check_grid("sincos_2d.columns", options.columns);
-  if (options.rows * options.columns > std::int64_t{1} << 40) {
+  check_fields("sincos_2d", options);
+  const std::int64_t rows = given_side(options.rows, "sincos_2d.rows");
+  const std::int64_t columns = given_side(options.columns, "sincos_2d.columns");
+  if (rows * columns > std::int64_t{1} << 40) {
     throw Error("sincos_2d.rows", "times columns must be at most 2^40, got " +
-                                      std::to_string(options.rows) + " x " +
-                                      std::to_string(options.columns));
+                                      std::to_string(rows) + " x " + std::to_string(columns));
   }
   std::vector<std::int64_t> positions;
-  positions.reserve(static_cast<std::size_t>(2 * options.rows * options.columns));
-  for (std::int64_t row = 0; row < options.rows; ++row) {
-    for (std::int64_t column = 0; column < options.columns; ++column) {
+  positions.reserve(static_cast<std::size_t>(2 * rows * columns));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
       positions.push_back(row);
       positions.push_back(column);
     }
@@ -146,11 +165,7 @@ Tensor<T> sincos_2d(const Sincos2d& options) {
 
 template <Floating T>
 Tensor<T> sincos_2d(const Sincos2d& options, std::span<const std::int64_t> positions) {
-  for (const std::int64_t position : positions) {
-    if (position < -(std::int64_t{1} << 53) || position > std::int64_t{1} << 53) {
-      throw Error("sincos_2d.positions", "must be within +-2^53, got " + std::to_string(position));
-    }
-  }
+  listed_positions(positions, "sincos_2d.positions");
   return make<T>(options, positions);
 }
 
@@ -169,4 +184,41 @@ SEXTANT_INSTANTIATE(bfloat16)
 SEXTANT_INSTANTIATE(float16)
 #undef SEXTANT_INSTANTIATE
 
+namespace descriptors {
+namespace {
+
+SchemeTable make(const SchemeRequest& request) {
+  auto options = Parameters(kSincos2d, request).options<Sincos2d>();
+  options.width = request.width;
+  listed_positions(request.positions, "sincos_2d.positions");
+  const std::int64_t inner[] = {options.columns.value_or(least_side(request.rows()))};
+  const std::vector<std::int64_t> ids = grid_ids_of(request, kSincos2d.name, inner);
+  if (!options.rows) options.rows = least_side(ids, 2, 0);
+  if (!options.columns) options.columns = request.axes == 1 ? inner[0] : least_side(ids, 2, 1);
+  return sincos_2d<double>(options, ids);
+}
+
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const auto options = with_form(Parameters(kSincos2d, request).options<Sincos2d>());
+  const std::int64_t columns = options.columns.value_or(least_side(length));
+  const bool rows_matter = *options.normalized && !options.rows && length > 0;
+  const std::int64_t rows = rows_matter ? (length - 1) / columns + 1 : 0;
+  return (rows << 31) + (options.columns ? 0 : columns);
+}
+
+}  // namespace
+
+constinit const Scheme kSincos2d = {
+    .name = "sincos_2d",
+    .kind = SchemeKind::added,
+    .idea =
+        "Adds sines and cosines of an image patch's column in one half and of its row in the "
+        "other.",
+    .paper = "He et al. 2021, 2111.06377; Carion et al. 2020, 2005.12872",
+    .parameters = parameters_of<Sincos2d>,
+    .make = make,
+    .length_class = length_class,
+};
+
+}  // namespace descriptors
 }  // namespace sextant

@@ -2,25 +2,46 @@
 #include "sextant/schemes/added/sincos_3d.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/enum_names.h"
-#include "core/option_checks.h"
-#include "core/quoted_text.h"
-#include "schemes/added/grid_ids.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/descriptors.h"
+#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
 
-constexpr Sincos3dForm kForms[] = {Sincos3dForm::multidim, Sincos3dForm::diffusers,
-                                   Sincos3dForm::tensor2tensor};
+struct FrameGrid {
+  std::optional<std::int64_t> rows, columns;
+};
+
+}  // namespace
+
+std::string_view name_of(Sincos3dForm form) noexcept {
+  return enum_name(form, {"multidim", "diffusers", "tensor2tensor"});
+}
+
+template <>
+inline constexpr auto kFields<Sincos3d> = std::tuple{
+    field(&Sincos3d::width, "width", IntegerRange{1, 1 << 30}, "columns")
+        .of_request()
+        .further("as the form allows"),
+    field(&Sincos3d::form, "form", "how the three axes share the columns"),
+    field(&Sincos3d::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
+    field(&Sincos3d::threads, "threads", kThreads, "0: the default").of_request()};
+
+template <>
+inline constexpr auto kFields<FrameGrid> = std::tuple{
+    field(&FrameGrid::rows, "rows", kSides,
+          "rows of a frame: one id per patch is (frame * rows + row) * columns + column; auto: "
+          "the smallest cube that holds all patches"),
+    field(&FrameGrid::columns, "columns", kSides, "columns of a frame, likewise")};
+
+namespace {
 
 // One axis and where its table stands; columns beyond `width` are cut off.
 struct Block {
@@ -31,9 +52,8 @@ struct Block {
 
 std::vector<Block> blocks_of(const Sincos3d& options) {
   const std::int64_t width = options.width;
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
   const auto check_width = [&](bool fits, const std::string& rule) {
-    if (fits && width <= kMost) return;
+    if (fits) return;
     throw Error("sincos_3d.width", "must be " + rule + " .. 2^30 for form " +
                                        std::string(name_of(options.form)) + ", got " +
                                        std::to_string(width));
@@ -48,7 +68,6 @@ std::vector<Block> blocks_of(const Sincos3d& options) {
       return {{0, 0, each}, {1, each, each}, {2, 2 * each, each}};
     }
     default: {
-      check_width(width >= 1, "1");
       const std::int64_t each = (width + 5) / 6 * 2;
       return {{0, 0, each}, {1, each, each}, {2, 2 * each, each}};
     }
@@ -69,12 +88,8 @@ void fill_cut(const Sinusoidal& block, std::span<const Position> positions, T* o
 
 template <Floating T, class Position>
 Tensor<T> make(const Sincos3d& options, std::span<const Position> positions) {
-  check_named("sincos_3d.form", options.form);
-  check_threads("sincos_3d.threads", options.threads);
+  check_fields("sincos_3d", options);
   const std::vector<Block> blocks = blocks_of(options);
-  if (!(options.base > 0) || !std::isfinite(options.base)) {
-    throw Error("sincos_3d.base", "must be a finite number above 0, got " + shortest(options.base));
-  }
   if (positions.size() % 3 != 0) {
     throw Error("sincos_3d.positions", "must be triples of frame, row and column, got " +
                                            std::to_string(positions.size()) + " numbers");
@@ -119,10 +134,6 @@ Tensor<T> sincos_3d(const Sincos3d& options, std::span<const double> positions) 
   return make<T>(options, positions);
 }
 
-std::string_view name_of(Sincos3dForm form) noexcept {
-  return enum_name(form, {"multidim", "diffusers", "tensor2tensor"});
-}
-
 #define SEXTANT_INSTANTIATE(T)                                                     \
   template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const std::int64_t>); \
   template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const double>);
@@ -135,40 +146,20 @@ SEXTANT_INSTANTIATE(float16)
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"form", "multidim", "multidim | diffusers | tensor2tensor",
-     "how the three axes share the columns"},
-    {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
-    {"rows", "auto", "auto or >= 1",
-     "rows of a frame, when there is one id per patch; auto: the grid is a cube"},
-    {"columns", "auto", "auto or >= 1", "columns of a frame, the same"},
-};
-
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kSincos3d, request);
-  Sincos3d options;
+  auto options = given.options<Sincos3d>();
+  const auto grid = given.options<FrameGrid>();
   options.width = request.width;
   listed_positions(request.positions, "sincos_3d.positions");
-  options.base = given.number("base");
-  const std::string& form = given.text("form");
-  const auto known = std::find_if(std::begin(kForms), std::end(kForms),
-                                  [&](Sincos3dForm f) { return name_of(f) == form; });
-  if (known == std::end(kForms)) {
-    throw Error(given.where("form"),
-                "must be one of multidim, diffusers, tensor2tensor, got " + quoted_text(form));
-  }
-  options.form = *known;
-  const std::int64_t inner[] = {grid_side(given, "rows", request.rows(), 3),
-                                grid_side(given, "columns", request.rows(), 3)};
+  const std::int64_t side = least_side(request.rows(), 3);
+  const std::int64_t inner[] = {grid.rows.value_or(side), grid.columns.value_or(side)};
   return sincos_3d<double>(options, grid_ids_of(request, kSincos3d.name, inner));
 }
 
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
-  const Parameters given(kSincos3d, request);
-  for (const char* side : {"rows", "columns"}) {
-    if (given.text(side) == "auto") return grid_side(given, side, length, 3);
-  }
-  return 0;
+  const auto grid = Parameters(kSincos3d, request).options<FrameGrid>();
+  return grid.rows && grid.columns ? 0 : least_side(length, 3);
 }
 
 }  // namespace
@@ -178,7 +169,7 @@ constinit const Scheme kSincos3d = {
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of a video patch's frame, row and column, side by side.",
     .paper = "Vaswani et al. 2018, 1803.07416; Yang et al. 2024, 2408.06072",
-    .parameters = kParameters,
+    .parameters = parameters_of<Sincos3d, FrameGrid>,
     .make = make,
     .length_class = length_class,
 };

@@ -1,14 +1,10 @@
 // Layouts, ladders, exponents and odd widths: the only place that knows them.
 #include "schemes/added/sinusoidal_columns.h"
 
-#include <cmath>
-#include <limits>
 #include <string>
 
-#include "core/option_checks.h"
 #include "schemes/rotated/frequencies.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
@@ -36,29 +32,6 @@ Counts counts_of(const Sinusoidal& options) noexcept {
 }
 
 }  // namespace
-
-void check_sinusoidal(const Sinusoidal& options) {
-  check_named("sinusoidal.layout", options.layout);
-  check_named("sinusoidal.ladder", options.ladder);
-  check_named("sinusoidal.exponent", options.exponent);
-  check_named("sinusoidal.precision", options.precision);
-  if (options.odd_width) check_named("sinusoidal.odd_width", *options.odd_width);
-  const std::int64_t least = options.ladder == Ladder::d_half_minus_1 ? 4 : 1;
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  if (options.width < least || options.width > kMost) {
-    throw Error("sinusoidal.width", "must be " + std::to_string(least) + " .. 2^30" +
-                                        (least == 4 ? " for ladder d/2-1" : "") + ", got " +
-                                        std::to_string(options.width));
-  }
-  if (!(options.base > 0) || !std::isfinite(options.base)) {
-    throw Error("sinusoidal.base",
-                "must be a finite number above 0, got " + shortest(options.base));
-  }
-  if (!std::isfinite(options.scale)) {
-    throw Error("sinusoidal.scale", "must be finite, got " + shortest(options.scale));
-  }
-  check_threads("sinusoidal.threads", options.threads);
-}
 
 OddWidth odd_width_rule(const Sinusoidal& options) noexcept {
   return options.odd_width.value_or(options.ladder == Ladder::d ? OddWidth::extra_sine

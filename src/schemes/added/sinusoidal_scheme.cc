@@ -1,32 +1,73 @@
-// How the sinusoidal family presents itself in the list of schemes; the tables are made by
+// The options of sinusoidal positions: names, ranges, and the descriptor. Tables are made by
 // sinusoidal().
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "schemes/added/sinusoidal_columns.h"
 #include "schemes/descriptors.h"
-#include "sextant/schemes/added/sinusoidal.h"
+#include "schemes/ids/grid.h"
+#include "sextant/core/error.h"
 
-namespace sextant::descriptors {
+namespace sextant {
+
+template <>
+inline constexpr auto kFields<Sinusoidal> = std::tuple{
+    field(&Sinusoidal::width, "width", IntegerRange{1, 1 << 30}, "columns")
+        .of_request()
+        .further("at least 4 for ladder d/2-1"),
+    field(&Sinusoidal::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
+    field(&Sinusoidal::layout, "layout",
+          "sine and cosine alternate; all sines, then all cosines; all cosines, then all sines"),
+    field(&Sinusoidal::ladder, "ladder",
+          "exponent 2k / width, or k / (width/2 - 1), whose last frequency is exactly 1 / base"),
+    field(&Sinusoidal::exponent, "exponent", "the formula, or one of two common mistakes"),
+    field(&Sinusoidal::odd_width, "odd_width",
+          "the last column of an odd width; auto: extra_sine for ladder d, zero_column for d/2-1"),
+    field(&Sinusoidal::scale, "scale", kFinite, "multiplies every value"),
+    field(&Sinusoidal::precision, "precision",
+          "the true value rounded once, or frequency, product and sine in float32, as frameworks "
+          "compute"),
+    field(&Sinusoidal::threads, "threads", kThreads, "0: the default").of_request()};
+
+void check_sinusoidal(const Sinusoidal& options) {
+  check_fields("sinusoidal", options);
+  if (options.ladder == Ladder::d_half_minus_1 && options.width < 4) {
+    throw Error("sinusoidal.width",
+                "must be 4 .. 2^30 for ladder d/2-1, got " + std::to_string(options.width));
+  }
+}
+
+std::string_view name_of(SinusoidalLayout value) noexcept {
+  return enum_name(value, {"interleaved", "half_split", "cos_first"});
+}
+
+std::string_view name_of(Ladder value) noexcept { return enum_name(value, {"d", "d/2-1"}); }
+
+std::string_view name_of(Exponent value) noexcept {
+  return enum_name(value, {"standard", "doubled", "doubled_unpaired"});
+}
+
+std::string_view name_of(OddWidth value) noexcept {
+  return enum_name(value, {"extra_sine", "zero_column", "round_up"});
+}
+
+std::string_view name_of(Precision value) noexcept {
+  return enum_name(value, {"exact", "framework"});
+}
+
+Sinusoidal sinusoidal_from(const std::map<std::string, std::string>& parameters) {
+  SchemeRequest request;
+  request.parameters = parameters;
+  return descriptors::Parameters(descriptors::kSinusoidal, request).options<Sinusoidal>();
+}
+
+namespace descriptors {
 namespace {
-
-constexpr SchemeParameter kParameters[] = {
-    {"base", "10000", "> 0", "wavelengths run from 2 pi to 2 pi times this"},
-    {"layout", "interleaved", "interleaved | half_split | cos_first",
-     "the order of sines and cosines in a row"},
-    {"ladder", "d", "d | d/2-1", "exponent 2k/width, or k/(width/2 - 1) so that the last one is 1"},
-    {"exponent", "standard", "standard | doubled | doubled_unpaired",
-     "the formula, or one of two common mistakes"},
-    {"odd_width", "auto", "auto | extra_sine | zero_column | round_up",
-     "the column left over when the width is odd; auto: extra_sine for ladder d, zero_column for "
-     "d/2-1"},
-    {"scale", "1", "finite", "multiplies every value"},
-    {"precision", "exact", "exact | framework",
-     "the true values, or what float32 frameworks compute"},
-};
 
 SchemeTable make(const SchemeRequest& request) {
   Sinusoidal options = sinusoidal_from(request.parameters);
+  check_one_id(request, kSinusoidal.name);
   options.width = request.width;
   return sinusoidal<double>(options, request.positions);
 }
@@ -38,30 +79,9 @@ constinit const Scheme kSinusoidal = {
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of the position at wavelengths from 2 pi to 10000 x 2 pi.",
     .paper = "Vaswani et al. 2017, 1706.03762, section 3.5",
-    .parameters = kParameters,
+    .parameters = parameters_of<Sinusoidal>,
     .make = make,
 };
 
-}  // namespace sextant::descriptors
-
-namespace sextant {
-
-Sinusoidal sinusoidal_from(const std::map<std::string, std::string>& parameters) {
-  SchemeRequest request;
-  request.parameters = parameters;
-  const descriptors::Parameters given(descriptors::kSinusoidal, request);
-  const auto named = [&]<class T>(T, std::string_view name) {
-    return parse_name<T>(given.text(name), given.where(name));
-  };
-  Sinusoidal options;
-  options.base = given.number("base");
-  options.layout = named(options.layout, "layout");
-  options.ladder = named(options.ladder, "ladder");
-  options.exponent = named(options.exponent, "exponent");
-  if (given.text("odd_width") != "auto") options.odd_width = named(OddWidth{}, "odd_width");
-  options.scale = given.number("scale");
-  options.precision = named(options.precision, "precision");
-  return options;
-}
-
+}  // namespace descriptors
 }  // namespace sextant

@@ -5,34 +5,38 @@
 #include <string>
 #include <vector>
 
-#include "core/option_checks.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/descriptors.h"
+#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant {
+
+template <>
+inline constexpr auto kFields<Timestep> = std::tuple{
+    field(&Timestep::width, "width", IntegerRange{2, 1 << 30}, "columns").of_request(),
+    field(&Timestep::flip_sin_to_cos, "flip_sin_to_cos", "all cosines first, instead of all sines"),
+    field(&Timestep::downscale_freq_shift, "downscale_freq_shift", kFinite,
+          "exponent k / (width / 2 - this); 1: the last frequency is 1 / max_period; 0: the "
+          "paper's ladder")
+        .further("below width / 2"),
+    field(&Timestep::scale, "scale", kFinite, "multiplies the time"),
+    field(&Timestep::max_period, "max_period", kAboveZero,
+          "wavelengths run from 2 pi to about 2 pi * max_period"),
+    field(&Timestep::threads, "threads", kThreads, "0: the default").of_request()};
+
 namespace {
 
 void check(const Timestep& options) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  if (options.width < 2 || options.width > kMost) {
-    throw Error("timestep.width", "must be 2 .. 2^30, got " + std::to_string(options.width));
-  }
+  check_fields("timestep", options);
   const double half = static_cast<double>(options.width / 2);
-  if (!std::isfinite(options.downscale_freq_shift) || !(options.downscale_freq_shift < half)) {
+  if (!(options.downscale_freq_shift < half)) {
     throw Error("timestep.downscale_freq_shift", "must be finite and below width / 2, got " +
                                                      shortest(options.downscale_freq_shift));
-  }
-  if (!std::isfinite(options.scale)) {
-    throw Error("timestep.scale", "must be finite, got " + shortest(options.scale));
-  }
-  if (!(options.max_period > 0) || !std::isfinite(options.max_period)) {
-    throw Error("timestep.max_period",
-                "must be a finite number above 0, got " + shortest(options.max_period));
   }
   const double exponent =
       options.width < 4 ? 0 : (half - 1) / (half - options.downscale_freq_shift);
@@ -42,7 +46,6 @@ void check(const Timestep& options) {
                                       shortest(options.scale) + " with max_period " +
                                       shortest(options.max_period));
   }
-  check_threads("timestep.threads", options.threads);
 }
 
 // |scale| * max_period^(-k / (half - shift)), each relative error below 2^-280 * (k + 3).
@@ -116,22 +119,10 @@ SEXTANT_INSTANTIATE(float16)
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"flip_sin_to_cos", "no", "yes | no", "all cosines first, instead of all sines"},
-    {"downscale_freq_shift", "1", "finite, < width / 2",
-     "exponent k / (width / 2 - this): 1 ends at 1 / max_period, 0 is the paper's ladder"},
-    {"scale", "1", "finite", "multiplies the time"},
-    {"max_period", "10000", "> 0", "wavelengths run from 2 pi to about 2 pi times this"},
-};
-
 SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kTimestep, request);
-  Timestep options;
+  auto options = Parameters(kTimestep, request).options<Timestep>();
+  check_one_id(request, kTimestep.name);
   options.width = request.width;
-  options.flip_sin_to_cos = given.flag("flip_sin_to_cos");
-  options.downscale_freq_shift = given.number("downscale_freq_shift");
-  options.scale = given.number("scale");
-  options.max_period = given.number("max_period");
   return timestep<double>(options, request.positions);
 }
 
@@ -142,7 +133,7 @@ constinit const Scheme kTimestep = {
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of a diffusion model's time, in half-split order.",
     .paper = "Ho et al. 2020, 2006.11239",
-    .parameters = kParameters,
+    .parameters = parameters_of<Timestep>,
     .make = make,
 };
 

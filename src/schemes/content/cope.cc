@@ -9,9 +9,30 @@
 #include "schemes/content/relative_vectors.h"
 #include "schemes/descriptors.h"
 #include "schemes/initial_weights.h"
+#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
+namespace {
+
+struct CopeSizes {  // what the shape of the table says
+  std::int64_t npos = 64;
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<Cope> = std::tuple{
+    field(&Cope::scaled, "scaled", "whether the term is scaled like <q, k>, or added after")};
+template <>
+inline constexpr auto kFields<CopeSizes> =
+    std::tuple{field(&CopeSizes::npos, "npos", IntegerRange{1, 1 << 20},
+                     "positions; keys further away have the last one")};
+template <>
+inline constexpr auto kWeights<CopeWeights> =
+    std::tuple{weight(&CopeWeights::table, "table", "[npos, head_dim]",
+                      "a vector per position; initially normal, deviation 0.5")};
+
 namespace {
 
 class CopeTerm final : public ContentTerm {
@@ -117,7 +138,8 @@ class CopeTerm final : public ContentTerm {
 
 }  // namespace
 
-std::shared_ptr<const ContentTerm> cope(const Cope& options, View<const double> table) {
+std::shared_ptr<const ContentTerm> cope(const Cope& options, const CopeWeights& weights) {
+  const Tensor<double>& table = weights.table;
   if (table.rank() != 2 || table.count() == 0) {
     throw Error("cope.table", "must be [npos, head_dim] with at least one of each, got " +
                                   table.shape().to_string());
@@ -126,49 +148,33 @@ std::shared_ptr<const ContentTerm> cope(const Cope& options, View<const double> 
                                           detail::table_of("cope", "table", table, table.size(0)));
 }
 
+CopeWeights cope_backward(const Cope&, const CopeWeights& weights, View<const double> gradient) {
+  std::int64_t at = 0;
+  return {detail::take_gradient("cope", gradient, at, weights.table.shape())};
+}
+
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"npos", "64", "1 .. 2^20", "positions; keys further away have the last one"},
-    {"scaled", "yes", "yes | no", "whether the term is scaled like <q, k>, or added after"},
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial table"},
-};
-constexpr SchemeWeight kWeights[] = {
-    {"table", "[npos, head_dim]", "a vector per position; initially normal, deviation 0.5"},
-};
-
-Shape table_shape(const Parameters& given, const SchemeRequest& request) {
-  const std::int64_t npos = given.integer("npos");
-  if (npos < 1 || npos > (1 << 20)) {
-    throw Error("cope.npos", "must be 1 .. 2^20, got " + std::to_string(npos));
-  }
-  if (request.head_dim < 1) {
-    throw Error("cope.head_dim", "must be >= 1, got " + std::to_string(request.head_dim));
-  }
-  return {npos, request.head_dim};
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  const std::int64_t npos = Parameters(kCope, request).options<CopeSizes>().npos;
+  return {{"table", {npos, detail::head_dim_of("cope", request)}}};
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kCope, request);
-  InitialWeights random(given, request);
-  SchemeWeights weights;
-  weights.emplace("table", random.normal(table_shape(given, request), 0.5));
-  return weights;
+  InitialWeights weights(kCope, request);
+  weights.normal("table", 0.5);
+  return weights.take();
 }
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kCope, request);
-  return cope({.scaled = given.flag("scaled")}, given.weight("table", table_shape(given, request)));
+  return cope(given.options<Cope>(), weights_of<CopeWeights>(given));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kCope, request);
-  std::int64_t at = 0;
-  SchemeWeights gradients;
-  gradients.emplace("table",
-                    detail::take_gradient("cope", gradient, at, table_shape(given, request)));
-  return gradients;
+  return named(cope_backward(given.options<Cope>(), weights_of<CopeWeights>(given), gradient));
 }
 
 }  // namespace
@@ -178,9 +184,10 @@ constinit const Scheme kCope = {
     .kind = SchemeKind::content,
     .idea = "Measures distance as the sum of the query's gates for the keys between.",
     .paper = "Golovneva et al. 2024, 2405.18719",
-    .parameters = kParameters,
+    .parameters = parameters_of<CopeSizes, Cope, InitialSeed>,
     .make = make,
-    .weights = kWeights,
+    .weights = kWeightList<CopeWeights>,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

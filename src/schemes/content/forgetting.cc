@@ -114,42 +114,34 @@ Tensor<double> forgetting_backward(const Shape& log_gates, View<const double> gr
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial gates"},
-};
 constexpr SchemeWeight kWeights[] = {
     {"log_gates", "[batch or 1, heads, length]",
      "log f of each token, <= 0, computed by the model; initially log sigmoid of normal numbers "
      "around 2"},
 };
 
-// The weight as it was given; how many batch rows it has is for its maker to say.
-const Tensor<double>& gates_of(const Parameters& given, const SchemeRequest& request) {
-  const auto found = given.weights().find("log_gates");
-  const std::int64_t batch =
-      found != given.weights().end() && found->second.rank() == 3 ? found->second.size(0) : 1;
-  return given.weight("log_gates", {batch, request.heads, request.rows()});
+// How many batch rows there are is for the maker of the gates to say.
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  return {{"log_gates", {kAnySize, request.heads, request.rows()}}};
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kForgetting, request);
-  InitialWeights random(given, request);
-  Tensor<double> gates = random.normal({1, request.heads, request.rows()}, 1);
-  for (double& x : gates.span()) x = -std::log1p(std::exp(-(2 + x)));
-  SchemeWeights weights;
-  weights.emplace("log_gates", std::move(gates));
+  InitialWeights random(kForgetting, request);
+  random.normal("log_gates", 1);
+  SchemeWeights weights = random.take();
+  for (double& x : weights.at("log_gates").span()) x = -std::log1p(std::exp(-(2 + x)));
   return weights;
 }
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kForgetting, request);
-  return forgetting(gates_of(given, request));
+  return forgetting(given.weight("log_gates"));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kForgetting, request);
   SchemeWeights gradients;
-  gradients.emplace("log_gates", forgetting_backward(gates_of(given, request).shape(), gradient));
+  gradients.emplace("log_gates", forgetting_backward(given.weight("log_gates").shape(), gradient));
   return gradients;
 }
 
@@ -160,9 +152,10 @@ constinit const Scheme kForgetting = {
     .kind = SchemeKind::content,
     .idea = "Every token's gate forgets a part of the tokens before it: a learned decay of scores.",
     .paper = "Lin et al. 2025, 2503.02130",
-    .parameters = kParameters,
+    .parameters = parameters_of<InitialSeed>,
     .make = make,
     .weights = kWeights,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

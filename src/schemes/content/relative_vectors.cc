@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/fields.h"
 #include "schemes/content/relative_tiles.h"
 #include "sextant/core/error.h"
 
@@ -233,6 +234,11 @@ Tensor<double> table_of(std::string_view scheme, std::string_view name, View<con
     }
   }
   return copy;
+}
+
+std::int64_t head_dim_of(std::string_view scheme, const SchemeRequest& request) {
+  check_range(at_least(1), in_scheme(scheme, "head_dim"), request.head_dim);
+  return request.head_dim;
 }
 
 void check_all_finite(std::string_view scheme, std::string_view name, View<const double> values) {

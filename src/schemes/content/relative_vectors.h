@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sextant/core/tensor.h"
+#include "sextant/schemes/scheme.h"
 #include "sextant/tables/content_term.h"
 
 namespace sextant::detail {
@@ -41,6 +42,8 @@ Tensor<double> take_gradient(std::string_view scheme, View<const double> gradien
 // Throws Error(scheme.name) unless it is one with so many rows, and finite.
 Tensor<double> table_of(std::string_view scheme, std::string_view name, View<const double> table,
                         std::int64_t rows);
+// The head_dim of a request; throws Error(scheme.head_dim) unless it is at least 1.
+std::int64_t head_dim_of(std::string_view scheme, const SchemeRequest& request);
 // Throws Error(scheme.name) unless every number is finite.
 void check_all_finite(std::string_view scheme, std::string_view name, View<const double> values);
 // Ids as a vector; throws Error(scheme.positions) for ids beyond +-2^53.

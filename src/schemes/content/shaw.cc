@@ -2,95 +2,105 @@
 #include "sextant/schemes/content/shaw.h"
 
 #include <numeric>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "schemes/content/relative_vectors.h"
 #include "schemes/descriptors.h"
 #include "schemes/initial_weights.h"
-#include "sextant/core/error.h"
+#include "schemes/weight_fields.h"
 
 namespace sextant {
 namespace {
 
-void check_distance(std::int64_t max_distance) {
-  if (max_distance < 0 || max_distance > (1 << 20)) {
-    throw Error("shaw.max_distance", "must be 0 .. 2^20, got " + std::to_string(max_distance));
-  }
+struct ShawTables {  // what the shapes of the weights say
+  bool values = true;
+  bool per_head = false;
+};
+
+bool has_values(const ShawWeights& weights) {
+  return weights.value_table.rank() != 1 || weights.value_table.count() > 0;
 }
 
 }  // namespace
 
-std::shared_ptr<const ContentTerm> shaw(const Shaw& options, View<const double> key_table,
-                                        View<const double> value_table) {
-  check_distance(options.max_distance);
+template <>
+inline constexpr auto kFields<Shaw> =
+    std::tuple{field(&Shaw::max_distance, "max_distance", IntegerRange{0, 1 << 20},
+                     "keys further away count as this far")};
+template <>
+inline constexpr auto kFields<ShawTables> =
+    std::tuple{field(&ShawTables::values, "values", "whether values have vectors too"),
+               field(&ShawTables::per_head, "per_head", "a table for each head, or one for all")};
+template <>
+inline constexpr auto kWeights<ShawWeights> = std::tuple{
+    weight(&ShawWeights::key_table, "key_table", "[2 max_distance + 1, head_dim], or [heads, ...]",
+           "added to the keys for each distance; initially normal, deviation 0.5"),
+    weight(&ShawWeights::value_table, "value_table", "like key_table",
+           "added to the values for each distance; initially the same; not read with values = no")};
+
+std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& weights,
+                                        std::span<const std::int64_t> positions) {
+  check_fields("shaw", options);
   const std::int64_t rows = 2 * options.max_distance + 1;
   detail::RelativeVectors vectors{.scheme = "shaw"};
-  vectors.ids = detail::checked_ids("shaw", options.positions);
+  vectors.ids = detail::checked_ids("shaw", positions);
   vectors.rows.resize(static_cast<std::size_t>(rows));
   std::iota(vectors.rows.begin(), vectors.rows.end(), 0);
-  vectors.e = detail::table_of("shaw", "key_table", key_table, rows);
-  if (value_table.rank() != 1 || value_table.data() != nullptr) {
-    vectors.a = detail::table_of("shaw", "value_table", value_table, rows);
+  vectors.e = detail::table_of("shaw", "key_table", weights.key_table, rows);
+  if (has_values(weights)) {
+    vectors.a = detail::table_of("shaw", "value_table", weights.value_table, rows);
   }
   vectors.head_dim = vectors.e.size(2);
   return detail::relative_term(std::move(vectors));
 }
 
+ShawWeights shaw_backward(const Shaw&, const ShawWeights& weights, View<const double> gradient) {
+  std::int64_t at = 0;
+  ShawWeights sums;
+  sums.key_table = detail::take_gradient("shaw", gradient, at, weights.key_table.shape());
+  if (has_values(weights)) {
+    sums.value_table = detail::take_gradient("shaw", gradient, at, weights.value_table.shape());
+  }
+  return sums;
+}
+
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"max_distance", "16", "0 .. 2^20", "keys further away count as this far"},
-    {"values", "yes", "yes | no", "whether values have vectors too"},
-    {"per_head", "no", "yes | no", "a table for each head, or one for all"},
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial tables"},
-};
-constexpr SchemeWeight kWeights[] = {
-    {"key_table", "[2 max_distance + 1, head_dim], or [heads, ...]",
-     "added to the keys for each distance; initially normal, deviation 0.5"},
-    {"value_table", "like key_table",
-     "added to the values for each distance; initially the same; not read with values = no"},
-};
-
-Shape table_shape(const Parameters& given, const SchemeRequest& request) {
-  const std::int64_t distance = given.integer("max_distance"), rows = 2 * distance + 1;
-  check_distance(distance);
-  if (request.head_dim < 1) {
-    throw Error("shaw.head_dim", "must be >= 1, got " + std::to_string(request.head_dim));
-  }
-  return given.flag("per_head") ? Shape{request.heads, rows, request.head_dim}
-                                : Shape{rows, request.head_dim};
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  const Parameters given(kShaw, request);
+  std::vector sizes{2 * given.options<Shaw>().max_distance + 1,
+                    detail::head_dim_of("shaw", request)};
+  if (given.options<ShawTables>().per_head) sizes.insert(sizes.begin(), request.heads);
+  return {{"key_table", sizes}, {"value_table", sizes}};
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kShaw, request);
-  InitialWeights random(given, request);
-  const Shape shape = table_shape(given, request);
-  SchemeWeights weights;
-  weights.emplace("key_table", random.normal(shape, 0.5));
-  weights.emplace("value_table", random.normal(shape, 0.5));
+  InitialWeights weights(kShaw, request);
+  weights.normal("key_table", 0.5);
+  weights.normal("value_table", 0.5);
+  return weights.take();
+}
+
+// Without a table of values where these have no vectors.
+ShawWeights read_weights(const Parameters& given) {
+  auto weights = weights_of<ShawWeights>(given);
+  if (!given.options<ShawTables>().values) weights.value_table = {};
   return weights;
 }
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kShaw, request);
-  const Shape shape = table_shape(given, request);
-  const Shaw options{.max_distance = given.integer("max_distance"), .positions = request.positions};
-  const Tensor<double>& keys = given.weight("key_table", shape);
-  return given.flag("values") ? shaw(options, keys, given.weight("value_table", shape))
-                              : shaw(options, keys);
+  return shaw(given.options<Shaw>(), read_weights(given), request.positions);
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kShaw, request);
-  const Shape shape = table_shape(given, request);
-  std::int64_t at = 0;
-  SchemeWeights gradients;
-  gradients.emplace("key_table", detail::take_gradient("shaw", gradient, at, shape));
-  gradients.emplace("value_table", given.flag("values")
-                                       ? detail::take_gradient("shaw", gradient, at, shape)
-                                       : Tensor<double>(shape));
-  return gradients;
+  const ShawWeights weights = read_weights(given);
+  ShawWeights sums = shaw_backward(given.options<Shaw>(), weights, gradient);
+  if (!has_values(weights)) sums.value_table = Tensor<double>(weights.key_table.shape());
+  return named(std::move(sums));
 }
 
 }  // namespace
@@ -101,9 +111,10 @@ constinit const Scheme kShaw = {
     .idea =
         "Adds a learned vector for each clipped distance to the keys, and another to the values.",
     .paper = "Shaw et al. 2018, 1803.02155",
-    .parameters = kParameters,
+    .parameters = parameters_of<Shaw, ShawTables, InitialSeed>,
     .make = make,
-    .weights = kWeights,
+    .weights = kWeightList<ShawWeights>,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

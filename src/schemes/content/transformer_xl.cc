@@ -4,40 +4,57 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schemes/content/relative_vectors.h"
 #include "schemes/descriptors.h"
 #include "schemes/initial_weights.h"
+#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant {
 namespace {
 
+struct TransformerXlSizes {  // what the shapes of the weights say
+  std::optional<std::int64_t> width{};
+};
+constexpr IntegerRange kWidth{2, 1 << 20, 2};
 constexpr std::int64_t kFarthest = 1 << 22;
 
+}  // namespace
+
+template <>
+inline constexpr auto kFields<TransformerXlSizes> = std::tuple{field(
+    &TransformerXlSizes::width, "width", kWidth, "of the sinusoids; auto: that of the embeddings")};
+template <>
+inline constexpr auto kFields<TransformerXl> =
+    std::tuple{field(&TransformerXl::base, "base", kAboveZero, "of the sinusoids"),
+               field(&TransformerXl::clamp_len, "clamp_len", IntegerRange{0, kFarthest},
+                     "keys further away count as this far; 0: off"),
+               field(&TransformerXl::max_distance, "max_distance", IntegerRange{0, kFarthest},
+                     "distances that the term is made for, where nothing else says it")
+                   .of_request()};
+template <>
+inline constexpr auto kWeights<TransformerXlWeights> =
+    std::tuple{weight(&TransformerXlWeights::u, "u", "[heads, head_dim]",
+                      "added to queries for products with keys; initially normal, deviation 0.5"),
+               weight(&TransformerXlWeights::v, "v", "[heads, head_dim]",
+                      "added to queries for products with distances; initially the same"),
+               weight(&TransformerXlWeights::w_r, "w_r", "[heads, head_dim, width]",
+                      "projects the sinusoids; initially normal, deviation 1 / sqrt(width)")};
+
+namespace {
+
 // The largest distance that has a vector of its own.
-std::int64_t reach_of(const TransformerXl& options) {
-  if (options.width < 2 || options.width % 2 != 0 || options.width > (1 << 20)) {
-    throw Error("transformer_xl.width",
-                "must be even, 2 .. 2^20, got " + std::to_string(options.width));
-  }
-  const auto check = [](const char* name, std::int64_t distance) {
-    if (distance >= 0 && distance <= kFarthest) return;
-    throw Error(std::string("transformer_xl.") + name,
-                "must be 0 .. 2^22, got " + std::to_string(distance));
-  };
-  check("clamp_len", options.clamp_len);
-  check("max_distance", options.max_distance);
-  std::int64_t reach = options.max_distance;
-  if (!options.positions.empty()) {
-    const std::vector<std::int64_t> ids = detail::checked_ids("transformer_xl", options.positions);
+std::int64_t reach_of(const TransformerXl& options, const std::vector<std::int64_t>& ids) {
+  std::int64_t reach = options.clamp_len > 0 ? options.clamp_len : options.max_distance;
+  if (!ids.empty()) {
     const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
     reach = *most - *least;
-  } else if (options.clamp_len > 0) {
-    reach = options.clamp_len;
   }
   if (options.clamp_len > 0) reach = std::min(reach, options.clamp_len);
   if (reach > kFarthest) {
@@ -47,153 +64,136 @@ std::int64_t reach_of(const TransformerXl& options) {
   return reach;
 }
 
-// R of the distances query - key that rows stand for: row n is key - query = n - reach.
-Tensor<double> sinusoids(const TransformerXl& options, std::int64_t reach) {
-  std::vector<std::int64_t> distances(static_cast<std::size_t>(2 * reach + 1));
-  for (std::int64_t n = 0; n <= 2 * reach; ++n) distances[static_cast<std::size_t>(n)] = reach - n;
+void check(const TransformerXl& options, const TransformerXlWeights& weights) {
+  check_fields("transformer_xl", options);
+  const Shape& shape = weights.w_r.shape();
+  if (shape.rank() != 3 || shape.count() == 0) {
+    throw Error("transformer_xl.w_r", "must be [heads, head_dim, width], got " + shape.to_string());
+  }
+  check_range(kWidth, "transformer_xl.width", shape[2]);
+  detail::check_all_finite("transformer_xl", "w_r", weights.w_r);
+  const Shape per_head{shape[0], shape[1]};
+  for (const auto& [name, vectors] : {std::pair("v", &weights.v), std::pair("u", &weights.u)}) {
+    if (vectors->shape() != per_head) {
+      throw Error(std::string("transformer_xl.") + name,
+                  "must be " + per_head.to_string() + ", got " + vectors->shape().to_string());
+    }
+    detail::check_all_finite("transformer_xl", name, *vectors);
+  }
+}
+
+// R of the distances query - key that rows stand for: row n is key - query = n - rows / 2.
+Tensor<double> sinusoids(const TransformerXl& options, std::int64_t width, std::int64_t rows) {
+  std::vector<std::int64_t> distances(static_cast<std::size_t>(rows));
+  for (std::int64_t n = 0; n < rows; ++n) distances[static_cast<std::size_t>(n)] = rows / 2 - n;
   Sinusoidal sines;
-  sines.width = options.width;
+  sines.width = width;
   sines.base = options.base;
   sines.layout = SinusoidalLayout::half_split;
   return sinusoidal<double>(sines, distances);
 }
 
-Tensor<double> per_head(const char* name, View<const double> vectors, const Shape& shape) {
-  if (vectors.shape() != shape) {
-    throw Error(std::string("transformer_xl.") + name,
-                "must be " + shape.to_string() + ", got " + vectors.shape().to_string());
-  }
-  detail::check_all_finite("transformer_xl", name, vectors);
-  Tensor<double> copy = Tensor<double>::uninitialized(shape);
-  for (std::int64_t h = 0; h < shape[0]; ++h) {
-    for (std::int64_t c = 0; c < shape[1]; ++c) copy(h, c) = vectors(h, c);
-  }
-  return copy;
-}
-
 }  // namespace
 
 std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
-                                                  View<const double> u, View<const double> v,
-                                                  View<const double> w_r) {
-  const std::int64_t reach = reach_of(options), rows = 2 * reach + 1, width = options.width;
-  if (w_r.rank() != 3 || w_r.size(2) != width || w_r.count() == 0) {
-    throw Error("transformer_xl.w_r", "must be [heads, head_dim, " + std::to_string(width) +
-                                          "], got " + w_r.shape().to_string());
-  }
-  detail::check_all_finite("transformer_xl", "w_r", w_r);
-  const std::int64_t heads = w_r.size(0), head_dim = w_r.size(1);
+                                                  const TransformerXlWeights& weights,
+                                                  std::span<const std::int64_t> positions) {
+  check(options, weights);
+  detail::RelativeVectors vectors{.scheme = "transformer_xl",
+                                  .head_dim = weights.w_r.size(1),
+                                  .ids = detail::checked_ids("transformer_xl", positions)};
+  const std::int64_t rows = 2 * reach_of(options, vectors.ids) + 1, width = weights.w_r.size(2);
+  const std::int64_t heads = weights.w_r.size(0), head_dim = weights.w_r.size(1);
   if (heads * head_dim > (std::int64_t{1} << 28) / rows) {
     throw Error("transformer_xl", "must have at most 2^28 projected numbers, got [" +
                                       std::to_string(heads) + ", " + std::to_string(rows) + ", " +
                                       std::to_string(head_dim) + "]: set clamp_len");
   }
-  detail::RelativeVectors vectors{.scheme = "transformer_xl", .head_dim = head_dim};
-  vectors.ids = detail::checked_ids("transformer_xl", options.positions);
   vectors.rows.resize(static_cast<std::size_t>(rows));
   std::iota(vectors.rows.begin(), vectors.rows.end(), 0);
   vectors.clamps = options.clamp_len > 0;
-  const Tensor<double> r = sinusoids(options, reach);
+  const Tensor<double> r = sinusoids(options, width, rows);
   vectors.e = Tensor<double>({heads, rows, head_dim});
   for (std::int64_t h = 0; h < heads; ++h) {
     for (std::int64_t n = 0; n < rows; ++n) {
       for (std::int64_t c = 0; c < head_dim; ++c) {
         double sum = 0;
-        for (std::int64_t w = 0; w < width; ++w) sum += w_r(h, c, w) * r(n, w);
+        for (std::int64_t w = 0; w < width; ++w) sum += weights.w_r(h, c, w) * r(n, w);
         vectors.e(h, n, c) = sum;
       }
     }
   }
-  vectors.o = per_head("v", v, {heads, head_dim});
-  vectors.u = per_head("u", u, {heads, head_dim});
+  vectors.o = weights.v.clone();
+  vectors.u = weights.u.clone();
   return detail::relative_term(std::move(vectors));
 }
 
-TransformerXlGradients transformer_xl_backward(const TransformerXl& options, std::int64_t heads,
-                                               std::int64_t head_dim, View<const double> gradient) {
-  const std::int64_t reach = reach_of(options), rows = 2 * reach + 1, width = options.width;
+TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
+                                             const TransformerXlWeights& weights,
+                                             View<const double> gradient) {
+  check(options, weights);
+  const std::int64_t heads = weights.w_r.size(0), head_dim = weights.w_r.size(1);
+  // That of the projected sinusoids and of two vectors: [rows + 2, heads, head_dim] numbers.
+  const std::int64_t numbers = gradient.rank() == 2 ? gradient.size(1) : 0;
+  const std::int64_t rows = numbers / (heads * head_dim) - 2;
+  if (rows < 1 || rows % 2 == 0 || numbers % (heads * head_dim) != 0) {
+    throw Error("transformer_xl.gradient",
+                "must be [1, gradient_size()] of the term, got " + gradient.shape().to_string());
+  }
   std::int64_t at = 0;
   const auto take = [&](const Shape& shape) {
     return detail::take_gradient("transformer_xl", gradient, at, shape);
   };
   const Tensor<double> table = take({heads, rows, head_dim});
-  TransformerXlGradients gradients;
-  gradients.v = take({heads, head_dim});
-  gradients.u = take({heads, head_dim});
-  gradients.w_r = Tensor<double>({heads, head_dim, width});
-  const Tensor<double> r = sinusoids(options, reach);
+  TransformerXlWeights sums;
+  sums.v = take({heads, head_dim});
+  sums.u = take({heads, head_dim});
+  sums.w_r = Tensor<double>(weights.w_r.shape());
+  const Tensor<double> r = sinusoids(options, weights.w_r.size(2), rows);
   for (std::int64_t h = 0; h < heads; ++h) {
     for (std::int64_t n = 0; n < rows; ++n) {
       for (std::int64_t c = 0; c < head_dim; ++c) {
         const double d = table(h, n, c);
-        for (std::int64_t w = 0; w < width; ++w) gradients.w_r(h, c, w) += d * r(n, w);
+        for (std::int64_t w = 0; w < r.size(1); ++w) sums.w_r(h, c, w) += d * r(n, w);
       }
     }
   }
-  return gradients;
+  return sums;
 }
 
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"width", "0", "even, 2 .. 2^20, or 0", "of the sinusoids; 0: that of the embeddings"},
-    {"base", "10000", "> 0", "of the sinusoids"},
-    {"clamp_len", "0", "0 .. 2^22", "keys further away count as this far; 0: off"},
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
-};
-constexpr SchemeWeight kWeights[] = {
-    {"u", "[heads, head_dim]",
-     "added to queries for products with keys; initially normal, deviation 0.5"},
-    {"v", "[heads, head_dim]", "added to queries for products with distances; initially the same"},
-    {"w_r", "[heads, head_dim, width]",
-     "projects the sinusoids; initially normal, deviation 1 / sqrt(width)"},
-};
-
-TransformerXl options_of(const Parameters& given, const SchemeRequest& request) {
-  TransformerXl options;
-  options.width = given.integer("width");
-  if (options.width == 0) options.width = request.width / 2 * 2;
-  options.base = given.number("base");
-  options.clamp_len = given.integer("clamp_len");
-  options.positions = request.positions;
-  if (request.head_dim < 1) {
-    throw Error("transformer_xl.head_dim", "must be >= 1, got " + std::to_string(request.head_dim));
-  }
-  reach_of(options);  // refuses what is out of range
-  return options;
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  const Parameters given(kTransformerXl, request);
+  const auto sizes = given.options<TransformerXlSizes>();
+  const std::int64_t width = sizes.width ? *sizes.width : request.width / 2 * 2;
+  check_range(kWidth, given.where("width"), width);
+  const std::int64_t head_dim = detail::head_dim_of("transformer_xl", request);
+  return {{"u", {request.heads, head_dim}},
+          {"v", {request.heads, head_dim}},
+          {"w_r", {request.heads, head_dim, width}}};
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kTransformerXl, request);
-  const TransformerXl options = options_of(given, request);
-  InitialWeights random(given, request);
-  const Shape vectors{request.heads, request.head_dim};
-  SchemeWeights weights;
-  weights.emplace("u", random.normal(vectors, 0.5));
-  weights.emplace("v", random.normal(vectors, 0.5));
-  weights.emplace("w_r", random.normal({request.heads, request.head_dim, options.width},
-                                       1 / std::sqrt(static_cast<double>(options.width))));
-  return weights;
+  InitialWeights weights(kTransformerXl, request);
+  weights.normal("u", 0.5);
+  weights.normal("v", 0.5);
+  const auto width = static_cast<double>(weight_sizes(request)["w_r"][2]);
+  weights.normal("w_r", 1 / std::sqrt(width));
+  return weights.take();
 }
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kTransformerXl, request);
-  const TransformerXl options = options_of(given, request);
-  const Shape vectors{request.heads, request.head_dim};
-  return transformer_xl(options, given.weight("u", vectors), given.weight("v", vectors),
-                        given.weight("w_r", {request.heads, request.head_dim, options.width}));
+  return transformer_xl(given.options<TransformerXl>(), weights_of<TransformerXlWeights>(given),
+                        request.positions);
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kTransformerXl, request);
-  TransformerXlGradients made = transformer_xl_backward(options_of(given, request), request.heads,
-                                                        request.head_dim, gradient);
-  SchemeWeights gradients;
-  gradients.emplace("u", std::move(made.u));
-  gradients.emplace("v", std::move(made.v));
-  gradients.emplace("w_r", std::move(made.w_r));
-  return gradients;
+  return named(transformer_xl_backward(given.options<TransformerXl>(),
+                                       weights_of<TransformerXlWeights>(given), gradient));
 }
 
 }  // namespace
@@ -205,9 +205,10 @@ constinit const Scheme kTransformerXl = {
         "Adds products of queries with projected sinusoids of the distance, and two learned "
         "vectors.",
     .paper = "Dai et al. 2019, 1901.02860",
-    .parameters = kParameters,
+    .parameters = parameters_of<TransformerXlSizes, TransformerXl, InitialSeed>,
     .make = make,
-    .weights = kWeights,
+    .weights = kWeightList<TransformerXlWeights>,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

@@ -3,21 +3,14 @@
 
 #include <bit>
 #include <cmath>
-#include <string>
 
-#include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
+#include "schemes/descriptors.h"
 
 namespace sextant {
 
 std::vector<double> alibi_slopes(std::int64_t heads, double max_bias) {
-  constexpr std::int64_t kMostHeads = 1 << 20;
-  if (heads < 1 || heads > kMostHeads) {
-    throw Error("alibi_slopes.heads", "must be in 1 .. 2^20, got " + std::to_string(heads));
-  }
-  if (!(max_bias >= 0 && max_bias <= 1000)) {
-    throw Error("alibi_slopes.max_bias", "must be in 0 .. 1000, got " + shortest(max_bias));
-  }
+  check_range(kHeads, "alibi_slopes.heads", heads);
+  check_range(NumberRange{0, 1000}, "alibi_slopes.max_bias", max_bias);
   const auto power =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));  // n
   std::vector<double> slopes;

@@ -3,12 +3,12 @@
 
 #include <string>
 
+#include "schemes/descriptors.h"
 #include "sextant/core/error.h"
 
 namespace sextant::detail {
 namespace {
 
-constexpr std::int64_t kMostHeads = std::int64_t{1} << 20;
 constexpr std::int64_t kMostLength = std::int64_t{1} << 28;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 31;
 
@@ -37,12 +37,8 @@ std::int64_t distances_of(std::string_view scheme, const SchemeRequest& request)
 }
 
 void check_distances(std::string_view scheme, std::int64_t heads, std::int64_t length) {
-  if (heads < 1 || heads > kMostHeads) {
-    throw Error(where(scheme, "heads"), "must be in 1 .. 2^20, got " + std::to_string(heads));
-  }
-  if (length < 1 || length > kMostLength) {
-    throw Error(where(scheme, "length"), "must be in 1 .. 2^28, got " + std::to_string(length));
-  }
+  check_range(kHeads, where(scheme, "heads"), heads);
+  check_range(IntegerRange{1, kMostLength}, where(scheme, "length"), length);
   if (heads * (2 * length - 1) > kMostNumbers) {
     throw Error(where(scheme, "length"), "must leave heads x (2 length - 1) at most 2^31, got " +
                                              std::to_string(length) + " with " +

@@ -74,4 +74,20 @@ DistanceBias symmetric_bias(std::string_view scheme, std::int64_t heads, std::in
   return bias;
 }
 
+// The gradient of a table [rows, heads] whose row row_of(distance) is the bias of a distance, from
+// that of the bias: its sums over the distances of each row.
+template <class RowOf>
+Tensor<double> row_sums(std::string_view scheme, const Tensor<double>& table,
+                        View<const double> gradient, const RowOf& row_of) {
+  const std::int64_t heads = table.size(1);
+  const std::int64_t length = length_of_gradient(scheme, heads, gradient);
+  Tensor<double> sums(table.shape());
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (std::int64_t distance = 1 - length; distance < length; ++distance) {
+      sums(row_of(distance), head) += gradient(head, distance + length - 1);
+    }
+  }
+  return sums;
+}
+
 }  // namespace sextant::detail

@@ -10,6 +10,7 @@
 #include "schemes/descriptors.h"
 #include "schemes/distance/distances.h"
 #include "schemes/initial_weights.h"
+#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/distance/kerple.h"
 
@@ -19,7 +20,7 @@ inline constexpr double kLeastKerple =
     0.01;  // bias_p and bias_a are kept above in the paper's code
 
 // Throws Error("scheme.p") or Error("scheme.a").
-inline void check_kerple(std::string_view scheme, const Kerple& weights) {
+inline void check_kerple(std::string_view scheme, const KerpleWeights& weights) {
   const auto view = [](const std::vector<double>& values) {
     return View<const double>(values.data(), {static_cast<std::int64_t>(values.size())});
   };
@@ -35,12 +36,12 @@ inline void check_kerple(std::string_view scheme, const Kerple& weights) {
 // Sums what each distance gives to p and to a: part(head, |distance|, p, a) is the pair of
 // derivatives.
 template <class Part>
-Kerple kerple_backward(std::string_view scheme, const Kerple& weights, double most_p,
-                       View<const double> gradient, Part part) {
+KerpleWeights kerple_backward(std::string_view scheme, const KerpleWeights& weights, double most_p,
+                              View<const double> gradient, Part part) {
   check_kerple(scheme, weights);
   const auto heads = static_cast<std::int64_t>(weights.p.size());
   const std::int64_t length = length_of_gradient(scheme, heads, gradient);
-  Kerple sums{std::vector<double>(weights.p.size()), std::vector<double>(weights.p.size())};
+  KerpleWeights sums{std::vector<double>(weights.p.size()), std::vector<double>(weights.p.size())};
   for (std::int64_t head = 0; head < heads; ++head) {
     const auto h = static_cast<std::size_t>(head);
     const double p = std::clamp(weights.p[h], kLeastKerple, most_p);
@@ -59,32 +60,16 @@ Kerple kerple_backward(std::string_view scheme, const Kerple& weights, double mo
 
 namespace sextant::descriptors {
 
-inline Kerple kerple_of(const Parameters& given, const SchemeRequest& request) {
-  const auto list = [&](std::string_view name) {
-    const auto values = given.weight(name, Shape{request.heads}).span();
-    return std::vector<double>(values.begin(), values.end());
-  };
-  return {list("p"), list("a")};
+inline WeightSizes kerple_sizes(const SchemeRequest& request) {
+  return {{"p", {request.heads}}, {"a", {request.heads}}};
 }
 
 // a from U(0, 1), p from U(0, 2), as in the paper's code.
 inline SchemeWeights initial_kerple(const Scheme& scheme, const SchemeRequest& request) {
-  const Parameters given(scheme, request);
-  InitialWeights random(given, request);
-  SchemeWeights weights;
-  weights.emplace("p", random.uniform(Shape{request.heads}, 0, 2));
-  weights.emplace("a", random.uniform(Shape{request.heads}, 0, 1));
-  return weights;
-}
-
-inline SchemeWeights weights_of(const Kerple& kerple) {
-  SchemeWeights weights;
-  for (const auto& [name, list] : {std::pair("p", &kerple.p), std::pair("a", &kerple.a)}) {
-    Tensor<double> values(Shape{static_cast<std::int64_t>(list->size())});
-    std::copy(list->begin(), list->end(), values.data());
-    weights.emplace(name, std::move(values));
-  }
-  return weights;
+  InitialWeights weights(scheme, request);
+  weights.uniform("p", 0, 2);
+  weights.uniform("a", 0, 1);
+  return weights.take();
 }
 
 }  // namespace sextant::descriptors

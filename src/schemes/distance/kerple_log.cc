@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-DistanceBias kerple_log(const Kerple& weights, std::int64_t length) {
+DistanceBias kerple_log(const KerpleWeights& weights, std::int64_t length) {
   detail::check_kerple("kerple_log", weights);
   return detail::symmetric_bias(
       "kerple_log", static_cast<std::int64_t>(weights.p.size()), length,
@@ -21,23 +21,28 @@ DistanceBias kerple_log(const Kerple& weights, std::int64_t length) {
       });
 }
 
-Kerple kerple_log_backward(const Kerple& weights, View<const double> gradient) {
+KerpleWeights kerple_log_backward(const KerpleWeights& weights, View<const double> gradient) {
   constexpr double kMostP = std::numeric_limits<double>::max();
   return detail::kerple_backward(
       "kerple_log", weights, kMostP, gradient,
       [](double d, double p, double a) { return std::pair(-std::log1p(a * d), -p / (1 / d + a)); });
 }
 
-namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
-};
-constexpr SchemeWeight kWeights[] = {
-    {"p", "[heads]", "factor; clamped to at least 0.01, initially uniform in 0 .. 2"},
-    {"a", "[heads]", "rate per position; clamped to at least 0.01, initially uniform in 0 .. 1"},
-};
+struct KerpleLogWeights : KerpleWeights {};
+
+}  // namespace
+
+template <>
+inline constexpr auto kWeights<KerpleLogWeights> =
+    std::tuple{weight(&KerpleLogWeights::p, "p", "[heads]",
+                      "factor; clamped to at least 0.01, initially uniform in 0 .. 2"),
+               weight(&KerpleLogWeights::a, "a", "[heads]",
+                      "rate per position; clamped to at least 0.01, initially uniform in 0 .. 1")};
+
+namespace descriptors {
+namespace {
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
   return initial_kerple(kKerpleLog, request);
@@ -45,14 +50,14 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kKerpleLog, request);
-  const std::int64_t length = detail::distances_of("kerple_log", request);
-  detail::check_distances("kerple_log", request.heads, length);
-  return kerple_log(kerple_of(given, request), length);
+  return kerple_log(weights_of<KerpleLogWeights>(given),
+                    detail::distances_of("kerple_log", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kKerpleLog, request);
-  return weights_of(kerple_log_backward(kerple_of(given, request), gradient));
+  return named(
+      KerpleLogWeights{kerple_log_backward(weights_of<KerpleLogWeights>(given), gradient)});
 }
 
 }  // namespace
@@ -62,9 +67,10 @@ constinit const Scheme kKerpleLog = {
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers scores by the logarithm of the distance, with learned rates for each head.",
     .paper = "Chi et al. 2022, 2205.09921",
-    .parameters = kParameters,
+    .parameters = parameters_of<InitialSeed>,
     .make = make,
-    .weights = kWeights,
+    .weights = kWeightList<KerpleLogWeights>,
+    .weight_sizes = kerple_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

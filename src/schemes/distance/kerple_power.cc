@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-DistanceBias kerple_power(const Kerple& weights, std::int64_t length) {
+DistanceBias kerple_power(const KerpleWeights& weights, std::int64_t length) {
   detail::check_kerple("kerple_power", weights);
   return detail::symmetric_bias(
       "kerple_power", static_cast<std::int64_t>(weights.p.size()), length,
@@ -21,7 +21,7 @@ DistanceBias kerple_power(const Kerple& weights, std::int64_t length) {
       });
 }
 
-Kerple kerple_power_backward(const Kerple& weights, View<const double> gradient) {
+KerpleWeights kerple_power_backward(const KerpleWeights& weights, View<const double> gradient) {
   return detail::kerple_backward("kerple_power", weights, 2, gradient,
                                  [](double d, double p, double a) {
                                    const double power = std::pow(d, p);
@@ -29,16 +29,21 @@ Kerple kerple_power_backward(const Kerple& weights, View<const double> gradient)
                                  });
 }
 
-namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
-};
-constexpr SchemeWeight kWeights[] = {
-    {"p", "[heads]", "the power; clamped to 0.01 .. 2, initially uniform in 0 .. 2"},
-    {"a", "[heads]", "factor; clamped to at least 0.01, initially uniform in 0 .. 1"},
-};
+struct KerplePowerWeights : KerpleWeights {};
+
+}  // namespace
+
+template <>
+inline constexpr auto kWeights<KerplePowerWeights> =
+    std::tuple{weight(&KerplePowerWeights::p, "p", "[heads]",
+                      "the power; clamped to 0.01 .. 2, initially uniform in 0 .. 2"),
+               weight(&KerplePowerWeights::a, "a", "[heads]",
+                      "factor; clamped to at least 0.01, initially uniform in 0 .. 1")};
+
+namespace descriptors {
+namespace {
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
   return initial_kerple(kKerplePower, request);
@@ -46,14 +51,14 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kKerplePower, request);
-  const std::int64_t length = detail::distances_of("kerple_power", request);
-  detail::check_distances("kerple_power", request.heads, length);
-  return kerple_power(kerple_of(given, request), length);
+  return kerple_power(weights_of<KerplePowerWeights>(given),
+                      detail::distances_of("kerple_power", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kKerplePower, request);
-  return weights_of(kerple_power_backward(kerple_of(given, request), gradient));
+  return named(
+      KerplePowerWeights{kerple_power_backward(weights_of<KerplePowerWeights>(given), gradient)});
 }
 
 }  // namespace
@@ -63,9 +68,10 @@ constinit const Scheme kKerplePower = {
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers scores by a power of the distance, with learned rates for each head.",
     .paper = "Chi et al. 2022, 2205.09921",
-    .parameters = kParameters,
+    .parameters = parameters_of<InitialSeed>,
     .make = make,
-    .weights = kWeights,
+    .weights = kWeightList<KerplePowerWeights>,
+    .weight_sizes = kerple_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

@@ -2,24 +2,24 @@
 #include "sextant/schemes/distance/sandwich.h"
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "schemes/descriptors.h"
 #include "schemes/distance/distances.h"
-#include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 
 namespace sextant {
 
+template <>
+inline constexpr auto kFields<Sandwich> =
+    std::tuple{field(&Sandwich::heads, "heads", kHeads, "query heads").of_request(),
+               field(&Sandwich::dim, "dim", IntegerRange{2, 1 << 16, 2},
+                     "of the sinusoids; not the channels of a head"),
+               field(&Sandwich::base, "base", kAboveZero,
+                     "wavelengths run from 2 pi to about 2 pi times this")};
+
 DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
+  check_fields("sandwich", options);
   detail::check_distances("sandwich", options.heads, length);
-  if (options.dim < 2 || options.dim > (1 << 16) || options.dim % 2 != 0) {
-    throw Error("sandwich.dim", "must be even, 2 .. 2^16, got " + std::to_string(options.dim));
-  }
-  if (!(options.base > 0) || !std::isfinite(options.base)) {
-    throw Error("sandwich.base", "must be > 0 and finite, got " + shortest(options.base));
-  }
   std::vector<double> frequencies;
   for (std::int64_t k = 0; k < options.dim / 2; ++k) {
     frequencies.push_back(
@@ -45,17 +45,10 @@ DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"dim", "128", "even, 2 .. 2^16", "of the sinusoids; not the channels of a head"},
-    {"base", "10000", "> 0", "wavelengths run from 2 pi to about 2 pi times this"},
-};
-
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kSandwich, request);
-  Sandwich options;
+  auto options = given.options<Sandwich>();
   options.heads = request.heads;
-  options.dim = given.integer("dim");
-  options.base = given.number("base");
   return sandwich(options, detail::distances_of("sandwich", request));
 }
 
@@ -67,7 +60,7 @@ constinit const Scheme kSandwich = {
     .idea =
         "Adds the inner product of two sinusoidal positions, with a different weight in each head.",
     .paper = "Chi et al. 2022, 2212.10356",
-    .parameters = kParameters,
+    .parameters = parameters_of<Sandwich>,
     .make = make,
 };
 

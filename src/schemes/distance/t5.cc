@@ -9,6 +9,7 @@
 #include "schemes/distance/distances.h"
 #include "schemes/distance/t5_edges.h"
 #include "schemes/initial_weights.h"
+#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -22,6 +23,11 @@ inline constexpr auto kFields<T5> = std::tuple{
         .further("above half the buckets of a direction"),
     field(&T5::bidirectional, "bidirectional",
           "whether half of the buckets are for the future (encoders) or none (decoders)")};
+
+template <>
+inline constexpr auto kWeights<T5Weights> =
+    std::tuple{weight(&T5Weights::table, "table", "[num_buckets, heads]",
+                      "the bias of each bucket; initially normal, deviation 0.02")};
 
 T5Buckets::T5Buckets(const T5& options) : bidirectional_(options.bidirectional) {
   check_fields("t5", options);
@@ -56,37 +62,35 @@ std::int64_t t5_bucket(std::int64_t distance, const T5& options) {
   return T5Buckets(options)(distance);
 }
 
-DistanceBias t5(const T5& options, View<const double> table, std::int64_t length) {
-  const T5Buckets bucket(options);
+namespace {
+
+void check(const T5& options, const Tensor<double>& table) {
   if (table.rank() != 2 || table.size(0) != options.num_buckets) {
     throw Error("t5.table", "must be [" + std::to_string(options.num_buckets) + ", heads], got " +
                                 table.shape().to_string());
   }
   detail::check_finite("t5", "table", table);
-  return detail::bias_by_distance(
-      "t5", table.size(1), length,
-      [&](std::int64_t head, std::int64_t distance) { return table(bucket(distance), head); });
 }
 
-Tensor<double> t5_backward(const T5& options, View<const double> gradient) {
+}  // namespace
+
+DistanceBias t5(const T5& options, const T5Weights& weights, std::int64_t length) {
   const T5Buckets bucket(options);
-  const std::int64_t heads = gradient.rank() == 2 ? gradient.size(0) : 1;
-  const std::int64_t length = detail::length_of_gradient("t5", heads, gradient);
-  Tensor<double> sums({options.num_buckets, heads});
-  for (std::int64_t head = 0; head < heads; ++head) {
-    for (std::int64_t distance = 1 - length; distance < length; ++distance) {
-      sums(bucket(distance), head) += gradient(head, distance + length - 1);
-    }
-  }
-  return sums;
+  check(options, weights.table);
+  return detail::bias_by_distance("t5", weights.table.size(1), length,
+                                  [&](std::int64_t head, std::int64_t distance) {
+                                    return weights.table(bucket(distance), head);
+                                  });
+}
+
+T5Weights t5_backward(const T5& options, const T5Weights& weights, View<const double> gradient) {
+  const T5Buckets bucket(options);
+  check(options, weights.table);
+  return {detail::row_sums("t5", weights.table, gradient, bucket)};
 }
 
 namespace descriptors {
 namespace {
-
-constexpr SchemeWeight kWeights[] = {
-    {"table", "[num_buckets, heads]", "the bias of each bucket; initially normal, deviation 0.02"},
-};
 
 T5 options_of(const Parameters& given) {
   const auto options = given.options<T5>();
@@ -94,28 +98,24 @@ T5 options_of(const Parameters& given) {
   return options;
 }
 
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  return {{"table", {options_of(Parameters(kT5, request)).num_buckets, request.heads}}};
+}
+
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kT5, request);
-  InitialWeights random(given, request);
-  SchemeWeights weights;
-  weights.emplace("table", random.normal({options_of(given).num_buckets, request.heads}, 0.02));
-  return weights;
+  InitialWeights weights(kT5, request);
+  weights.normal("table", 0.02);
+  return weights.take();
 }
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kT5, request);
-  const T5 options = options_of(given);
-  const std::int64_t length = detail::distances_of("t5", request);
-  detail::check_distances("t5", request.heads, length);
-  return t5(options, given.weight("table", {options.num_buckets, request.heads}), length);
+  return t5(options_of(given), weights_of<T5Weights>(given), detail::distances_of("t5", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kT5, request);
-  detail::length_of_gradient("t5", request.heads, gradient);
-  SchemeWeights gradients;
-  gradients.emplace("table", t5_backward(options_of(given), gradient));
-  return gradients;
+  return named(t5_backward(options_of(given), weights_of<T5Weights>(given), gradient));
 }
 
 }  // namespace
@@ -127,7 +127,8 @@ constinit const Scheme kT5 = {
     .paper = "Raffel et al. 2019, 1910.10683",
     .parameters = parameters_of<T5, InitialSeed>,
     .make = make,
-    .weights = kWeights,
+    .weights = kWeightList<T5Weights>,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

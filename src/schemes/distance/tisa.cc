@@ -4,16 +4,41 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "schemes/descriptors.h"
 #include "schemes/distance/distances.h"
 #include "schemes/initial_weights.h"
+#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
+
+template <>
+inline constexpr auto kWeights<TisaWeights> =
+    std::tuple{weight(&TisaWeights::amplitudes, "amplitudes", "[heads, kernels]",
+                      "heights; initially normal, deviation 0.1"),
+               weight(&TisaWeights::sharpness, "sharpness", "[heads, kernels]",
+                      "1 / (2 variance); initially normal, deviation 0.1"),
+               weight(&TisaWeights::offsets, "offsets", "[heads, kernels]",
+                      "centres of the bells; initially normal, deviation 5")};
+
+// What the shapes of the weights say.
 namespace {
 
-void check(const Tisa& weights) {
+struct TisaSizes {
+  std::int64_t kernels = 5;
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<TisaSizes> = std::tuple{
+    field(&TisaSizes::kernels, "kernels", IntegerRange{1, 1 << 16}, "bells in each head")};
+
+namespace {
+
+void check(const TisaWeights& weights) {
   if (weights.amplitudes.rank() != 2 || weights.amplitudes.size(1) < 1) {
     throw Error("tisa.amplitudes", "must be [heads, kernels] with at least one kernel, got " +
                                        weights.amplitudes.shape().to_string());
@@ -38,7 +63,7 @@ double bell(double sharpness, double far) {
 
 }  // namespace
 
-DistanceBias tisa(const Tisa& weights, std::int64_t length) {
+DistanceBias tisa(const TisaWeights& weights, std::int64_t length) {
   check(weights);
   const std::int64_t kernels = weights.amplitudes.size(1);
   return detail::bias_by_distance(
@@ -53,11 +78,11 @@ DistanceBias tisa(const Tisa& weights, std::int64_t length) {
       });
 }
 
-Tisa tisa_backward(const Tisa& weights, View<const double> gradient) {
+TisaWeights tisa_backward(const TisaWeights& weights, View<const double> gradient) {
   check(weights);
   const Shape& shape = weights.amplitudes.shape();
   const std::int64_t length = detail::length_of_gradient("tisa", shape[0], gradient);
-  Tisa sums{Tensor<double>(shape), Tensor<double>(shape), Tensor<double>(shape)};
+  TisaWeights sums{Tensor<double>(shape), Tensor<double>(shape), Tensor<double>(shape)};
   for (std::int64_t head = 0; head < shape[0]; ++head) {
     for (std::int64_t s = 0; s < shape[1]; ++s) {
       const double a = weights.amplitudes(head, s), b = weights.sharpness(head, s);
@@ -81,56 +106,26 @@ Tisa tisa_backward(const Tisa& weights, View<const double> gradient) {
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"kernels", "5", "1 .. 2^16", "bells in each head"},
-    {"seed", "0", "0 .. 2^32 - 1", "of the initial weights"},
-};
-constexpr SchemeWeight kWeights[] = {
-    {"amplitudes", "[heads, kernels]", "heights; initially normal, deviation 0.1"},
-    {"sharpness", "[heads, kernels]", "1 / (2 variance); initially normal, deviation 0.1"},
-    {"offsets", "[heads, kernels]", "centres of the bells; initially normal, deviation 5"},
-};
-
-std::int64_t kernels_of(const Parameters& given) {
-  const std::int64_t kernels = given.integer("kernels");
-  if (kernels < 1 || kernels > (1 << 16)) {
-    throw Error("tisa.kernels", "must be in 1 .. 2^16, got " + std::to_string(kernels));
-  }
-  return kernels;
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  const std::vector sizes{request.heads, Parameters(kTisa, request).options<TisaSizes>().kernels};
+  return {{"amplitudes", sizes}, {"sharpness", sizes}, {"offsets", sizes}};
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kTisa, request);
-  InitialWeights random(given, request);
-  const Shape shape{request.heads, kernels_of(given)};
-  SchemeWeights weights;
-  weights.emplace("amplitudes", random.normal(shape, 0.1));
-  weights.emplace("sharpness", random.normal(shape, 0.1));
-  weights.emplace("offsets", random.normal(shape, 5));
-  return weights;
-}
-
-Tisa weights_of(const Parameters& given, const SchemeRequest& request) {
-  const Shape shape{request.heads, kernels_of(given)};
-  return {given.weight("amplitudes", shape).clone(), given.weight("sharpness", shape).clone(),
-          given.weight("offsets", shape).clone()};
+  InitialWeights weights(kTisa, request);
+  weights.normal("amplitudes", 0.1);
+  weights.normal("sharpness", 0.1);
+  weights.normal("offsets", 5);
+  return weights.take();
 }
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kTisa, request);
-  const std::int64_t length = detail::distances_of("tisa", request);
-  detail::check_distances("tisa", request.heads, length);
-  return tisa(weights_of(given, request), length);
+  return tisa(weights_of<TisaWeights>(given), detail::distances_of("tisa", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kTisa, request);
-  Tisa sums = tisa_backward(weights_of(given, request), gradient);
-  SchemeWeights gradients;
-  gradients.emplace("amplitudes", std::move(sums.amplitudes));
-  gradients.emplace("sharpness", std::move(sums.sharpness));
-  gradients.emplace("offsets", std::move(sums.offsets));
-  return gradients;
+  return named(tisa_backward(weights_of<TisaWeights>(Parameters(kTisa, request)), gradient));
 }
 
 }  // namespace
@@ -140,9 +135,10 @@ constinit const Scheme kTisa = {
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a sum of learned bell curves of the signed distance in each head.",
     .paper = "Wennberg & Henter 2021, 2106.01950",
-    .parameters = kParameters,
+    .parameters = parameters_of<TisaSizes, InitialSeed>,
     .make = make,
-    .weights = kWeights,
+    .weights = kWeightList<TisaWeights>,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };

@@ -2,14 +2,18 @@
 #include "sextant/schemes/indexed/chunk_mask.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "schemes/descriptors.h"
 #include "schemes/indexed/position_runs.h"
-#include "sextant/core/error.h"
 
 namespace sextant {
+
+template <>
+inline constexpr auto kFields<ChunkMask> =
+    std::tuple{field(&ChunkMask::chunk, "chunk", at_least(1), "ids of a chunk"),
+               field(&ChunkMask::causal, "causal", "hide the future within a chunk")};
+
 namespace {
 
 class ChunkMaskBias final : public IndexedBias {
@@ -35,9 +39,7 @@ class ChunkMaskBias final : public IndexedBias {
 
 std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
                                               std::span<const std::int64_t> positions) {
-  if (options.chunk < 1) {
-    throw Error("chunk_mask.chunk", "must be >= 1, got " + std::to_string(options.chunk));
-  }
+  check_fields("chunk_mask", options);
   // Chunks beyond 2^54 hold all ids of one sign.
   ChunkMask bounded = options;
   bounded.chunk = std::min(options.chunk, std::int64_t{1} << 54);
@@ -47,16 +49,8 @@ std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"chunk", "8192", ">= 1", "ids of a chunk"},
-    {"causal", "yes", "yes | no", "hide the future within a chunk"},
-};
-
 SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kChunkMask, request);
-  ChunkMask options;
-  options.chunk = given.integer("chunk");
-  options.causal = given.flag("causal");
+  const auto options = Parameters(kChunkMask, request).options<ChunkMask>();
   detail::runs_of("chunk_mask", request);  // refuses several axes
   return chunk_mask(options, request.positions);
 }
@@ -68,7 +62,7 @@ constinit const Scheme kChunkMask = {
     .kind = SchemeKind::indexed_bias,
     .idea = "Cuts the sequence into chunks of fixed length that do not attend to one another.",
     .paper = "Llama 4 (Meta 2025); Child et al. 2019, 1904.10509",
-    .parameters = kParameters,
+    .parameters = parameters_of<ChunkMask>,
     .make = make,
 };
 

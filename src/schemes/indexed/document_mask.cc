@@ -5,18 +5,35 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "schemes/descriptors.h"
 #include "schemes/indexed/position_runs.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
 
-class DocumentMask final : public IndexedBias {
+struct DocumentStarts {
+  std::vector<std::int64_t> starts{0};
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<DocumentMask> =
+    std::tuple{field(&DocumentMask::causal, "causal", "hide the future within a document")};
+template <>
+inline constexpr auto kFields<DocumentStarts> =
+    std::tuple{field(&DocumentStarts::starts, "starts", ListRange{at_least(0)},
+                     "the first token of each document, counted in the sequence, whatever the ids")
+                   .further("ascending from 0")};
+
+namespace {
+
+class DocumentMaskBias final : public IndexedBias {
  public:
-  DocumentMask(std::span<const std::int64_t> documents, bool causal)
+  DocumentMaskBias(std::span<const std::int64_t> documents, bool causal)
       : documents_(documents.begin(), documents.end()),
         run_ends_(documents.size()),
         causal_(causal) {
@@ -60,9 +77,9 @@ class DocumentMask final : public IndexedBias {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> document_mask(std::span<const std::int64_t> documents,
-                                                 bool causal) {
-  return std::make_shared<DocumentMask>(documents, causal);
+std::shared_ptr<const IndexedBias> document_mask(const DocumentMask& options,
+                                                 std::span<const std::int64_t> documents) {
+  return std::make_shared<DocumentMaskBias>(documents, options.causal);
 }
 
 std::vector<std::int64_t> documents_from_starts(std::span<const std::int64_t> starts,
@@ -85,16 +102,11 @@ std::vector<std::int64_t> documents_from_starts(std::span<const std::int64_t> st
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"starts", "0", "ascending from 0, \"0,5,12\"",
-     "the first token of each document, counted in the sequence, whatever the ids"},
-    {"causal", "no", "yes | no", "hide the future within a document"},
-};
-
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kDocumentMask, request);
-  const auto starts = parse_int64_list(given.text("starts"), given.where("starts"));
-  return document_mask(documents_from_starts(starts, request.rows()), given.flag("causal"));
+  const auto documents =
+      documents_from_starts(given.options<DocumentStarts>().starts, request.rows());
+  return document_mask(given.options<DocumentMask>(), documents);
 }
 
 }  // namespace
@@ -104,7 +116,7 @@ constinit const Scheme kDocumentMask = {
     .kind = SchemeKind::indexed_bias,
     .idea = "Keeps documents that are packed into one sequence from attending to one another.",
     .paper = "Krell et al. 2021, 2107.02027",
-    .parameters = kParameters,
+    .parameters = parameters_of<DocumentStarts, DocumentMask>,
     .make = make,
 };
 

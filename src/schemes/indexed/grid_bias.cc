@@ -12,23 +12,16 @@
 namespace sextant::detail {
 namespace {
 
-constexpr std::int64_t kMostSide = std::int64_t{1} << 28;
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 31;
 
 std::string where(std::string_view scheme, std::string_view name) {
   return std::string(scheme) + "." + std::string(name);
 }
 
-void check_side(std::string_view scheme, std::string_view name, std::int64_t side) {
-  if (side < 0 || side > kMostSide) {
-    throw Error(where(scheme, name), "must be in 0 .. 2^28, got " + std::to_string(side));
-  }
-}
-
 }  // namespace
 
-Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
-             const PositionRuns& ids, std::int64_t heads) {
+Grid grid_of(std::string_view scheme, std::optional<std::int64_t> rows,
+             std::optional<std::int64_t> columns, const PositionRuns& ids, std::int64_t heads) {
   if (ids.least() < 0) {
     throw Error(where(scheme, "positions"),
                 "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(ids.least()));
@@ -36,18 +29,15 @@ Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
   return grid_of(scheme, rows, columns, ids.most() + 1, heads);
 }
 
-Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns, std::int64_t cells,
-             std::int64_t heads) {
-  check_side(scheme, "rows", rows);
-  check_side(scheme, "columns", columns);
-  if (heads < 1 || heads > (1 << 20)) {
-    throw Error(where(scheme, "heads"), "must be in 1 .. 2^20, got " + std::to_string(heads));
-  }
+Grid grid_of(std::string_view scheme, std::optional<std::int64_t> asked_rows,
+             std::optional<std::int64_t> asked_columns, std::int64_t cells, std::int64_t heads) {
+  check_range(kHeads, where(scheme, "heads"), heads);
   if (cells > kMostNumbers) {
     throw Error(where(scheme, "positions"),
                 "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(cells - 1));
   }
-  if (columns == 0 && rows == 0) {
+  std::int64_t rows = asked_rows.value_or(0), columns = asked_columns.value_or(0);
+  if (!asked_rows && !asked_columns) {
     // The root is exact enough below 2^53 to be at most one too small.
     columns = static_cast<std::int64_t>(std::sqrt(static_cast<double>(cells)));
     while (columns * columns < cells) ++columns;
@@ -69,6 +59,12 @@ Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns, s
                     std::to_string(heads) + " heads");
   }
   return grid;
+}
+
+Grid given_grid(std::string_view scheme, std::optional<std::int64_t> rows,
+                std::optional<std::int64_t> columns, std::int64_t heads) {
+  if (!rows || !columns) throw Error(where(scheme, "rows"), "and columns must be given");
+  return grid_of(scheme, rows, columns, 0, heads);
 }
 
 GridBias::GridBias(const Grid& grid, PositionRuns ids, View<const double> table, bool learns)

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "schemes/descriptors.h"
 #include "schemes/indexed/position_runs.h"
 #include "sextant/core/tensor.h"
 #include "sextant/tables/indexed_bias.h"
@@ -26,14 +28,19 @@ struct Grid {
   }
 };
 
-// The grid that a scheme's `rows` and `columns` ask for; 0: the least that holds all ids, square
-// when both are 0. Throws Error("scheme.rows"), ("scheme.columns"), or ("scheme.positions") when an
-// id lies outside, and unless heads x offsets is at most 2^31.
-Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns,
-             const PositionRuns& ids, std::int64_t heads);
+inline constexpr IntegerRange kGridSide{1, 1 << 28};  // rows or columns
+
+// The grid that a scheme's `rows` and `columns` ask for, both in kGridSide; unset: the least that
+// holds all ids, square when both are. Throws Error("scheme.positions") when an id lies outside,
+// Error("scheme.heads"), and Error("scheme.rows") unless heads x offsets is at most 2^31.
+Grid grid_of(std::string_view scheme, std::optional<std::int64_t> rows,
+             std::optional<std::int64_t> columns, const PositionRuns& ids, std::int64_t heads);
 // The same for the ids 0 .. cells - 1.
-Grid grid_of(std::string_view scheme, std::int64_t rows, std::int64_t columns, std::int64_t cells,
-             std::int64_t heads);
+Grid grid_of(std::string_view scheme, std::optional<std::int64_t> rows,
+             std::optional<std::int64_t> columns, std::int64_t cells, std::int64_t heads);
+// The same where both must be given.
+Grid given_grid(std::string_view scheme, std::optional<std::int64_t> rows,
+                std::optional<std::int64_t> columns, std::int64_t heads);
 
 class GridBias final : public IndexedBias {
  public:

@@ -2,22 +2,25 @@
 #include "sextant/schemes/indexed/prefix_mask.h"
 
 #include <algorithm>
-#include <limits>
-#include <string>
 #include <utility>
 
 #include "schemes/descriptors.h"
 #include "schemes/indexed/position_runs.h"
-#include "sextant/core/error.h"
 
 namespace sextant {
+
+template <>
+inline constexpr auto kFields<PrefixMask> =
+    std::tuple{field(&PrefixMask::prefix, "prefix", at_least(0),
+                     "ids below it are visible to every token; 0: causal only")};
+
 namespace {
 
 constexpr std::int64_t kMostPrefix = std::int64_t{1} << 54;  // beyond all ids
 
-class PrefixMask final : public IndexedBias {
+class PrefixMaskBias final : public IndexedBias {
  public:
-  PrefixMask(std::int64_t prefix, detail::PositionRuns ids)
+  PrefixMaskBias(std::int64_t prefix, detail::PositionRuns ids)
       : prefix_(prefix), ids_(std::move(ids)) {}
 
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
@@ -33,26 +36,20 @@ class PrefixMask final : public IndexedBias {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> prefix_mask(std::int64_t prefix,
+std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
                                                std::span<const std::int64_t> positions) {
-  if (prefix < 0) {
-    throw Error("prefix_mask.prefix", "must be >= 0, got " + std::to_string(prefix));
-  }
-  return std::make_shared<PrefixMask>(std::min(prefix, kMostPrefix),
-                                      detail::PositionRuns("prefix_mask", positions));
+  check_fields("prefix_mask", options);
+  return std::make_shared<PrefixMaskBias>(std::min(options.prefix, kMostPrefix),
+                                          detail::PositionRuns("prefix_mask", positions));
 }
 
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kParameters[] = {
-    {"prefix", "0", ">= 0", "ids below it are visible to every token; 0: causal only"},
-};
-
 SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kPrefixMask, request);
+  const auto options = Parameters(kPrefixMask, request).options<PrefixMask>();
   detail::runs_of("prefix_mask", request);  // refuses several axes
-  return prefix_mask(given.integer("prefix"), request.positions);
+  return prefix_mask(options, request.positions);
 }
 
 }  // namespace
@@ -62,7 +59,7 @@ constinit const Scheme kPrefixMask = {
     .kind = SchemeKind::indexed_bias,
     .idea = "Hides the future except the first tokens, which are visible to all.",
     .paper = "Raffel et al. 2019, 1910.10683",
-    .parameters = kParameters,
+    .parameters = parameters_of<PrefixMask>,
     .make = make,
 };
 

@@ -7,11 +7,42 @@
 #include <utility>
 #include <vector>
 
+#include "schemes/descriptors.h"
 #include "schemes/distance/distances.h"
 #include "schemes/indexed/grid_bias.h"
+#include "schemes/initial_weights.h"
+#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
+namespace {
+
+struct SwinV2Sizes {  // what the shapes of the weights say
+  std::int64_t hidden = 512;
+};
+constexpr IntegerRange kPretrained{2, 1 << 28};
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<SwinV2> =
+    std::tuple{field(&SwinV2::rows, "rows", detail::kGridSide,
+                     "of the window; auto: as many as the largest id needs"),
+               field(&SwinV2::columns, "columns", detail::kGridSide,
+                     "of the window; auto: likewise, a square when both are"),
+               field(&SwinV2::pretrained_rows, "pretrained_rows", kPretrained,
+                     "of the window in training; auto: this window"),
+               field(&SwinV2::pretrained_columns, "pretrained_columns", kPretrained, "likewise")};
+template <>
+inline constexpr auto kFields<SwinV2Sizes> = std::tuple{
+    field(&SwinV2Sizes::hidden, "hidden", IntegerRange{1, 1 << 16}, "units of the network")};
+template <>
+inline constexpr auto kWeights<SwinV2Weights> = std::tuple{
+    weight(&SwinV2Weights::w1, "w1", "[hidden, 2]",
+           "of the offset in rows and columns; initially uniform, +-1/sqrt(2)"),
+    weight(&SwinV2Weights::b1, "b1", "[hidden]", "initially uniform, +-1/sqrt(2)"),
+    weight(&SwinV2Weights::w2, "w2", "[heads, hidden]", "initially uniform, +-1/sqrt(hidden)")};
+
 namespace {
 
 std::int64_t hidden_of(const SwinV2Weights& weights) {
@@ -33,30 +64,11 @@ std::int64_t hidden_of(const SwinV2Weights& weights) {
   return hidden;
 }
 
-// The window that offsets are scaled by, along one axis.
-std::int64_t scale_window(const char* name, std::int64_t pretrained, std::int64_t window) {
-  if (pretrained < 0 || pretrained == 1 || pretrained > (std::int64_t{1} << 28)) {
-    throw Error(std::string("swin_v2.") + name,
-                "must be 0 or 2 .. 2^28, got " + std::to_string(pretrained));
-  }
-  return pretrained == 0 ? window : pretrained;
-}
-
-detail::Grid given_grid(const SwinV2& options, std::int64_t heads) {
-  if (options.rows < 1 || options.columns < 1) {
-    throw Error("swin_v2.rows", "and columns must be given, got " + std::to_string(options.rows) +
-                                    " x " + std::to_string(options.columns));
-  }
-  const detail::PositionRuns none("swin_v2", {});
-  return detail::grid_of("swin_v2", options.rows, options.columns, none, heads);
-}
-
 // Calls each(offset, g(rows), g(columns)).
 template <class Each>
 void for_each_offset(const SwinV2& options, const detail::Grid& grid, Each each) {
-  const std::int64_t by_rows = scale_window("pretrained_rows", options.pretrained_rows, grid.rows);
-  const std::int64_t by_columns =
-      scale_window("pretrained_columns", options.pretrained_columns, grid.columns);
+  const std::int64_t by_rows = options.pretrained_rows.value_or(grid.rows);
+  const std::int64_t by_columns = options.pretrained_columns.value_or(grid.columns);
   std::int64_t offset = 0;
   for (std::int64_t down = 1 - grid.rows; down < grid.rows; ++down) {
     for (std::int64_t across = 1 - grid.columns; across < grid.columns; ++across) {
@@ -91,7 +103,8 @@ double swin_v2_coordinate(std::int64_t offset, std::int64_t window) {
 Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights) {
   std::vector<double> hidden(static_cast<std::size_t>(hidden_of(weights)));
   const std::int64_t heads = weights.w2.size(0);
-  const detail::Grid grid = given_grid(options, heads);
+  check_fields("swin_v2", options);
+  const detail::Grid grid = detail::given_grid("swin_v2", options.rows, options.columns, heads);
   Tensor<double> table({grid.offsets(), heads});
   for_each_offset(options, grid, [&](std::int64_t offset, double down, double across) {
     for (std::size_t unit = 0; unit < hidden.size(); ++unit) {
@@ -107,6 +120,7 @@ Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights
 
 std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
                                            std::span<const std::int64_t> positions) {
+  check_fields("swin_v2", options);
   hidden_of(weights);
   detail::PositionRuns ids("swin_v2", positions);
   const detail::Grid grid =
@@ -121,7 +135,8 @@ std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2We
 SwinV2Weights swin_v2_backward(const SwinV2& options, const SwinV2Weights& weights,
                                View<const double> gradient) {
   const std::int64_t units = hidden_of(weights), heads = weights.w2.size(0);
-  const detail::Grid grid = given_grid(options, heads);
+  check_fields("swin_v2", options);
+  const detail::Grid grid = detail::given_grid("swin_v2", options.rows, options.columns, heads);
   const Tensor<double> of_table = detail::grid_gradient("swin_v2", grid, heads, gradient);
   SwinV2Weights sums{Tensor<double>({units, 2}), Tensor<double>({units}),
                      Tensor<double>({heads, units})};
@@ -155,4 +170,67 @@ SwinV2Weights swin_v2_backward(const SwinV2& options, const SwinV2Weights& weigh
   return sums;
 }
 
+namespace descriptors {
+namespace {
+
+SwinV2 options_of(const Parameters& given, const SchemeRequest& request) {
+  auto options = given.options<SwinV2>();
+  const detail::PositionRuns ids = detail::runs_of("swin_v2", request);
+  const detail::Grid grid =
+      detail::grid_of("swin_v2", options.rows, options.columns, ids, request.heads);
+  options.rows = grid.rows;
+  options.columns = grid.columns;
+  return options;
+}
+
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  const std::int64_t hidden = Parameters(kSwinV2, request).options<SwinV2Sizes>().hidden;
+  return {{"w1", {hidden, 2}}, {"b1", {hidden}}, {"w2", {request.heads, hidden}}};
+}
+
+SchemeWeights initial_weights(const SchemeRequest& request) {
+  InitialWeights weights(kSwinV2, request);
+  const double in = std::sqrt(0.5);
+  const double out = 1 / std::sqrt(static_cast<double>(weight_sizes(request)["b1"][0]));
+  weights.uniform("w1", -in, in);
+  weights.uniform("b1", -in, in);
+  weights.uniform("w2", -out, out);
+  return weights.take();
+}
+
+std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
+  const auto options = Parameters(kSwinV2, request).options<SwinV2>();
+  const detail::Grid grid =
+      detail::grid_of("swin_v2", options.rows, options.columns, length, request.heads);
+  return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kSwinV2, request);
+  return swin_v2(options_of(given, request), weights_of<SwinV2Weights>(given), request.positions);
+}
+
+SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
+  const Parameters given(kSwinV2, request);
+  return named(
+      swin_v2_backward(options_of(given, request), weights_of<SwinV2Weights>(given), gradient));
+}
+
+}  // namespace
+
+constinit const Scheme kSwinV2 = {
+    .name = "swin_v2",
+    .kind = SchemeKind::indexed_bias,
+    .idea = "A small network computes each head's bias from the log-scaled offset of two patches.",
+    .paper = "Liu et al. 2021, 2111.09883",
+    .parameters = parameters_of<SwinV2, SwinV2Sizes, InitialSeed>,
+    .make = make,
+    .weights = kWeightList<SwinV2Weights>,
+    .weight_sizes = weight_sizes,
+    .initial_weights = initial_weights,
+    .backward = backward,
+    .length_class = length_class,
+};
+
+}  // namespace descriptors
 }  // namespace sextant

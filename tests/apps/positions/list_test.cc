@@ -19,7 +19,7 @@ TEST(List, HasEverySchemeWithItsParameters) {
     EXPECT_EQ(list[i]["name"], scheme.name);
     EXPECT_EQ(list[i]["kind"], name_of(scheme.kind));
     EXPECT_EQ(list[i]["paper"], scheme.paper);
-    EXPECT_EQ(list[i]["parameters"].size(), scheme.parameters.size());
+    EXPECT_EQ(list[i]["parameters"].size(), scheme.parameters().size());
     EXPECT_THAT(text, HasSubstr(scheme.name));
     ASSERT_EQ(list[i]["weights"].size(), scheme.weights.size());
     for (std::size_t w = 0; w < scheme.weights.size(); ++w) {
@@ -27,6 +27,20 @@ TEST(List, HasEverySchemeWithItsParameters) {
       EXPECT_EQ(list[i]["weights"][w]["shape"], scheme.weights[w].shape);
     }
   }
+}
+
+TEST(List, TypesRanges) {
+  const auto list = sextant("list sincos_2d --json").json();
+  const auto& parameters = list[0]["parameters"];
+  EXPECT_EQ(parameters[0]["name"], "form");
+  EXPECT_EQ(parameters[0]["values"]["type"], "choice");
+  EXPECT_EQ(parameters[0]["values"]["names"][1], "moco");
+  EXPECT_FALSE(parameters[0].contains("unset"));
+  EXPECT_EQ(parameters[9]["name"], "columns");
+  EXPECT_EQ(parameters[9]["range"], "auto | 1 .. 2^30");
+  EXPECT_EQ(parameters[9]["unset"], "auto");
+  EXPECT_EQ(parameters[9]["values"]["type"], "integer");
+  EXPECT_EQ(parameters[9]["values"]["least"], 1);
 }
 
 TEST(List, ShowsOneSchemeInFull) {

@@ -29,20 +29,19 @@ std::string message_of(const std::function<void()>& call) {
 
 Sincos2d grid(const std::string& form, std::int64_t width, std::int64_t rows,
               std::int64_t columns) {
-  Sincos2d options = sincos_2d_form(form);
-  options.width = width;
-  options.rows = rows;
-  options.columns = columns;
-  return options;
+  return with_form({.width = width,
+                    .form = parse_name<Sincos2dForm>(form, "form"),
+                    .rows = rows,
+                    .columns = columns});
 }
 
 // Straight from the formulas of the models' files: angle of (axis, frequency index m).
 double angle(const Sincos2d& o, double row, double column, bool of_row, std::int64_t m) {
   const double quarter = static_cast<double>(o.width / 4);
   const double n = o.ladder == Ladder::d ? quarter : quarter - 1;
-  double c = o.first + (of_row ? row : column);
-  if (o.normalized) {
-    const double last = o.first + static_cast<double>((of_row ? o.rows : o.columns) - 1);
+  double c = *o.first + (of_row ? row : column);
+  if (*o.normalized) {
+    const double last = *o.first + static_cast<double>((of_row ? *o.rows : *o.columns) - 1);
     c = c / (last + 1e-6) * 2 * std::numbers::pi;
   }
   return c * std::pow(o.base, -static_cast<double>(m) / n);
@@ -90,7 +89,7 @@ TEST(Sincos2d, EveryFormFollowsItsFormulaOnEveryPatch) {
       for (std::int64_t column = 0; column < 5; ++column) {
         for (std::int64_t half = 0; half < 2; ++half) {
           for (std::int64_t m = 0; m < 6; ++m) {
-            const bool of_row = (half == 0) != options.column_first;
+            const bool of_row = (half == 0) == (options.axes == Sincos2dAxes::row_first);
             const double a =
                 angle(options, static_cast<double>(row), static_cast<double>(column), of_row, m);
             const bool pairs = options.layout == SinusoidalLayout::interleaved;
@@ -136,7 +135,7 @@ TEST(Sincos2d, TransposingTheGridSwapsTheHalves) {
 }
 
 TEST(Sincos2d, PlacesBetweenPatchesAreRealNumbers) {
-  Sincos2d options = grid("mae", 8, 0, 0);
+  Sincos2d options{.width = 8};
   const double between[] = {0.25, -1.5};
   const Tensor<double> table = sincos_2d<double>(options, between);
   EXPECT_DOUBLE_EQ(table(0, 0), std::sin(-1.5));
@@ -213,8 +212,9 @@ TEST(Sincos2d, RefusesWhatIsNoGrid) {
   const auto error = [](const Sincos2d& options) {
     return message_of([&] { sincos_2d<float>(options); });
   };
-  EXPECT_THAT(error(grid("mae", 6, 2, 2)), HasSubstr("[sincos_2d.width] must be a multiple of 4"));
-  EXPECT_THAT(error(grid("big_vision", 4, 2, 2)), HasSubstr("8 .. 2^30, got 4"));
+  EXPECT_THAT(error(grid("mae", 6, 2, 2)),
+              HasSubstr("[sincos_2d.width] must be a multiple of 4 and 4 .. 2^30, got 6"));
+  EXPECT_THAT(error(grid("big_vision", 4, 2, 2)), HasSubstr("8 .. 2^30 for ladder d/2-1, got 4"));
   EXPECT_THAT(error(grid("mae", 8, 0, 2)), HasSubstr("[sincos_2d.rows]"));
   EXPECT_THAT(error(grid("mae", 8, 2, -1)), HasSubstr("[sincos_2d.columns]"));
   EXPECT_THAT(error(grid("mae", 8, 1 << 30, 1 << 30)), HasSubstr("2^40"));
@@ -227,7 +227,8 @@ TEST(Sincos2d, RefusesWhatIsNoGrid) {
   options = grid("mae", 8, 2, 2);
   options.step = INFINITY;
   EXPECT_THAT(error(options), HasSubstr("[sincos_2d.step]"));
-  options = grid("detr_normalized", 8, 0, 2);
+  EXPECT_THAT(error({.width = 8, .rows = 2}), HasSubstr("[sincos_2d.columns] must be given"));
+  options = {.width = 8, .form = Sincos2dForm::detr_normalized, .columns = 2};
   const std::int64_t patch[] = {0, 0};
   EXPECT_THAT(message_of([&] { sincos_2d<float>(options, patch); }), HasSubstr("[sincos_2d.rows]"));
   const std::int64_t three[] = {0, 0, 0};

@@ -44,8 +44,7 @@ TEST(Sincos3d, DiffusersGivesTimeAQuarterAndTheRestToTheImage) {
   time.layout = SinusoidalLayout::half_split;
   const std::int64_t frame[] = {5};
   const Tensor<double> first = sinusoidal<double>(time, frame);
-  Sincos2d space = sincos_2d_form("mae");
-  space.width = 24;
+  const Sincos2d space{.width = 24};
   const std::int64_t place[] = {1, 2};
   const Tensor<double> rest = sincos_2d<double>(space, place);
   for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(table(0, i), first(0, i));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -12,27 +13,32 @@
 
 namespace sextant {
 
-// Two sinusoidal tables of width / 2 side by side, one of the row and one of the column. Those of
-// MAE (He et al. 2021, 2111.06377) are the defaults. The coordinate of patch n of an axis is c =
-// first + step * n; normalized (DETR, Carion et al. 2020, 2005.12872): 2 pi c / (the last patch's c
-// + 1e-6).
+// The models whose tables these are.
+enum class Sincos2dForm { mae, moco, big_vision, detr, detr_normalized };
+
+// Which axis has the first half of the columns.
+enum class Sincos2dAxes { column_first, row_first };
+
+// Two sinusoidal tables of width / 2 side by side, one of the row and one of the column. The
+// coordinate of patch n of an axis is c = first + step * n; normalized (DETR, Carion et al. 2020,
+// 2005.12872): 2 pi c / (the last patch's c + 1e-6). What is unset is as the form has it.
 struct Sincos2d {
-  std::int64_t width = 0;    // a multiple of 4, up to 2^30; at least 8 for ladder d/2-1
-  double base = 10000;       // > 0, finite
-  bool column_first = true;  // the columns' half comes before the rows' half
-  SinusoidalLayout layout = SinusoidalLayout::half_split;  // inside each half
-  Ladder ladder = Ladder::d;                               // of width / 2
-  double first = 0;                                        // finite; DETR counts from 1
-  double step = 1;          // finite; diffusers: base_size / grid size / interpolation_scale
-  bool normalized = false;  // needs rows and columns
-  std::int64_t rows = 0;    // of the grid; not used for listed positions unless normalized
-  std::int64_t columns = 0;
+  std::int64_t width = 0;  // a multiple of 4, up to 2^30; at least 8 for ladder d/2-1
+  Sincos2dForm form = Sincos2dForm::mae;  // He et al. 2021, 2111.06377
+  std::optional<Sincos2dAxes> axes{};
+  std::optional<SinusoidalLayout> layout{};  // inside each half
+  std::optional<Ladder> ladder{};            // of width / 2
+  std::optional<double> first{};             // finite; DETR counts from 1
+  std::optional<double> step{};  // finite; diffusers: base_size / grid size / interpolation_scale
+  std::optional<bool> normalized{};       // needs rows and columns
+  double base = 10000;                    // > 0, finite
+  std::optional<std::int64_t> rows{};     // of the grid, 1 .. 2^30; not used for listed positions
+  std::optional<std::int64_t> columns{};  // unless normalized
   int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
 };
 
-// The options of one of the forms in use, width and grid left open: "mae", "moco", "big_vision",
-// "detr" or "detr_normalized"; throws Error that lists them.
-Sincos2d sincos_2d_form(std::string_view form);
+// The same table with axes, layout, ladder, first, step and normalized set.
+Sincos2d with_form(const Sincos2d& options);
 
 // The whole grid row by row, [rows * columns, width].
 template <Floating T = float>
@@ -45,5 +51,9 @@ Tensor<T> sincos_2d(const Sincos2d& options, std::span<const std::int64_t> posit
 // The same between patches.
 template <Floating T = float>
 Tensor<T> sincos_2d(const Sincos2d& options, std::span<const double> positions);
+
+// "mae", "moco", "big_vision", "detr", "detr_normalized"; "column_first", "row_first".
+std::string_view name_of(Sincos2dForm) noexcept;
+std::string_view name_of(Sincos2dAxes) noexcept;
 
 }  // namespace sextant

@@ -16,12 +16,21 @@ struct Cope {
   bool scaled = true;
 };
 
+struct CopeWeights {
+  Tensor<double> table{};  // [npos, head_dim], npos >= 1, finite; shared by the heads
+};
+
 // With gates g_il = sigmoid(scale <q_i, k_l>) and positions p_ij = min(g_ij + ... + g_ii, npos - 1)
 // (equations 3 to 5), score(i, j) += z_i(p_ij), where z_i[n] = <q_i, table[n]> and z_i of a
 // fraction is interpolated between its neighbours; times the scale if `scaled`. Keys that anything
-// hides have gate 0. table: [npos, head_dim], npos >= 1, shared by the heads. For calls in which no
+// hides have gate 0. For calls in which no
 // key after a query's own is visible; others are refused. Throws Error when a shape or a number is
 // wrong.
-std::shared_ptr<const ContentTerm> cope(const Cope& options, View<const double> table);
+std::shared_ptr<const ContentTerm> cope(const Cope& options, const CopeWeights& weights);
+
+// The gradient of the weights from what attention_backward() makes of the term, [1,
+// gradient_size()].
+CopeWeights cope_backward(const Cope& options, const CopeWeights& weights,
+                          View<const double> gradient);
 
 }  // namespace sextant

@@ -15,8 +15,10 @@ struct Deberta {
   // Even, 2 .. 2^20 (v2, v3: 256); 0: a distance is its own bucket, up to max_position (v1).
   std::int64_t position_buckets = 256;
   std::int64_t max_position = 512;  // > position_buckets / 2 + 1, at most 2^20
-  // Of places 0, 1, ...; within +-2^53. Empty: a place is its id.
-  std::span<const std::int64_t> positions{};
+};
+// The projected position embeddings, [heads, 2s, head_dim] or [2s, head_dim]; finite.
+struct DebertaWeights {
+  Tensor<double> query_table{}, key_table{};
 };
 
 // s: half as many as tables have rows.
@@ -29,10 +31,14 @@ std::int64_t deberta_span(const Deberta& options);
 std::int64_t deberta_row(std::int64_t distance, const Deberta& options = {});
 
 // score(i, j) += scale (<q_i, key_table[r]> + <k_j, query_table[r]>), c2p and p2c, with r of i - j;
-// the default scale of a call is 1 / sqrt(3 head_dim). The tables are the projected position
-// embeddings, [heads, 2s, head_dim] or [2s, head_dim]. Throws Error when an option, a shape or a
-// number is wrong.
-std::shared_ptr<const ContentTerm> deberta(const Deberta& options, View<const double> query_table,
-                                           View<const double> key_table);
+// the default scale of a call is 1 / sqrt(3 head_dim). positions: of places 0, 1, ...; within
+// +-2^53; empty: a place is its id. Throws Error when an option, a shape or a number is wrong.
+std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const DebertaWeights& weights,
+                                           std::span<const std::int64_t> positions = {});
+
+// The gradients of the weights from what attention_backward() makes of the term, [1,
+// gradient_size()].
+DebertaWeights deberta_backward(const Deberta& options, const DebertaWeights& weights,
+                                View<const double> gradient);
 
 }  // namespace sextant

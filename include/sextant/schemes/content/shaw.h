@@ -13,16 +13,23 @@ namespace sextant {
 
 struct Shaw {
   std::int64_t max_distance = 16;  // K, 0 .. 2^20: larger distances count as this
-  // Of places 0, 1, ...; within +-2^53. Empty: a place is its id.
-  std::span<const std::int64_t> positions{};
+};
+// [2K + 1, head_dim], shared by the heads, or [heads, 2K + 1, head_dim]; finite.
+struct ShawWeights {
+  Tensor<double> key_table{};
+  Tensor<double> value_table{};  // its last axis is v_dim; empty: values stay as they are
 };
 
 // score(i, j) += scale <q_i, key_table[r]> and value_j += value_table[r] with r = clip(j - i, -K,
-// K)
-// + K (equations 3 and 4), for attention's options.content. Tables: [2K + 1, head_dim], shared by
-// the heads, or [heads, 2K + 1, head_dim]; value_table's last axis is v_dim, and it may be empty:
-// values stay as they are. Throws Error when an option, a shape or a number is wrong.
-std::shared_ptr<const ContentTerm> shaw(const Shaw& options, View<const double> key_table,
-                                        View<const double> value_table = {});
+// K) + K (equations 3 and 4), for attention's options.content. positions: of places 0, 1, ...;
+// within +-2^53; empty: a place is its id. Throws Error when an option, a shape or a number is
+// wrong.
+std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& weights,
+                                        std::span<const std::int64_t> positions = {});
+
+// The gradients of the weights from what attention_backward() makes of the term, [1,
+// gradient_size()].
+ShawWeights shaw_backward(const Shaw& options, const ShawWeights& weights,
+                          View<const double> gradient);
 
 }  // namespace sextant

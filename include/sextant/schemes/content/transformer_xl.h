@@ -12,32 +12,32 @@
 namespace sextant {
 
 struct TransformerXl {
-  std::int64_t width = 0;  // of the sinusoids, even, 2 .. 2^20
-  double base = 10000;     // > 0
+  double base = 10000;  // of the sinusoids, > 0
   // Larger distances count as this; 0: off. At most 2^22.
   std::int64_t clamp_len = 0;
   // Distances the term is made for, both ways, where neither clamp_len nor positions say it: 0 ..
   // 2^22.
   std::int64_t max_distance = 0;
-  // Of places 0, 1, ...; within +-2^53, at most 2^22 apart unless clamped. Empty: a place is its
-  // id.
-  std::span<const std::int64_t> positions{};
+};
+// All finite.
+struct TransformerXlWeights {
+  Tensor<double> u{}, v{};  // [heads, head_dim]
+  Tensor<double> w_r{};     // [heads, head_dim, width], width even, 2 .. 2^20
 };
 
 // score(i, j) += scale (<u, k_j> + <q_i + v, W_R R(i - j)>), section 3.3 (b), (c) and (d), with R
-// the sinusoid of the distance, sines in the first half and cosines in the second. u, v: [heads,
-// head_dim]; w_r: [heads, head_dim, width]. Throws Error when an option, a shape or a number is
-// wrong, or there would be more than 2^28 numbers of projected sinusoids.
+// the sinusoid of the distance, `width` numbers, sines in the first half and cosines in the second.
+// positions: of places 0, 1, ...; within +-2^53, at most 2^22 apart unless clamped; empty: a place
+// is its id. Throws Error when an option, a shape or a number is wrong, or there would be more than
+// 2^28 numbers of projected sinusoids.
 std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
-                                                  View<const double> u, View<const double> v,
-                                                  View<const double> w_r);
+                                                  const TransformerXlWeights& weights,
+                                                  std::span<const std::int64_t> positions = {});
 
-// The loss's gradients of the three.
-struct TransformerXlGradients {
-  Tensor<double> u, v, w_r;
-};
-// `gradient` is what attention_backward() makes of the term, [1, gradient_size()].
-TransformerXlGradients transformer_xl_backward(const TransformerXl& options, std::int64_t heads,
-                                               std::int64_t head_dim, View<const double> gradient);
+// The gradients of the weights from what attention_backward() makes of the term, [1,
+// gradient_size()].
+TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
+                                             const TransformerXlWeights& weights,
+                                             View<const double> gradient);
 
 }  // namespace sextant

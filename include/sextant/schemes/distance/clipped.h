@@ -9,13 +9,21 @@
 
 namespace sextant {
 
-// values[head, key - query + length - 1] = table[clip(key - query, -K, K) + K, head], [heads, 2
-// length - 1]. table: [2 K + 1, heads], finite, K at most 2^28. Throws Error when the table is none
-// of these, and unless length is in 1 .. 2^28 with at most 2^31 numbers in the bias.
-DistanceBias clipped(View<const double> table, std::int64_t length);
+struct Clipped {
+  std::int64_t max_distance = 16;  // K, 0 .. 2^28
+};
+struct ClippedWeights {
+  Tensor<double> table{};  // [2 K + 1, heads], finite
+};
 
-// The gradient of the table, [2 max_distance + 1, heads], from that of the bias, [heads, 2 length -
-// 1]: its sums over the distances that share a row.
-Tensor<double> clipped_backward(std::int64_t max_distance, View<const double> gradient);
+// values[head, key - query + length - 1] = table[clip(key - query, -K, K) + K, head], [heads, 2
+// length - 1]. Throws Error when an option or a shape is wrong, and unless length is in 1 .. 2^28
+// with at most 2^31 numbers in the bias.
+DistanceBias clipped(const Clipped& options, const ClippedWeights& weights, std::int64_t length);
+
+// The gradient of the weights from that of the bias, [heads, 2 length - 1]: of the table its sums
+// over the distances that share a row.
+ClippedWeights clipped_backward(const Clipped& options, const ClippedWeights& weights,
+                                View<const double> gradient);
 
 }  // namespace sextant

@@ -12,20 +12,20 @@ namespace sextant {
 
 // One number of each per head. Like the paper's code, those below 0.01 count as 0.01 (and powers p
 // above 2 as 2) wherever they are used.
-struct Kerple {
+struct KerpleWeights {
   std::vector<double> p{}, a{};  // finite, as many of one as of the other, 1 .. 2^20
 };
 
 // values[head, key - query + length - 1], [heads, 2 length - 1], |d| the distance:
 // -p ln(1 + a |d|), equation 3, and -a |d|^p, equation 2, in float64, rounded once. Throws Error
 // when a number is wrong, and unless length is in 1 .. 2^28 with at most 2^31 numbers in the bias.
-DistanceBias kerple_log(const Kerple& weights, std::int64_t length);
-DistanceBias kerple_power(const Kerple& weights, std::int64_t length);
+DistanceBias kerple_log(const KerpleWeights& weights, std::int64_t length);
+DistanceBias kerple_power(const KerpleWeights& weights, std::int64_t length);
 
 // The gradients of p and a from that of the bias, [heads, 2 length - 1]. A number beyond a limit
 // has the gradient at the limit: a step followed by clamping is a step of projected gradient
 // descent. The power of distance 0 is 0 whatever p: its derivative is 0.
-Kerple kerple_log_backward(const Kerple& weights, View<const double> gradient);
-Kerple kerple_power_backward(const Kerple& weights, View<const double> gradient);
+KerpleWeights kerple_log_backward(const KerpleWeights& weights, View<const double> gradient);
+KerpleWeights kerple_power_backward(const KerpleWeights& weights, View<const double> gradient);
 
 }  // namespace sextant

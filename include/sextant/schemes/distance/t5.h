@@ -46,13 +46,17 @@ class T5Buckets {
 // The same for one distance.
 std::int64_t t5_bucket(std::int64_t distance, const T5& options = {});
 
-// values[head, key - query + length - 1] = table[bucket(key - query), head], [heads, 2 length - 1].
-// table: [num_buckets, heads], finite. Throws Error when an option or a shape is wrong, and unless
-// length is in 1 .. 2^28 with at most 2^31 numbers in the bias.
-DistanceBias t5(const T5& options, View<const double> table, std::int64_t length);
+struct T5Weights {
+  Tensor<double> table{};  // [num_buckets, heads], finite
+};
 
-// The gradient of the table, [num_buckets, heads], from that of the bias, [heads, 2 length - 1]:
-// its sums over each bucket.
-Tensor<double> t5_backward(const T5& options, View<const double> gradient);
+// values[head, key - query + length - 1] = table[bucket(key - query), head], [heads, 2 length - 1].
+// Throws Error when an option or a shape is wrong, and unless length is in 1 .. 2^28 with at most
+// 2^31 numbers in the bias.
+DistanceBias t5(const T5& options, const T5Weights& weights, std::int64_t length);
+
+// The gradient of the weights from that of the bias, [heads, 2 length - 1]: of the table its sums
+// over each bucket.
+T5Weights t5_backward(const T5& options, const T5Weights& weights, View<const double> gradient);
 
 }  // namespace sextant

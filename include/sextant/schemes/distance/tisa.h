@@ -10,7 +10,7 @@
 namespace sextant {
 
 // All [heads, kernels], finite.
-struct Tisa {
+struct TisaWeights {
   Tensor<double> amplitudes{}, sharpness{}, offsets{};
 };
 
@@ -18,10 +18,10 @@ struct Tisa {
 // |sharpness_s| (distance - offsets_s)^2), distance = key - query, in float64, rounded once. Throws
 // Error when the weights do not fit or are not finite, and unless length is in 1 .. 2^28 with at
 // most 2^31 numbers in the bias.
-DistanceBias tisa(const Tisa& weights, std::int64_t length);
+DistanceBias tisa(const TisaWeights& weights, std::int64_t length);
 
 // The gradients of the weights from that of the bias, [heads, 2 length - 1]. Where sharpness is 0
 // its gradient is 0, between those of the two sides.
-Tisa tisa_backward(const Tisa& weights, View<const double> gradient);
+TisaWeights tisa_backward(const TisaWeights& weights, View<const double> gradient);
 
 }  // namespace sextant

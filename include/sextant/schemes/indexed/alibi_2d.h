@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sextant/tables/indexed_bias.h"
@@ -11,17 +12,17 @@
 namespace sextant {
 
 struct Alibi2d {
-  std::int64_t heads = 1;              // 1 .. 2^20
-  std::int64_t rows = 0, columns = 0;  // of the grid, 0 .. 2^28; 0: as many as the ids need
-  double max_bias = 8;                 // 0 .. 1000, as in alibi_slopes()
+  std::int64_t heads = 1;  // 1 .. 2^20
+  // Of the grid, 1 .. 2^28; unset: as many as the ids need, the least square when both are.
+  std::optional<std::int64_t> rows{}, columns{};
+  double max_bias = 8;  // 0 .. 1000, as in alibi_slopes()
 };
 
 // -slope * sqrt((r - r')^2 + (c - c')^2) for patches (r, c) and (r', c'), in float64, rounded once.
-// Patch id is row id / columns, column id % columns; with rows and columns 0 the grid is the least
-// square that holds all ids. Token n of the sequence has the id positions[n]: key n, and query n -
-// offset; tokens beyond the list are hidden and attend to nothing, and so do heads beyond `heads`.
-// Position ids of the call of attention() replace the list. Throws Error when ids lie outside the
-// grid, and for options out of their ranges.
+// Patch id is row id / columns, column id % columns. Token n of the sequence has the id
+// positions[n]: key n, and query n - offset; tokens beyond the list are hidden and attend to
+// nothing, and so do heads beyond `heads`. Position ids of the call of attention() replace the
+// list. Throws Error when ids lie outside the grid, and for options out of their ranges.
 std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
                                             std::span<const std::int64_t> positions);
 

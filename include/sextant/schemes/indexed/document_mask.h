@@ -10,12 +10,16 @@
 
 namespace sextant {
 
+struct DocumentMask {
+  bool causal = false;  // hide the future within a document
+};
+
 // 0 where key and query are of the same document, and with causal where the key does not come
 // later; else -infinity. documents[n] is the document of token n, any number: of key n, and of
 // query n - offset. Documents may lie in pieces. Tokens beyond the list are hidden and attend to
 // nothing.
-std::shared_ptr<const IndexedBias> document_mask(std::span<const std::int64_t> documents,
-                                                 bool causal = false);
+std::shared_ptr<const IndexedBias> document_mask(const DocumentMask& options,
+                                                 std::span<const std::int64_t> documents);
 
 // The documents of `length` tokens from the tokens that they start at: {0, 3} of 5 tokens makes
 // {0, 0, 0, 1, 1}. Throws Error unless starts begin with 0 and ascend; those beyond the length

@@ -10,11 +10,15 @@
 
 namespace sextant {
 
+struct PrefixMask {
+  std::int64_t prefix = 0;  // ids below it are visible to all; >= 0
+};
+
 // 0 where key id < prefix or key id <= query id, else -infinity. Token n of the sequence has the id
 // positions[n]: key n, and query n - offset (its own key is n). Tokens beyond the list are hidden
 // and attend to nothing. Position ids of the call of attention() replace the list. Throws Error
 // unless prefix >= 0 and ids are within +-2^53.
-std::shared_ptr<const IndexedBias> prefix_mask(std::int64_t prefix,
+std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
                                                std::span<const std::int64_t> positions);
 
 }  // namespace sextant

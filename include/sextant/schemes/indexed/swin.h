@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sextant/core/tensor.h"
@@ -11,28 +12,31 @@
 
 namespace sextant {
 
-// A window of rows x columns patches; patch id is row id / columns, column id % columns. 0: the
-// least number that holds all ids; the least square when both are 0.
+// A window of rows x columns patches; patch id is row id / columns, column id % columns. Unset: the
+// least number that holds all ids; the least square when both are.
 struct Swin {
-  std::int64_t rows = 0, columns = 0;  // 0 .. 2^28
+  std::optional<std::int64_t> rows{}, columns{};  // 1 .. 2^28
+};
+struct SwinWeights {
+  Tensor<double> table{};  // [(2 rows - 1) (2 columns - 1), heads], finite, at most 2^31 numbers
 };
 
 // table[(r - r' + rows - 1) (2 columns - 1) + c - c' + columns - 1, head] for query (r, c) and key
-// (r', c'), rounded to float32: query minus key. table: [(2 rows - 1) (2 columns - 1), heads],
-// finite, at most 2^31 numbers. Token n of the sequence has the id positions[n]: key n, and query n
-// - offset; tokens beyond the list are hidden and attend to nothing, and so do heads beyond the
-// table's. Position ids of the call of attention() replace the list. Throws Error when ids lie
-// outside the window or the table does not fit.
+// (r', c'), rounded to float32: query minus key. Token n of the sequence has the id positions[n]:
+// key n, and query n - offset; tokens beyond the list are hidden and attend to nothing, and so do
+// heads beyond the table's. Position ids of the call of attention() replace the list. Throws Error
+// when ids lie outside the window or the table does not fit.
 //
 // Its gradient in attention_backward() is a sum per head and offset, [heads, offsets] flat.
-std::shared_ptr<const IndexedBias> swin(const Swin& options, View<const double> table,
+std::shared_ptr<const IndexedBias> swin(const Swin& options, const SwinWeights& weights,
                                         std::span<const std::int64_t> positions);
 
 // The window that swin() takes for these ids.
 Swin swin_window(const Swin& options, std::span<const std::int64_t> positions);
 
-// The gradient of the table, [(2 rows - 1) (2 columns - 1), heads], from what attention_backward()
-// makes for the bias, as [1, heads x offsets]. rows and columns must be given.
-Tensor<double> swin_backward(const Swin& options, std::int64_t heads, View<const double> gradient);
+// The gradient of the weights from what attention_backward() makes for the bias, as [1, heads x
+// offsets]. rows and columns must be given.
+SwinWeights swin_backward(const Swin& options, const SwinWeights& weights,
+                          View<const double> gradient);
 
 }  // namespace sextant

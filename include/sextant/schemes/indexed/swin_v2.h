@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sextant/core/tensor.h"
@@ -12,10 +13,10 @@
 namespace sextant {
 
 struct SwinV2 {
-  // The window in patches; 0: as many as the ids need, the least square when both are 0.
-  std::int64_t rows = 0, columns = 0;  // 0 .. 2^28
-  // The window that the network was trained with, by which offsets are scaled; 0: this one.
-  std::int64_t pretrained_rows = 0, pretrained_columns = 0;  // 0 .. 2^28, not 1
+  // The window in patches; unset: as many as the ids need, the least square when both are.
+  std::optional<std::int64_t> rows{}, columns{};  // 1 .. 2^28
+  // The window that the network was trained with, by which offsets are scaled; unset: this one.
+  std::optional<std::int64_t> pretrained_rows{}, pretrained_columns{};  // 2 .. 2^28
 };
 
 // bias = 16 sigmoid(w2 relu(w1 (g(rows), g(columns)) + b1)); all finite.
@@ -26,8 +27,7 @@ struct SwinV2Weights {
 };
 
 // g of an offset: sign(u) log2(1 + |u|) / 3 with u = 8 offset / (window - 1): within +-log2(9) / 3
-// =
-// +-1.0566 for the window's own offsets. 0 for a window of 1, whose only offset is 0.
+// = +-1.0566 for the window's own offsets. 0 for a window of 1, whose only offset is 0.
 double swin_v2_coordinate(std::int64_t offset, std::int64_t window);
 
 // The bias by the offset query - key of two patches, computed once per offset and head in float64

@@ -1,33 +1,33 @@
-// One id per patch, taken apart.
-#include "schemes/added/grid_ids.h"
+// Sides of grids, and the places of patches on them.
+#include "schemes/ids/grid.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "sextant/core/error.h"
 
 namespace sextant {
-namespace {
 
-// The smallest n >= 1 with n^dimensions >= count.
-std::int64_t root_up(std::int64_t count, int dimensions) {
-  std::int64_t n = 1;
-  const auto power = [&] {
+std::int64_t least_side(std::int64_t cells, int dimensions) {
+  const auto count = static_cast<double>(cells);
+  const auto holds = [&](std::int64_t side) {
     double product = 1;
-    for (int i = 0; i < dimensions; ++i) product *= static_cast<double>(n);
-    return product;
+    for (int i = 0; i < dimensions; ++i) product *= static_cast<double>(side);
+    return product >= count;
   };
-  while (power() < static_cast<double>(count)) ++n;
-  return n;
+  // The root may be rounded up.
+  const double root = std::pow(std::max(count, 1.0), 1.0 / dimensions);
+  std::int64_t side = std::max<std::int64_t>(1, static_cast<std::int64_t>(root) - 1);
+  while (!holds(side)) ++side;
+  return side;
 }
 
-}  // namespace
-
-std::int64_t grid_side(const descriptors::Parameters& given, std::string_view name,
-                       std::int64_t patches, int dimensions) {
-  if (given.text(name) == "auto") return root_up(patches, dimensions);
-  const std::int64_t side = given.integer(name);
-  if (side < 1) throw Error(given.where(name), "must be 1 or more, got " + std::to_string(side));
-  return side;
+std::int64_t least_side(std::span<const std::int64_t> ids, std::int64_t axes, std::int64_t axis) {
+  std::int64_t last = 0;
+  for (auto i = static_cast<std::size_t>(axis); i < ids.size(); i += static_cast<std::size_t>(axes))
+    last = std::max(last, ids[i]);
+  return last + 1;
 }
 
 std::vector<std::int64_t> grid_ids_of(const SchemeRequest& request, std::string_view scheme,
@@ -50,6 +50,12 @@ std::vector<std::int64_t> grid_ids_of(const SchemeRequest& request, std::string_
     ids[static_cast<std::size_t>(row * axes)] = rest;
   }
   return ids;
+}
+
+void check_one_id(const SchemeRequest& request, std::string_view scheme) {
+  if (request.axes == 1) return;
+  throw Error(std::string(scheme) + ".positions",
+              "must have one id per token, got " + std::to_string(request.axes));
 }
 
 }  // namespace sextant

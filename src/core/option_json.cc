@@ -1,0 +1,39 @@
+// Ranges of options as JSON objects.
+#include "core/option_json.h"
+
+#include <cmath>
+#include <limits>
+
+namespace sextant {
+namespace {
+
+struct ToJson {
+  Json operator()(const FlagRange&) const { return {{"type", "flag"}}; }
+  Json operator()(const ChoiceRange& range) const {
+    return {{"type", "choice"}, {"names", Json(range.names)}};
+  }
+  Json operator()(const IntegerRange& range) const {
+    Json json = {{"type", "integer"}};
+    constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+    if (range.least != -kLast) json["least"] = range.least;
+    if (range.most != kLast) json["most"] = range.most;
+    if (range.multiple_of != 1) json["multiple_of"] = range.multiple_of;
+    return json;
+  }
+  Json operator()(const NumberRange& range) const {
+    Json json = {{"type", "number"}};
+    if (std::isfinite(range.least)) json[range.above ? "above" : "least"] = range.least;
+    if (std::isfinite(range.most)) json[range.below ? "below" : "most"] = range.most;
+    return json;
+  }
+  Json operator()(const TextRange&) const { return {{"type", "text"}}; }
+  Json operator()(const ListRange& range) const {
+    return {{"type", "list"}, {"each", std::visit(*this, range.each)}};
+  }
+};
+
+}  // namespace
+
+Json json_of(const OptionRange& range) { return std::visit(ToJson{}, range); }
+
+}  // namespace sextant

@@ -1,0 +1,14 @@
+// Ranges of options in JSON: what a page of controls or another language needs to know.
+#pragma once
+
+#include "core/json.h"
+#include "sextant/core/options.h"
+
+namespace sextant {
+
+// {"type": "number", "above": 0}, {"type": "integer", "least": 0, "most": 8, "multiple_of": 2},
+// {"type": "flag"}, {"type": "choice", "names": [...]}, {"type": "text"}, {"type": "list", "each":
+// {...}}. A bound that is not there has no key.
+Json json_of(const OptionRange& range);
+
+}  // namespace sextant
