@@ -25,6 +25,7 @@ namespace {
 
 using namespace sextant;
 using namespace sextant::bench;
+using kernels::MatrixRef;
 using Size = std::int64_t;
 
 // C[rows, columns] = A[rows, depth] B[depth, columns], or with a side stored the other way round.
@@ -82,13 +83,13 @@ Rates measure(const Case& test, int threads, double seconds) {
   };
   const MatrixRef a_ref = reference(a, test.rows, test.depth, test.a_transposed);
   const MatrixRef b_ref = reference(b, test.depth, test.columns, test.b_transposed);
-  const PackedMatrix packed(b_ref, test.depth, test.columns, threads);
+  const kernels::PackedMatrix packed(b_ref, test.depth, test.columns, threads);
   const auto ours = [&] {
-    const MatmulResult result{c.data(), test.columns};
+    const kernels::MatmulResult result{c.data(), test.columns};
     if (test.packed) {
-      matmul(test.rows, a_ref, packed, result, threads);
+      kernels::matmul(test.rows, a_ref, packed, result, threads);
     } else {
-      matmul({test.rows, test.columns, test.depth}, a_ref, b_ref, result, threads);
+      kernels::matmul({test.rows, test.columns, test.depth}, a_ref, b_ref, result, threads);
     }
   };
   const auto theirs = [&] {

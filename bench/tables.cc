@@ -37,7 +37,8 @@ void fill(float* out, std::int64_t count, int threads) {
   constexpr std::int64_t kPart = 1 << 18;  // 1 MiB
   parallel_for((count + kPart - 1) / kPart, threads, [&](std::int64_t part) {
     const std::int64_t begin = part * kPart;
-    stream_fill(out + begin, static_cast<std::size_t>(std::min(kPart, count - begin)), 1.0F);
+    kernels::stream_fill(out + begin, static_cast<std::size_t>(std::min(kPart, count - begin)),
+                         1.0F);
   });
 }
 

@@ -95,6 +95,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::bench {
 
+using kernels::apply_requested_target;
+
 HWY_EXPORT(fma_chains);
 HWY_EXPORT(sum);
 HWY_EXPORT(scale);

@@ -64,28 +64,33 @@ std::vector<RotationResult> measure_rotations(int repeats, bool quick) {
   };
 #define SEXTANT_ALONG(function) \
   along([](const auto& options, std::int64_t length) { return function<float>(options, length); })
+  const auto scaled = [&](const RotaryScaling& scaling) {
+    return table(Rotary{.scaling = scaling}, SEXTANT_ALONG(rotary));
+  };
+  const auto of_ids = [](const RotaryAxes& axes, View<const std::int64_t> listed) {
+    return table(Rotary{.axes = axes},
+                 [listed](const auto& o) { return rotary<float>(o, listed); });
+  };
   const std::vector<Case> cases = {
-      {"rotary_linear", rows, table(RotaryLinear{}, SEXTANT_ALONG(rotary_linear))},
-      {"rotary_ntk", rows, table(RotaryNtk{}, SEXTANT_ALONG(rotary_ntk))},
-      {"rotary_dynamic_ntk", rows, table(RotaryDynamicNtk{}, SEXTANT_ALONG(rotary_dynamic_ntk))},
-      {"rotary_yarn", rows, table(RotaryYarn{}, SEXTANT_ALONG(rotary_yarn))},
-      {"rotary_longrope", rows, table(RotaryLongrope{}, SEXTANT_ALONG(rotary_longrope))},
-      {"rotary_llama3", rows, table(RotaryLlama3{}, SEXTANT_ALONG(rotary_llama3))},
-      {"rotary_proportional", rows,
-       table(RotaryProportional{}, SEXTANT_ALONG(rotary_proportional))},
+      {"rotary_linear", rows, scaled(LinearScaling{})},
+      {"rotary_ntk", rows, scaled(NtkScaling{})},
+      {"rotary_dynamic_ntk", rows, scaled(DynamicNtkScaling{})},
+      {"rotary_yarn", rows, scaled(YarnScaling{})},
+      {"rotary_longrope", rows, scaled(LongropeScaling{})},
+      {"rotary_llama3", rows, scaled(Llama3Scaling{})},
+      {"rotary_proportional", rows, scaled(ProportionalScaling{})},
+      {"rotary with a query scale, queries and keys", 2 * rows,
+       table(Rotary{.query_scale = {.attn_scale = 0.1}}, SEXTANT_ALONG(rotary))},
       {"xpos, queries and keys", 2 * rows, table(Xpos{}, SEXTANT_ALONG(xpos))},
       {"temperature, queries and keys", 2 * rows,
        [rows](int) { (void)temperature<float>({.head_dim = kDim}, rows); }},
-      {"rotary_sections, text", rows, table(RotarySections{}, SEXTANT_ALONG(rotary_sections))},
-      {"rotary_sections, image", rows,
-       table(RotarySections{},
-             [&](const auto& o) { return rotary_sections<float>(o, ids.view()); })},
+      {"rotary_sections, text", rows, table(Rotary{.axes = SectionAxes{}}, SEXTANT_ALONG(rotary))},
+      {"rotary_sections, image", rows, of_ids(SectionAxes{}, ids)},
       {"rotary_sections interleaved, image", rows,
-       table(RotarySections{.order = SectionOrder::interleaved},
-             [&](const auto& o) { return rotary_sections<float>(o, ids.view()); })},
-      {"rotary_axial, rows and columns", rows, table(RotaryAxial{}, SEXTANT_ALONG(rotary_axial))},
-      {"rotary_axial, three axes", rows,
-       table(RotaryAxial{}, [&](const auto& o) { return rotary_axial<float>(o, ids.view()); })},
+       of_ids(SectionAxes{.order = SectionOrder::interleaved}, ids)},
+      {"rotary_axial, rows and columns", rows,
+       table(Rotary{.axes = AxialAxes{}}, SEXTANT_ALONG(rotary))},
+      {"rotary_axial, three axes", rows, of_ids(AxialAxes{}, ids)},
       {"rotary_mixed, four heads", 4 * rows,
        table(RotaryMixed{},
              [&](const auto& o) { return rotary_mixed<float>(o, mixed.view(), plane.view()); })},

@@ -32,6 +32,9 @@ inline constexpr NumberRange kFinite{-std::numeric_limits<double>::infinity(),
 inline constexpr NumberRange kAboveZero{0, std::numeric_limits<double>::infinity(), true};
 inline constexpr NumberRange kNotNegative{0, std::numeric_limits<double>::infinity()};
 inline constexpr IntegerRange at_least(std::int64_t least) { return {least, kAnyInteger}; }
+inline constexpr NumberRange at_least_number(double least) {
+  return {least, std::numeric_limits<double>::infinity()};
+}
 inline constexpr IntegerRange kSeeds{0, 0xffffffff};
 inline constexpr IntegerRange kThreads{0, kMostThreads};
 
@@ -43,12 +46,12 @@ struct Field {
   std::string_view name;
   Range range;
   std::string_view meaning;
-  std::string_view unset_word = "auto";  // of members that are std::optional
+  std::string_view unset_word = "auto";  // of optional members and of lists, which are then empty
   std::string_view conditions = "";
   bool from_request = false;
   bool must_be_given = false;
 
-  // The same field, where "none" or so stands for an empty optional or an empty text.
+  // The same field, where "none" or so stands for an empty optional.
   constexpr Field unset(std::string_view word) const {
     Field changed = *this;
     changed.unset_word = word;
@@ -172,6 +175,9 @@ void append_options(std::vector<Option>& options, const Options& defaults) {
     if constexpr (fields::Inner<Member>::optional) {
       option.unset = field.unset_word;
       option.default_text = value ? option_text(*value) : std::string(field.unset_word);
+    } else if constexpr (kIsList<Value>) {
+      option.unset = field.unset_word;
+      option.default_text = value.empty() ? std::string(field.unset_word) : option_text(value);
     } else if (!field.must_be_given) {
       option.default_text = option_text(value);
     }
@@ -208,9 +214,9 @@ void read_field(Options& options, const FieldOf& field, std::string_view text,
                 std::string_view where) {
   using Member = std::remove_cvref_t<decltype(options.*field.member)>;
   using Value = typename fields::Inner<Member>::type;
-  if constexpr (fields::Inner<Member>::optional) {
+  if constexpr (fields::Inner<Member>::optional || kIsList<Value>) {
     if (text == field.unset_word) {
-      options.*field.member = std::nullopt;
+      options.*field.member = Member();
       return;
     }
   }

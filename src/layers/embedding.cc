@@ -89,8 +89,8 @@ struct Sum {
   void into(T* out, const std::int64_t* token_rows, const std::int64_t* position_rows,
             std::int64_t count, bool stream) const {
     if constexpr (std::is_same_v<T, float>) {
-      embed_rows({tokens, positions, position_stride, width, scale}, token_rows, position_rows,
-                 count, out, stream);
+      kernels::embed_rows({tokens, positions, position_stride, width, scale}, token_rows,
+                          position_rows, count, out, stream);
     } else {
       for (std::int64_t row = 0; row < count; ++row) {
         const T* token = tokens + token_rows[row] * width;
@@ -189,7 +189,8 @@ void Embedding<T>::backward(std::span<const std::int64_t> indices, double scale,
     };
     const T* from = dy.data() + first;
     for (std::size_t i = 0; i < indices.size(); ++i, from += width()) {
-      if (i + kTokensAhead < indices.size()) ask_for_row(sums_of(i + kTokensAhead), 0, count);
+      if (i + kTokensAhead < indices.size())
+        kernels::ask_for_row(sums_of(i + kTokensAhead), 0, count);
       if (padding_ == indices[i]) continue;
       T* to = sums_of(i);
       for (std::int64_t c = 0; c < count; ++c) to[c] += from[c] * factor;

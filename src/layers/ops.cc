@@ -14,6 +14,8 @@
 namespace sextant::ops {
 namespace {
 
+using kernels::RowActivation, kernels::matmul;
+
 template <class T>
 constexpr bool kIsFast = std::is_same_v<T, float>;
 
@@ -50,18 +52,18 @@ void linear_of_few(Rows<const float> x, Rows<const float> w, const float* bias, 
 // The bias's gradient is summed while its product is packed, which reads dy anyway.
 void weight_and_bias_gradient(Rows<const float> x, Rows<const float> dy, Rows<float> dw,
                               float* dbias, int threads) {
-  const MatrixRef a{dy.data, 1, dy.stride};
-  const bool one_column = !has_contiguous_columns(a);
-  const std::int64_t parts = (dy.rows + kSumRows - 1) / kSumRows;
+  const kernels::MatrixRef a{dy.data, 1, dy.stride};
+  const bool one_column = !kernels::has_contiguous_columns(a);
+  const std::int64_t parts = (dy.rows + kernels::kSumRows - 1) / kernels::kSumRows;
   std::vector<float> sums(static_cast<std::size_t>(one_column ? 0 : parts * dy.columns));
   matmul({dy.columns, x.columns, x.rows}, a, {x.data, x.stride, 1},
          {dw.data, dw.stride, nullptr, true, one_column ? nullptr : sums.data(), dy.columns},
          threads);
-  if (one_column) return add_column_sums({dy.rows, dy.columns}, dy.data, dbias, threads);
-  add_parts(sums.data(), parts, dy.columns, dy.columns, dbias);
+  if (one_column) return kernels::add_column_sums({dy.rows, dy.columns}, dy.data, dbias, threads);
+  kernels::add_parts(sums.data(), parts, dy.columns, dy.columns, dbias);
 }
 
-RowShape shape_of(const Shape& shape) { return {shape[0], shape[1]}; }
+kernels::RowShape shape_of(const Shape& shape) { return {shape[0], shape[1]}; }
 
 RowActivation row_activation(Activation f) {
   switch (f) {
@@ -139,10 +141,10 @@ void norm(View<const T> x, const T* gain, const T* bias, double epsilon, bool rm
   if constexpr (kIsFast<T>) {
     float *mean = stats.data(), *scale = mean + x.size(0);
     if (rms) {
-      rms_norm(shape_of(x.shape()), x.data(), gain, epsilon, y.data(), scale, threads);
+      kernels::rms_norm(shape_of(x.shape()), x.data(), gain, epsilon, y.data(), scale, threads);
     } else {
-      layer_norm(shape_of(x.shape()), x.data(), gain, bias, epsilon, y.data(), mean, scale,
-                 threads);
+      kernels::layer_norm(shape_of(x.shape()), x.data(), gain, bias, epsilon, y.data(), mean, scale,
+                          threads);
     }
   } else {
     plain::norm(x, gain, bias, epsilon, rms, y, stats);
@@ -154,11 +156,13 @@ void norm_gradient(View<const T> x, View<const T> stats, const T* gain, bool rms
                    View<T> dx, bool add, T* dgain, T* dbias, int threads) {
   if constexpr (kIsFast<T>) {
     const float *mean = stats.data(), *scale = mean + x.size(0);
-    const NormGradient to{dx.data(), add, dgain, dbias};
+    const kernels::NormGradient to{dx.data(), add, dgain, dbias};
     if (rms) {
-      rms_norm_backward(shape_of(x.shape()), dy.data(), x.data(), gain, scale, to, threads);
+      kernels::rms_norm_backward(shape_of(x.shape()), dy.data(), x.data(), gain, scale, to,
+                                 threads);
     } else {
-      layer_norm_backward(shape_of(x.shape()), dy.data(), x.data(), gain, mean, scale, to, threads);
+      kernels::layer_norm_backward(shape_of(x.shape()), dy.data(), x.data(), gain, mean, scale, to,
+                                   threads);
     }
   } else {
     plain::norm_gradient(x, stats, gain, rms, dy, dx, add, dgain, dbias);
@@ -169,10 +173,10 @@ template <class T>
 void activate(Activation f, View<const T> x, View<T> y, int threads) {
   if constexpr (kIsFast<T>) {
     if (f == Activation::swiglu) {
-      return swiglu(shape_of(y.shape()), x.data(), x.data() + y.size(1), x.size(1), y.data(),
-                    threads);
+      return kernels::swiglu(shape_of(y.shape()), x.data(), x.data() + y.size(1), x.size(1),
+                             y.data(), threads);
     }
-    sextant::activate(row_activation(f), x.data(), x.count(), y.data(), threads);
+    kernels::activate(row_activation(f), x.data(), x.count(), y.data(), threads);
   } else {
     plain::activate(f, x, y);
   }
@@ -183,10 +187,11 @@ void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> 
   if constexpr (kIsFast<T>) {
     if (f == Activation::swiglu) {
       const std::int64_t n = dy.size(1);
-      return swiglu_backward(shape_of(dy.shape()), dy.data(), x.data(), x.data() + n, x.size(1),
-                             dx.data(), dx.data() + n, threads);
+      return kernels::swiglu_backward(shape_of(dy.shape()), dy.data(), x.data(), x.data() + n,
+                                      x.size(1), dx.data(), dx.data() + n, threads);
     }
-    activate_backward(row_activation(f), dy.data(), x.data(), x.count(), dx.data(), threads);
+    kernels::activate_backward(row_activation(f), dy.data(), x.data(), x.count(), dx.data(),
+                               threads);
   } else {
     plain::activate_gradient(f, x, dy, dx);
   }
@@ -196,17 +201,17 @@ template <class T>
 void dropout(const T* residual, const T* x, T* y, std::int64_t rows, std::int64_t columns,
              double rate, RandomKey key, int threads) {
   const std::int64_t count = rows * columns;
-  const RowDropout options{rate, key.seed, key.stream, key.first_row * columns};
+  const kernels::RowDropout options{rate, key.seed, key.stream, key.first_row * columns};
   if constexpr (kIsFast<T>) {
     if (rate == 0 && residual != nullptr && residual != y && x == y) {
-      return add_elements(residual, count, y, threads);
+      return kernels::add_elements(residual, count, y, threads);
     }
-    if (residual != nullptr) return add_dropout(options, residual, x, count, y, threads);
-    return sextant::dropout(options, x, count, y, threads);
+    if (residual != nullptr) return kernels::add_dropout(options, residual, x, count, y, threads);
+    return kernels::dropout(options, x, count, y, threads);
   } else {
     // The same elements as in float32.
     std::vector<float> factors(static_cast<std::size_t>(count), 1);
-    sextant::dropout(options, factors.data(), count, factors.data(), threads);
+    kernels::dropout(options, factors.data(), count, factors.data(), threads);
     for (std::int64_t i = 0; i < count; ++i) {
       const bool stays = factors[static_cast<std::size_t>(i)] != 0;
       const T value = stays ? x[i] / static_cast<T>(1 - rate) : T{0};
@@ -218,7 +223,7 @@ void dropout(const T* residual, const T* x, T* y, std::int64_t rows, std::int64_
 template <class T>
 void add(const T* x, T* y, std::int64_t count, int threads) {
   if constexpr (kIsFast<T>) {
-    add_elements(x, count, y, threads);
+    kernels::add_elements(x, count, y, threads);
   } else {
     for (std::int64_t i = 0; i < count; ++i) y[i] += x[i];
   }
@@ -228,16 +233,16 @@ template <class T>
 LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing, double scale,
                       bool want_gradient, int threads) {
   if constexpr (kIsFast<T>) {
-    std::vector<TargetLoss> losses(static_cast<std::size_t>(logits.size(0)));
+    std::vector<kernels::TargetLoss> losses(static_cast<std::size_t>(logits.size(0)));
     if (want_gradient) {
-      cross_entropy_backward(shape_of(logits.shape()), logits.data(), targets, smoothing, scale,
-                             losses.data(), threads);
+      kernels::cross_entropy_backward(shape_of(logits.shape()), logits.data(), targets, smoothing,
+                                      scale, losses.data(), threads);
     } else {
-      sextant::cross_entropy(shape_of(logits.shape()), logits.data(), targets, smoothing,
+      kernels::cross_entropy(shape_of(logits.shape()), logits.data(), targets, smoothing,
                              losses.data(), threads);
     }
     LossSum sums;
-    for (const TargetLoss& one : losses) {
+    for (const kernels::TargetLoss& one : losses) {
       sums.loss += one.loss;
       sums.smoothed += one.smoothed;
       sums.tokens += one.counted ? 1 : 0;

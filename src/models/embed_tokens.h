@@ -21,7 +21,7 @@ void hide_tokens(View<T> x, const RandomKey& key, const Pass& pass) {
   for (std::int64_t row = 0; row < x.size(0); ++row) {
     const std::int64_t place = key.first_row + row;
     // The 1 is what no counter of dropout has there.
-    const auto random = philox(
+    const auto random = kernels::philox(
         {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32), key.stream, 1},
         {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)});
     if (random[0] < least) std::fill_n(x.data() + row * x.size(1), x.size(1), T{});

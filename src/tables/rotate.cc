@@ -66,7 +66,8 @@ void check_rotation(View<const T> x, View<T> out, const RotationTable<U>& table)
 }
 
 // float64 is the reference of the others: the formula as it stands, an element at a time.
-void rotate_heads(const RotatedHeads<double>& heads, const BasicRotationRows<double>& table) {
+void rotate_heads(const kernels::RotatedHeads<double>& heads,
+                  const kernels::BasicRotationRows<double>& table) {
   const auto [x_head, x_row, x_step] = heads.x_strides;
   const auto [out_head, out_row, out_step] = heads.out_strides;
   const std::int64_t begin = table.first_channel;
@@ -144,7 +145,7 @@ void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threa
     const std::int64_t head = task % head_blocks * blocks.heads;
     const std::int64_t row = task / head_blocks % row_blocks * blocks.rows;
     const std::int64_t batch = task / head_blocks / row_blocks;
-    RotatedHeads<T> heads;
+    kernels::RotatedHeads<T> heads;
     heads.x = &x(batch, head, row, 0);
     heads.out = &out(batch, head, row, 0);
     heads.heads = std::min(blocks.heads, shape[1] - head);
@@ -155,7 +156,7 @@ void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threa
       heads.out_strides[axis - 1] = out.stride(axis);
     }
     heads.stream = stream;
-    BasicRotationRows<U> rows;
+    kernels::BasicRotationRows<U> rows;
     const std::int64_t begin = ((by_head ? head * shape[2] : 0) + row) * pairs;
     rows.cos = table.cos.data() + begin;
     rows.sin = table.sin.data() + begin;

@@ -60,25 +60,25 @@ double AdamW::step(const Parameters<float>& parameters, const Parameters<float>&
                "at least 0 and finite", learning_rate);
   double squares = 0;
   for (const auto& [name, tensor, decays] : gradients) {
-    squares += sum_of_squares(tensor->data(), tensor->count(), threads);
+    squares += kernels::sum_of_squares(tensor->data(), tensor->count(), threads);
   }
   const double norm = std::sqrt(squares);
   if (!std::isfinite(norm)) return norm;
 
-  AdamWStep step{.step = steps_ + 1,
-                 .rate = learning_rate,
-                 .beta1 = options_.beta1,
-                 .beta2 = options_.beta2,
-                 .eps = options_.epsilon,
-                 .decay = 0,
-                 .factor = options_.clip_norm > 0 && norm > options_.clip_norm
-                               ? options_.clip_norm / norm
-                               : 1};
+  kernels::AdamWStep step{.step = steps_ + 1,
+                          .rate = learning_rate,
+                          .beta1 = options_.beta1,
+                          .beta2 = options_.beta2,
+                          .eps = options_.epsilon,
+                          .decay = 0,
+                          .factor = options_.clip_norm > 0 && norm > options_.clip_norm
+                                        ? options_.clip_norm / norm
+                                        : 1};
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     step.decay = parameters[i].decays ? options_.weight_decay : 0;
     Tensor<float>& tensor = *parameters[i].tensor;
-    adamw(step, gradients[i].tensor->data(), tensor.count(), tensor.data(), slots_[i].m.data(),
-          slots_[i].v.data(), threads);
+    kernels::adamw(step, gradients[i].tensor->data(), tensor.count(), tensor.data(),
+                   slots_[i].m.data(), slots_[i].v.data(), threads);
   }
   ++steps_;
   return norm;

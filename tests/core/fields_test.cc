@@ -85,7 +85,7 @@ TEST(Fields, ReadWhatTheySay) {
                      .file = "a.npy",
                      .sizes = {3},
                      .needed = 5};
-  for (const Basket& basket : {given, Basket{.needed = 1}}) {
+  for (const Basket& basket : {given, Basket{.needed = 1}, Basket{.sizes = {}, .needed = 1}}) {
     Basket read{.fruit = Fruit::pear, .price = 9, .file = "other", .needed = 3};
     const std::vector<Option> texts = options_of(basket);
     std::size_t next = 0;

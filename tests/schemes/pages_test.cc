@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -63,14 +64,15 @@ constexpr std::string_view kCommon = "(rotary.md#parameters-common-to-rotations)
 
 // The rows of a page's table; those that are as rotary's stand in its page alone.
 std::string rows(const Scheme& scheme, bool without_common) {
-  const auto common = find_scheme("rotary").parameters();
+  const auto common =
+      without_common ? find_scheme("rotary").parameters() : std::span<const Option>();
   std::string text;
   for (const Option& option : scheme.parameters()) {
     const auto same = [&](const Option& other) {
       return other.name == option.name && other.default_text == option.default_text &&
              other.allowed() == option.allowed() && other.meaning == option.meaning;
     };
-    if (without_common && std::ranges::any_of(common, same)) continue;
+    if (std::ranges::any_of(common, same)) continue;
     text += "| `" + std::string(option.name) + "` | " +
             (option.default_text.empty() ? "must be given" : option.default_text) + " | " +
             allowed(option) + " | " + with(std::string(option.meaning), "|", "\\|") + " |\n";

@@ -20,6 +20,8 @@
 namespace sextant::detail {
 namespace {
 
+using kernels::kBackwardKeys, kernels::kBackwardQueries, kernels::kBlockLanes, kernels::kLog2E;
+
 using Task = BackwardOrder::Walk::Task;
 using Turn = BackwardOrder::Turn;
 
@@ -101,9 +103,9 @@ class BlockTask {
 
   // Returns whether all was finite.
   bool run() {
-    const std::int64_t kernel_floats = backward_block_scratch(block_);
+    const std::int64_t kernel_floats = kernels::backward_block_scratch(block_);
     const std::int64_t line = line_floats();
-    const std::int64_t margin = kGroupLanes;
+    const std::int64_t margin = kernels::kGroupLanes;
     const ScratchLease memory(kernel_floats + kBlockLanes * kBackwardKeys + 2 * line + 2 * margin);
     rows_ = memory.data() + kernel_floats;
     float* distances = rows_ + kBlockLanes * kBackwardKeys;
@@ -118,7 +120,7 @@ class BlockTask {
                                                   call_.order.is_shared(task_.unit), call_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
-    const bool finite = backward_block(block_, memory.data());
+    const bool finite = kernels::backward_block(block_, memory.data());
     turn_.wait_for_all();
     add_to_sums();
     return finite;
@@ -153,7 +155,7 @@ class BlockTask {
     if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
                            task.distances_, task.least_distance_, task.rows_, kBackwardKeys);
-    biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
+    kernels::biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
   }
 
   // The address of the mask gradient's element for a query of the task and key 0.
@@ -172,7 +174,7 @@ class BlockTask {
     auto& task = *static_cast<BlockTask*>(context);
     if (task.b_.wants_ordered()) {
       // Biases of the tile are lanes by now, and their rows free.
-      turn_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
+      kernels::turn_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
       task.part_.add(task.biases_.sequence, task.biases_.head, task.first_query_ + first_query,
                      queries, first_key, keys, task.rows_, kBackwardKeys);
     }
@@ -226,7 +228,7 @@ class BlockTask {
   const Turn& turn_;
   HeadBiases<T> biases_;
   std::int64_t first_query_ = 0;
-  BackwardBlock block_;
+  kernels::BackwardBlock block_;
   std::int32_t first_[kBackwardQueries], last_[kBackwardQueries];
   float mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
   float* rows_ = nullptr;              // [64][64]: biases of a tile before they become lanes
@@ -245,10 +247,10 @@ bool finish_unit(const Call<T>& call, std::int64_t unit) {
   const KeySums::Sums& sums =
       call.key_sums.of(unit, at.k_len, call.order.is_shared(unit), call.spare);
   const auto store = [&](const View<T>& to, float* rows, double scale,
-                         const RotationRows& rotation) {
+                         const kernels::RotationRows& rotation) {
     return !is_wanted(to) ||
-           store_key_gradients({rows, at.k_len, to.size(3)}, static_cast<float>(scale), rotation,
-                               key_output(to, at, key_head));
+           kernels::store_key_gradients({rows, at.k_len, to.size(3)}, static_cast<float>(scale),
+                                        rotation, key_output(to, at, key_head));
   };
   const bool k_finite =
       store(b.wanted.k, sums.k, b.scores.scale, key_rotation(b.scores, at, key_head));

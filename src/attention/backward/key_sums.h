@@ -25,8 +25,8 @@ class KeySums {
 
   template <class T>
   explicit KeySums(const BackwardArguments<T>& b)
-      : k_width_(is_wanted(b.wanted.k) ? padded_width(b.scores.head_dim) : 0),
-        v_width_(is_wanted(b.wanted.v) ? padded_width(b.v.size(3)) : 0),
+      : k_width_(is_wanted(b.wanted.k) ? kernels::padded_width(b.scores.head_dim) : 0),
+        v_width_(is_wanted(b.wanted.v) ? kernels::padded_width(b.v.size(3)) : 0),
         units_(static_cast<std::size_t>(b.units())) {}
 
   // Those of a unit with so many keys, zeros for the first that asks. `shared`: several threads may

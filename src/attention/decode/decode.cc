@@ -17,6 +17,9 @@
 namespace sextant::detail {
 namespace {
 
+using kernels::DecodeBlock, kernels::DecodeNeeds, kernels::decode_block_scratch,
+    kernels::kDecodeRows, kernels::kGroupLanes, kernels::kKeyBlock, kernels::kLog2E;
+
 // Multiply-adds that are worth a second thread: some ten microseconds.
 constexpr double kThreadWork = 1 << 18;
 
@@ -92,7 +95,7 @@ class DecodeTask {
     if (by_distance) biases.fill_distances(least, keys, 1, distances);
     biases.fill_rows(at.query, 1, first_key, keys, by_distance ? distances : nullptr, least, to,
                      keys);
-    biases_to_log2(to, keys);
+    kernels::biases_to_log2(to, keys);
   }
 
   struct Place {
@@ -111,7 +114,8 @@ class DecodeTask {
 std::int64_t passes_of(std::int64_t rows) { return (rows + kDecodeRows - 1) / kDecodeRows; }
 
 std::int64_t stage_floats(const DecodeNeeds& needs, int workers) {
-  return std::max(decode_own_scratch(needs), decode_block_scratch(needs) / workers + kGroupLanes) /
+  return std::max(kernels::decode_own_scratch(needs),
+                  decode_block_scratch(needs) / workers + kGroupLanes) /
          kGroupLanes * kGroupLanes;
 }
 
@@ -119,9 +123,9 @@ std::int64_t stage_floats(const DecodeNeeds& needs, int workers) {
 template <class T>
 void run_in_stages(const DecodeTask<T>& task, int workers) {
   const DecodeBlock& block = task.block();
-  const DecodeNeeds needs = needs_of(block);
+  const DecodeNeeds needs = kernels::needs_of(block);
   const std::int64_t first = block.first_block(), blocks = block.last_block() - first;
-  const std::int64_t shared_floats = decode_shared_scratch(needs, blocks);
+  const std::int64_t shared_floats = kernels::decode_shared_scratch(needs, blocks);
   const std::int64_t own_floats = stage_floats(needs, workers);
   const ScratchLease memory(shared_floats + workers * own_floats);
   float* shared = memory.data();
@@ -136,21 +140,21 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
       }
     });
   };
-  decode_begin(block, shared);
+  kernels::decode_begin(block, shared);
   share_out(blocks, std::min<std::int64_t>(blocks, 8 * workers),
             [&](std::int64_t begin, std::int64_t end, float* room) {
-              decode_scores(block, first + begin, first + end, shared, room);
+              kernels::decode_scores(block, first + begin, first + end, shared, room);
             });
-  decode_softmax(block, shared);
+  kernels::decode_softmax(block, shared);
   // Four groups of channels make the best tile.
   const std::int64_t groups =
       std::max<std::int64_t>(1, (block.v_dim + kGroupLanes - 1) / kGroupLanes);
   const std::int64_t parts = std::min(groups, std::max<std::int64_t>((groups + 3) / 4, workers));
   share_out(groups, parts, [&](std::int64_t begin, std::int64_t end, float* room) {
-    decode_weigh(block, begin * kGroupLanes, end * kGroupLanes, shared, room);
+    kernels::decode_weigh(block, begin * kGroupLanes, end * kGroupLanes, shared, room);
   });
-  std::uint32_t unfinished = decode_finish(block, shared);
-  if (unfinished != 0) unfinished = decode_again(block, unfinished, own);
+  std::uint32_t unfinished = kernels::decode_finish(block, shared);
+  if (unfinished != 0) unfinished = kernels::decode_again(block, unfinished, own);
   task.finish(unfinished);
 }
 
@@ -178,14 +182,14 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   if (!grid.in_stages) {
     grid.workers = static_cast<int>(std::min<std::int64_t>(grid.workers, grid.tasks));
   }
-  const DecodeNeeds needs =
-      decode_needs(static_cast<int>(std::min<std::int64_t>(most_rows, kDecodeRows)),
-                   {nullptr, 0, a.k.stride(3), storage_of<T>}, a.head_dim,
-                   {nullptr, 0, v.stride(3), storage_of<T>}, v_dim, a.rotation != nullptr);
+  const DecodeNeeds needs = kernels::decode_needs(
+      static_cast<int>(std::min<std::int64_t>(most_rows, kDecodeRows)),
+      {nullptr, 0, a.k.stride(3), kernels::storage_of<T>}, a.head_dim,
+      {nullptr, 0, v.stride(3), kernels::storage_of<T>}, v_dim, a.rotation != nullptr);
   if (most_rows > 0 && grid.in_stages) {
     const std::int64_t blocks = (a.k_len + kKeyBlock - 1) / kKeyBlock;
-    grid.scratch_floats =
-        decode_shared_scratch(needs, blocks) / grid.workers + stage_floats(needs, grid.workers);
+    grid.scratch_floats = kernels::decode_shared_scratch(needs, blocks) / grid.workers +
+                          stage_floats(needs, grid.workers);
   } else if (most_rows > 0) {
     grid.scratch_floats = decode_block_scratch(needs);
   }
@@ -200,8 +204,8 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
     const std::int64_t first = rows * pass / passes, end = rows * (pass + 1) / passes;
     const DecodeTask<T> task(a, v, out, at, key_head, first, end - first);
     if (grid.in_stages) return run_in_stages(task, grid.workers);
-    const ScratchLease memory(decode_block_scratch(needs_of(task.block())));
-    task.finish(decode_block(task.block(), memory.data()));
+    const ScratchLease memory(decode_block_scratch(kernels::needs_of(task.block())));
+    task.finish(kernels::decode_block(task.block(), memory.data()));
   };
   // Tasks are numbered by sequence, then key head, then pass. Each worker walks along.
   std::atomic<std::int64_t> next{0};

@@ -18,6 +18,8 @@
 namespace sextant::detail {
 namespace {
 
+using kernels::kBlockLanes, kernels::kBlockQueries, kernels::kKeyBlock, kernels::kLog2E;
+
 std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
   return (at.q_len + block_queries - 1) / block_queries;
 }
@@ -48,7 +50,7 @@ Tensor<float> turned_keys(const Arguments<T>& a, int workers) {
         to[j * a.head_dim + d] = static_cast<float>(from[d * a.k.stride(3)]);
       }
     }
-    rotate_rows(to, a.head_dim, rows, key_rotation(a, at, head).from(first));
+    kernels::rotate_rows(to, a.head_dim, rows, key_rotation(a, at, head).from(first));
   });
   return keys;
 }
@@ -99,14 +101,14 @@ class HeadTask {
   HeadTask& operator=(const HeadTask&) = delete;
 
   void run() {
-    const std::int64_t kernel_floats = attention_block_scratch(needs_of(block_));
+    const std::int64_t kernel_floats = kernels::attention_block_scratch(kernels::needs_of(block_));
     const std::int64_t lines = biases_.by_distance() ? line_floats() : 0;
     const std::int64_t rows = biases_.by_pair() ? kBlockLanes * kKeyBlock : 0;
     const ScratchLease memory(kernel_floats + lines + rows + ContentTiles<T>::scratch_size(a_));
     rows_ = memory.data() + kernel_floats;
     content_ = rows_ + rows + lines;
     if (biases_.by_distance()) prepare_distances(rows_ + rows);
-    const UnfinishedRows unfinished = attention_block(block_, memory.data());
+    const kernels::UnfinishedRows unfinished = kernels::attention_block(block_, memory.data());
     finish(unfinished);
   }
 
@@ -142,7 +144,7 @@ class HeadTask {
       const float* from =
           mask.data + at.batch * mask.strides[0] + task.biases_.head * mask.strides[1] +
           (at.q_begin + task.first_query_ + first_query) * mask.strides[2] + at.k_begin + first_key;
-      biases_to_lanes(from, mask.strides[2], queries, keys, tile);
+      kernels::biases_to_lanes(from, mask.strides[2], queries, keys, tile);
       return;
     }
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
@@ -152,10 +154,10 @@ class HeadTask {
           .add(task.first_query_ + first_query, queries, first_key, keys, task.rows_, kKeyBlock,
                task.content_);
     }
-    biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
+    kernels::biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
   }
 
-  void finish(const UnfinishedRows& unfinished) const {
+  void finish(const kernels::UnfinishedRows& unfinished) const {
     for (std::int64_t i = 0; i < block_.queries; ++i) {
       if ((unfinished.bits[i / 64] >> (i % 64) & 1) == 0) continue;
       mend_row(a_, biases_.sequence, biases_.head, first_query_ + i, v_, out_);
@@ -167,7 +169,7 @@ class HeadTask {
   const View<T>& out_;
   HeadBiases<T> biases_;
   std::int64_t first_query_;
-  AttentionBlock block_;
+  kernels::AttentionBlock block_;
   std::int32_t first_[kBlockQueries], last_[kBlockQueries];
   float* rows_ = nullptr;             // [64][128]: biases of a tile before they become lanes
   float* content_ = nullptr;          // scratch of the content term
@@ -187,7 +189,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
                        a.indexed != nullptr || a.content != nullptr || (measures && a.by_ids);
   const bool widens = !std::same_as<T, float>, turned = turns_keys_first(a);
   if (turned) grid.shared_floats = a.batch * a.heads_k * a.k_len * a.head_dim;
-  grid.scratch_floats = attention_block_scratch(
+  grid.scratch_floats = kernels::attention_block_scratch(
       {.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
        .head_dim = a.head_dim,
        .v_dim = v.size(3),

@@ -21,7 +21,8 @@ bool content_comes_in_tiles(const Arguments<T>& a) {
 // tiles.
 template <class T>
 bool takes_fused_path(const Arguments<T>& arguments) {
-  constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - kBlockQueries;
+  constexpr std::int64_t kMostKeys =
+      std::numeric_limits<std::int32_t>::max() - kernels::kBlockQueries;
   return !std::same_as<T, double> && arguments.k_len <= kMostKeys &&
          content_comes_in_tiles(arguments);
 }

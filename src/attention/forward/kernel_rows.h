@@ -14,33 +14,33 @@ namespace sextant::detail {
 template <class Rows, class T>
 Rows rows_from(const View<T>& x, std::int64_t batch, std::int64_t head, std::int64_t row) {
   return {x.data() + batch * x.stride(0) + head * x.stride(1) + row * x.stride(2), x.stride(2),
-          x.stride(3), storage_of<std::remove_const_t<T>>};
+          x.stride(3), kernels::storage_of<std::remove_const_t<T>>};
 }
 
 // The rows of one head of a sequence, from its query `first` or its key 0 on.
 template <class T>
-StoredRows query_rows(const View<const T>& x, const Sequence& at, std::int64_t head,
-                      std::int64_t first) {
-  return rows_from<StoredRows>(x, at.batch, head, at.q_begin + first);
+kernels::StoredRows query_rows(const View<const T>& x, const Sequence& at, std::int64_t head,
+                               std::int64_t first) {
+  return rows_from<kernels::StoredRows>(x, at.batch, head, at.q_begin + first);
 }
 template <class T>
-StoredRows key_rows(const View<const T>& x, const Sequence& at, std::int64_t key_head) {
-  return rows_from<StoredRows>(x, at.batch, key_head, at.k_begin);
+kernels::StoredRows key_rows(const View<const T>& x, const Sequence& at, std::int64_t key_head) {
+  return rows_from<kernels::StoredRows>(x, at.batch, key_head, at.k_begin);
 }
 
 // Those that are written to.
 template <class T>
-StoredOutput query_output(const View<T>& x, const Sequence& at, std::int64_t head,
-                          std::int64_t first) {
-  return rows_from<StoredOutput>(x, at.batch, head, at.q_begin + first);
+kernels::StoredOutput query_output(const View<T>& x, const Sequence& at, std::int64_t head,
+                                   std::int64_t first) {
+  return rows_from<kernels::StoredOutput>(x, at.batch, head, at.q_begin + first);
 }
 template <class T>
-StoredOutput key_output(const View<T>& x, const Sequence& at, std::int64_t key_head) {
-  return rows_from<StoredOutput>(x, at.batch, key_head, at.k_begin);
+kernels::StoredOutput key_output(const View<T>& x, const Sequence& at, std::int64_t key_head) {
+  return rows_from<kernels::StoredOutput>(x, at.batch, key_head, at.k_begin);
 }
 
 // The rows of a head in a table, which all heads share or not.
-inline RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t head) {
+inline kernels::RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t head) {
   const int last = table.cos.rank() - 1;
   const std::int64_t pairs = table.cos.size(last);
   const std::int64_t begin = last == 2 ? head * table.cos.size(1) * pairs : 0;
@@ -55,17 +55,18 @@ inline RotationRows rotation_rows(const RotationTable<float>& table, std::int64_
 // What turns the queries of a head, from query 0 of the sequence on, and the keys of a key head;
 // cos null: nothing does.
 template <class T>
-RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t head) {
+kernels::RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t head) {
   if (a.rotation == nullptr) return {};
-  RotationRows rows = rotation_rows(*a.rotation, head);
+  kernels::RotationRows rows = rotation_rows(*a.rotation, head);
   if (!a.by_ids) return rows.from(a.own_key(at, 0));
   rows.places = a.query_ids.at(at.batch, at.q_begin);
   return rows;
 }
 template <class T>
-RotationRows key_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t key_head) {
+kernels::RotationRows key_rotation(const Arguments<T>& a, const Sequence& at,
+                                   std::int64_t key_head) {
   if (a.rotation == nullptr) return {};
-  RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
+  kernels::RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
   if (a.by_ids) rows.places = a.key_ids.at(at.batch, at.k_begin);
   return rows;
 }

@@ -31,10 +31,10 @@ std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v
   std::vector<std::string> notes;
   const auto copied = [&](const char* name, View<const T> view) {
     if (decode && view.stride(3) == 1) {
-      if (view.size(3) % kGroupLanes == 0) return;
+      if (view.size(3) % kernels::kGroupLanes == 0) return;
       notes.push_back(std::string(name) + " is copied one block of keys at a time: its " +
                       std::to_string(view.size(3)) + " channels are not a multiple of " +
-                      std::to_string(kGroupLanes));
+                      std::to_string(kernels::kGroupLanes));
     } else if (view.stride(3) != 1 && view.size(3) > 1) {
       notes.push_back(std::string(name) +
                       " is copied one block of keys at a time: its channels are " +
@@ -81,13 +81,13 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
     if constexpr (!std::same_as<T, double>) {
       const detail::TaskGrid grid = detail::task_grid(a, v);
       const bool decode = detail::is_decode(a);
-      const TileShape tile = decode ? decode_tile() : attention_tile();
+      const kernels::TileShape tile = decode ? kernels::decode_tile() : kernels::attention_tile();
       plan = {.kernel = decode ? kDecodeKernel : "queries in lanes",
               .arithmetic = "float32",
               .target = chosen_target(),
               .tile_rows = tile.rows,
               .tile_lanes = tile.lanes,
-              .key_block = kKeyBlock,
+              .key_block = kernels::kKeyBlock,
               .query_block = grid.block_queries,
               .tasks = grid.tasks,
               .threads = grid.workers,
@@ -121,7 +121,7 @@ std::string AttentionPlan::explain() const {
   if (tile_rows > 0) {
     text += "tile     " + std::to_string(tile_rows) + " x " + std::to_string(tile_lanes) +
             " in registers, blocks of " + std::to_string(key_block) + " keys" +
-            (decode ? "" : " x " + std::to_string(kBlockLanes) + " queries") + "\n";
+            (decode ? "" : " x " + std::to_string(kernels::kBlockLanes) + " queries") + "\n";
   }
   text += "tasks    " + std::to_string(tasks) + " of up to " + std::to_string(query_block) +
           (query_block == 1 ? " query" : " queries") +

@@ -9,19 +9,21 @@
 
 namespace sextant::detail {
 
+using kernels::kBlockLanes, kernels::kKeyBlock;
+
 template <class T>
 ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
                         std::span<const std::int64_t> queries, Stage stage)
     : biases_{a, sequence, head}, queries_(queries) {
   const bool softmax = stage == Stage::probabilities;
   // The softmax is computed in powers of two; what comes before it is shown as it is.
-  const double unit = softmax ? kLog2E : 1;
+  const double unit = softmax ? kernels::kLog2E : 1;
   block_.rows = queries.data();
   block_.probabilities = softmax;
-  AttentionBlock& b = block_.scores;
+  kernels::AttentionBlock& b = block_.scores;
   b.q = query_rows(a.q, sequence, head, 0);
   b.k = key_rows(a.k, sequence, a.key_head(head));
-  b.v = {nullptr, 0, 1, Storage::float32};
+  b.v = {nullptr, 0, 1, kernels::Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
   b.head_dim = a.head_dim;
   b.scale = static_cast<float>(a.scale * unit);
@@ -49,12 +51,12 @@ std::int64_t ScoreTask<T>::distance_count() const {
 }
 
 template <class T>
-std::uint64_t ScoreTask<T>::run(ScoreTiles tiles, float* log_sum_exp, double* entropy) {
+std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, double* entropy) {
   block_.tiles = tiles;
   block_.scores.log_sum_exp = log_sum_exp;
   block_.scores.log_sum_exp_stride = 1;
   block_.entropy = entropy;
-  const std::int64_t kernel_floats = score_block_scratch(block_);
+  const std::int64_t kernel_floats = kernels::score_block_scratch(block_);
   const std::int64_t bias_floats =
       block_.scores.tiles.fill != nullptr ? kBlockLanes * kKeyBlock : 0;
   const std::int64_t distances = distance_count();
@@ -68,9 +70,9 @@ std::uint64_t ScoreTask<T>::run(ScoreTiles tiles, float* log_sum_exp, double* en
                       biases_.arguments.own_key(biases_.sequence, queries_.back());
     // In the forward kernel's unit, and rounded as there, where nothing else will be added.
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
-    biases_.fill_distances(least_distance_, distances, in_log2 ? kLog2E : 1, distances_);
+    biases_.fill_distances(least_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
   }
-  return score_block(block_, memory.data());
+  return kernels::score_block(block_, memory.data());
 }
 
 template <class T>
@@ -103,9 +105,9 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
     }
   }
   if (by_pair && task.block_.probabilities) {
-    biases_to_lanes(task.rows_, kKeyBlock, lanes, keys, tile);
+    kernels::biases_to_lanes(task.rows_, kKeyBlock, lanes, keys, tile);
   } else {
-    turn_tile(task.rows_, kKeyBlock, lanes, keys, tile, kBlockLanes);
+    kernels::turn_tile(task.rows_, kKeyBlock, lanes, keys, tile, kBlockLanes);
   }
 }
 

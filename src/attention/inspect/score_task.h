@@ -25,7 +25,7 @@ class ScoreTask {
   // Hands out tiles of the stage, keys counting in the sequence. log_sum_exp ([queries], float32)
   // and entropy ([kBlockLanes]) may be null, and are of probabilities only. Returns the queries
   // that the plain path has to do, because their weights are not finite.
-  std::uint64_t run(ScoreTiles tiles, float* log_sum_exp, double* entropy);
+  std::uint64_t run(kernels::ScoreTiles tiles, float* log_sum_exp, double* entropy);
 
  private:
   static void fill_tile(const void* context, std::int64_t first_lane, std::int64_t lanes,
@@ -34,8 +34,8 @@ class ScoreTask {
 
   HeadBiases<T> biases_;
   std::span<const std::int64_t> queries_;
-  ScoreBlock block_{};
-  std::int32_t first_[kBlockLanes], last_[kBlockLanes];
+  kernels::ScoreBlock block_{};
+  std::int32_t first_[kernels::kBlockLanes], last_[kernels::kBlockLanes];
   float* rows_ = nullptr;       // [64][128]: biases of a tile before they become lanes
   float* content_ = nullptr;    // scratch of the content term
   float* distances_ = nullptr;  // what distances add, from least_distance_ on

@@ -21,6 +21,8 @@
 namespace sextant {
 namespace {
 
+using kernels::kBlockLanes;
+
 constexpr std::int64_t kMostTop = 1024;
 // More runs would be more threads for a single head, and more sums to keep.
 constexpr std::int64_t kMostRuns = 8;
@@ -91,8 +93,8 @@ class RunStatistics {
   static void take(void* context, std::int64_t first_key, std::int64_t keys, const float* tile) {
     auto& run = *static_cast<RunStatistics*>(context);
     const std::int64_t key = run.at_.k_begin + first_key;
-    if (run.mass_ != nullptr) add_tile(tile, keys, run.mass_ + key);
-    if (run.heaviest_.top > 0) keep_heaviest(tile, key, keys, run.heaviest_);
+    if (run.mass_ != nullptr) kernels::add_tile(tile, keys, run.mass_ + key);
+    if (run.heaviest_.top > 0) kernels::keep_heaviest(tile, key, keys, run.heaviest_);
   }
 
   std::uint64_t fused_block() {
@@ -104,7 +106,7 @@ class RunStatistics {
     const bool wants_entropy = all_.entropy.count() > 0;
     double entropy[kBlockLanes];
     const std::uint64_t unfinished =
-        task.run(tiles ? ScoreTiles{take, this} : ScoreTiles{},
+        task.run(tiles ? kernels::ScoreTiles{take, this} : kernels::ScoreTiles{},
                  all_.log_sum_exp.count() == 0 ? nullptr : all_.log_sum_exp.data() + row_,
                  wants_entropy ? entropy : nullptr);
     for (std::int64_t i = 0; wants_entropy && i < queries_; ++i) {
@@ -144,7 +146,7 @@ class RunStatistics {
   double* mass_;
   std::int64_t first_ = 0, queries_ = 0;  // of the block at work, in the sequence
   std::int64_t row_ = 0;                  // its first row among those of all heads
-  HeaviestKeys heaviest_;
+  kernels::HeaviestKeys heaviest_;
   std::vector<double> memory_;  // of a plain row
 };
 

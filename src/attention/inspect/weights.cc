@@ -19,6 +19,8 @@
 namespace sextant {
 namespace {
 
+using kernels::kBlockLanes, kernels::kKeyBlock;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The list itself, or 0 .. count - 1 when it is empty.
@@ -164,7 +166,7 @@ class RowWriter {
     hide(next_, begin);
     next_ = begin + keys;
     float* const rows = rows_.data();
-    turn_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
+    kernels::turn_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
     // Weights are finite or the kernel says so; of scores only what is hidden may be infinite.
     const bool checks = call_.stage != Stage::probabilities;
     const float lowest = call_.stage == Stage::biased ? -std::numeric_limits<float>::infinity()

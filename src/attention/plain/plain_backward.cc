@@ -12,6 +12,8 @@
 namespace sextant::detail {
 namespace {
 
+using kernels::RotationRows;
+
 // One sequence and key head. Queries and keys count in the sequence.
 template <class T>
 class Unit {

@@ -10,6 +10,8 @@
 namespace sextant::detail {
 namespace {
 
+using kernels::RotationRows;
+
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 // <query, key>. Four partial sums, so that compilers can use lanes without reordering anything; the

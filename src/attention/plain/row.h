@@ -48,7 +48,7 @@ RowScratch row_scratch(double* memory, const Arguments<T>& a) {
 }
 
 // Turns a row of channels by row n of a table, or back where the table says inverse.
-void turn_row(const RotationRows& table, std::int64_t n, double* row) noexcept;
+void turn_row(const kernels::RotationRows& table, std::int64_t n, double* row) noexcept;
 
 // The scores of every key of the sequence, hidden or not, before biases and masks; content term and
 // softcap applied if asked. Keys count in the sequence here and below.

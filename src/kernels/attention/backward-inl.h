@@ -18,7 +18,7 @@
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // A piece of a block of scores and what is known of its lanes. Tiles point at the piece's first key
@@ -178,6 +178,6 @@ HWY_INLINE void add_diagonals(const float* tile, std::ptrdiff_t row, std::int64_
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

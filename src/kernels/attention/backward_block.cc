@@ -35,7 +35,7 @@
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 // A block of keys: rows of k and v from `begin` on.
 struct KeyBlock {
@@ -302,11 +302,11 @@ bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRo
   return hn::AllTrue(d, hn::Eq(trace, hn::Zero(d)));
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(backward_block);
 HWY_EXPORT(store_key_gradients);
@@ -327,5 +327,5 @@ bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRo
   return HWY_DYNAMIC_DISPATCH(store_key_gradients)(sums, scale, rotation, to);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

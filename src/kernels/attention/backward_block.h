@@ -6,7 +6,7 @@
 
 #include "kernels/attention/block.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 inline constexpr int kBackwardQueries = 128;  // queries per task
 inline constexpr int kBackwardKeys = 64;      // keys per block, counted from the sequence's first
@@ -82,4 +82,4 @@ struct KeyGradients {
 bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
                          const StoredOutput& to) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -20,7 +20,7 @@
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Log-sum-exps beyond this are summed again: half a unit in the last place of float32 is more there
@@ -204,6 +204,6 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
   return all_finite(rows, lanes.queries * width);
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

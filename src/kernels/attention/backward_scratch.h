@@ -7,7 +7,7 @@
 
 #include "kernels/attention/backward_block.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Parts of the scratch, each on a cache line. L: queries, rounded up to blocks of 64 lanes.
 struct BackwardScratch {
@@ -65,4 +65,4 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   return s;
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -32,7 +32,7 @@
 
 #ifndef SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
 #define SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 // Parts of the scratch, each on a cache line.
@@ -72,11 +72,11 @@ Scratch divide(const BlockNeeds& needs, float* memory) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 // O += V^T P without what has probability 0, which may be infinite or NaN; else the same bits.
 HWY_NOINLINE void weigh_carefully(std::int64_t rows, std::int64_t groups, const TileOperands& o) {
@@ -303,11 +303,11 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
 
 TileShape attention_tile() { return {tile_rows(kTileVectors), kTileVectors * kTileLanes}; }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(attention_tile);
 
@@ -349,5 +349,5 @@ UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noex
   return any ? HWY_DYNAMIC_DISPATCH(attention_block)(block, true, rows, scratch) : rows;
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

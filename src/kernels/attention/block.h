@@ -8,7 +8,7 @@
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/simd/stored_rows.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Scores, biases and maxima are in units of log2: natural ones times log2(e).
 inline constexpr double kLog2E = 1.4426950408889634;
@@ -75,4 +75,4 @@ struct UnfinishedRows {
 };
 UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

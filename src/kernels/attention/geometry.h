@@ -2,7 +2,7 @@
 // moves at the end of each key block.
 #pragma once
 
-namespace sextant {
+namespace sextant::kernels {
 
 inline constexpr int kGroupLanes = 16;  // queries that are hidden or skipped together
 inline constexpr int kBlockLanes = 64;  // queries side by side in a block of scores
@@ -12,4 +12,4 @@ inline constexpr int kBlockQueries = 256;  // queries that one pass over keys an
 // How far, as a power of two, scores may rise above the running maximum before it moves.
 inline constexpr float kMaximumSlack = 24.0F;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/attention/geometry.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 inline constexpr std::int64_t kGroups = kBlockLanes / kGroupLanes;  // of a block of lanes
 
@@ -97,4 +97,4 @@ inline void fill_lanes(const std::int32_t* numbers, std::int64_t queries, std::i
   std::fill_n(lanes + queries, kBlockLanes - queries, numbers[queries - 1]);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

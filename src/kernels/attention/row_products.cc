@@ -15,7 +15,7 @@
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 void row_products(const RowProducts& p) {
   product<TileMode::store>(p.rows, p.columns / kGroupLanes,
@@ -29,11 +29,11 @@ void row_products(const RowProducts& p) {
                             .steps = p.steps});
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(row_products);
 
@@ -43,5 +43,5 @@ void row_products(const RowProducts& products) noexcept {
   HWY_DYNAMIC_DISPATCH(row_products)(products);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace sextant {
+namespace sextant::kernels {
 
 // c[row * c_row + column] = sum over n < steps of a[row * a_row + n] b[n * b_step + column], for
 // `columns` columns, a multiple of kGroupLanes (attention_geometry.h). Every sum is one chain of
@@ -18,4 +18,4 @@ struct RowProducts {
 };
 void row_products(const RowProducts& products) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -28,7 +28,7 @@
 
 #ifndef SEXTANT_KERNELS_SCORE_BLOCK_ONCE_
 #define SEXTANT_KERNELS_SCORE_BLOCK_ONCE_
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
@@ -62,11 +62,11 @@ ScoreScratch divide(const AttentionBlock& b, float* memory) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 HWY_INLINE void gather_queries(const ScoreBlock& s, float* rows, float* lanes) {
   const AttentionBlock& b = s.scores;
@@ -271,11 +271,11 @@ void keep_heaviest(const float* tile, std::int64_t first_key, std::int64_t keys,
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(score_block);
 HWY_EXPORT(turn_tile);
@@ -306,5 +306,5 @@ void keep_heaviest(const float* tile, std::int64_t first_key, std::int64_t keys,
   HWY_DYNAMIC_DISPATCH(keep_heaviest)(tile, first_key, keys, heaviest);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

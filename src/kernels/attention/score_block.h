@@ -7,7 +7,7 @@
 
 #include "kernels/attention/block.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Takes keys [first_key, first_key + keys), at most kKeyBlock: tile[j * kBlockLanes + i] is that of
 // query i and key first_key + j. Lanes that are no query hold anything finite, and 0 as weights.
@@ -71,4 +71,4 @@ struct HeaviestKeys {
 void keep_heaviest(const float* tile, std::int64_t first_key, std::int64_t keys,
                    HeaviestKeys& heaviest) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -22,7 +22,7 @@
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t kVectorLanes = kTileLanes;
@@ -174,6 +174,6 @@ HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scor
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

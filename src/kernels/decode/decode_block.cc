@@ -36,7 +36,7 @@
 
 #ifndef SEXTANT_KERNELS_DECODE_BLOCK_ONCE_
 #define SEXTANT_KERNELS_DECODE_BLOCK_ONCE_
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr std::int64_t padded(std::int64_t channels) {
@@ -121,11 +121,11 @@ Own divide_own(const DecodeNeeds& needs, float* memory) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 // Rows as tiles read them, the first one's channels at `data`.
 template <class T>
@@ -500,11 +500,11 @@ void biases_to_log2(float* biases, std::int64_t count) {
   for (; i < count; ++i) run(hn::CappedTag<float, 1>(), i);
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(decode_block);
 HWY_EXPORT(decode_begin);
@@ -605,5 +605,5 @@ std::uint32_t decode_finish(const DecodeBlock& block, float* shared) noexcept {
   return HWY_DYNAMIC_DISPATCH(decode_finish)(block, shared);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

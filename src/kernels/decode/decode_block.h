@@ -8,7 +8,7 @@
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/simd/stored_rows.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 inline constexpr int kDecodeRows = 16;  // queries of all heads that one pass serves
 
@@ -87,4 +87,4 @@ std::uint32_t decode_again(const DecodeBlock& block, std::uint32_t rows, float* 
 // The register tile of scores: queries times keys.
 TileShape decode_tile() noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -26,7 +26,7 @@
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using TileVector = hn::Vec<TileTag>;
@@ -362,6 +362,6 @@ HWY_INLINE void weigh_tiles(int rows, std::int64_t keys, std::int64_t channels,
 #undef SEXTANT_EACH_ROW
 #undef SEXTANT_EACH_WORD
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

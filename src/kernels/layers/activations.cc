@@ -16,7 +16,7 @@
 #include "kernels/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 constexpr float kTanhRate = 1.59576912F;  // 2 sqrt(2 / pi)
 constexpr float kTanhCube = 0.044715F;
@@ -128,11 +128,11 @@ void swiglu_backward_row(const float* dy, const float* gate, const float* up, st
   });
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(activate_part);
 HWY_EXPORT(activate_backward_part);
@@ -184,5 +184,5 @@ void swiglu_backward(RowShape shape, const float* dy, const float* gate, const f
   });
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

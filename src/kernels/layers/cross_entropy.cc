@@ -19,7 +19,7 @@
 #include "kernels/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 float largest_of(const float* x, std::int64_t width) {
   const hn::ScalableTag<float> d;
@@ -66,11 +66,11 @@ void probabilities(float* x, std::int64_t width, float most, float factor, float
   });
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(largest_of);
 HWY_EXPORT(holds);
@@ -139,5 +139,5 @@ void cross_entropy_backward(RowShape shape, float* logits, const std::int64_t* t
   });
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

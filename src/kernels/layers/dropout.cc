@@ -18,7 +18,7 @@
 #include "kernels/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 using Numbers = hn::ScalableTag<std::uint32_t>;
 using Number = hn::Vec<Numbers>;
@@ -99,11 +99,11 @@ void dropout_part(const RowDropout& options, std::uint32_t least, float factor,
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(dropout_part);
 
@@ -133,5 +133,5 @@ void add_dropout(const RowDropout& options, const float* residual, const float* 
   drop(options, residual, x, count, y, threads);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

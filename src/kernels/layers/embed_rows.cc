@@ -15,7 +15,7 @@
 #include <hwy/cache_control.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_HAVE_FLOAT64
@@ -83,11 +83,11 @@ void embed_floats(const EmbeddingTables& tables, const std::int64_t* token_rows,
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(embed_floats);
 
@@ -98,5 +98,5 @@ void embed_rows(const EmbeddingTables& tables, const std::int64_t* token_rows,
   HWY_DYNAMIC_DISPATCH(embed_floats)(tables, token_rows, position_rows, count, out, stream);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

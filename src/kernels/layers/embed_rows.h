@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace sextant {
+namespace sextant::kernels {
 
 struct EmbeddingTables {
   const float* tokens = nullptr;     // row t at tokens + t * width
@@ -21,4 +21,4 @@ void embed_rows(const EmbeddingTables& tables, const std::int64_t* token_rows,
                 const std::int64_t* position_rows, std::int64_t count, float* out,
                 bool stream) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

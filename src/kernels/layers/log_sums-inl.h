@@ -18,7 +18,7 @@
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The natural logarithms of so many rows' l 2^m; arrays of kBlockLanes. A row's bits do not depend
@@ -38,6 +38,6 @@ HWY_INLINE void log_sums(const float* most, const float* sum, std::int64_t rows,
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -18,7 +18,7 @@
 #include "kernels/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 // One row; the mean is 0 where nothing is centred.
 template <bool kCentred>
@@ -99,11 +99,11 @@ void rms_norm_backward_row(const float* dy, const float* x, const float* gain, s
   norm_backward_row<false>(dy, x, gain, width, m, s, dx, add, dgain, nullptr);
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(layer_norm_row);
 HWY_EXPORT(rms_norm_row);
@@ -180,5 +180,5 @@ void rms_norm_backward(RowShape shape, const float* dy, const float* x, const fl
   });
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

@@ -10,14 +10,14 @@
 
 #ifndef SEXTANT_KERNELS_ADAMW_FACTORS_
 #define SEXTANT_KERNELS_ADAMW_FACTORS_
-namespace sextant {
+namespace sextant::kernels {
 
 // The step as factors of single numbers.
 struct AdamWFactors {
   float gradient, keep, m_keep, m_take, v_keep, v_take, v_scale, eps, move;
 };
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif
 
 #undef HWY_TARGET_INCLUDE
@@ -30,7 +30,7 @@ struct AdamWFactors {
 #include "kernels/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 void adamw_part(const AdamWFactors& f, float* gradient, std::int64_t count, float* p, float* m,
                 float* v) {
@@ -71,11 +71,11 @@ double squares_of_part(const float* x, std::int64_t count) {
   return sum;
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(adamw_part);
 HWY_EXPORT(squares_of_part);
@@ -116,5 +116,5 @@ double sum_of_squares(const float* x, std::int64_t count, int threads) {
   return sum;
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

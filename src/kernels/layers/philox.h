@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace sextant {
+namespace sextant::kernels {
 
 inline constexpr std::uint32_t kPhiloxMultiplier0 = 0xD2511F53;
 inline constexpr std::uint32_t kPhiloxMultiplier1 = 0xCD9E8D57;
@@ -27,4 +27,4 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
   return counter;
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace sextant {
+namespace sextant::kernels {
 
 struct RowShape {
   std::int64_t rows, width;
@@ -97,4 +97,4 @@ void add_elements(const float* x, std::int64_t count, float* y, int threads);
 // sums[column] += the sum over rows of x: the gradient of a bias.
 void add_column_sums(RowShape shape, const float* x, float* sums, int threads);
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -17,7 +17,7 @@
 #include "kernels/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 void add_part(const float* x, std::int64_t count, float* y) {
   each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
@@ -27,11 +27,11 @@ void add_part(const float* x, std::int64_t count, float* y) {
   });
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(add_part);
 
@@ -68,5 +68,5 @@ void add_parts(const float* parts, std::int64_t blocks, std::int64_t stride, std
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

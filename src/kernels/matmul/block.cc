@@ -18,7 +18,7 @@
 #include "kernels/matmul/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 constexpr std::int64_t kPanelsByRows = 8;
 
@@ -177,11 +177,11 @@ void multiply_block(const ProductBlock& p) {
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(pack_panels);
 HWY_EXPORT(multiply_block);
@@ -198,5 +198,5 @@ void multiply_block(const ProductBlock& block) noexcept {
   HWY_DYNAMIC_DISPATCH(multiply_block)(block);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

@@ -5,7 +5,7 @@
 
 #include "kernels/matmul/geometry.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Writes panels [first_panel, end_panel) of one block of the depth of b where PackedPanels of
 // `packed` expects them; it has depth * panels_of(columns) * kPanelLanes floats.
@@ -15,4 +15,4 @@ void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, s
 // At most kRowBlock rows.
 void multiply_block(const ProductBlock& block) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

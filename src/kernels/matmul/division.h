@@ -6,7 +6,7 @@
 
 #include "kernels/matmul/geometry.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 constexpr std::int64_t blocks_of(std::int64_t count, std::int64_t size) {
   return (count + size - 1) / size;
@@ -57,4 +57,4 @@ constexpr Division division(const MatmulSizes& sizes, std::int64_t threads) {
   return cost(best) * static_cast<double>(threads) <= kMost * all ? best : Division();
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

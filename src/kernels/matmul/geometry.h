@@ -6,7 +6,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/simd/runs_ahead.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 inline constexpr std::int64_t kPanelLanes = 32;   // columns of b that lie side by side
 inline constexpr std::int64_t kDepthBlock = 256;  // steps between two visits of an element of c
@@ -43,4 +43,4 @@ struct ProductBlock {
   MatmulResult result;  // from its first row; sums only in one of the tasks with these rows
 };
 
-}  // namespace sextant
+}  // namespace sextant::kernels

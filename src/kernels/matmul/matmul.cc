@@ -14,7 +14,7 @@
 #include "kernels/simd/row_blocks.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr std::int64_t kLeastPackTask = 2;  // panels: fewer are short runs of reads
@@ -205,4 +205,4 @@ void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
   multiply(sizes, a, b.data(), {}, result, worth(sizes, threads));
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

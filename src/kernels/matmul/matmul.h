@@ -10,7 +10,7 @@
 
 #include "sextant/core/tensor.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Element (row, column) is data[row * row_stride + column * column_stride]: a transposed matrix is
 // one with the strides exchanged.
@@ -68,4 +68,4 @@ class PackedMatrix {
 void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
             const MatmulResult& result, int threads);
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -20,7 +20,7 @@
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // `steps` rows of b from its element at `from`, and `lanes` of its columns, as one panel.
@@ -116,6 +116,6 @@ HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int6
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -24,7 +24,7 @@
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using ProductTag = TileTag;
@@ -144,6 +144,6 @@ HWY_NOINLINE std::int64_t some_rows(std::int64_t rows, const ProductTile& o) {
   return product_tile<1, kARow, kAStep>(o), 1;
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

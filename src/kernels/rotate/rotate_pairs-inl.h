@@ -18,7 +18,7 @@
 #include "kernels/simd/stored_floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 // Bytes between a line that is asked for and the one in use; half and twice were slower.
 inline constexpr std::size_t kAhead = 4096;
@@ -221,7 +221,7 @@ HWY_INLINE void turn_spans(const TableRow<U>& table, const HeadRows<T>& rows) {
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

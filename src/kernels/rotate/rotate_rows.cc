@@ -23,7 +23,7 @@
 #include "kernels/rotate/rotate_pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 // Where heads are apart, so many turn together: in place, one and four were a quarter slower.
 inline constexpr std::int64_t kTogether = 2;
@@ -150,11 +150,11 @@ void rotate_half_by_own(const RotatedHeads<float16>& heads,
   turn(heads, table);
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(rotate_float);
 HWY_EXPORT(rotate_bfloat);
@@ -201,5 +201,5 @@ void rotate_rows(float* x, std::int64_t row_stride, std::int64_t count,
   rotate_heads(heads, table);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

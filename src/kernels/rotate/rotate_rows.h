@@ -14,7 +14,7 @@
 
 #include "sextant/core/dtype.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Cosines and sines: row i at cos + place(i) * stride and sin + place(i) * stride, `pairs` of each.
 template <class U>
@@ -70,4 +70,4 @@ void rotate_heads(const RotatedHeads<bfloat16>&, const BasicRotationRows<bfloat1
 void rotate_heads(const RotatedHeads<float16>&, const BasicRotationRows<float>&) noexcept;
 void rotate_heads(const RotatedHeads<float16>&, const BasicRotationRows<float16>&) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

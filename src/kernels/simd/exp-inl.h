@@ -12,7 +12,7 @@
 #include "kernels/simd/exp2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // 2^x through a whole vector: exp2 knows no shorter ones.
@@ -77,6 +77,6 @@ HWY_INLINE Normal<V> normal(D d, V x) {
           hn::Mul(e, hn::Set(d, 0.398942280F))};
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

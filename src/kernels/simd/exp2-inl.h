@@ -11,7 +11,7 @@
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // 2^x for x < 128; relative error below 2.5e-7 (tests/kernels/simd/exp2_test.cc). 2^0 is 1 exactly,
@@ -86,6 +86,6 @@ HWY_INLINE V softcap(D d, V x, V cap, V rate) {
   return hn::Mul(cap, quotient);
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -18,7 +18,7 @@
 #include "kernels/sines/turn_columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 #if HWY_HAVE_FLOAT64
 using F = hn::Rebind<float, D>;
@@ -160,11 +160,11 @@ void stream_fill(float* out, std::size_t count, float value) {
   hwy::FlushStream();
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(turn_to_floats);
 HWY_EXPORT(stream_fill);
@@ -184,5 +184,5 @@ void stream_fill(float* out, std::size_t count, float value) noexcept {
   HWY_DYNAMIC_DISPATCH(stream_fill)(out, count, value);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

@@ -6,7 +6,7 @@
 
 #include "kernels/sines/turn_columns.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Where float32 rows go. Row `i` of anchor `r` is at out + (r * anchor_step + i) * row_stride.
 struct FloatRows {
@@ -32,4 +32,4 @@ void finish_streaming() noexcept;
 // multiple of 64 bytes.
 void stream_fill(float* out, std::size_t count, float value) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -15,7 +15,7 @@
 #include "kernels/simd/stored_rows.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Asks for what a loop over a long array reads, or writes, later: further away than the processor
@@ -65,6 +65,6 @@ HWY_INLINE V relu_slope(D d, V x) {
   return hn::IfThenElse(hn::Le(x, hn::Zero(d)), hn::Zero(d), hn::Set(d, 1.0F));
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -17,7 +17,7 @@
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // `count` numbers that lie side by side as float32: exact.
@@ -224,6 +224,6 @@ HWY_INLINE void transpose_scaled(const float* from, std::int64_t from_stride, st
             [factor](auto d, auto x) HWY_ATTR { return hn::Mul(x, hn::Set(d, factor)); });
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

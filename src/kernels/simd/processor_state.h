@@ -8,7 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace sextant {
+namespace sextant::kernels {
 
 // While it lives, this thread's denormal inputs and results are zero; before and after, whatever
 // the caller had chosen.
@@ -39,4 +39,4 @@ class DenormalsOff {
   DenormalsOff& operator=(const DenormalsOff&) = delete;
 };
 
-}  // namespace sextant
+}  // namespace sextant::kernels

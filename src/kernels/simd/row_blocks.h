@@ -7,7 +7,7 @@
 
 #include "sextant/core/parallel.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 inline constexpr std::int64_t kSumRows = 64;         // rows that are summed in float32
 inline constexpr std::int64_t kElementBlock = 8192;  // a multiple of 64
@@ -40,4 +40,4 @@ void for_rows(std::int64_t rows, std::int64_t width, int threads, const Body& bo
 void add_parts(const float* parts, std::int64_t blocks, std::int64_t stride, std::int64_t width,
                float* sums);
 
-}  // namespace sextant
+}  // namespace sextant::kernels

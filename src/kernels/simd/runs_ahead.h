@@ -6,7 +6,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/simd/stored_rows.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 class RunsAhead {
  public:
@@ -40,4 +40,4 @@ class RunsAhead {
   std::int64_t stride_ = 0, run_bytes_ = 0, at_ = 0, runs_ = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::kernels

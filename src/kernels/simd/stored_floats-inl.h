@@ -17,7 +17,7 @@
 #include "sextant/core/dtype.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Whether the processor converts float16 itself; its conversions ignore the denormal modes.
@@ -141,7 +141,7 @@ HWY_INLINE hn::Vec<hn::Repartition<std::uint16_t, D>> rounded_bits_of_two(hn::Ve
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "sextant/core/dtype.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 enum class Storage { float32, float16, bfloat16 };
 
@@ -72,4 +72,4 @@ template <class T>
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -33,6 +33,8 @@ std::string_view requested_target() {
 
 }  // namespace
 
+namespace kernels {
+
 void apply_requested_target() noexcept {
   static const bool applied = [] {
     const std::string_view name = requested_target();
@@ -44,6 +46,8 @@ void apply_requested_target() noexcept {
   }();
   static_cast<void>(applied);
 }
+
+}  // namespace kernels
 
 std::string compiled_targets() {
   std::string names;
@@ -67,7 +71,7 @@ void check_requested_target() {
 }
 
 std::string chosen_target() {
-  apply_requested_target();
+  kernels::apply_requested_target();
   std::string name;
   const std::int64_t supported = hwy::SupportedTargets();
   // Highway 1.0.3 forgets in that call, for the dispatches to come, which targets are disabled.

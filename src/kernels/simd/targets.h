@@ -3,10 +3,10 @@
 
 #include "sextant/kernels.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // Honours SEXTANT_TARGET; every kernel calls it before its first dispatch. Cheap after the first
 // call, from any thread.
 void apply_requested_target() noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

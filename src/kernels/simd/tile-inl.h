@@ -24,7 +24,7 @@
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 static_assert(kGroupLanes % kTileLanes == 0);
@@ -188,6 +188,6 @@ HWY_INLINE void product(std::int64_t rows, std::int64_t groups, TileOperands o) 
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -27,7 +27,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using TileTag = hn::FixedTag<float, SEXTANT_TILE_LANES>;
@@ -64,6 +64,6 @@ constexpr int kWeighVectors = 2;
 constexpr std::int64_t kSquareSide = 4;
 #endif
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

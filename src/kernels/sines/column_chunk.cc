@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr int kDigits = 6;
@@ -184,4 +184,4 @@ DoubleDouble ColumnChunk::exact_value(std::int64_t column, std::int64_t position
   return (shown.cosine ? value.cos : value.sin) * DoubleDouble{table_.scale, 0};
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

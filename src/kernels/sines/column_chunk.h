@@ -10,7 +10,7 @@
 #include "kernels/sines/turn_columns.h"
 #include "sextant/core/tensor.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // A position is split as p = 2^18 c + n, n in six digits of three bits. Every digit has a table of
 // eight exact rows: turns by 0 .. 7 times its power of eight. The row of a multiple of 2^18 is made
@@ -86,4 +86,4 @@ class ColumnChunk {
   Tensor<double> coarse_rows_;  // [coarse_positions_, 4 * padded]
 };
 
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -7,7 +7,7 @@
 #include "kernels/sines/sine_table.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 // Fills rows from `evaluate(row, frequency)`, a sine and cosine, and `finish`, which makes a T of
@@ -106,4 +106,4 @@ SEXTANT_INSTANTIATE(bfloat16)
 SEXTANT_INSTANTIATE(float16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant
+}  // namespace sextant::kernels

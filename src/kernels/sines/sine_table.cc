@@ -13,7 +13,7 @@
 #include "kernels/sines/turn_columns.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr std::int64_t kBlock = ColumnChunk::kBlock;
@@ -265,4 +265,4 @@ SEXTANT_INSTANTIATE(bfloat16)
 SEXTANT_INSTANTIATE(float16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant
+}  // namespace sextant::kernels

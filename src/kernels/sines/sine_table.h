@@ -7,7 +7,7 @@
 #include "kernels/sines/turns.h"
 #include "sextant/core/dtype.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // One column: scale * sin or cos of position * frequencies[frequency]; zero when frequency is -1.
 struct SineColumn {
@@ -59,4 +59,4 @@ void fill_sines_as_frameworks(std::span<const float> frequencies,
 template <Floating T>
 T round_to(DoubleDouble value) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

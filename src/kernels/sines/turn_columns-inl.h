@@ -12,7 +12,7 @@
 #include "kernels/sines/turn_columns.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 #if HWY_HAVE_FLOAT64
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -70,7 +70,7 @@ HWY_INLINE bool any_below(D d, V least, double threshold) {
 }
 
 #endif
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/double_double.h"
 #include "kernels/simd/targets.h"
-#include "kernels/sines/double_double.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sines/turn_columns.cc"
@@ -24,7 +24,7 @@
 #include "kernels/sines/turn_columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 #if HWY_HAVE_FLOAT64
 // One vector of columns of a row and of the turn b.
@@ -210,11 +210,11 @@ std::size_t find_suspicious(const double* anchor, const double* b, Suspicion sus
 
 #endif
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 
 HWY_EXPORT(turn_exactly);
 HWY_EXPORT(turn_and_round);
@@ -256,5 +256,5 @@ std::size_t find_suspicious(const double* anchor, const double* b, Suspicion sus
   return HWY_DYNAMIC_DISPATCH(find_suspicious)(anchor, b, suspicion, found, columns);
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

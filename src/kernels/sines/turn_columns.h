@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sextant {
+namespace sextant::kernels {
 
 // A row holds, for `columns` columns (a multiple of kColumnPadding), sin | cos | low half of sin |
 // low half of cos: an exact row in double-double. A rounded row is the first two alone. A table's
@@ -45,4 +45,4 @@ bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspi
 std::size_t find_suspicious(const double* anchor, const double* b, Suspicion suspicion,
                             std::int32_t* found, std::size_t columns) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

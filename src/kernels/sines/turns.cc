@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 __extension__ using Uint128 = unsigned __int128;
@@ -239,4 +239,4 @@ SineAndCosine sine_and_cosine(const Turns& frequency, double position) noexcept 
   return value;
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels

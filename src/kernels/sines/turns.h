@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/sines/double_double.h"
-#include "kernels/sines/wide_float.h"
+#include "core/double_double.h"
+#include "core/wide_float.h"
 
-namespace sextant {
+namespace sextant::kernels {
 
 // 0.mantissa * 2^exponent turns per position, cut to 256 bits. Angles in turns make the reduction
 // free: the whole turns are the bits above the binary point of an integer product.
@@ -33,4 +33,4 @@ SineAndCosine sine_and_cosine(const Turns& frequency, std::int64_t position) noe
 // The same for a real position; finite, |position| < 2^128.
 SineAndCosine sine_and_cosine(const Turns& frequency, double position) noexcept;
 
-}  // namespace sextant
+}  // namespace sextant::kernels

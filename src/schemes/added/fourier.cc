@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "core/fields.h"
+#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
-#include "kernels/sines/wide_float.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/random.h"
 
 namespace sextant {
 namespace {
+
+using kernels::SineAndCosine;
 
 constexpr double kMost = 0x1p53;
 
@@ -56,13 +58,13 @@ void check_size(std::int64_t rows, std::int64_t columns) {
 }
 
 SineAndCosine of_turns(double turns) noexcept {
-  static const Turns turn = turns_of(wide_pi().times_power_of_two(1));
-  return sine_and_cosine(turn, turns);
+  static const kernels::Turns turn = kernels::turns_of(wide_pi().times_power_of_two(1));
+  return kernels::sine_and_cosine(turn, turns);
 }
 
 SineAndCosine of_radians(double radians) noexcept {
-  static const Turns radian = turns_of(WideFloat(1.0));
-  return sine_and_cosine(radian, radians);
+  static const kernels::Turns radian = kernels::turns_of(WideFloat(1.0));
+  return kernels::sine_and_cosine(radian, radians);
 }
 
 // The product less its whole part, to 2^-54.
@@ -158,8 +160,8 @@ Tensor<T> fourier_features(View<const double> coordinates, View<const double> fr
     for (std::int64_t k = 0; k < features; ++k) {
       const SineAndCosine value = of_turns(phases(row, k));
       const Places places = places_of(layout, k, features);
-      out(row, places.sine) = round_to<T>(value.sin);
-      out(row, places.cosine) = round_to<T>(value.cos);
+      out(row, places.sine) = kernels::round_to<T>(value.sin);
+      out(row, places.cosine) = kernels::round_to<T>(value.cos);
     }
   }
   return out;
@@ -202,8 +204,8 @@ Tensor<T> nerf_features(const NerfFeatures& options, View<const double> coordina
             const double x = std::ldexp(coordinates(row, axis), static_cast<int>(level));
             const SineAndCosine value =
                 options.pi ? of_turns(std::remainder(x / 2, 1.0)) : of_radians(x);
-            to[axis] = round_to<T>(value.sin);
-            to[axes + axis] = round_to<T>(value.cos);
+            to[axis] = kernels::round_to<T>(value.sin);
+            to[axes + axis] = kernels::round_to<T>(value.cos);
           }
         }
       });
@@ -223,8 +225,8 @@ Tensor<T> band_features(const BandFeatures& options, View<const double> coordina
                                  : static_cast<double>(k) / static_cast<double>(options.bands - 1);
         const double frequency = 1 + share * (options.max_frequency / 2 - 1);
         const SineAndCosine value = of_turns(fraction_of(coordinates(row, axis), frequency / 2));
-        to[axis * options.bands + k] = round_to<T>(value.sin);
-        to[half + axis * options.bands + k] = round_to<T>(value.cos);
+        to[axis * options.bands + k] = kernels::round_to<T>(value.sin);
+        to[half + axis * options.bands + k] = kernels::round_to<T>(value.cos);
       }
     }
   });

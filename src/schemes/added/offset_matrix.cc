@@ -25,12 +25,13 @@ Tensor<double> offset_matrix(const Sinusoidal& options, std::int64_t offset) {
   std::vector<std::int64_t> sine_of(resolved.frequencies.size());
   std::vector<std::int64_t> cosine_of(resolved.frequencies.size());
   for (std::int64_t i = 0; i < options.width; ++i) {
-    const SineColumn& column = resolved.columns[i];
+    const kernels::SineColumn& column = resolved.columns[i];
     if (column.frequency >= 0) (column.cosine ? cosine_of : sine_of)[column.frequency] = i;
   }
   Tensor<double> matrix({options.width, options.width});
   for (std::size_t k = 0; k < resolved.frequencies.size(); ++k) {
-    const SineAndCosine turn = sine_and_cosine(turns_of(resolved.frequencies[k]), offset);
+    const kernels::SineAndCosine turn =
+        kernels::sine_and_cosine(kernels::turns_of(resolved.frequencies[k]), offset);
     const std::int64_t s = sine_of[k];
     const std::int64_t c = cosine_of[k];
     // sin(a + b) = sin a cos b + cos a sin b, cos(a + b) = cos a cos b - sin a sin b with b the

@@ -20,13 +20,14 @@ template <Floating T, class Position>
 void fill_sine_block(const Sinusoidal& block, std::span<const Position> positions, T* out,
                      std::int64_t row_stride) {
   const SinusoidalColumns resolved = sinusoidal_columns(block);
-  const std::vector<Turns> turns = turns_of(resolved.frequencies);
-  const SineTable table{turns, resolved.columns, block.scale};
+  const std::vector<kernels::Turns> turns = turns_of(resolved.frequencies);
+  const kernels::SineTable table{turns, resolved.columns, block.scale};
   const auto rows = static_cast<std::int64_t>(positions.size());
   if constexpr (std::is_same_v<Position, double>) {
-    fill_sines_one_by_one(table, positions, rows, out, row_stride, block.threads);
+    kernels::fill_sines_one_by_one(table, positions, rows, out, row_stride, block.threads);
   } else {
-    fill_sines(table, Positions{0, rows, positions.data()}, out, row_stride, block.threads);
+    kernels::fill_sines(table, kernels::Positions{0, rows, positions.data()}, out, row_stride,
+                        block.threads);
   }
 }
 

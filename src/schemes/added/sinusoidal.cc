@@ -15,10 +15,13 @@
 namespace sextant {
 namespace {
 
+using kernels::Positions;
+
 std::vector<float> rounded(const std::vector<WideFloat>& frequencies) {
   std::vector<float> result;
   result.reserve(frequencies.size());
-  for (const WideFloat& f : frequencies) result.push_back(round_to<float>(f.to_double_double()));
+  for (const WideFloat& f : frequencies)
+    result.push_back(kernels::round_to<float>(f.to_double_double()));
   return result;
 }
 
@@ -27,14 +30,14 @@ void fill(const Sinusoidal& options, const Positions& positions, T* out, std::in
   const SinusoidalColumns resolved = sinusoidal_columns(options);
   if (options.precision == Precision::framework) {
     const std::vector<std::int64_t> list = listed(positions);
-    fill_sines_as_frameworks<T, std::int64_t>(rounded(resolved.frequencies), resolved.columns,
-                                              static_cast<float>(options.scale), list, out,
-                                              row_stride, options.threads);
+    kernels::fill_sines_as_frameworks<T, std::int64_t>(
+        rounded(resolved.frequencies), resolved.columns, static_cast<float>(options.scale), list,
+        out, row_stride, options.threads);
     return;
   }
-  const std::vector<Turns> turns = turns_of(resolved.frequencies);
-  fill_sines(SineTable{turns, resolved.columns, options.scale}, positions, out, row_stride,
-             options.threads);
+  const std::vector<kernels::Turns> turns = turns_of(resolved.frequencies);
+  kernels::fill_sines(kernels::SineTable{turns, resolved.columns, options.scale}, positions, out,
+                      row_stride, options.threads);
 }
 
 template <Floating T>
@@ -83,13 +86,14 @@ Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const double> position
   Tensor<T> table = new_table<T>(static_cast<std::int64_t>(positions.size()), options.width);
   const SinusoidalColumns resolved = sinusoidal_columns(options);
   if (options.precision == Precision::framework) {
-    fill_sines_as_frameworks<T, double>(rounded(resolved.frequencies), resolved.columns,
-                                        static_cast<float>(options.scale), positions, table.data(),
-                                        options.width, options.threads);
+    kernels::fill_sines_as_frameworks<T, double>(rounded(resolved.frequencies), resolved.columns,
+                                                 static_cast<float>(options.scale), positions,
+                                                 table.data(), options.width, options.threads);
   } else {
-    const std::vector<Turns> turns = turns_of(resolved.frequencies);
-    fill_sines_one_by_one(SineTable{turns, resolved.columns, options.scale}, positions,
-                          table.size(0), table.data(), options.width, options.threads);
+    const std::vector<kernels::Turns> turns = turns_of(resolved.frequencies);
+    kernels::fill_sines_one_by_one(kernels::SineTable{turns, resolved.columns, options.scale},
+                                   positions, table.size(0), table.data(), options.width,
+                                   options.threads);
   }
   return table;
 }

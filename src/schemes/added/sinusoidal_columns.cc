@@ -91,10 +91,10 @@ SinusoidalColumns sinusoidal_columns(const Sinusoidal& options) {
   return result;
 }
 
-std::vector<Turns> turns_of(const std::vector<WideFloat>& frequencies) {
-  std::vector<Turns> result;
+std::vector<kernels::Turns> turns_of(const std::vector<WideFloat>& frequencies) {
+  std::vector<kernels::Turns> result;
   result.reserve(frequencies.size());
-  for (const WideFloat& frequency : frequencies) result.push_back(turns_of(frequency));
+  for (const WideFloat& frequency : frequencies) result.push_back(kernels::turns_of(frequency));
   return result;
 }
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
-#include "kernels/sines/wide_float.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant {
@@ -24,10 +24,10 @@ std::vector<WideFloat> sinusoidal_ladder(const Sinusoidal& options, bool cosine)
 // are unpaired, where those of the cosines follow the sines'.
 struct SinusoidalColumns {
   std::vector<WideFloat> frequencies;
-  std::vector<SineColumn> columns;
+  std::vector<kernels::SineColumn> columns;
 };
 SinusoidalColumns sinusoidal_columns(const Sinusoidal& options);
 
-std::vector<Turns> turns_of(const std::vector<WideFloat>& frequencies);
+std::vector<kernels::Turns> turns_of(const std::vector<WideFloat>& frequencies);
 
 }  // namespace sextant

@@ -8,6 +8,8 @@
 namespace sextant {
 namespace {
 
+using kernels::Positions;
+
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;
 
 }  // namespace

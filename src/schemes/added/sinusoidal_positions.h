@@ -15,12 +15,14 @@ inline constexpr double kLargestPosition = 0x1p53;
 
 // first .. first + length - 1; throws Error naming the argument when length < 0 or a position is
 // beyond +-2^53.
-Positions consecutive_positions(std::int64_t first, std::int64_t length,
-                                std::string_view where_first, std::string_view where_length);
+kernels::Positions consecutive_positions(std::int64_t first, std::int64_t length,
+                                         std::string_view where_first,
+                                         std::string_view where_length);
 // Borrows the list; throws Error when a position is beyond +-2^53.
-Positions listed_positions(std::span<const std::int64_t> positions, std::string_view where);
+kernels::Positions listed_positions(std::span<const std::int64_t> positions,
+                                    std::string_view where);
 
 // Every position written out.
-std::vector<std::int64_t> listed(const Positions& positions);
+std::vector<std::int64_t> listed(const kernels::Positions& positions);
 
 }  // namespace sextant

@@ -67,7 +67,7 @@ Tensor<T> make(const Timestep& options, std::span<const Time> times) {
     throw Error("timestep.times", "times width must be below 2^60, got " + std::to_string(rows) +
                                       " x " + std::to_string(options.width));
   }
-  std::vector<SineColumn> columns(static_cast<std::size_t>(options.width));
+  std::vector<kernels::SineColumn> columns(static_cast<std::size_t>(options.width));
   for (std::int64_t i = 0; i < 2 * half; ++i) {
     columns[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(i % half),
                                             (i < half) == options.flip_sin_to_cos};
@@ -79,13 +79,14 @@ Tensor<T> make(const Timestep& options, std::span<const Time> times) {
     for (const Time time : times) turned.push_back(-time);
     times = turned;
   }
-  const std::vector<Turns> turns = turns_of(frequencies_of(options));
-  const SineTable table{turns, columns, 1};
+  const std::vector<kernels::Turns> turns = turns_of(frequencies_of(options));
+  const kernels::SineTable table{turns, columns, 1};
   Tensor<T> out = Tensor<T>::uninitialized({rows, options.width});
   if constexpr (std::is_same_v<Time, double>) {
-    fill_sines_one_by_one(table, times, rows, out.data(), options.width, options.threads);
+    kernels::fill_sines_one_by_one(table, times, rows, out.data(), options.width, options.threads);
   } else {
-    fill_sines(table, Positions{0, rows, times.data()}, out.data(), options.width, options.threads);
+    kernels::fill_sines(table, kernels::Positions{0, rows, times.data()}, out.data(), options.width,
+                        options.threads);
   }
   return out;
 }

@@ -10,6 +10,8 @@
 namespace sextant::detail {
 namespace {
 
+using kernels::kGroupLanes;
+
 constexpr std::int64_t kChunk = 256;  // vectors at a time: those of a tile and some
 constexpr std::int64_t kMostJumps = 4096;
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
@@ -79,20 +81,20 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
 }
 
 std::int64_t RelativeTiles::scratch_size(std::int64_t head_dim) const noexcept {
-  return kBlockLanes * head_dim + kKeyBlock * kChunk;
+  return kernels::kBlockLanes * head_dim + kernels::kKeyBlock * kChunk;
 }
 
 void RelativeTiles::add_products(const Part& p) const noexcept {
   const ContentTerm::Tile& tile = p.tile;
-  row_products({.a = p.rows,
-                .a_row = p.row_stride,
-                .rows = p.row_count,
-                .steps = tile.head_dim,
-                .b = p.table + p.first,
-                .b_step = columns_,
-                .columns = p.columns,
-                .c = p.products,
-                .c_row = kChunk});
+  kernels::row_products({.a = p.rows,
+                         .a_row = p.row_stride,
+                         .rows = p.row_count,
+                         .steps = tile.head_dim,
+                         .b = p.table + p.first,
+                         .b_step = columns_,
+                         .columns = p.columns,
+                         .c = p.products,
+                         .c_row = kChunk});
   const auto scale = static_cast<float>(tile.scale);
   const auto places = static_cast<std::int64_t>(v_.ids.size());
   for (std::int64_t i = 0; i < tile.queries; ++i) {
@@ -130,21 +132,21 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
                         float* scratch) const noexcept {
   const std::int64_t n = tile.head_dim;
   float* shifted = scratch;
-  float* products = scratch + kBlockLanes * n;
+  float* products = scratch + kernels::kBlockLanes * n;
   const auto head_of = [&](const Tensor<float>& table) {
     return table.data() + (table.size(0) == 1 ? 0 : tile.head * n * columns_);
   };
   if (u_.count() > 0) {
     const auto scale = static_cast<float>(tile.scale);
-    row_products({.a = tile.k,
-                  .a_row = tile.k_stride,
-                  .rows = tile.keys,
-                  .steps = n,
-                  .b = u_.data() + tile.head * n * kGroupLanes,
-                  .b_step = kGroupLanes,
-                  .columns = kGroupLanes,
-                  .c = products,
-                  .c_row = kGroupLanes});
+    kernels::row_products({.a = tile.k,
+                           .a_row = tile.k_stride,
+                           .rows = tile.keys,
+                           .steps = n,
+                           .b = u_.data() + tile.head * n * kGroupLanes,
+                           .b_step = kGroupLanes,
+                           .columns = kGroupLanes,
+                           .c = products,
+                           .c_row = kGroupLanes});
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         float& to = scores[i * stride + j];

@@ -37,8 +37,9 @@ struct DistinctIds {
     if (list.empty()) return id - first;
     return std::lower_bound(list.begin(), list.end(), id) - list.begin();
   }
-  Positions positions() const {
-    return list.empty() ? Positions{first, count, nullptr} : Positions{0, count, list.data()};
+  kernels::Positions positions() const {
+    return list.empty() ? kernels::Positions{first, count, nullptr}
+                        : kernels::Positions{0, count, list.data()};
   }
 };
 

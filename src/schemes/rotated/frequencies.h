@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/sines/wide_float.h"
+#include "core/wide_float.h"
 
 namespace sextant {
 

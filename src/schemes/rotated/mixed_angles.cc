@@ -16,6 +16,8 @@
 namespace sextant {
 namespace {
 
+using kernels::SineAndCosine, kernels::kColumnPadding;
+
 constexpr std::int64_t kBlock = 64;        // rows of one call of the kernel
 constexpr std::int64_t kTaskRows = 512;    // a multiple of it
 constexpr std::int64_t kMostRows = 16384;  // distinct ids with rows of their own
@@ -24,7 +26,8 @@ constexpr double kSuspicious = 0x1p-15;
 constexpr double kSuspiciousFloat64 = 0x1p-35;
 
 SineAndCosine signed_sine(double frequency, std::int64_t position) noexcept {
-  SineAndCosine value = sine_and_cosine(turns_of(WideFloat(std::fabs(frequency))), position);
+  SineAndCosine value =
+      kernels::sine_and_cosine(kernels::turns_of(WideFloat(std::fabs(frequency))), position);
   if (frequency < 0) value.sin = -value.sin;
   return value;
 }
@@ -34,8 +37,8 @@ SineAndCosine exact_value(double x, std::int64_t position_x, double y,
                           std::int64_t position_y) noexcept {
   const WideFloat angle = WideFloat(x) * WideFloat(static_cast<double>(position_x)) +
                           WideFloat(y) * WideFloat(static_cast<double>(position_y));
-  SineAndCosine value =
-      sine_and_cosine(turns_of(angle.is_negative() ? -angle : angle), std::int64_t{1});
+  SineAndCosine value = kernels::sine_and_cosine(
+      kernels::turns_of(angle.is_negative() ? -angle : angle), std::int64_t{1});
   if (angle.is_negative()) value.sin = -value.sin;
   return value;
 }
@@ -80,7 +83,7 @@ AxisRows rows_of(std::span<const double> frequencies, const DistinctIds& ids) {
     double* row = rows.exact.data() + i * 4 * width;
     // Neighbours are one step on; the error of 64 steps stays below 2^-95.
     if (i % kBlock != 0 && ids[i] == ids[i - 1] + 1) {
-      turn_exactly(row - 4 * width, one.data(), row, padded);
+      kernels::turn_exactly(row - 4 * width, one.data(), row, padded);
     } else {
       set_exactly(frequencies, ids[i], row, padded);
     }
@@ -114,7 +117,7 @@ class MixedWriter {
     ids_y_ = DistinctIds(std::move(of_y));
     // Columns that show nothing, or zero angles.
     for (std::size_t k = 0; k < padded_; ++k) {
-      guard_.data()[k] = k >= x.size() || (x[k] == 0 && y[k] == 0) ? kGuard : 0;
+      guard_.data()[k] = k >= x.size() || (x[k] == 0 && y[k] == 0) ? kernels::kGuard : 0;
     }
     has_rows_ = ids_x_.count <= kMostRows && ids_y_.count <= kMostRows;
     if (!has_rows_) return;
@@ -155,9 +158,9 @@ class MixedWriter {
       const double* anchors =
           (cosine ? rows_y_.ahead : rows_y_.rounded).data() + anchor * 2 * width;
       std::uint8_t suspicious[kBlock];
-      turn_to_floats(anchors, 1, rows_x_.rounded.data(), static_cast<int>(from),
-                     static_cast<int>(from + count), {guard_.data(), kSuspicious},
-                     {out, pairs(), kBlock, x_.size(), false}, padded_, suspicious);
+      kernels::turn_to_floats(anchors, 1, rows_x_.rounded.data(), static_cast<int>(from),
+                              static_cast<int>(from + count), {guard_.data(), kSuspicious},
+                              {out, pairs(), kBlock, x_.size(), false}, padded_, suspicious);
       for (std::int64_t i = 0; i < count; ++i) {
         if (suspicious[i] != 0) repair(row + i, cosine, kSuspicious, out + i * pairs());
       }
@@ -176,9 +179,10 @@ class MixedWriter {
       const double threshold = kIsDouble ? kSuspiciousFloat64 : kSuspicious;
       for (std::int64_t i = 0; i < count; ++i) {
         const double* turn = rows_x_.exact_row(from + i);
-        const Suspicion suspicion = {guard_.data(), threshold};
-        const bool found = kIsDouble ? turn_to_exact_values(exact, turn, suspicion, values, padded_)
-                                     : turn_to_values(exact, turn, suspicion, values, padded_);
+        const kernels::Suspicion suspicion = {guard_.data(), threshold};
+        const bool found =
+            kIsDouble ? kernels::turn_to_exact_values(exact, turn, suspicion, values, padded_)
+                      : kernels::turn_to_values(exact, turn, suspicion, values, padded_);
         T* to = out + i * pairs();
         for (std::int64_t k = 0; k < pairs(); ++k) to[k] = static_cast<T>(values[k]);
         if (found) repair(row + i, cosine, threshold, to);
@@ -191,15 +195,15 @@ class MixedWriter {
     for (std::size_t k = 0; k < x_.size(); ++k) {
       if (guard_.data()[k] != 0 || std::fabs(static_cast<double>(out[k])) > 2 * threshold) continue;
       const SineAndCosine value = exact_value(x_[k], ids_(row, 0), y_[k], ids_(row, 1));
-      out[k] = round_to<T>(cosine ? value.cos : value.sin);
+      out[k] = kernels::round_to<T>(cosine ? value.cos : value.sin);
     }
   }
 
   void write_exactly(std::int64_t row, T* cos, T* sin) const {
     for (std::size_t k = 0; k < x_.size(); ++k) {
       const SineAndCosine value = exact_value(x_[k], ids_(row, 0), y_[k], ids_(row, 1));
-      cos[row * pairs() + static_cast<std::int64_t>(k)] = round_to<T>(value.cos);
-      sin[row * pairs() + static_cast<std::int64_t>(k)] = round_to<T>(value.sin);
+      cos[row * pairs() + static_cast<std::int64_t>(k)] = kernels::round_to<T>(value.cos);
+      sin[row * pairs() + static_cast<std::int64_t>(k)] = kernels::round_to<T>(value.sin);
     }
   }
 

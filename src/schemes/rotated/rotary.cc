@@ -1,28 +1,153 @@
-// Rotary positions: the cosines and sines of every position and pair.
+// Rotary positions: a ladder of frequencies, scaled, dealt to the axes, becomes cosines and sines.
 #include "sextant/schemes/rotated/rotary.h"
 
+#include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 
-#include "schemes/rotated/rotation_generator.h"
-#include "schemes/rotated/rotation_parameters.h"
-#include "sextant/core/error.h"
+#include "core/enum_names.h"
+#include "schemes/rotated/rotary_axes.h"
+#include "schemes/rotated/rotary_scheme.h"
 
 namespace sextant {
 namespace {
 
-Rotation rotation_of(const Rotary& options) {
-  Rotation rotation = checked_rotation("rotary", options);
-  set_ladder(rotation, options.base, rotation.dim);
+template <class Part>
+std::string_view name_in(const Part& part) {
+  return std::visit(
+      []<class T>(const T&) -> std::string_view {
+        if constexpr (!std::is_same_v<T, std::monostate>) return T::name;
+        return {};
+      },
+      part);
+}
+
+// What errors name: the scheme of the list that has these options.
+std::string_view scheme_of(const Rotary& options) {
+  const std::string_view scaling = name_in(options.scaling), axes = name_in(options.axes);
+  return !scaling.empty() ? scaling : !axes.empty() ? axes : "rotary";
+}
+
+const AxialAxes* axial_of(const Rotary& options) { return std::get_if<AxialAxes>(&options.axes); }
+
+// Of ids [rows, axes], 1: one id a row, and texts of this length.
+Rotation rotation_of(const Rotary& options, std::int64_t axes, std::int64_t length) {
+  Rotation rotation = checked_rotation(scheme_of(options), options);
+  check_fields(rotation.scheme, options.query_scale);
+  if (options.query_scale.attn_scale != 0) {
+    if (options.axes.index() != 0) {
+      throw Error(rotation.where("attn_scale"), "must be 0 where tokens have several ids");
+    }
+    if (rotation.dim != options.head_dim) {
+      throw Error(rotation.where("attn_scale"), "must be 0 unless all channels are rotated");
+    }
+  }
+  const auto ladder_of = [&](std::int64_t dim) {
+    RotaryLadder ladder(rotation.scheme, options.base, dim);
+    std::visit([&](const auto& scaling) { scale(ladder, scaling, length); }, options.scaling);
+    return ladder;
+  };
+  if (const AxialAxes* axial = axial_of(options)) {
+    set_axes(rotation, *axial, axes, ladder_of);
+    return rotation;
+  }
+  set_ladder(rotation, ladder_of(rotation.dim));
+  if (const auto* sections = std::get_if<SectionAxes>(&options.axes)) {
+    set_axes(rotation, *sections, axes);
+  } else if (axes != 1) {
+    throw Error(rotation.where("positions"), "must be one id per row, got " + std::to_string(axes));
+  }
   return rotation;
+}
+
+std::int64_t length_of(const std::int64_t* ids, std::int64_t count) noexcept {
+  std::int64_t length = 0;
+  for (std::int64_t i = 0; i < count; ++i) length = std::max(length, ids[i] + 1);
+  return length;
+}
+
+template <Floating T>
+RotationTable<T> axial_table(const Rotary& options, const AxialAxes& axial,
+                             View<const std::int64_t> ids) {
+  const Tensor<std::int64_t> dense = copy_of(ids);
+  Rotation rotation = rotation_of(options, ids.rank() == 2 ? ids.size(1) : 0,
+                                  length_of(dense.data(), dense.count()));
+  const Tensor<std::int64_t> coordinates = coordinates_of(rotation, axial, ids);
+  return make_rotation_of_axes<T>(rotation, coordinates);
+}
+
+// The table of keys, made by `make`, and that of queries, each row times tau of its position.
+template <Floating T, class Make, class PositionAt>
+RotationTable<T> with_query_scale(const Rotary& options, const Make& make,
+                                  const PositionAt& position_at) {
+  RotationTable<T> table = make(T());
+  if (options.query_scale.attn_scale == 0) return table;
+  auto keys = std::make_shared<RotationTable<T>>(std::move(table));
+  const RotationTable<double> wide = make(double());
+  table = {Tensor<T>::uninitialized(wide.cos.shape()), Tensor<T>::uninitialized(wide.sin.shape()),
+           wide.layout, wide.first_channel};
+  const std::int64_t pairs = wide.cos.size(1);
+  for (std::int64_t row = 0; row < wide.cos.size(0); ++row) {
+    const std::int64_t position = position_at(row);
+    check_range(IntegerRange{0, kLengths.most}, std::string(scheme_of(options)) + ".positions",
+                position);
+    const double tau = query_scale_at(options.query_scale, position, options.precision);
+    for (std::int64_t k = row * pairs; k < (row + 1) * pairs; ++k) {
+      table.cos.data()[k] = static_cast<T>(wide.cos.data()[k] * tau);
+      table.sin.data()[k] = static_cast<T>(wide.sin.data()[k] * tau);
+    }
+  }
+  table.keys = std::move(keys);
+  return table;
 }
 
 }  // namespace
 
-SEXTANT_ROTATION(rotary, Rotary, rotation_of)
+template <Floating T>
+RotationTable<T> rotary(const Rotary& options, std::int64_t length) {
+  if (const AxialAxes* axial = axial_of(options)) {
+    (void)rotation_of(options, 2, 0);
+    const AxialCells cells = cells_of(*axial, length, nullptr);
+    return axial_table<T>(options, cells.axial, cells.ids);
+  }
+  const Rotation rotation = rotation_of(options, 1, length);
+  return with_query_scale<T>(
+      options, [&]<class U>(U) { return make_rotation<U>(rotation, length); },
+      [](std::int64_t row) { return row; });
+}
+
+template <Floating T>
+RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> positions) {
+  const auto count = static_cast<std::int64_t>(positions.size());
+  if (const AxialAxes* axial = axial_of(options)) {
+    (void)rotation_of(options, 2, 0);
+    const AxialCells cells = cells_of(*axial, count, positions.data());
+    return axial_table<T>(options, cells.axial, cells.ids);
+  }
+  const Rotation rotation = rotation_of(options, 1, length_of(positions.data(), count));
+  return with_query_scale<T>(
+      options, [&]<class U>(U) { return make_rotation<U>(rotation, positions); },
+      [&](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; });
+}
+
+template <Floating T>
+RotationTable<T> rotary(const Rotary& options, View<const std::int64_t> ids) {
+  if (const AxialAxes* axial = axial_of(options)) return axial_table<T>(options, *axial, ids);
+  const Tensor<std::int64_t> dense = copy_of(ids);
+  const Rotation rotation = rotation_of(options, ids.rank() == 2 ? ids.size(1) : 0,
+                                        length_of(dense.data(), dense.count()));
+  if (rotation.axes == 1) return rotary<T>(options, dense.span());
+  return make_rotation_of_axes<T>(rotation, ids);
+}
 
 template <Floating T>
 void rotary_into(RotationTable<T>& table, const Rotary& options) {
-  const Rotation rotation = rotation_of(options);
+  if (axial_of(options) != nullptr || options.query_scale.attn_scale != 0) {
+    throw Error("rotary_into.options", "must be without axial axes and without a query scale");
+  }
+  const std::int64_t length = table.cos.rank() == 2 ? table.cos.size(0) : 0;
+  const Rotation rotation = rotation_of(options, 1, length);
   if (table.cos.rank() != 2 || table.cos.shape() != table.sin.shape() ||
       table.cos.size(1) != rotation.pairs()) {
     throw Error("rotary_into.table", "must hold cos and sin of one shape [positions, " +
@@ -33,46 +158,34 @@ void rotary_into(RotationTable<T>& table, const Rotary& options) {
   make_rotation_into(rotation, table);
 }
 
-template void rotary_into(RotationTable<float>&, const Rotary&);
-template void rotary_into(RotationTable<double>&, const Rotary&);
-template void rotary_into(RotationTable<bfloat16>&, const Rotary&);
-template void rotary_into(RotationTable<float16>&, const Rotary&);
+#define SEXTANT_INSTANTIATE(T)                                                    \
+  template RotationTable<T> rotary(const Rotary&, std::int64_t);                  \
+  template RotationTable<T> rotary(const Rotary&, std::span<const std::int64_t>); \
+  template RotationTable<T> rotary(const Rotary&, View<const std::int64_t>);      \
+  template void rotary_into(RotationTable<T>&, const Rotary&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_INSTANTIATE(float16)
+#undef SEXTANT_INSTANTIATE
 
-RotationFrequencies rotation_frequencies(const Rotary& options) {
-  return frequencies_of(rotation_of(options));
+RotationFrequencies rotation_frequencies(const Rotary& options, std::int64_t length,
+                                         std::int64_t axes) {
+  const std::int64_t one = axial_of(options) != nullptr ? 2 : 1;
+  return frequencies_of(rotation_of(options, axes == 0 ? one : axes, length));
 }
 
-namespace descriptors {
-namespace {
-
-constexpr auto kParameters = rotation_parameters();
-
-Rotary options_of(const Parameters& given, const SchemeRequest& request) {
-  return rotation_options<Rotary>(given, request);
+std::vector<std::int32_t> rotary_pair_axes(const Rotary& options, std::int64_t axes) {
+  const std::int64_t one = axial_of(options) != nullptr ? 2 : 1;
+  return rotation_of(options, axes == 0 ? one : axes, 0).axis_of_pair;
 }
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kRotary, request);
-  return rotary<double>(options_of(given, request), one_id_a_row(given, request));
-}
+std::string_view name_of(RotarySpan span) noexcept { return enum_name(span, {"first", "last"}); }
 
-RotationFrequencies frequencies(const SchemeRequest& request) {
-  return rotation_frequencies(options_of(Parameters(kRotary, request), request));
-}
+constinit const Scheme descriptors::kRotary = rotary_scheme<kRotary, std::monostate>(
+    "rotary",
+    "Rotates pairs of channels of q and k by position times frequency; scores depend on distances "
+    "only.",
+    "Su et al. 2021, 2104.09864");
 
-}  // namespace
-
-constinit const Scheme kRotary = {
-    .name = "rotary",
-    .kind = SchemeKind::rotated,
-    .idea =
-        "Turns pairs of channels of q and k by position times frequency; scores depend on "
-        "distances only.",
-    .paper = "Su et al. 2021, 2104.09864",
-    .parameters = kParameters,
-    .make = make,
-    .frequencies = frequencies,
-};
-
-}  // namespace descriptors
 }  // namespace sextant

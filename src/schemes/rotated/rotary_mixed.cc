@@ -11,15 +11,22 @@
 
 #include "kernels/sines/turns.h"
 #include "schemes/added/sinusoidal_positions.h"
+#include "schemes/initial_weights.h"
 #include "schemes/rotated/mixed_angles.h"
+#include "schemes/rotated/rotation_fields.h"
 #include "schemes/rotated/rotation_generator.h"
-#include "schemes/rotated/rotation_parameters.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/core/random.h"
 
 namespace sextant {
+
+template <>
+inline constexpr auto kFields<RotaryMixed> = rotation_fields<RotaryMixed>();
+
 namespace {
 
-constexpr std::int64_t kMostHeads = std::int64_t{1} << 20;
+constexpr std::int64_t kMostHeads = kHeads.most;
 
 Rotation checked(const RotaryMixed& options) { return checked_rotation("rotary_mixed", options); }
 
@@ -54,14 +61,15 @@ void check_ids(const Rotation& rotation, View<const std::int64_t> ids, std::int6
 template <Floating T>
 void fill_as_frameworks(std::span<const double> x, std::span<const double> y,
                         View<const std::int64_t> ids, T* cos, T* sin) {
-  static const Turns radian = turns_of(WideFloat(1.0));
+  static const kernels::Turns radian = kernels::turns_of(WideFloat(1.0));
   for (std::int64_t row = 0; row < ids.size(0); ++row) {
     for (std::size_t k = 0; k < x.size(); ++k) {
       float angle = static_cast<float>(ids(row, 0)) * static_cast<float>(x[k]);
       if (!y.empty()) angle += static_cast<float>(ids(row, 1)) * static_cast<float>(y[k]);
-      const SineAndCosine value = sine_and_cosine(radian, static_cast<double>(angle));
-      *cos++ = static_cast<T>(round_to<float>(value.cos));
-      *sin++ = static_cast<T>(round_to<float>(value.sin));
+      const kernels::SineAndCosine value =
+          kernels::sine_and_cosine(radian, static_cast<double>(angle));
+      *cos++ = static_cast<T>(kernels::round_to<float>(value.cos));
+      *sin++ = static_cast<T>(kernels::round_to<float>(value.sin));
     }
   }
 }
@@ -77,7 +85,7 @@ void fill_line(Rotation rotation, std::span<const double> x, View<const std::int
     rotation.frequencies.emplace_back(std::fabs(frequency));
   }
   const Tensor<std::int64_t> list = copy_of(ids);
-  const Positions positions{0, ids.size(0), std::as_const(list).data()};
+  const kernels::Positions positions{0, ids.size(0), std::as_const(list).data()};
   fill_rotation(rotation, all, true, positions, cos);
   fill_rotation(rotation, all, false, positions, sin);
   for (std::size_t k = 0; k < x.size(); ++k) {
@@ -130,9 +138,7 @@ RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> fre
 Tensor<double> rotary_mixed_frequencies(const RotaryMixed& options, std::int64_t heads,
                                         std::int64_t axes, std::uint32_t seed) {
   const Rotation rotation = checked(options);
-  if (heads < 1 || heads > kMostHeads) {
-    throw Error(rotation.where("heads"), "must be 1 .. 2^20, got " + std::to_string(heads));
-  }
+  check_range(kHeads, rotation.where("heads"), heads);
   if (axes != 1 && axes != 2) {
     throw Error(rotation.where("positions"),
                 "must have one or two ids a row, got " + std::to_string(axes));
@@ -239,29 +245,22 @@ SEXTANT_INSTANTIATE(float16)
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kOwn[] = {
-    {"seed", "0", "0 .. 4294967295", "of the initial directions"},
-};
-constexpr auto kParameters = rotation_parameters(kOwn, "10");
-
 constexpr SchemeWeight kWeights[] = {
     {"frequencies", "[heads, axes, pairs]", "radians per unit of each id"},
 };
 
-std::uint32_t seed_of(const Parameters& given) {
-  const std::int64_t seed = given.integer("seed");
-  if (seed < 0 || seed > 0xffffffff) {
-    throw Error(given.where("seed"), "must be 0 .. 2^32 - 1, got " + std::to_string(seed));
-  }
-  return static_cast<std::uint32_t>(seed);
+RotaryMixed options_of(const Parameters& given, const SchemeRequest& request) {
+  auto options = given.options<RotaryMixed>();
+  options.head_dim = request.head_dim;
+  return options;
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
   const Parameters given(kRotaryMixed, request);
   SchemeWeights weights;
   weights.emplace("frequencies",
-                  rotary_mixed_frequencies(rotation_options<RotaryMixed>(given, request),
-                                           request.heads, request.axes, seed_of(given)));
+                  rotary_mixed_frequencies(options_of(given, request), request.heads, request.axes,
+                                           given.options<InitialSeed>().seed));
   return weights;
 }
 
@@ -272,13 +271,13 @@ const Tensor<double>& frequencies_in(const Parameters& given, const RotaryMixed&
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kRotaryMixed, request);
-  const auto options = rotation_options<RotaryMixed>(given, request);
+  const RotaryMixed options = options_of(given, request);
   return rotary_mixed<double>(options, frequencies_in(given, options, request), ids_of(request));
 }
 
 RotationFrequencies frequencies(const SchemeRequest& request) {
   const Parameters given(kRotaryMixed, request);
-  const auto options = rotation_options<RotaryMixed>(given, request);
+  const RotaryMixed options = options_of(given, request);
   return rotation_frequencies(options, frequencies_in(given, options, request));
 }
 
@@ -286,8 +285,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
   const Parameters given(kRotaryMixed, request);
   SchemeWeights weights;
   weights.emplace("frequencies",
-                  rotary_mixed_backward(rotation_options<RotaryMixed>(given, request), gradient,
-                                        ids_of(request)));
+                  rotary_mixed_backward(options_of(given, request), gradient, ids_of(request)));
   return weights;
 }
 
@@ -298,7 +296,7 @@ constinit const Scheme kRotaryMixed = {
     .kind = SchemeKind::rotated,
     .idea = "Rotary by a learned mixture of row and column for every pair of every head.",
     .paper = "rope-vit, Heo et al. 2024, 2403.13298",
-    .parameters = kParameters,
+    .parameters = parameters_of<RotaryMixed, InitialSeed>,
     .make = make,
     .weights = kWeights,
     .initial_weights = initial_weights,

@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
-#include "core/option_checks.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/added/sinusoidal_positions.h"
-#include "schemes/rotated/frequencies.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
+
+using kernels::Positions;
 
 template <Floating T>
 void fill(const Rotation& rotation, const Positions& positions, RotationTable<T>& table) {
@@ -34,31 +35,31 @@ template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
                    const Positions& positions, T* out) {
   const auto width = static_cast<std::int64_t>(which.size());
-  std::vector<SineColumn> columns;
+  std::vector<kernels::SineColumn> columns;
   columns.reserve(which.size());
-  std::vector<Turns> turns;
+  std::vector<kernels::Turns> turns;
   std::vector<float> frequencies;
   for (const std::int32_t pair : which) {
     columns.push_back({pair < 0 ? -1 : static_cast<std::int32_t>(frequencies.size()), cosine});
     if (pair < 0) continue;
-    turns.push_back(turns_of(rotation.frequencies[pair]));
+    turns.push_back(kernels::turns_of(rotation.frequencies[pair]));
     frequencies.push_back(rotation.framework.empty() ? 0 : rotation.framework[pair]);
   }
   if (rotation.precision == Precision::exact) {
-    fill_sines(SineTable{turns, columns, rotation.amplitude}, positions, out, width,
-               rotation.threads);
+    kernels::fill_sines(kernels::SineTable{turns, columns, rotation.amplitude}, positions, out,
+                        width, rotation.threads);
     return;
   }
   const std::vector<std::int64_t> list = listed(positions);
-  fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns,
-                                            static_cast<float>(rotation.amplitude), list, out,
-                                            width, rotation.threads);
+  kernels::fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns,
+                                                     static_cast<float>(rotation.amplitude), list,
+                                                     out, width, rotation.threads);
 }
 
 // What exactness needs of the frequencies, and no NaN of a float32 one.
 void check_frequencies(const Rotation& rotation) {
   for (const WideFloat& frequency : rotation.frequencies) {
-    if (frequency.is_negative() || frequency.exponent() > Turns::kMaxExponent) {
+    if (frequency.is_negative() || frequency.exponent() > kernels::Turns::kMaxExponent) {
       throw Error(rotation.scheme,
                   "must keep every frequency at or below 2^64 radians per position, got " +
                       shortest(frequency.to_double()));
@@ -83,89 +84,30 @@ RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows)
           rotation.layout, rotation.first_channel};
 }
 
-Rotation checked_rotation(std::string_view scheme, const Rotary& common) {
+Rotation begun_rotation(std::string_view scheme, const Rotary& common) {
   Rotation rotation;
   rotation.scheme = scheme;
-  check_named(rotation.where("layout"), common.layout);
-  check_named(rotation.where("span"), common.span);
-  check_named(rotation.where("precision"), common.precision);
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  if (common.head_dim < 2 || common.head_dim > kMost) {
-    throw Error(rotation.where("head_dim"),
-                "must be 2 .. 2^30, got " + std::to_string(common.head_dim));
-  }
-  const std::int64_t dim = common.rotary_dim == 0 ? common.head_dim : common.rotary_dim;
-  if (dim < 2 || dim > common.head_dim || dim % 2 != 0) {
-    if (common.rotary_dim != 0) {
-      throw Error(
-          rotation.where("rotary_dim"),
-          "must be even, 2 .. " + std::to_string(common.head_dim) + ", got " + std::to_string(dim));
-    }
+  rotation.dim = common.rotary_dim == 0 ? common.head_dim : common.rotary_dim;
+  if (rotation.dim % 2 != 0) {
     throw Error(rotation.where("head_dim"),
                 "must be even unless rotary_dim is given, got " + std::to_string(common.head_dim));
   }
-  check_positive(rotation, "base", common.base);
-  check_threads(rotation.where("threads"), common.threads);
-  rotation.dim = dim;
-  rotation.first_channel = common.span == RotarySpan::last ? common.head_dim - dim : 0;
+  if (rotation.dim > common.head_dim) {
+    throw Error(rotation.where("rotary_dim"), "must be even, 2 .. " +
+                                                  std::to_string(common.head_dim) + ", got " +
+                                                  std::to_string(rotation.dim));
+  }
+  rotation.first_channel = common.span == RotarySpan::last ? common.head_dim - rotation.dim : 0;
   rotation.layout = common.layout;
   rotation.precision = common.precision;
   rotation.threads = common.threads;
   return rotation;
 }
 
-void check_positive(const Rotation& rotation, std::string_view option, double value) {
-  if (value > 0 && std::isfinite(value)) return;
-  throw Error(rotation.where(option), "must be a finite number above 0, got " + shortest(value));
-}
-
-void check_at_least(const Rotation& rotation, std::string_view option, std::int64_t value,
-                    std::int64_t least) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;
-  if (value >= least && value <= kMost) return;
-  throw Error(rotation.where(option),
-              "must be " + std::to_string(least) + " .. 2^53, got " + std::to_string(value));
-}
-
-void set_ladder(Rotation& rotation, double base, std::int64_t denominator) {
-  rotation.frequencies =
-      geometric_ladder(base, 0, 2, denominator, rotation.pairs(), rotation.where("base"));
-  rotation.framework = framework_powers(base, denominator, rotation.pairs());
-  for (float& frequency : rotation.framework) frequency = 1 / frequency;
-}
-
-void set_stretched_ladder(Rotation& rotation, double base, const WideFloat& stretch) {
-  const auto dim = static_cast<std::uint64_t>(rotation.dim);
-  const WideFloat log_base =
-      log(WideFloat(base)) + log(stretch) * WideFloat(static_cast<double>(dim)) / (dim - 2);
-  rotation.frequencies = geometric_ladder(log_base, 0, 2, rotation.dim, rotation.pairs());
-  rotation.framework = framework_powers(stretched_base(rotation, base, stretch.to_double()),
-                                        rotation.dim, rotation.pairs());
-  for (float& frequency : rotation.framework) frequency = 1 / frequency;
-}
-
-double stretched_base(const Rotation& rotation, double base, double stretch) noexcept {
-  const auto dim = static_cast<double>(rotation.dim);
-  return base * std::pow(stretch, dim / (dim - 2));
-}
-
-void check_more_than_one_pair(const Rotation& rotation) {
-  if (rotation.dim > 2) return;
-  throw Error(rotation.where("rotary_dim"), "must be above 2, got " + std::to_string(rotation.dim));
-}
-
-float framework_power(double base, std::int64_t numerator, std::int64_t denominator) noexcept {
-  const float exponent = static_cast<float>(numerator) / static_cast<float>(denominator);
-  const auto float_base = static_cast<double>(static_cast<float>(base));
-  return static_cast<float>(std::pow(float_base, static_cast<double>(exponent)));
-}
-
-std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count) {
-  std::vector<float> powers;
-  for (std::int64_t k = 0; k < count; ++k) {
-    powers.push_back(framework_power(base, 2 * k, denominator));
-  }
-  return powers;
+void set_ladder(Rotation& rotation, RotaryLadder ladder) {
+  rotation.frequencies = std::move(ladder.exact);
+  rotation.framework = std::move(ladder.framework);
+  rotation.amplitude = ladder.amplitude;
 }
 
 template <Floating T>
@@ -204,14 +146,6 @@ RotationFrequencies frequencies_of(const Rotation& rotation) {
     for (const WideFloat& f : rotation.frequencies) result.inv_freq.push_back(f.to_double());
   }
   return result;
-}
-
-std::int64_t length_of(std::span<const std::int64_t> positions, std::int64_t least) noexcept {
-  std::int64_t length = least;
-  for (const std::int64_t position : positions) {
-    if (position >= length) length = position + 1;
-  }
-  return length;
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                             \

@@ -10,8 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
-#include "kernels/sines/wide_float.h"
+#include "schemes/rotated/ladder.h"
+#include "schemes/rotated/rotation_fields.h"
 #include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant {
@@ -36,37 +38,22 @@ struct Rotation {
   }
 };
 
+Rotation begun_rotation(std::string_view scheme, const Rotary& common);
 // The options that all rotations share, checked; frequencies are still to be given. Throws Error
 // naming `scheme` and the option.
-Rotation checked_rotation(std::string_view scheme, const Rotary& common);
 template <class Options>
 Rotation checked_rotation(std::string_view scheme, const Options& options) {
-  Rotary common;
-  common.head_dim = options.head_dim;
-  common.rotary_dim = options.rotary_dim;
-  common.base = options.base;
-  common.layout = options.layout;
-  common.span = options.span;
-  common.precision = options.precision;
-  common.threads = options.threads;
-  return checked_rotation(scheme, common);
+  check_fields(scheme, options);
+  return begun_rotation(scheme, {.head_dim = options.head_dim,
+                                 .rotary_dim = options.rotary_dim,
+                                 .layout = options.layout,
+                                 .span = options.span,
+                                 .precision = options.precision,
+                                 .threads = options.threads});
 }
 
-// Throws Error(rotation.where(option), ...) unless the number is finite and above 0.
-void check_positive(const Rotation& rotation, std::string_view option, double value);
-void check_at_least(const Rotation& rotation, std::string_view option, std::int64_t value,
-                    std::int64_t least);
-
-// base^(-2k / denominator) for all pairs, exactly and as frameworks do. Throws Error naming base.
-void set_ladder(Rotation& rotation, double base, std::int64_t denominator);
-// Of the base base * stretch^(dim / (dim - 2)) instead (NTK); dim > 2, stretch > 0.
-void set_stretched_ladder(Rotation& rotation, double base, const WideFloat& stretch);
-double stretched_base(const Rotation& rotation, double base, double stretch) noexcept;
-void check_more_than_one_pair(const Rotation& rotation);  // throws Error naming rotary_dim
-// float(base)^float(2k / denominator), each step rounded to float32: what frameworks take the
-// reciprocals of.
-float framework_power(double base, std::int64_t numerator, std::int64_t denominator) noexcept;
-std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count);
+// The frequencies and the amplitude of a ladder.
+void set_ladder(Rotation& rotation, RotaryLadder ladder);
 
 // Tables of positions 0 .. length - 1, or of ids [rows, axes]; [rows, pairs]. Throws Error when
 // frequencies or positions are out of range.
@@ -90,25 +77,11 @@ RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows)
 // is -1. Frequencies and positions as checked.
 template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
-                   const Positions& positions, T* out);
+                   const kernels::Positions& positions, T* out);
 
 RotationFrequencies frequencies_of(const Rotation& rotation);
 
-// 1 + the largest of the positions, at least `least`: "length auto".
-std::int64_t length_of(std::span<const std::int64_t> positions, std::int64_t least) noexcept;
-
-// Both functions of a scheme whose frequencies do not depend on the positions.
-#define SEXTANT_ROTATION(function, Options, rotation_of)                                       \
-  template <Floating T>                                                                        \
-  RotationTable<T> function(const Options& options, std::int64_t length) {                     \
-    return make_rotation<T>(rotation_of(options), length);                                     \
-  }                                                                                            \
-  template <Floating T>                                                                        \
-  RotationTable<T> function(const Options& options, std::span<const std::int64_t> positions) { \
-    return make_rotation<T>(rotation_of(options), positions);                                  \
-  }                                                                                            \
-  SEXTANT_INSTANTIATE_ROTATION(function, Options)
-
+// Both functions of a scheme of its own, for every element type.
 #define SEXTANT_INSTANTIATE_ROTATION(function, Options)         \
   SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, float)    \
   SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, double)   \

@@ -10,25 +10,32 @@
 #include <utility>
 
 #include "schemes/added/sinusoidal_positions.h"
+#include "schemes/rotated/rotation_fields.h"
 #include "schemes/rotated/rotation_generator.h"
-#include "schemes/rotated/rotation_parameters.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
+
+template <>
+inline constexpr auto kFields<Xpos> = std::tuple_cat(
+    rotation_fields<Xpos>(),
+    std::tuple{field(&Xpos::scale_base, "scale_base", kAboveZero,
+                     "positions over which pair k shrinks by zeta_k"),
+               field(&Xpos::gamma, "gamma", kAboveZero, "how similar the decay of the pairs is"),
+               field(&Xpos::center, "center", IntegerRange{-kLengths.most, kLengths.most},
+                     "the position with scale 1; the same for all keys")});
+
 namespace {
 
+using kernels::Positions;
+
 constexpr std::int64_t kBlock = 64;
-constexpr std::int64_t kMost = std::int64_t{1} << 53;
 
 Rotation rotation_of(const Xpos& options) {
   Rotation rotation = checked_rotation("xpos", options);
-  check_positive(rotation, "scale_base", options.scale_base);
-  check_positive(rotation, "gamma", options.gamma);
-  if (options.center < -kMost || options.center > kMost) {
-    throw Error(rotation.where("center"),
-                "must be within +-2^53, got " + std::to_string(options.center));
-  }
-  set_ladder(rotation, options.base, rotation.dim);
+  set_ladder(rotation, RotaryLadder("xpos", options.base, rotation.dim));
   return rotation;
 }
 
@@ -99,7 +106,7 @@ constexpr double kMostExponent = std::is_same_v<T, double>    ? 1020
                                                               : 125;
 
 template <Floating T>
-void check_range(const Rotation& rotation, const Xpos& options, const WideFloat& zeta,
+void check_reach(const Rotation& rotation, const Xpos& options, const WideFloat& zeta,
                  const Positions& positions) {
   const double limit =
       std::floor(kMostExponent<T> * options.scale_base / std::fabs(std::log2(zeta.to_double())));
@@ -178,7 +185,7 @@ template <Floating T>
 RotationTable<T> make(const Xpos& options, const Rotation& rotation, const Positions& positions) {
   check_frequencies(rotation);
   const std::vector<WideFloat> zeta = zeta_of(rotation, options);
-  check_range<T>(rotation, options, zeta.front(), positions);
+  check_reach<T>(rotation, options, zeta.front(), positions);
   RotationTable<T> table = new_rotation_table<T>(rotation, positions.count);
   auto keys = std::make_shared<RotationTable<T>>(new_rotation_table<T>(rotation, positions.count));
   if (rotation.precision == Precision::framework) {
@@ -225,18 +232,9 @@ std::vector<double> xpos_zeta(const Xpos& options) {
 namespace descriptors {
 namespace {
 
-constexpr SchemeParameter kOwn[] = {
-    {"scale_base", "512", "> 0", "positions over which pair k shrinks by zeta_k"},
-    {"gamma", "0.4", "> 0", "how similar the decay of the pairs is"},
-    {"center", "0", "-2^53 .. 2^53", "the position with scale 1; the same for all keys"},
-};
-constexpr auto kParameters = rotation_parameters(kOwn, "10000", "interleaved");
-
 Xpos options_of(const Parameters& given, const SchemeRequest& request) {
-  auto options = rotation_options<Xpos>(given, request);
-  options.scale_base = given.number("scale_base");
-  options.gamma = given.number("gamma");
-  options.center = given.integer("center");
+  auto options = given.options<Xpos>();
+  options.head_dim = request.head_dim;
   return options;
 }
 
@@ -256,7 +254,7 @@ constinit const Scheme kXpos = {
     .kind = SchemeKind::rotated,
     .idea = "Rotary whose scores shrink with the distance, those of fast pairs most; causal only.",
     .paper = "Sun et al. 2022, 2212.10554",
-    .parameters = kParameters,
+    .parameters = parameters_of<Xpos>,
     .make = make_table,
     .frequencies = frequencies,
 };

@@ -12,7 +12,7 @@
 #include "reference/attention_backward.h"
 #include "sextant/core/random.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 Tensor<float> random_tensor(const Shape& shape, NumpyRandom& random) {
@@ -208,4 +208,4 @@ TEST_F(BackwardBlockTest, LeavesDenormalsAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -12,7 +12,7 @@
 #include "kernels/rotate/turning.h"
 #include "sextant/core/random.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr int kQueries = 3;
@@ -207,4 +207,4 @@ TEST(DecodeBlock, TellsWhichRowsSeeNanOrInfinity) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

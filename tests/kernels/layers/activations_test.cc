@@ -9,7 +9,7 @@
 #include "kernels/layers/rows.h"
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr RowActivation kKinds[] = {RowActivation::relu, RowActivation::gelu,
@@ -144,4 +144,4 @@ TEST(SwiGlu, IsSiluTimesTheOtherHalf) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

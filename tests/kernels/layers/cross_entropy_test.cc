@@ -11,7 +11,7 @@
 #include "kernels/layers/rows.h"
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr std::int64_t kRows = 9;
@@ -122,4 +122,4 @@ TEST(CrossEntropy, KeepsNan) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -11,7 +11,7 @@
 #include "kernels/layers/rows.h"
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 // kat_vectors of Random123, the authors' library: "philox4x32 10".
@@ -101,4 +101,4 @@ TEST(RowDropout, DependsOnSeedAndStream) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

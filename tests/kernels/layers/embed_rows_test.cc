@@ -8,7 +8,7 @@
 
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 // Widths around two vectors and more, streamed where that is possible: the formula in float64,
@@ -42,4 +42,4 @@ TEST(EmbedRows, AreTheRoundedSumsToTheBit) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -10,7 +10,7 @@
 #include "kernels/layers/rows.h"
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr double kEps = 1e-5;
@@ -198,4 +198,4 @@ TEST(RowNorms, HaveTheSameBitsForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

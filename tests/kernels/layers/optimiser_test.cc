@@ -8,7 +8,7 @@
 #include "kernels/layers/rows.h"
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 // Each step rounds p thrice (its decay, the move, their sum) and each moment thrice; the quotient
@@ -113,4 +113,4 @@ TEST(AddElements, AddsEach) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

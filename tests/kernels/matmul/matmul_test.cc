@@ -19,7 +19,7 @@
 #include "sextant/kernels.h"
 #include "support/stealing_executor.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr float kUntouched = 12345.0F;
@@ -383,4 +383,4 @@ TEST(Matmul, AThreadMayMultiplyOthersWhileItWaits) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

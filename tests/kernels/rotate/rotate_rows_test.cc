@@ -14,7 +14,7 @@
 
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 constexpr double kUnit = 0x1p-24;  // half a step of float32 at 1
@@ -303,4 +303,4 @@ TEST(RotateRows, KeepsWhatIsNoNumberInItsPair) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -18,7 +18,7 @@
 #include "kernels/simd/exp2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 void exp2_of(const float* x, std::size_t count, float* y) {
   const hn::ScalableTag<float> d;
@@ -35,11 +35,11 @@ void softcap_of(const float* x, std::size_t count, float cap, float* y) {
   }
 }
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 HWY_EXPORT(exp2_of);
@@ -137,5 +137,5 @@ TEST(Softcap, IsTheCapAtInfinityAndKeepsNan) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

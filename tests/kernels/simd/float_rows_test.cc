@@ -8,7 +8,7 @@
 
 #include "kernels/rotate/turning.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 // All widths around the vector lengths, one and four anchors, streamed or not, some rows of b, any
@@ -93,4 +93,4 @@ TEST(FloatRows, StreamFillWritesEveryElement) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

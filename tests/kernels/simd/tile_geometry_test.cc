@@ -22,7 +22,7 @@
 
 #ifndef SEXTANT_TILE_GEOMETRY_TEST
 #define SEXTANT_TILE_GEOMETRY_TEST
-namespace sextant {
+namespace sextant::kernels {
 
 struct TileGeometry {
   std::int64_t target;
@@ -38,11 +38,11 @@ inline std::vector<TileGeometry>& geometries() {
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif
 
 // Without the target's instructions, because the processor need not have them.
-namespace sextant::HWY_NAMESPACE {
+namespace sextant::kernels::HWY_NAMESPACE {
 
 constexpr TileGeometry kGeometry{
     .target = HWY_TARGET,
@@ -58,10 +58,10 @@ constexpr TileGeometry kGeometry{
 
 const bool kIsListed = (geometries().push_back(kGeometry), true);
 
-}  // namespace sextant::HWY_NAMESPACE
+}  // namespace sextant::kernels::HWY_NAMESPACE
 
 #if HWY_ONCE
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 TEST(TileGeometry, IsKnownOfEveryCompiledTarget) {
@@ -102,5 +102,5 @@ TEST(TileGeometry, StaysInRegisters) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels
 #endif  // HWY_ONCE

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/double_double.h"
 #include "kernels/rotate/turning.h"
-#include "kernels/sines/double_double.h"
 
-namespace sextant {
+namespace sextant::kernels {
 namespace {
 
 DoubleDouble at(const double* row, std::size_t part, std::size_t i) {
@@ -137,4 +137,4 @@ TEST(TurnColumns, FindsTheSuspiciousColumns) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kernels

@@ -214,7 +214,7 @@ TEST(Sincos2d, RefusesWhatIsNoGrid) {
   };
   EXPECT_THAT(error(grid("mae", 6, 2, 2)),
               HasSubstr("[sincos_2d.width] must be a multiple of 4 and 4 .. 2^30, got 6"));
-  EXPECT_THAT(error(grid("big_vision", 4, 2, 2)), HasSubstr("8 .. 2^30, got 4"));
+  EXPECT_THAT(error(grid("big_vision", 4, 2, 2)), HasSubstr("8 .. 2^30 for ladder d/2-1, got 4"));
   EXPECT_THAT(error(grid("mae", 8, 0, 2)), HasSubstr("[sincos_2d.rows]"));
   EXPECT_THAT(error(grid("mae", 8, 2, -1)), HasSubstr("[sincos_2d.columns]"));
   EXPECT_THAT(error(grid("mae", 8, 1 << 30, 1 << 30)), HasSubstr("2^40"));

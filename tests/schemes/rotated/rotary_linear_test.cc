@@ -1,5 +1,5 @@
 // Linear interpolation: frequencies over one factor.
-#include "sextant/schemes/rotated/rotary_linear.h"
+#include "sextant/schemes/rotated/rotary.h"
 
 #include "schemes/rotated/rotation_checks.h"
 
@@ -13,8 +13,9 @@ TEST(RotaryLinear, TablesAreTrue) {
   for (const double factor : {8.0, 3.0, 0.7}) {
     checks::Frequencies theta = checks::ladder(500000, 64);
     for (auto& f : theta) f = f / factor;
-    const RotaryLinear options{.head_dim = 64, .base = 500000, .factor = factor};
-    checks::expect_true(rotary_linear(options, positions), positions, theta);
+    const Rotary options{
+        .head_dim = 64, .base = 500000, .scaling = LinearScaling{.factor = factor}};
+    checks::expect_true(rotary(options, positions), positions, theta);
   }
 }
 
@@ -22,7 +23,8 @@ TEST(RotaryLinear, APositionTimesTheFactorIsThePlainPosition) {
   const std::int64_t near[] = {1, 7, 1000};
   const std::int64_t far[] = {8, 56, 8000};
   const RotationTable<float> plain = rotary<float>({.head_dim = 16}, near);
-  const RotationTable<float> stretched = rotary_linear<float>({.head_dim = 16, .factor = 8}, far);
+  const RotationTable<float> stretched =
+      rotary<float>({.head_dim = 16, .scaling = LinearScaling{.factor = 8}}, far);
   for (std::int64_t i = 0; i < plain.cos.count(); ++i) {
     EXPECT_EQ(stretched.cos.data()[i], plain.cos.data()[i]);
     EXPECT_EQ(stretched.sin.data()[i], plain.sin.data()[i]);
@@ -30,9 +32,10 @@ TEST(RotaryLinear, APositionTimesTheFactorIsThePlainPosition) {
 }
 
 TEST(RotaryLinear, FrameworkPrecisionDividesInFloat32) {
-  const RotaryLinear options{.head_dim = 8, .precision = Precision::framework, .factor = 3};
+  const Rotary options{
+      .head_dim = 8, .scaling = LinearScaling{.factor = 3}, .precision = Precision::framework};
   const RotationFrequencies made = rotation_frequencies(options);
-  const RotationTable<float> table = rotary_linear<float>(options, 2000);
+  const RotationTable<float> table = rotary<float>(options, 2000);
   for (std::int64_t k = 0; k < 4; ++k) {
     const float frequency = static_cast<float>(std::pow(10.0, -static_cast<double>(k))) / 3;
     EXPECT_EQ(made.inv_freq[static_cast<std::size_t>(k)], frequency);
@@ -43,16 +46,23 @@ TEST(RotaryLinear, FrameworkPrecisionDividesInFloat32) {
 
 TEST(RotaryLinear, NamesTheOptionAtFault) {
   expect_error("rotary_linear.factor",
-               [] { rotary_linear<float>({.head_dim = 8, .factor = 0}, 1); });
-  expect_error("rotary_linear.head_dim", [] { rotary_linear<float>({.head_dim = 7}, 1); });
-  expect_error("rotary_linear.base", [] { rotary_linear<float>({.head_dim = 8, .base = -1}, 1); });
-  expect_error("rotary_linear.length", [] { rotary_linear<float>({.head_dim = 8}, -1); });
+               [] { rotary<float>({.head_dim = 8, .scaling = LinearScaling{.factor = 0}}, 1); });
+  expect_error("rotary_linear.head_dim",
+               [] { rotary<float>({.head_dim = 7, .scaling = LinearScaling{}}, 1); });
+  expect_error("rotary_linear.base",
+               [] { rotary<float>({.head_dim = 8, .base = -1, .scaling = LinearScaling{}}, 1); });
+  expect_error("rotary_linear.length",
+               [] { rotary<float>({.head_dim = 8, .scaling = LinearScaling{}}, -1); });
   expect_error("rotary_linear.span", [] {
-    rotary_linear<float>({.head_dim = 8, .span = static_cast<RotarySpan>(9)}, 1);
+    rotary<float>({.head_dim = 8, .span = static_cast<RotarySpan>(9), .scaling = LinearScaling{}},
+                  1);
   });
-  expect_error("rotary_linear", [] { rotary_linear<float>({.head_dim = 8, .factor = 1e-300}, 1); });
+  expect_error("rotary_linear", [] {
+    rotary<float>({.head_dim = 8, .scaling = LinearScaling{.factor = 1e-300}}, 1);
+  });
   const std::int64_t far[] = {(std::int64_t{1} << 53) + 1};
-  expect_error("rotary_linear.positions", [&] { rotary_linear<float>({.head_dim = 8}, far); });
+  expect_error("rotary_linear.positions",
+               [&] { rotary<float>({.head_dim = 8, .scaling = LinearScaling{}}, far); });
 }
 
 }  // namespace

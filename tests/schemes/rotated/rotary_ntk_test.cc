@@ -1,5 +1,5 @@
 // NTK-aware bases: printed ones, and the last pair slowed by exactly the factor.
-#include "sextant/schemes/rotated/rotary_ntk.h"
+#include "sextant/schemes/rotated/rotary.h"
 
 #include "schemes/rotated/rotation_checks.h"
 
@@ -12,7 +12,7 @@ using checks::Real;
 
 TEST(RotaryNtk, BasesAreAsPrinted) {
   const auto base = [](std::int64_t dim, double factor) {
-    return rotary_ntk_base({.head_dim = dim, .factor = factor});
+    return ntk_base(10000, dim, {.factor = factor});
   };
   expect_printed(std::vector{base(128, 2), base(128, 4), base(128, 8), base(64, 4)},
                  std::vector{20221.262, 40889.942, 82684.623, 41829.366});
@@ -26,15 +26,16 @@ TEST(RotaryNtk, TablesAreTrue) {
       const Real base = Real(10000) * pow(Real(factor), Real(64) / 62);
       theta.push_back(pow(base, Real(-2 * k) / 64));
     }
-    const RotaryNtk options{.head_dim = 64, .factor = factor};
-    checks::expect_true(rotary_ntk(options, positions), positions, theta);
+    const Rotary options{.head_dim = 64, .scaling = NtkScaling{.factor = factor}};
+    checks::expect_true(rotary(options, positions), positions, theta);
   }
 }
 
 TEST(RotaryNtk, TheLastPairIsSlowedByTheFactorAndTheFirstIsNot) {
   for (const Precision precision : {Precision::exact, Precision::framework}) {
     const auto f =
-        rotation_frequencies(RotaryNtk{.head_dim = 64, .precision = precision, .factor = 8})
+        rotation_frequencies(
+            Rotary{.head_dim = 64, .scaling = NtkScaling{.factor = 8}, .precision = precision})
             .inv_freq;
     const auto plain =
         rotation_frequencies(Rotary{.head_dim = 64, .precision = precision}).inv_freq;
@@ -46,9 +47,11 @@ TEST(RotaryNtk, TheLastPairIsSlowedByTheFactorAndTheFirstIsNot) {
 }
 
 TEST(RotaryNtk, NamesTheOptionAtFault) {
-  expect_error("rotary_ntk.factor", [] { rotary_ntk<float>({.head_dim = 8, .factor = -1}, 1); });
-  expect_error("rotary_ntk.rotary_dim", [] { rotary_ntk<float>({.head_dim = 2}, 1); });
-  expect_error("rotary_ntk.rotary_dim", [] { rotary_ntk_base({.head_dim = 2}); });
+  expect_error("rotary_ntk.factor",
+               [] { rotary<float>({.head_dim = 8, .scaling = NtkScaling{.factor = -1}}, 1); });
+  expect_error("rotary_ntk.rotary_dim",
+               [] { rotary<float>({.head_dim = 2, .scaling = NtkScaling{}}, 1); });
+  expect_error("ntk_base.rotary_dim", [] { ntk_base(10000, 2, {}); });
 }
 
 }  // namespace

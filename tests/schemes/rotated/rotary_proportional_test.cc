@@ -1,5 +1,5 @@
 // Proportional RoPE: printed values of the paper's model, and pairs that stand still.
-#include "sextant/schemes/rotated/rotary_proportional.h"
+#include "sextant/schemes/rotated/rotary.h"
 
 #include "schemes/rotated/rotation_checks.h"
 
@@ -8,24 +8,29 @@ namespace {
 
 using checks::expect_error;
 
-Tensor<double> turned(const RotaryProportional& options, std::int64_t position,
+Tensor<double> turned(const Rotary& options, std::int64_t position,
                       const std::vector<double>& values) {
   Tensor<double> x({1, 1, 1, static_cast<std::int64_t>(values.size())});
   std::copy(values.begin(), values.end(), x.data());
-  rotate<double>(x, x, rotary_proportional<double>(options, std::span(&position, 1)));
+  rotate<double>(x, x, rotary<double>(options, std::span(&position, 1)));
   return x;
 }
 
 TEST(RotaryProportional, GivesTheValuesOfTheCatalogue) {
-  const Tensor<double> x = turned({.head_dim = 8, .proportion = 0.5}, 3, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Tensor<double> x =
+      turned({.head_dim = 8, .scaling = ProportionalScaling{.proportion = 0.5}}, 3,
+             {1, 2, 3, 4, 5, 6, 7, 8});
   const double printed[] = {-1.6955925, 0.13755174, 3, 4, -4.8088425, 6.3230593, 7, 8};
   for (std::int64_t c = 0; c < 8; ++c) EXPECT_NEAR(x(0, 0, 0, c), printed[c], 5.01e-8);
 }
 
 TEST(RotaryProportional, AgreesWithTheTestOfGemma) {
-  const Tensor<double> all = turned({.head_dim = 4, .base = 100, .proportion = 1}, 1, {1, 1, 1, 1});
+  const Tensor<double> all =
+      turned({.head_dim = 4, .base = 100, .scaling = ProportionalScaling{.proportion = 1}}, 1,
+             {1, 1, 1, 1});
   const Tensor<double> half =
-      turned({.head_dim = 4, .base = 100, .proportion = 0.5}, 1, {1, 1, 1, 1});
+      turned({.head_dim = 4, .base = 100, .scaling = ProportionalScaling{.proportion = 0.5}}, 1,
+             {1, 1, 1, 1});
   const double printed[2][4] = {{-0.30116868, 0.89517075, 1.3817732, 1.0948375},
                                 {-0.30116868, 1, 1.3817732, 1}};
   for (std::int64_t c = 0; c < 4; ++c) {
@@ -39,14 +44,15 @@ TEST(RotaryProportional, TablesAreTrueAndSlowPairsStandStill) {
   const auto positions = checks::some_positions();
   checks::Frequencies theta = checks::ladder(1e6, 64);
   for (std::size_t k = 0; k < 32; ++k) theta[k] = k < 8 ? theta[k] / 3 : 0;
-  const RotaryProportional options{.head_dim = 64, .base = 1e6, .factor = 3};
-  checks::expect_true(rotary_proportional(options, positions), positions, theta);
+  const Rotary options{.head_dim = 64, .base = 1e6, .scaling = ProportionalScaling{.factor = 3}};
+  checks::expect_true(rotary(options, positions), positions, theta);
 }
 
 TEST(RotaryProportional, CountsWholePairs) {
   const auto turning = [](std::int64_t dim, double proportion) {
     const auto f =
-        rotation_frequencies(RotaryProportional{.head_dim = dim, .proportion = proportion})
+        rotation_frequencies(
+            Rotary{.head_dim = dim, .scaling = ProportionalScaling{.proportion = proportion}})
             .inv_freq;
     return std::count_if(f.begin(), f.end(), [](double x) { return x > 0; });
   };
@@ -56,14 +62,13 @@ TEST(RotaryProportional, CountsWholePairs) {
 }
 
 TEST(RotaryProportional, NamesTheOptionAtFault) {
-  const auto wrong = [](const char* name, RotaryProportional options) {
+  const auto wrong = [](const char* name, Rotary options) {
     options.head_dim = 8;
-    expect_error(std::string("rotary_proportional.") + name,
-                 [&] { rotary_proportional<float>(options, 1); });
+    expect_error(std::string("rotary_proportional.") + name, [&] { rotary<float>(options, 1); });
   };
-  wrong("proportion", {.proportion = 1.5});
-  wrong("proportion", {.proportion = NAN});
-  wrong("factor", {.factor = 0});
+  wrong("proportion", {.scaling = ProportionalScaling{.proportion = 1.5}});
+  wrong("proportion", {.scaling = ProportionalScaling{.proportion = NAN}});
+  wrong("factor", {.scaling = ProportionalScaling{.factor = 0}});
 }
 
 }  // namespace

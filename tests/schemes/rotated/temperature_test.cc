@@ -32,7 +32,7 @@ TEST(Temperature, MultipliesEveryChannelOfQueries) {
   for (std::int64_t c = 0; c < 8; ++c) x.data()[c] = static_cast<double>(c + 1);
   const std::int64_t position[] = {100};
   const RotationTable<double> table =
-      temperature<double>({.head_dim = 8, .attn_scale = 1, .floor_scale = 1}, position);
+      temperature<double>({.head_dim = 8, .scale = {.attn_scale = 1, .floor_scale = 1}}, position);
   rotate<double>(x, x, table);
   const double tau = 1 + std::log(102.0);
   for (std::int64_t c = 0; c < 8; ++c) {
@@ -46,9 +46,9 @@ TEST(Temperature, NamesTheOptionAtFault) {
     expect_error(std::string("temperature.") + name, [&] { temperature<float>(options, 1); });
   };
   wrong("head_dim", {.head_dim = 5});
-  wrong("attn_scale", {.attn_scale = -1});
-  wrong("attn_scale", {.attn_scale = NAN});
-  wrong("floor_scale", {.floor_scale = 0});
+  wrong("attn_scale", {.scale = {.attn_scale = -1}});
+  wrong("attn_scale", {.scale = {.attn_scale = NAN}});
+  wrong("floor_scale", {.scale = {.floor_scale = 0}});
   expect_error("temperature.length", [] { temperature<float>({.head_dim = 8}, -1); });
   const std::int64_t before[] = {-1};
   expect_error("temperature.positions", [&] { temperature<float>({.head_dim = 8}, before); });

@@ -1,14 +1,27 @@
-// Rotary positions: RoPE (Su et al. 2021, 2104.09864). Pairs of channels of q and k are turned by
-// position x frequency.
+// Rotary positions: RoPE (Su et al. 2021, 2104.09864). Pairs of channels of q and k are rotated by
+// position x frequency. What models change is one of three things, which combine freely: the
+// frequencies (a scaling), which of several ids rotates a pair (the axes), and a number by position
+// that multiplies queries.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/added/sinusoidal.h"
+#include "sextant/schemes/rotated/query_scale.h"
+#include "sextant/schemes/rotated/rotary_axial.h"
+#include "sextant/schemes/rotated/rotary_dynamic_ntk.h"
+#include "sextant/schemes/rotated/rotary_linear.h"
+#include "sextant/schemes/rotated/rotary_llama3.h"
+#include "sextant/schemes/rotated/rotary_longrope.h"
+#include "sextant/schemes/rotated/rotary_ntk.h"
+#include "sextant/schemes/rotated/rotary_proportional.h"
+#include "sextant/schemes/rotated/rotary_sections.h"
+#include "sextant/schemes/rotated/rotary_yarn.h"
 #include "sextant/tables/rotation_table.h"
 
 namespace sextant {
@@ -19,39 +32,63 @@ enum class RotarySpan {
   last,   // DeepSeek's heads: channels that are not rotated come first
 };
 
-// The first seven members are those of every rotation.
+// The frequencies base^(-2k / rotary_dim) as they are, or changed for longer texts.
+using RotaryScaling =
+    std::variant<std::monostate, LinearScaling, NtkScaling, DynamicNtkScaling, YarnScaling,
+                 Llama3Scaling, LongropeScaling, ProportionalScaling>;
+// One id a token rotates all pairs, or each pair is rotated by one of several ids. With a ladder
+// for each axis (AxialFrequencies::per_axis) the scaling changes each ladder as that of a head of
+// the axis's channels.
+using RotaryAxes = std::variant<std::monostate, SectionAxes, AxialAxes>;
+
 struct Rotary {
-  std::int64_t head_dim = 0;  // channels of a head, 2 .. 2^30
-  std::int64_t rotary_dim =
-      0;  // channels that turn, even, <= head_dim; 0: all of them (head_dim must be even then)
-  double base = 10000;  // > 0
+  std::int64_t head_dim = 0;    // channels of a head, 2 .. 2^30
+  std::int64_t rotary_dim = 0;  // channels that are rotated, even, <= head_dim; 0: all of them
+                                // (head_dim must be even then)
+  double base = 10000;          // > 0, finite
   RotaryLayout layout = RotaryLayout::half_split;
   RotarySpan span = RotarySpan::first;
+  RotaryScaling scaling{};
+  RotaryAxes axes{};
+  // Multiplies queries by tau(position), the table of keys is another one then. With one id a token
+  // and all channels rotated.
+  QueryScale query_scale{};
   // Where `framework` is asked for, the frequencies too are computed in float32, step by step as
-  // frameworks do: 1 / float(base^float(2k / rotary_dim)), then what the scheme makes of it.
+  // frameworks do: 1 / float(base^float(2k / rotary_dim)), then what the scaling makes of it.
   Precision precision = Precision::exact;
   int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
 };
 
-// The table of positions 0 .. length - 1, or of any positions. Angle k is position * base^(-2k /
-// rotary_dim); accuracy as sinusoidal(). Throws Error when an option is out of its range.
+// The table of positions 0 .. length - 1, or of any positions. Angle k is position times frequency
+// k; accuracy as sinusoidal() (float64 within 2 units in the last place with a query scale). Axial
+// axes take the positions for cells of an image. Throws Error when an option is out of its range.
 template <Floating T = float>
 RotationTable<T> rotary(const Rotary& options, std::int64_t length);
 template <Floating T = float>
 RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> positions);
+// The same of several ids a row, [rows, axes], each pair by the id of its axis.
+template <Floating T = float>
+RotationTable<T> rotary(const Rotary& options, View<const std::int64_t> ids);
 
-// What a rotation's tables are made of: radians per position of each pair, rounded once (to float32
-// with precision framework), and what every cosine and sine is multiplied by.
+// The first into a table of the caller whose cos and sin are [length, pairs]; sets its layout and
+// its first channel. Not with axial axes or a query scale. Throws Error when they have another
+// shape.
+template <Floating T>
+void rotary_into(RotationTable<T>& table, const Rotary& options);
+
+// What a rotation's tables are made of: radians per position (of axial axes: per unit of the
+// coordinate) of each pair, rounded once (to float32 with precision framework), and what every
+// cosine and sine is multiplied by.
 struct RotationFrequencies {
   std::vector<double> inv_freq;  // of each pair; of schemes with heads [heads, axes, pairs]
   double attention_factor = 1;
 };
-RotationFrequencies rotation_frequencies(const Rotary& options);
-
-// The same for positions 0 .. n - 1 into a table of the caller whose cos and sin are [n, pairs];
-// sets its layout and its first channel. Throws Error when they have another shape.
-template <Floating T>
-void rotary_into(RotationTable<T>& table, const Rotary& options);
+// Of texts of this many tokens, where the scaling depends on it; `axes` ids a row, 0: as many as
+// one id a row stands for.
+RotationFrequencies rotation_frequencies(const Rotary& options, std::int64_t length = 0,
+                                         std::int64_t axes = 0);
+// The axis of each pair, for that many ids a row; empty where one id rotates all pairs.
+std::vector<std::int32_t> rotary_pair_axes(const Rotary& options, std::int64_t axes = 0);
 
 std::string_view name_of(RotarySpan) noexcept;
 

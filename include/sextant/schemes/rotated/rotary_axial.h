@@ -1,14 +1,11 @@
-// Axial rotary positions of images and videos: some pairs turn by the row, others by the column
-// (and by the frame or the text's id).
+// Axial rotary positions of images and videos: some pairs are rotated by the row, others by the
+// column (and by the frame or the text's id).
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
-
-#include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant {
 
@@ -28,14 +25,11 @@ enum class AxialCoordinates {
   centered,  // 2 pi u, u = (2 id + 1) / size - 1 in (-1, 1)                              DINOv3
 };
 
-struct RotaryAxial {
-  std::int64_t head_dim = 0;  // these seven as in Rotary
-  std::int64_t rotary_dim = 0;
-  double base = 10000;
-  RotaryLayout layout = RotaryLayout::half_split;
-  RotarySpan span = RotarySpan::first;
-  Precision precision = Precision::exact;
-  int threads = 0;
+// The angle of a pair is the coordinate of its axis times its frequency. Ids are [tokens, 2], row
+// and column, or [tokens, 3] with a frame (or a text's id) before them. One id a token is a cell of
+// an image, numbered row by row: row = cell / columns, column = cell % columns.
+struct AxialAxes {
+  static constexpr std::string_view name = "rotary_axial";  // of the scheme
   AxialOrder order = AxialOrder::row_first;
   AxialFrequencies frequencies = AxialFrequencies::per_axis;
   // Channels of each axis, 2 or 3 of them, even, sum rotary_dim, in the order of the ids; empty: as
@@ -47,20 +41,12 @@ struct RotaryAxial {
   // numbered. Unset: the least that holds all ids; for cells columns = ceil(sqrt(last cell + 1)).
   std::optional<std::int64_t> columns{};
   std::optional<std::int64_t> rows{};
+  // The grid of training, 1 .. 2^53, where the image has another one: coordinates are multiplied by
+  // pretrained_columns / columns, an exact fraction (EVA-02: 16 / 24 ...). With `index`. Unset:
+  // by 1.
+  std::optional<std::int64_t> pretrained_columns{};
+  std::optional<std::int64_t> pretrained_rows{};
 };
-
-// Angle of a pair is the coordinate of its axis times its frequency. ids: [tokens, 2] row and
-// column, or [tokens, 3] with a frame (or a text's id) before them. Tables and errors as rotary().
-template <Floating T = float>
-RotationTable<T> rotary_axial(const RotaryAxial& options, View<const std::int64_t> ids);
-// Cells of an image numbered row by row: row = cell / columns, column = cell % columns. Two axes.
-template <Floating T = float>
-RotationTable<T> rotary_axial(const RotaryAxial& options, std::int64_t cells);
-template <Floating T = float>
-RotationTable<T> rotary_axial(const RotaryAxial& options, std::span<const std::int64_t> cells);
-
-// Radians per unit of the coordinate (of u where it is centered) of each pair, for that many axes.
-RotationFrequencies rotation_frequencies(const RotaryAxial& options, std::int64_t axes = 2);
 
 std::string_view name_of(AxialOrder) noexcept;
 std::string_view name_of(AxialFrequencies) noexcept;

@@ -4,10 +4,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
-
-#include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant {
 
@@ -16,14 +13,15 @@ enum class YarnForm {
   paper,     // the ramp is linear in the turns over the original length
 };
 
-struct RotaryYarn {
-  std::int64_t head_dim = 0;  // these seven as in Rotary; base > 1
-  std::int64_t rotary_dim = 0;
-  double base = 10000;
-  RotaryLayout layout = RotaryLayout::half_split;
-  RotarySpan span = RotarySpan::first;
-  Precision precision = Precision::exact;
-  int threads = 0;
+// With theta = base^(-2k / rotary_dim): frequency theta / factor * ramp + theta (1 - ramp).
+// Released: corr(r) = rotary_dim ln(original_length / (2 pi r)) / (2 ln base), low =
+// floor(corr(beta_fast)) but at least 0, high = ceil(corr(beta_slow)) but at most rotary_dim - 1,
+// both unrounded without truncate, high = low + 0.001 when they are equal, and ramp = clip((k -
+// low) / (high - low), 0, 1). Paper: ramp = 1 - clip((t - beta_slow) / (beta_fast - beta_slow), 0,
+// 1) with t = original_length theta / (2 pi). Cosines and sines are multiplied by the attention
+// factor, so scores grow by its square. The base must be above 1.
+struct YarnScaling {
+  static constexpr std::string_view name = "rotary_yarn";  // of the scheme
   double factor = 4;                         // > 0, finite: new length over original length
   std::int64_t original_length = 4096;       // 1 .. 2^53
   double beta_fast = 32;                     // >= beta_slow; pairs with more turns are kept
@@ -35,25 +33,11 @@ struct RotaryYarn {
   YarnForm form = YarnForm::released;
 };
 
-// With theta = base^(-2k / rotary_dim): frequency theta / factor * ramp + theta (1 - ramp).
-// Released: corr(r) = rotary_dim ln(original_length / (2 pi r)) / (2 ln base), low =
-// floor(corr(beta_fast)) but at least 0, high = ceil(corr(beta_slow)) but at most rotary_dim - 1,
-// both unrounded without truncate, high = low + 0.001 when they are equal, and ramp = clip((k -
-// low) / (high - low), 0, 1). Paper: ramp = 1 - clip((t - beta_slow) / (beta_fast - beta_slow), 0,
-// 1) with t = original_length theta / (2 pi). Cosines and sines are multiplied by the attention
-// factor, so scores grow by its square. Tables and errors as rotary().
-template <Floating T = float>
-RotationTable<T> rotary_yarn(const RotaryYarn& options, std::int64_t length);
-template <Floating T = float>
-RotationTable<T> rotary_yarn(const RotaryYarn& options, std::span<const std::int64_t> positions);
-
-RotationFrequencies rotation_frequencies(const RotaryYarn& options);
-
 // 0.1 mscale ln(factor) + 1, and 1 for factors up to 1 (YaRN's g).
 double yarn_mscale(double factor, double mscale = 1) noexcept;
 // What multiplies the tables: attention_factor where given; else g(mscale) / g(mscale_all_dim)
 // where both are not 0; else g(1).
-double yarn_attention_factor(const RotaryYarn& options) noexcept;
+double yarn_attention_factor(const YarnScaling& scaling) noexcept;
 // DeepSeek's other place for the same: head_dim^(-1/2) (0.1 mscale ln(factor) + 1)^2, the scale of
 // scores of models whose tables have the factor 1 (mscale = mscale_all_dim). head_dim is that of
 // queries, rotated and not rotated channels together: 192 for DeepSeek-V3. Throws Error unless

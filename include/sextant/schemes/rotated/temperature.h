@@ -5,21 +5,20 @@
 #include <cstdint>
 #include <span>
 
+#include "sextant/schemes/rotated/query_scale.h"
 #include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant {
 
 struct Temperature {
   std::int64_t head_dim = 0;  // even, 2 .. 2^30
-  double attn_scale = 0.1;    // 0 .. 1000
-  double floor_scale = 8192;  // >= 1, finite
+  QueryScale scale{.attn_scale = 0.1};
   Precision precision = Precision::exact;
 };
 
-// Row p multiplies all channels of a query by tau(p) = 1 + attn_scale ln(floor((p + 1) /
-// floor_scale)
-// + 1): cosines tau, sines 0; the table of keys has cosines 1. Positions 0 .. 2^53. float32 and
-// narrower are within 0.5001 units in the last place, float64 within 2.
+// Row p multiplies all channels of a query by tau(p), see QueryScale: cosines tau, sines 0; the
+// table of keys has cosines 1. Positions 0 .. 2^53. float32 and narrower are within 0.5001 units in
+// the last place, float64 within 2.
 template <Floating T = float>
 RotationTable<T> temperature(const Temperature& options, std::int64_t length);
 template <Floating T = float>

@@ -1,5 +1,5 @@
 // 320-bit arithmetic by the schoolbook, and exp, log and pi on top of it.
-#include "kernels/sines/wide_float.h"
+#include "core/wide_float.h"
 
 #include <bit>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/sines/double_double.h"
+#include "core/double_double.h"
 
 namespace sextant {
 

@@ -1,0 +1,62 @@
+// The fields that all rotations share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "core/fields.h"
+#include "schemes/descriptors.h"
+#include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
+#include "sextant/schemes/rotated/rotary.h"
+
+namespace sextant {
+
+template <class Options>
+constexpr auto rotation_fields() {
+  return std::tuple{
+      field(&Options::head_dim, "head_dim", IntegerRange{2, 1 << 30}, "channels of a head")
+          .of_request(),
+      field(&Options::base, "base", kAboveZero, "wavelengths run from 2 pi to 2 pi times this"),
+      field(&Options::layout, "layout",
+            "which channels make a pair: k and k + n/2, or 2k and 2k + 1"),
+      field(&Options::rotary_dim, "rotary_dim", IntegerRange{0, 1 << 30, 2},
+            "channels of a head that are rotated; 0: all of them")
+          .further("at most head_dim"),
+      field(&Options::span, "span", "which channels are rotated when not all are"),
+      field(&Options::precision, "precision",
+            "the true values, or what float32 frameworks compute"),
+      field(&Options::threads, "threads", IntegerRange{0, kMostThreads}, "0: default_threads()")
+          .of_request()};
+}
+
+template <>
+inline constexpr auto kFields<Rotary> = rotation_fields<Rotary>();
+
+template <>
+inline constexpr auto kFields<QueryScale> =
+    std::tuple{field(&QueryScale::attn_scale, "attn_scale", NumberRange{0, 1000},
+                     "how fast queries grow with the logarithm of the position; 0: not at all"),
+               field(&QueryScale::floor_scale, "floor_scale", at_least_number(1),
+                     "positions that share one step"),
+               field(&QueryScale::floor_offset, "floor_offset", IntegerRange{0, 1},
+                     "added to positions: 1 as Llama 4, 0 as Ministral 3")};
+
+// tau of a position, in float64 or step by step in float32.
+double query_scale_at(const QueryScale& scale, std::int64_t position, Precision precision);
+
+// The ids of a scheme that takes one a row.
+inline std::span<const std::int64_t> one_id_a_row(const descriptors::Parameters& given,
+                                                  const SchemeRequest& request) {
+  if (request.axes == 1) return request.positions;
+  throw Error(given.where("positions"),
+              "must be one id per row, got " + std::to_string(request.axes));
+}
+// The ids of a request, [rows, axes].
+inline View<const std::int64_t> ids_of(const SchemeRequest& request) {
+  return {request.positions.data(), {request.rows(), request.axes}};
+}
+
+}  // namespace sextant
