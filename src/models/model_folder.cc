@@ -2,7 +2,6 @@
 #include "sextant/models/model_folder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <system_error>
@@ -25,20 +24,26 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
-// The least numbers that the scheme learns: a row of a table for each position or step of a
-// parameter that its shape names.
-double least_of_scheme(const TransformerConfig& c) {
-  double rows = 0;
-  for (const SchemeWeight& weight : find_scheme(c.scheme).weights) {
-    if (weight.shape == "[rows, width]") return static_cast<double>(c.length * c.width);
-    for (const auto& [name, value] : c.scheme_parameters) {
-      if (weight.shape.find(name) == std::string_view::npos) continue;
-      std::int64_t size = 0;  // stays 0 for what is no whole number
-      std::from_chars(value.data(), value.data() + value.size(), size);
-      rows = std::max(rows, static_cast<double>(size));
+// The numbers that the scheme learns, at least.
+double numbers_of_scheme(const TransformerConfig& c) {
+  const Scheme& scheme = find_scheme(c.scheme);
+  if (scheme.weight_sizes == nullptr || scheme.kind == SchemeKind::rotated) return 0;
+  const std::int64_t ends[] = {0, c.length - 1};  // what sizes depend on, of all ids
+  SchemeRequest request;
+  request.width = c.width;
+  request.heads = c.heads;
+  request.head_dim = c.width / c.heads;
+  request.positions = ends;
+  request.parameters = c.scheme_parameters;
+  double numbers = 0;
+  for (const auto& [name, sizes] : scheme.weight_sizes(request)) {
+    double product = 1;
+    for (const std::int64_t size : sizes) {
+      product *= static_cast<double>(size == kAnySize ? c.length : size);
     }
+    numbers += product;
   }
-  return rows * static_cast<double>(std::min(c.heads, c.width / c.heads));
+  return numbers;
 }
 
 // A config of a few bytes may claim any size: before memory is asked for, the weights have to be
@@ -52,7 +57,7 @@ void check_size(const ModelFolder& folder) {
     layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
   }
   const double numbers = static_cast<double>(c.vocabulary) * width +
-                         layers * 2 * width * (width + hidden) + least_of_scheme(c);
+                         layers * 2 * width * (width + hidden) + numbers_of_scheme(c);
   constexpr double kLeastBytes = 2;  // of a number
   const std::string path = folder.path + "/model.safetensors";
   std::error_code problem;

@@ -22,7 +22,8 @@ inline constexpr auto kFields<InitialSeed> =
 
 namespace descriptors {
 
-// Of all weights of a scheme, set by name, one after the other. A size that may be any is 1.
+// Of all weights of a scheme, set by name, one after the other. A size that may be any is 1 unless
+// it is set.
 class InitialWeights {
  public:
   // Throws Error unless the request has 1 .. 2^20 heads.
@@ -36,6 +37,9 @@ class InitialWeights {
     }
   }
 
+  void resize(const std::string& name, const Shape& shape) {
+    values_.insert_or_assign(name, Tensor<double>(shape));
+  }
   void normal(const std::string& name, double deviation) {
     for (double& value : values_.at(name).span()) value = deviation * random_.normal();
   }

@@ -80,14 +80,20 @@ std::int64_t frequencies_of(const SchemeRequest& request, std::int64_t axes, boo
   return rest / (2 * axes);
 }
 
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  const bool learns = options_of(request).form == Form::gaussian;
+  return {{"frequencies",
+           {request.axes, learns ? frequencies_of(request, 1, false) : request.width / 2}}};
+}
+
 SchemeWeights initial_weights(const SchemeRequest& request) {
   const Fourier options = options_of(request);
+  const std::int64_t count = weight_sizes(request)["frequencies"][1];
   SchemeWeights weights;
   weights.emplace("frequencies",
                   options.form == Form::gaussian
-                      ? gaussian_frequencies(request.axes, frequencies_of(request, 1, false),
-                                             options.scale, options.seed)
-                      : Tensor<double>({request.axes, request.width / 2}));  // nothing is learned
+                      ? gaussian_frequencies(request.axes, count, options.scale, options.seed)
+                      : Tensor<double>({request.axes, count}));  // nothing is learned
   return weights;
 }
 
@@ -100,9 +106,7 @@ SchemeTable make(const SchemeRequest& request) {
       throw Error(given.where("input"),
                   "must be none for form gaussian, got " + std::string(name_of(options.input)));
     }
-    const Shape shape{request.axes, frequencies_of(request, 1, false)};
-    return fourier_features<double>(coordinates, given.weight("frequencies", shape),
-                                    options.layout);
+    return fourier_features<double>(coordinates, given.weight("frequencies"), options.layout);
   }
   const std::int64_t n = frequencies_of(request, request.axes, options.input != FourierInput::none);
   if (options.form == Form::bands) {
@@ -119,11 +123,10 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
   const Parameters given(kFourier, request);
   const auto options = given.options<Fourier>();
   if (options.form != Form::gaussian) return initial_weights(request);
-  const Shape shape{request.axes, frequencies_of(request, 1, false)};
   SchemeWeights result;
   result.emplace("frequencies",
-                 fourier_backward(coordinates_of(options, request),
-                                  given.weight("frequencies", shape), options.layout, gradient));
+                 fourier_backward(coordinates_of(options, request), given.weight("frequencies"),
+                                  options.layout, gradient));
   return result;
 }
 
@@ -139,6 +142,7 @@ constinit const Scheme kFourier = {
     .parameters = parameters_of<Fourier>,
     .make = make,
     .weights = kWeights,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
     .length_class = length_class,

@@ -60,7 +60,7 @@ const Tensor<double>& table_of(const Parameters& given, const SchemeRequest& req
                                           "] with at least one row, got " +
                                           table.shape().to_string());
   }
-  return given.weight("table", {rows, request.width});
+  return given.weight("table");
 }
 
 Learned options_of(const Parameters& given, const SchemeRequest& request) {
@@ -111,13 +111,17 @@ SchemeTable make(const SchemeRequest& request) {
   return out;
 }
 
+// How many rows there are is for the maker of the table to say.
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  return {{"table", {kAnySize, request.width}}};
+}
+
 // The file's table, or random numbers for the positions of the request.
 SchemeWeights initial_weights(const SchemeRequest& request) {
   const Parameters given(kLearned, request);
   const Learned options = options_of(given, request);
-  NumpyRandom random(given.options<InitialSeed>().seed);
-  SchemeWeights weights;
   if (options.file) {
+    SchemeWeights weights;
     const LearnedPositions learned = LearnedPositions::load(*options.file, options.offset);
     Tensor<double> table = Tensor<double>::uninitialized(learned.table().shape());
     std::copy_n(learned.table().data(), table.count(), table.data());
@@ -133,10 +137,10 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
                                           std::to_string(options.offset) + ", width " +
                                           std::to_string(request.width));
   }
-  Tensor<double> table = Tensor<double>::uninitialized({last + options.offset + 1, request.width});
-  for (double& value : table.span()) value = kInitialDeviation * random.normal();
-  weights.emplace("table", std::move(table));
-  return weights;
+  InitialWeights weights(kLearned, request);
+  weights.resize("table", {last + options.offset + 1, request.width});
+  weights.normal("table", kInitialDeviation);
+  return weights.take();
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
@@ -159,6 +163,7 @@ constinit const Scheme kLearned = {
     .parameters = parameters_of<Learned, InitialSeed>,
     .make = make,
     .weights = kWeights,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
 };
