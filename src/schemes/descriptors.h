@@ -46,10 +46,6 @@ class Parameters {
     });
     return begin;
   }
-  double number(std::string_view name) const;
-  std::int64_t integer(std::string_view name) const;
-  std::vector<double> numbers(std::string_view name) const;  // "1,1.5,2"
-  bool flag(std::string_view name) const;                    // "yes" or "no"
   // The request's weights, or the initial ones; throws Error unless they are those of the
   // descriptor. One of them, finite and of the sizes of the descriptor, or of this shape.
   const SchemeWeights& weights() const;

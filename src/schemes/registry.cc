@@ -9,7 +9,6 @@
 #include "core/quoted_text.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
@@ -66,31 +65,6 @@ const std::string& Parameters::text(std::string_view name) const {
   const auto known = values_.find(name);
   if (known == values_.end()) throw Error(where(name), "is not a parameter of this scheme");
   return known->second;
-}
-
-double Parameters::number(std::string_view name) const {
-  return parse_double(text(name), where(name));
-}
-
-std::int64_t Parameters::integer(std::string_view name) const {
-  return parse_int64(text(name), where(name));
-}
-
-std::vector<double> Parameters::numbers(std::string_view name) const {
-  std::vector<double> values;
-  std::string_view rest = text(name);
-  while (true) {
-    const auto comma = rest.find(',');
-    values.push_back(parse_double(rest.substr(0, comma), where(name)));
-    if (comma == std::string_view::npos) return values;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
-bool Parameters::flag(std::string_view name) const {
-  const std::string& value = text(name);
-  if (value == "yes" || value == "no") return value == "yes";
-  throw Error(where(name), "must be yes or no, got " + quoted_text(value));
 }
 
 const SchemeWeights& Parameters::weights() const {
