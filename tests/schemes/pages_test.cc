@@ -60,7 +60,8 @@ std::string allowed(const Option& option) {
 }
 
 constexpr std::string_view kHeader = "| name | default | range | meaning |\n|---|---|---|---|\n";
-constexpr std::string_view kCommon = "(rotary.md#parameters-common-to-rotations)";
+constexpr std::string_view kCommon =
+    "[common to rotations](rotary.md#parameters-common-to-rotations)";
 
 // The rows of a page's table; those that are as rotary's stand in its page alone.
 std::string rows(const Scheme& scheme, bool without_common) {
