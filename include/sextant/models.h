@@ -7,6 +7,7 @@
 #include "sextant/models/language_model.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/models/sampling.h"
+#include "sextant/models/text_stream.h"
 #include "sextant/models/transformer_config.h"
 #include "sextant/models/translate.h"
 #include "sextant/models/translator.h"
