@@ -114,6 +114,11 @@ struct Writer {
 
 std::string_view name_of(ModelKind kind) noexcept { return name(kind); }
 
+std::string described(ModelKind kind) {
+  if (kind == ModelKind::translator) return "a translator";
+  return "a " + std::string(name_of(kind)) + " language model";
+}
+
 ModelKind parse_model_kind(std::string_view name, std::string_view where) {
   return parse_name<ModelKind>(name, where);
 }

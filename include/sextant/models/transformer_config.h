@@ -17,6 +17,7 @@ enum class ModelKind {
   translator,  // encoder and decoder (Vaswani et al. 2017, 1706.03762)
 };
 std::string_view name_of(ModelKind kind) noexcept;
+std::string described(ModelKind kind);  // "a causal language model"
 ModelKind parse_model_kind(std::string_view name, std::string_view where);
 
 struct TransformerConfig {
