@@ -12,11 +12,11 @@ namespace {
 
 using Places = std::pair<std::int64_t, std::int64_t>;
 
-TEST(WordText, SentencesAreLowerCasedWords) {
+TEST(WordText, SentencesAreLowerCasedWordsAndMarks) {
   const WordText text = WordText::parse("The King came.\nHe went!", "text");
   ASSERT_EQ(text.sentences.size(), 2u);
-  EXPECT_EQ(text.sentences[0], (std::vector<std::string>{"the", "king", "came"}));
-  EXPECT_EQ(text.word_count(), 5);
+  EXPECT_EQ(text.sentences[0], (std::vector<std::string>{"the", "king", "came", "."}));
+  EXPECT_EQ(text.word_count(), 7);
 }
 
 TEST(WordText, PlacesAreOfTheFirstSentenceThatHasBothWords) {
@@ -34,7 +34,7 @@ TEST(WordText, AWordTwiceIsAtItsFirstTwoPlaces) {
 TEST(WordText, SaysWhatItDoesNotHave) {
   const WordText text = WordText::parse("One word.", "text");
   EXPECT_THROW(text.places("one", "two"), Error);
-  EXPECT_THROW(WordText::parse(" . ", "text"), Error);
+  EXPECT_THROW(WordText::parse(" \n ", "text"), Error);
   EXPECT_THROW(WordText::parse("\xff", "text"), Error);
 }
 
