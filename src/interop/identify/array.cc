@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/option_checks.h"
+#include "core/fields.h"
 #include "interop/identify/bias.h"
 #include "interop/identify/rotation.h"
 #include "sextant/core/error.h"
@@ -194,7 +194,7 @@ Identification name_block(View<const double> block, const Values& values, double
 }  // namespace
 
 Identification identify_array(View<const double> array, double unit_roundoff, int threads) {
-  check_threads("identify_array.threads", threads);
+  check_range(kThreads, "identify_array.threads", threads);
   if (!(unit_roundoff > 0 && unit_roundoff <= 0x1p-6)) {
     throw Error("identify_array.unit_roundoff",
                 "must be above 0 and at most 2^-6 (float64 has 2^-53, bfloat16 2^-8), got " +
