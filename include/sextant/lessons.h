@@ -5,3 +5,4 @@
 #include "sextant/lessons/order_lab.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/lessons/similarity.h"
+#include "sextant/lessons/word_text.h"

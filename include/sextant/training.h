@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/training/checkpoint.h"
+#include "sextant/training/evaluate.h"
 #include "sextant/training/metrics.h"
 #include "sextant/training/optimiser.h"
 #include "sextant/training/progress.h"
@@ -12,6 +13,9 @@
 #include "sextant/training/tasks/dates.h"
 #include "sextant/training/tasks/epochs.h"
 #include "sextant/training/tasks/language_task.h"
+#include "sextant/training/tasks/make_task.h"
 #include "sextant/training/tasks/subword_dropout.h"
+#include "sextant/training/tasks/text_data.h"
+#include "sextant/training/tasks/training_plan.h"
 #include "sextant/training/tasks/translation_task.h"
 #include "sextant/training/trainer.h"

@@ -7,6 +7,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/models/text_windows.h"
 
 namespace sextant {
 namespace {
@@ -35,53 +36,33 @@ void check(const LanguageModel<float>& model, std::span<const std::int64_t> toke
   }
 }
 
-// Windows are gathered and scored many at a time.
+// The mean over what the windows score, each token's log likelihood added by itself.
 class Scorer {
  public:
   Scorer(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
          const ScoringOptions& options)
-      : model_(model), tokens_(tokens), options_(options) {
-    clear();
-  }
+      : windows_(tokens, options.batch_tokens, [&model, this, &options](const TokenBatch& batch) {
+          memory_.reset();
+          Pass pass{.memory = memory_, .threads = options.threads};
+          const Tensor<double> likelihoods = model.log_likelihoods(batch, pass);
+          for (const double value : likelihoods.span()) sum_ += value;  // 0 for what is not scored
+        }) {}
 
-  // A window that predicts tokens [begin, end), of which those from `scored` on count.
   void add(std::int64_t begin, std::int64_t end, std::int64_t scored) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      batch_.tokens.push_back(tokens_[static_cast<std::size_t>(i - 1)]);
-      batch_.targets.push_back(i < scored ? -1 : tokens_[static_cast<std::size_t>(i)]);
-    }
+    windows_.add(begin, end, scored);
     count_ += end - scored;
-    const auto size = static_cast<std::int64_t>(batch_.tokens.size());
-    batch_.segments.push_back(size);
-    if (size + (end - begin) > options_.batch_tokens) flush();
   }
 
   LengthScore finish() {
-    flush();
+    windows_.finish();
     const double loss = -sum_ / static_cast<double>(count_), perplexity = std::exp(loss);
     if (std::isfinite(perplexity)) return {perplexity, ""};
     return {std::nullopt, "the loss per token is " + shortest(loss)};
   }
 
  private:
-  void clear() {
-    batch_ = {};
-    batch_.segments.push_back(0);
-  }
-  void flush() {
-    if (batch_.tokens.empty()) return;
-    memory_.reset();
-    Pass pass{.memory = memory_, .threads = options_.threads};
-    const Tensor<double> likelihoods = model_.log_likelihoods(batch_, pass);
-    for (const double value : likelihoods.span()) sum_ += value;  // 0 for what is not scored
-    clear();
-  }
-
-  LanguageModel<float>& model_;
-  std::span<const std::int64_t> tokens_;
-  ScoringOptions options_;
   Workspace memory_;
-  TokenBatch batch_;
+  WindowBatches windows_;
   double sum_ = 0;
   std::int64_t count_ = 0;
 };

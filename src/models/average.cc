@@ -1,7 +1,15 @@
 // The mean of models' weights.
 #include "sextant/models/average.h"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "models/checksums.h"
@@ -9,6 +17,8 @@
 
 namespace sextant {
 namespace {
+
+namespace fs = std::filesystem;
 
 template <class Model>
 void save_mean(std::span<const ModelFolder> models, Model (*load)(const ModelFolder&),
@@ -38,9 +48,36 @@ void save_mean(std::span<const ModelFolder> models, Model (*load)(const ModelFol
   write_checksums(folder);
 }
 
-}  // namespace
+constexpr std::string_view kPartial = ".partial-";
 
-void save_average(std::span<const ModelFolder> models, const std::string& folder) {
+// Whether `name` is "NAME.partial-PID" of a process that is no more, or of this one.
+bool is_left_over(const std::string& name, const std::string& start) {
+  constexpr std::size_t kMostDigits = 9;
+  if (!name.starts_with(start)) return false;
+  const std::string digits = name.substr(start.size());
+  if (digits.empty() || digits.size() > kMostDigits ||
+      !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
+    return false;
+  }
+  const auto process = static_cast<pid_t>(std::stol(digits));
+  return process == ::getpid() || (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH);
+}
+
+// What was begun for `folder` and killed.
+void remove_left_overs(const fs::path& folder) {
+  const std::string start = folder.filename().string() + std::string(kPartial);
+  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
+  std::vector<fs::path> found;
+  std::error_code problem;
+  fs::directory_iterator entry(parent, problem);
+  for (; !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
+    if (is_left_over(entry->path().filename().string(), start)) found.push_back(entry->path());
+  }
+  for (const fs::path& left : found) fs::remove_all(left, problem);
+}
+
+// Throws as save_average().
+void check_alike(std::span<const ModelFolder> models) {
   if (models.size() < 2) {
     throw Error("average.models", "must be two or more, got " + std::to_string(models.size()));
   }
@@ -53,8 +90,35 @@ void save_average(std::span<const ModelFolder> models, const std::string& folder
       throw Error(model.path, "must have the tokenizer of " + first.path + ", got another one");
     }
   }
-  if (first.config.kind == ModelKind::translator) return save_mean(models, load_translator, folder);
-  save_mean(models, load_language_model, folder);
+}
+
+}  // namespace
+
+void save_average(std::span<const ModelFolder> models, const std::string& path) {
+  fs::path folder = fs::path(path).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // "runs/both/"
+  std::error_code problem;
+  if (fs::exists(folder, problem)) {
+    throw Error(folder.string(), "must be a folder that does not exist yet");
+  }
+  // Beside it first, under a name of this process: a folder of its own name is a whole model.
+  remove_left_overs(folder);
+  check_alike(models);
+  const std::string beside = folder.string() + std::string(kPartial) + std::to_string(::getpid());
+  fs::create_directories(beside, problem);
+  if (problem) throw Error(beside, "cannot be made: " + problem.message());
+  try {
+    if (models.front().config.kind == ModelKind::translator) {
+      save_mean(models, load_translator, beside);
+    } else {
+      save_mean(models, load_language_model, beside);
+    }
+    fs::rename(beside, folder, problem);
+    if (problem) throw Error(folder.string(), "cannot be made: " + problem.message());
+  } catch (...) {
+    fs::remove_all(beside, problem);
+    throw;
+  }
 }
 
 }  // namespace sextant

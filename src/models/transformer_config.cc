@@ -112,6 +112,11 @@ std::string_view name_of(ModelKind kind) noexcept {
   return enum_name(kind, {"causal", "masked", "translator"});
 }
 
+std::string described(ModelKind kind) {
+  if (kind == ModelKind::translator) return "a translator";
+  return "a " + std::string(name_of(kind)) + " language model";
+}
+
 void check_config(const TransformerConfig& c) {
   check_size("vocabulary", c.vocabulary, 1, std::int64_t{1} << 24);
   check_size("width", c.width, 1, 1 << 16);

@@ -95,20 +95,13 @@ const SchemeWeights& Parameters::weights() const {
 }
 
 const Tensor<double>& Parameters::weight(std::string_view name) const {
-  if (sizes_.empty()) sizes_ = scheme_.weight_sizes(request_);
-  const auto known = sizes_.find(name);
-  if (known == sizes_.end()) throw Error(where(name), "is not a weight of this scheme");
-  return weight_of(name, known->second);
-}
-
-const Tensor<double>& Parameters::weight(std::string_view name, const Shape& shape) const {
-  return weight_of(name, {shape.begin(), shape.end()});
-}
-
-const Tensor<double>& Parameters::weight_of(std::string_view name,
-                                            std::span<const std::int64_t> sizes) const {
+  if (sizes_.empty() && scheme_.weight_sizes != nullptr) sizes_ = scheme_.weight_sizes(request_);
   const auto known = weights().find(std::string(name));
-  if (known == weights().end()) throw Error(where(name), "is not a weight of this scheme");
+  const auto wanted_sizes = sizes_.find(name);
+  if (known == weights().end() || wanted_sizes == sizes_.end()) {
+    throw Error(where(name), "is not a weight of this scheme");
+  }
+  const std::vector<std::int64_t>& sizes = wanted_sizes->second;
   const Shape& found = known->second.shape();
   const auto fits = [](std::int64_t size, std::int64_t wanted) {
     return wanted == kAnySize || size == wanted;

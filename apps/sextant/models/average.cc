@@ -1,10 +1,4 @@
 // `sextant average`: one model from several.
-#include <signal.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,58 +16,10 @@ struct Average {
   std::string folder;
 };
 
-namespace fs = std::filesystem;
-
-constexpr std::string_view kPartial = ".partial-";
-
-// Whether `name` is "NAME.partial-PID" of a process that is no more, or of this one.
-bool is_left_over(const std::string& name, const std::string& start) {
-  constexpr std::size_t kMostDigits = 9;
-  if (!name.starts_with(start)) return false;
-  const std::string digits = name.substr(start.size());
-  if (digits.empty() || digits.size() > kMostDigits ||
-      !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
-    return false;
-  }
-  const auto process = static_cast<pid_t>(std::stol(digits));
-  return process == ::getpid() || (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH);
-}
-
-// What was begun for `folder` and killed.
-void remove_left_overs(const fs::path& folder) {
-  const std::string start = folder.filename().string() + std::string(kPartial);
-  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
-  std::vector<fs::path> found;
-  std::error_code problem;
-  fs::directory_iterator entry(parent, problem);
-  for (; !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
-    if (is_left_over(entry->path().filename().string(), start)) found.push_back(entry->path());
-  }
-  for (const fs::path& left : found) fs::remove_all(left, problem);
-}
-
 void run(const Average& average) {
   std::vector<ModelFolder> models;
   for (const std::string& folder : average.models) models.push_back(open_model_folder(folder));
-  fs::path folder = fs::path(average.folder).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();  // "runs/both/"
-  std::error_code problem;
-  if (fs::exists(folder, problem)) {
-    throw Error(folder.string(), "must be a folder that does not exist yet");
-  }
-  // Beside it first, under a name of this process: a folder of its own name is a whole model.
-  remove_left_overs(folder);
-  const std::string beside = folder.string() + std::string(kPartial) + std::to_string(::getpid());
-  fs::create_directories(beside, problem);
-  if (problem) throw Error(beside, "cannot be made: " + problem.message());
-  try {
-    save_average(models, beside);
-    fs::rename(beside, folder, problem);
-    if (problem) throw Error(folder.string(), "cannot be made: " + problem.message());
-  } catch (...) {
-    fs::remove_all(beside, problem);
-    throw;
-  }
+  save_average(models, average.folder);
   note("wrote " + average.folder + ", the mean of " + std::to_string(models.size()) + " models");
 }
 

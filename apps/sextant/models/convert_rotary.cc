@@ -4,15 +4,11 @@
 #include <set>
 
 #include "commands.h"
-#include "models/rotary_tensors.h"
-#include "sextant/core/error.h"
-#include "sextant/core/safetensors.h"
+#include "sextant/interop/convert_checkpoint.h"
 #include "streams/console.h"
 
 namespace sextant::app {
 namespace {
-
-constexpr const char* kMark = "rotary_layout";
 
 struct Convert {
   std::string input, output, config, to, names;
@@ -20,22 +16,6 @@ struct Convert {
 
 RotaryLayout layout_of(const std::string& name) {
   return name == "half_split" ? RotaryLayout::half_split : RotaryLayout::interleaved;
-}
-
-void check_mark(const Convert& convert, const SafetensorsFile& file) {
-  const auto mark = file.metadata.find(kMark);
-  if (mark == file.metadata.end()) return;
-  if (mark->second == convert.to) {
-    throw Error(convert.input, "is " + convert.to +
-                                   " already, as its metadata says (rotary_layout): converting it "
-                                   "again would make it wrong");
-  }
-  if (mark->second != "half_split" && mark->second != "interleaved") {
-    throw Error(convert.input,
-                "must have half_split or interleaved as rotary_layout in its "
-                "metadata, got " +
-                    quoted_name(mark->second));
-  }
 }
 
 std::string plural(std::size_t count, const std::string& word) {
@@ -57,53 +37,29 @@ std::string ranges(const std::set<std::int64_t>& numbers) {
 
 void run(const Convert& convert) {
   const ModelConfig config = load_model_config(convert.config);
-  const auto names = parse_module_names(convert.names, "convert-rotary.names");
-  std::set<std::int64_t> rotating;
-  for (std::size_t i = 0; i < config.layers.size(); ++i) {
-    if (rotates(config.layers[i])) rotating.insert(static_cast<std::int64_t>(i));
-  }
-  if (rotating.empty()) {
-    throw Error(convert.config, "must be of a model that rotates, got the model type " +
-                                    quoted_name(config.model_type) + ", in which no layer does");
-  }
   SafetensorsFile file = load_safetensors(convert.input);
-  check_mark(convert, file);
-  const bool marked = file.metadata.contains(kMark);
-
-  std::string text;
-  std::set<std::int64_t> done;
-  std::size_t changed = 0;
-  for (auto& [name, array] : file.tensors) {
-    const auto tensor = rotary_tensor(name, config, names, convert.input);
-    if (!tensor) continue;
-    convert_tensor(*tensor, name, array, layer_positions(config, tensor->layer),
-                   layout_of(convert.to), convert.input);
-    text += name + " " + array.shape.to_string() + "\n";
-    done.insert(tensor->layer);
-    ++changed;
-  }
-  if (changed == 0) {
-    throw Error(convert.input,
-                "must have projections of q or k of a layer that rotates, got none with a known "
-                "name (give theirs with --names)");
-  }
-  file.metadata[kMark] = convert.to;
+  const RotaryLayout to = layout_of(convert.to);
+  const ConvertedCheckpoint done =
+      convert_checkpoint(file, config,
+                         {.to = to,
+                          .names = parse_module_names(convert.names, "convert-rotary.names"),
+                          .checkpoint = convert.input,
+                          .config = convert.config});
   save_safetensors(convert.output, file.tensors, file.metadata);
 
-  text += "to " + convert.to + ": " + plural(changed, "tensor") + " of the layers " + ranges(done) +
-          "; " + plural(file.tensors.size() - changed, "tensor") + " copied\n";
-  std::set<std::int64_t> missing;
-  for (const std::int64_t layer : rotating) {
-    if (!done.contains(layer)) missing.insert(layer);
+  std::string text;
+  for (const std::string& name : done.tensors) {
+    text += name + " " + file.tensors.at(name).shape.to_string() + "\n";
   }
-  if (!missing.empty()) text += "not in this file: layers " + ranges(missing) + "\n";
-  if (!marked) {
-    const bool to_half = convert.to == "half_split";
+  text += "to " + convert.to + ": " + plural(done.tensors.size(), "tensor") + " of the layers " +
+          ranges(done.layers) + "; " + plural(file.tensors.size() - done.tensors.size(), "tensor") +
+          " copied\n";
+  if (!done.missing.empty()) text += "not in this file: layers " + ranges(done.missing) + "\n";
+  if (!done.marked) {
     text += "the file does not say its layout and was assumed to be " +
-            std::string(to_half ? "interleaved" : "half_split") + "\n";
-    const std::string& usual = layer_positions(config, *rotating.begin()).parameters.at("layout");
-    if (usual == convert.to) {
-      note("models of the type " + config.model_type + " are usually " + usual +
+            std::string(to == RotaryLayout::half_split ? "interleaved" : "half_split") + "\n";
+    if (done.usual == to) {
+      note("models of the type " + config.model_type + " are usually " + convert.to +
            ": make sure that this file was not");
     }
   }

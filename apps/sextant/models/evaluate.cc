@@ -3,9 +3,8 @@
 
 #include "commands.h"
 #include "models/evaluate_command.h"
-#include "models/translate_lines.h"
 #include "options/options.h"
-#include "sextant/core/error.h"
+#include "sextant/models/text_windows.h"
 
 namespace sextant::app {
 
@@ -49,9 +48,8 @@ void add_evaluate(CLI::App& program, Job& job) {
       "  sextant evaluate --model runs/letters --text test.txt --length 256 --stride 32");
   command.callback([evaluate, pairs, text, &job] {
     if (pairs->count() + text->count() == 0) throw CLI::RequiredError("--pairs or --text");
-    if (evaluate->length > 0 && evaluate->stride > evaluate->length) {
-      throw Error("evaluate.stride", "must be 1 .. " + std::to_string(evaluate->length) +
-                                         ", the length, got " + std::to_string(evaluate->stride));
+    if (evaluate->length > 0 && evaluate->stride > 0) {
+      check_stride(evaluate->length, evaluate->stride);
     }
     const bool is_text = text->count() > 0;
     job = [evaluate, is_text] { is_text ? evaluate_text(*evaluate) : evaluate_pairs(*evaluate); };

@@ -6,38 +6,22 @@
 #include "models/extrapolate_options.h"
 #include "models/extrapolate_report.h"
 #include "models/train_watch.h"
-#include "sextant/core/error.h"
-#include "sextant/text/pairs.h"
 #include "sextant/training/progress.h"
+#include "sextant/training/tasks/text_data.h"
 #include "streams/console.h"
-#include "streams/text_data.h"
 
 namespace sextant::app {
 namespace {
 
 constexpr std::int64_t kSmallVocabulary = 2000;
 
-struct Data {
-  Tokenizer tokenizer;
-  std::vector<std::int64_t> tokens, held_out;
-};
-
-Data read_data(const ExtrapolateOptions& options) {
+LanguageText read_data(const ExtrapolateOptions& options) {
   const Progress reading("reading the text ...");
-  std::vector<std::string> learned, held_out;
-  for (const std::string& path : options.texts) {
-    const std::string text = load_texts(path, TextUnit::file).front();
-    const std::size_t split = split_of(text, options.held_out);
-    learned.push_back(text.substr(0, split));
-    held_out.push_back(text.substr(split));
+  TokenizerTraining tokenizer = options.tokenizer;
+  if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
+    tokenizer.vocabulary_size = kSmallVocabulary;
   }
-  TokenizerTraining training = options.tokenizer;
-  if (training.kind == TokenizerKind::subword && training.vocabulary_size == 0) {
-    training.vocabulary_size = kSmallVocabulary;
-  }
-  Tokenizer tokenizer = Tokenizer::train(learned, training);
-  auto tokens = encode_all(tokenizer, learned), scored = encode_all(tokenizer, held_out);
-  return {std::move(tokenizer), std::move(tokens), std::move(scored)};
+  return load_language_data(options.texts, {.held_out = options.held_out, .tokenizer = tokenizer});
 }
 
 // "rotary (4 of 7): step 120/800 ...": a line that is rewritten on a terminal, else one now and
@@ -89,7 +73,7 @@ void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable&
 }
 
 void run(ExtrapolateOptions& options) {
-  const Data data = read_data(options);
+  const LanguageText data = read_data(options);
   options.run.model.seed = static_cast<std::uint32_t>(options.run.data.seed);
   options.run.should_stop = [] { return StopSignals::caught() != 0; };
   note(grouped(static_cast<std::int64_t>(data.tokens.size())) + " tokens to train on, " +

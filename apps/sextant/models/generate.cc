@@ -8,9 +8,9 @@
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/models/text_stream.h"
 #include "sextant/text/segment.h"
 #include "streams/console.h"
-#include "streams/text_stream.h"
 
 namespace sextant::app {
 namespace {

@@ -9,18 +9,6 @@
 
 namespace sextant::app {
 
-std::string described(ModelKind kind) {
-  switch (kind) {
-    case ModelKind::causal:
-      return "a causal language model";
-    case ModelKind::masked:
-      return "a masked language model";
-    case ModelKind::translator:
-      break;
-  }
-  return "a translator";
-}
-
 CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   where_ = command.get_name() + ".model";
   add_threads(command, threads);
@@ -52,6 +40,21 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
                 "must be " + allowed + ", got " + described(kind) + " in " + all.back().path);
   }
   return all;
+}
+
+void add_search(CLI::App& command, BeamSearch& search) {
+  constexpr std::int64_t kMostBeams = 4096;
+  add_integer(command, "--beam", search.beams, 1, kMostBeams,
+              "number of hypotheses; 1: greedy (default 4)");
+  const std::string where = command.get_name() + ".length-penalty";
+  command
+      .add_option_function<std::string>(
+          "--length-penalty",
+          [&search, where](const std::string& text) {
+            search.length_penalty = parse_finite(text, where, 0);
+          },
+          "0: none; larger: longer translations (default 1)")
+      ->type_name("X");
 }
 
 }  // namespace sextant::app

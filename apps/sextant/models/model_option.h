@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/models/beam_search.h"
 #include "sextant/models/model_folder.h"
 
 namespace sextant::app {
@@ -25,7 +26,7 @@ struct ModelOption {
   std::string where_;  // "generate.model"
 };
 
-// "a causal language model".
-std::string described(ModelKind kind);
+// --beam and --length-penalty.
+void add_search(CLI::App& command, BeamSearch& search);
 
 }  // namespace sextant::app

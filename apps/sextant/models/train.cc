@@ -7,18 +7,26 @@
 #include "models/train_report.h"
 #include "models/train_watch.h"
 #include "sextant/core/files.h"
+#include "sextant/training/tasks/dates.h"
+#include "sextant/training/tasks/make_task.h"
 
 namespace sextant::app {
 namespace {
 
-TrainReport report_of(const TrainOptions& options, const TrainPlan& plan, const TrainTask& made,
-                      const TrainingResult& result) {
+std::string data_of(const PlannedTask& made) {
+  const auto count = [](std::size_t size) { return grouped(static_cast<std::int64_t>(size)); };
+  return count(made.learned) + " " + made.unit + " to learn from, " + count(made.held_out) +
+         " held out";
+}
+
+TrainReport report_of(const TrainOptions& options, const TrainingPlan& plan,
+                      const PlannedTask& made, const TrainingResult& result) {
   TrainReport report;
   report.folder = options.folder;
   report.kind = plan.settings.kind;
   report.model = plan.settings.model;
   report.tokenizer = plan.settings.tokenizer.kind;
-  report.data = made.data;
+  report.data = data_of(made);
   report.parameters = made.parameters;
   report.result = result;
   if (result.step == 0) return report;
@@ -33,8 +41,8 @@ TrainReport report_of(const TrainOptions& options, const TrainPlan& plan, const 
 }
 
 void run(const TrainOptions& options, const CLI::App& command) {
-  TrainPlan plan = options.plan(command);
-  TrainTask made;
+  TrainingPlan plan = options.plan(command);
+  PlannedTask made;
   {
     const Progress reading("reading the data ...");
     made = make_task(plan, options.resume ? options.folder : "");
@@ -43,7 +51,7 @@ void run(const TrainOptions& options, const CLI::App& command) {
   trainer.folder = options.folder;
   if (!options.resume) trainer.settings = format_settings(plan);
   trainer.should_stop = [] { return StopSignals::caught() != 0; };
-  note(plan.settings.kind + ": " + made.data + "; " + std::to_string(made.parameters) +
+  note(plan.settings.kind + ": " + data_of(made) + "; " + std::to_string(made.parameters) +
        " parameters; " + std::to_string(made.steps_per_epoch) + " steps see all of it once");
 
   TrainingResult result;
@@ -57,7 +65,7 @@ void run(const TrainOptions& options, const CLI::App& command) {
   TrainReport report = report_of(options, plan, made, result);
   if (plan.settings.kind == "dates" && signal == 0) {
     const Progress checking("checking on held-out dates ...");
-    report.exact = check_dates(options.folder, trainer.seed, trainer.threads);
+    report.exact = exact_match(options.folder, date_data(trainer.seed).check, trainer.threads);
   }
   try {
     print(options.json ? to_text(report_as_json(report)) + "\n" : text_of(report));

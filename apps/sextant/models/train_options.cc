@@ -2,8 +2,6 @@
 #include "models/train_options.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <type_traits>
 
 #include "options/options.h"
@@ -20,7 +18,7 @@ struct TrainOptionAdder {
   std::string group;
   std::string kinds = {};  // the tasks that have these options; empty: all
 
-  using Reader = std::function<std::function<void(TrainPlan&)>(const std::string&)>;
+  using Reader = std::function<std::function<void(TrainingPlan&)>(const std::string&)>;
   void add(const std::string& name, const std::string& type, const std::string& meaning,
            const Reader& reader) const {
     to.kinds_[name] = kinds;
@@ -40,7 +38,7 @@ struct TrainOptionAdder {
                const std::string& meaning) const {
     add(name, "N", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
       const std::int64_t value = parse_integer(text, where, least, most);
-      return [field, value](TrainPlan& plan) {
+      return [field, value](TrainingPlan& plan) {
         field(plan) = static_cast<std::remove_reference_t<decltype(field(plan))>>(value);
       };
     });
@@ -55,7 +53,7 @@ struct TrainOptionAdder {
       if (!(value < below)) {
         throw Error(where, "must be below " + shortest(below) + ", got " + text);
       }
-      return [field, value](TrainPlan& plan) { field(plan) = value; };
+      return [field, value](TrainingPlan& plan) { field(plan) = value; };
     });
   }
 
@@ -63,7 +61,7 @@ struct TrainOptionAdder {
   void word(const std::string& name, Parse parse, Field field, const std::string& meaning) const {
     add(name, "NAME", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
       const auto value = parse(text, where);
-      return [field, value](TrainPlan& plan) { field(plan) = value; };
+      return [field, value](TrainingPlan& plan) { field(plan) = value; };
     });
   }
 
@@ -75,7 +73,7 @@ struct TrainOptionAdder {
             name,
             [options = &to, field, value](std::int64_t) {
               options->given_.emplace_back(
-                  [field, value](TrainPlan& plan) { field(plan) = value; });
+                  [field, value](TrainingPlan& plan) { field(plan) = value; });
             },
             meaning)
         ->group(group);
@@ -87,11 +85,10 @@ namespace {
 constexpr double kAnyNumber = 1e300;
 constexpr const char* kPairTasks = "translate dates";
 constexpr const char* kTextTasks = "lm mlm";
-constexpr std::int64_t kSubwords = 4000, kPairSubwords = 12000;
 
-// Makes "[&](TrainPlan& p) -> T& { return p.settings.model.width; }" short.
+// Makes "[&](TrainingPlan& p) -> T& { return p.settings.model.width; }" short.
 #define SEXTANT_FIELD(name) \
-  [](TrainPlan & plan) -> auto& { return plan.name; }
+  [](TrainingPlan & plan) -> auto& { return plan.name; }
 
 constexpr const char* kModel = "The model";
 
@@ -210,29 +207,6 @@ std::string why_it_cannot_learn(const Scheme& scheme) {
   return scheme.name == "forgetting" ? "must be one whose weights do not depend on the tokens" : "";
 }
 
-DataFile data_file(const std::string& path) {
-  std::error_code problem;
-  const auto whole = std::filesystem::absolute(path, problem);
-  if (problem) throw Error(path, "cannot be found: " + problem.message());
-  return {whole.lexically_normal().string()};
-}
-
-// What follows the warm-up depends on whether the number of steps is known.
-void complete_schedule(TrainerOptions& trainer, bool decay_given, bool warmup_given) {
-  Schedule& schedule = trainer.schedule;
-  const bool counted = trainer.steps > 0;
-  if (!decay_given) schedule.decay = counted ? Decay::cosine : Decay::inverse_square_root;
-  if (!warmup_given && counted) {
-    schedule.warmup = std::max<std::int64_t>(1, std::min(schedule.warmup, trainer.steps / 10));
-    if (trainer.steps == 1) schedule.warmup = 0;
-  }
-  if (schedule.decay != Decay::cosine) return;
-  if (!counted)
-    throw Error("train.decay", "must not be cosine without --steps, which say where it ends");
-  schedule.steps = trainer.steps;
-  schedule.floor = schedule.peak / 20;
-}
-
 bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -274,18 +248,18 @@ void TrainOptions::add_to(CLI::App& command) {
             {"--from", "lm mlm translate"}};
   const TrainOptionAdder pairs{command, *this, kData, "translate"};
   pairs.flag(
-      "--reverse", true, [](TrainPlan & plan) -> auto& { return plan.settings.reverse; },
+      "--reverse", true, [](TrainingPlan & plan) -> auto& { return plan.settings.reverse; },
       "translate from the second column to the first");
   pairs.word(
       "--augment", parse_augmentation,
-      [](TrainPlan & plan) -> auto& { return plan.settings.augment; },
+      [](TrainingPlan & plan) -> auto& { return plan.settings.augment; },
       "translate, if both sides are the same language: more pairs, by one or more of turn (both "
       "directions), shuffle (each target with its own words in a disturbed order), replace (words "
       "that both sides share are replaced) and join (each pair with the next), separated by "
       "commas");
   pairs.real(
       "--subword-dropout", 0, 1, false,
-      [](TrainPlan & plan) -> auto& { return plan.settings.subword_dropout; },
+      [](TrainingPlan & plan) -> auto& { return plan.settings.subword_dropout; },
       "translate: fraction of the sub-words that are split into smaller ones, different in each "
       "epoch (default 0)");
   add_data_options(command, *this);
@@ -300,8 +274,7 @@ void TrainOptions::add_to(CLI::App& command) {
 
 void TrainOptions::check(const CLI::App& command) const {
   const auto given = [&command](const char* name) { return command.count(name) > 0; };
-  if (!kind.empty() &&
-      std::find(std::begin(kTrainKinds), std::end(kTrainKinds), kind) == std::end(kTrainKinds)) {
+  if (!kind.empty() && !is_training_kind(kind)) {
     throw CLI::ValidationError("KIND",
                                "must be one of lm, mlm, translate, dates, got '" + kind + "'");
   }
@@ -343,9 +316,9 @@ void TrainOptions::check(const CLI::App& command) const {
   choice_.check();
 }
 
-TrainPlan TrainOptions::plan(const CLI::App& command) const {
+TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (resume) {
-    TrainPlan plan = read_plan(folder);
+    TrainingPlan plan = read_plan(folder);
     if (!kind.empty() && kind != plan.settings.kind) {
       throw Error("train.kind",
                   "must be " + plan.settings.kind + " as in " + folder + ", got " + kind);
@@ -353,29 +326,17 @@ TrainPlan TrainOptions::plan(const CLI::App& command) const {
     for (const auto& change : given_) change(plan);
     return plan;
   }
-  TrainPlan plan = default_plan(kind);
+  TrainingPlan plan = default_plan(kind);
   for (const auto& change : given_) change(plan);
-  TrainSettings& settings = plan.settings;
+  TrainingSettings& settings = plan.settings;
   for (const std::string& path : texts_) settings.files.push_back(data_file(path));
   if (!pairs_.empty()) settings.files.push_back(data_file(pairs_));
   if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
   if (!from_.empty()) settings.from.push_back(data_file(from_));
-  TokenizerTraining& tokenizer = settings.tokenizer;
-  if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
-    tokenizer.vocabulary_size = kind == "translate" ? kPairSubwords : kSubwords;
-  }
-  TransformerConfig& model = settings.model;
-  model.scheme = choice_.scheme;
-  model.scheme_parameters = choice_.parameters;
-  // Where training starts: a matter of the run, not of the model.
-  const auto table = model.scheme_parameters.extract("file");
-  if (!table.empty() && table.mapped() != "none") {
-    settings.table.push_back(data_file(table.mapped()));
-  }
-  model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
-  // A translation may be longer than its source; a language model knows what it was trained on.
-  model.length = settings.is_pairs() ? 2 * settings.length + 16 : settings.length;
-  complete_schedule(plan.trainer, command.count("--decay") > 0, command.count("--warmup") > 0);
+  settings.model.scheme = choice_.scheme;
+  settings.model.scheme_parameters = choice_.parameters;
+  complete_plan(plan,
+                {.decay = command.count("--decay") > 0, .warmup = command.count("--warmup") > 0});
   return plan;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "models/train_settings.h"
 #include "options/scheme_choice.h"
+#include "sextant/training/tasks/training_plan.h"
 
 namespace sextant::app {
 
@@ -22,14 +22,14 @@ struct TrainOptions {
   // Throws Error for options that the task would ignore, and CLI::RequiredError for missing ones.
   void check(const CLI::App& command) const;
   // The defaults of the task, or what run.json says with --resume, changed by what was given.
-  TrainPlan plan(const CLI::App& command) const;
+  TrainingPlan plan(const CLI::App& command) const;
 
  private:
   friend struct TrainOptionAdder;
   std::vector<std::string> texts_;
   std::string pairs_, valid_, from_;
   SchemeChoice choice_;
-  std::vector<std::function<void(TrainPlan&)>> given_;
+  std::vector<std::function<void(TrainingPlan&)>> given_;
   std::map<std::string, std::string> kinds_;  // "--pointer" -> "translate dates"
 };
 

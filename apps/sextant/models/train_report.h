@@ -3,9 +3,8 @@
 
 #include <optional>
 
-#include "models/train_dates.h"
-#include "models/train_settings.h"
-#include "models/train_task.h"
+#include "sextant/training/evaluate.h"
+#include "sextant/training/tasks/make_task.h"
 #include "streams/console.h"
 
 namespace sextant::app {

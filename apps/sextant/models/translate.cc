@@ -3,11 +3,11 @@
 
 #include "commands.h"
 #include "models/model_option.h"
-#include "models/translate_lines.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
+#include "sextant/models/translate_lines.h"
 #include "streams/console.h"
 #include "streams/line_source.h"
 
@@ -33,7 +33,7 @@ LineSource lines_of(const TextInput& text) {
 }
 
 std::string json_of(const std::string& line, const std::vector<Hypothesis>& found,
-                    Translators& models, int threads) {
+                    LineTranslator& models, int threads) {
   Json json{{"source", line}, {"translations", Json::array()}};
   for (const Hypothesis& hypothesis : found) {
     json["translations"].push_back({{"text", models.text(line, hypothesis, threads)},
@@ -47,7 +47,7 @@ std::string json_of(const std::string& line, const std::vector<Hypothesis>& foun
 // The translation, or with --n-best a line for each: the number of the source's line, the score,
 // the text. A line of a text stays one line.
 std::string text_of(const Translate& command, std::int64_t number, const std::string& source,
-                    const std::vector<Hypothesis>& found, Translators& models) {
+                    const std::vector<Hypothesis>& found, LineTranslator& models) {
   std::string text;
   for (const Hypothesis& hypothesis : found) {
     std::string line = models.text(source, hypothesis, command.model.threads);
@@ -63,7 +63,7 @@ std::string text_of(const Translate& command, std::int64_t number, const std::st
 
 void run(const Translate& command) {
   LineSource source = lines_of(command.text);
-  Translators models(command.model);
+  LineTranslator models(command.model.open_all({ModelKind::translator}));
   Translation options = command.options;
   options.threads = command.model.threads;
   const std::string where = command.text.is_stdin()     ? "stdin"
@@ -76,7 +76,7 @@ void run(const Translate& command) {
     std::vector<std::vector<std::int64_t>> tokens;
     for (const std::string& line : lines) {
       const auto at = number + static_cast<std::int64_t>(tokens.size()) + 1;
-      tokens.push_back(line_tokens(models.tokenizer(), line, where + ":" + std::to_string(at)));
+      tokens.push_back(models.tokens(line, where + ":" + std::to_string(at)));
     }
     const auto found = models.translate(tokens, options);
     std::string shown;

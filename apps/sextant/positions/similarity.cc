@@ -9,10 +9,10 @@
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
 #include "sextant/lessons/similarity.h"
+#include "sextant/lessons/word_text.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/text/segment.h"
 #include "streams/table_output.h"
-#include "streams/word_text.h"
 
 namespace sextant::app {
 namespace {

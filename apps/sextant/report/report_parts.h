@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "sextant/lessons/word_text.h"
 #include "sextant/pictures/page.h"
 #include "streams/console.h"
-#include "streams/word_text.h"
 
 namespace sextant::app {
 

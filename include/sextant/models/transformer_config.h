@@ -17,6 +17,7 @@ enum class ModelKind {
   translator,  // encoder and decoder (Vaswani et al. 2017, 1706.03762)
 };
 std::string_view name_of(ModelKind kind) noexcept;
+std::string described(ModelKind kind);  // "a causal language model"
 
 struct TransformerConfig {
   ModelKind kind = ModelKind::causal;

@@ -55,6 +55,10 @@ LanguageTask::LanguageTask(TransformerConfig config, Tokenizer tokenizer,
           std::max<std::int64_t>(1, static_cast<std::int64_t>(tokens_.size()) / data_.length - 1),
           data_.seed) {}
 
+LanguageTask::LanguageTask(LanguageText text, TransformerConfig config, const LanguageData& data)
+    : LanguageTask(std::move(config), std::move(text.tokenizer), std::move(text.tokens),
+                   std::move(text.held_out), data) {}
+
 std::int64_t LanguageTask::steps_per_epoch() const noexcept {
   return std::max<std::int64_t>(1, epochs_.count() / data_.sequences);
 }

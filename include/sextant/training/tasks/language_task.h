@@ -10,6 +10,7 @@
 #include "sextant/text/tokenizer.h"
 #include "sextant/training/task.h"
 #include "sextant/training/tasks/epochs.h"
+#include "sextant/training/tasks/text_data.h"
 
 namespace sextant {
 
@@ -34,6 +35,7 @@ class LanguageTask : public TrainingTask {
   // for a text or a held-out text of fewer than length + 1 tokens.
   LanguageTask(TransformerConfig config, Tokenizer tokenizer, std::vector<std::int64_t> tokens,
                std::vector<std::int64_t> held_out, const LanguageData& data);
+  LanguageTask(LanguageText text, TransformerConfig config, const LanguageData& data = {});
 
   LanguageModel<float>& model() noexcept { return model_; }
   const Tokenizer& tokenizer() const noexcept { return tokenizer_; }

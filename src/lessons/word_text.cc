@@ -1,12 +1,12 @@
 // A text as lower-cased sentences of words.
-#include "streams/word_text.h"
+#include "sextant/lessons/word_text.h"
 
 #include <algorithm>
 
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 
-namespace sextant::app {
+namespace sextant {
 namespace {
 
 // -1 when the word is not there.
@@ -58,4 +58,4 @@ std::pair<std::int64_t, std::int64_t> WordText::places(const std::string& first,
   return {first_alone, second_alone};
 }
 
-}  // namespace sextant::app
+}  // namespace sextant

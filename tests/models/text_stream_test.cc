@@ -1,9 +1,9 @@
 // Generated text as it is shown, without a model.
-#include "streams/text_stream.cc"  // compiled in: the command line is no library
+#include "sextant/models/text_stream.h"
 
 #include <gtest/gtest.h>
 
-namespace sextant::app {
+namespace sextant {
 namespace {
 
 const Tokenizer& words() {
@@ -58,4 +58,4 @@ TEST(TextStream, TakesTimeInProportionToTheTokens) {
 }
 
 }  // namespace
-}  // namespace sextant::app
+}  // namespace sextant

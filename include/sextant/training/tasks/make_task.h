@@ -5,21 +5,22 @@
 #include <memory>
 #include <string>
 
-#include "models/train_settings.h"
 #include "sextant/training/task.h"
+#include "sextant/training/tasks/training_plan.h"
 
-namespace sextant::app {
+namespace sextant {
 
-struct TrainTask {
+struct PlannedTask {
   std::unique_ptr<TrainingTask> task;
-  std::string data;             // "1,003,854 tokens, 111,540 held out"
-  std::int64_t parameters = 0;  // numbers that are learned
+  const char* unit = "";                  // "tokens" or "pairs"
+  std::size_t learned = 0, held_out = 0;  // how many of them
+  std::int64_t parameters = 0;            // numbers that are learned
   std::int64_t steps_per_epoch = 0;
 };
 
 // Fills in the checksums and the model's vocabulary where a run begins; compares the checksums
 // where it goes on (`resumed`: its folder, else empty), and takes the tokenizer that it saved.
 // Throws Error that names the file for data that cannot be read, is too little, or has changed.
-TrainTask make_task(TrainPlan& plan, const std::string& resumed);
+PlannedTask make_task(TrainingPlan& plan, const std::string& resumed);
 
-}  // namespace sextant::app
+}  // namespace sextant

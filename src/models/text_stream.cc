@@ -1,10 +1,10 @@
 // The text of a model as its tokens are made.
-#include "streams/text_stream.h"
+#include "sextant/models/text_stream.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace sextant::app {
+namespace sextant {
 
 TextStream::TextStream(const Tokenizer& tokenizer, std::string_view prompt,
                        std::span<const std::int64_t> ids, std::string stop,
@@ -48,4 +48,4 @@ bool TextStream::add(std::int64_t token) {
 
 void TextStream::finish() { show_up_to(text_.size()); }
 
-}  // namespace sextant::app
+}  // namespace sextant

@@ -1,5 +1,5 @@
 // Names of the tensors of checkpoints, as on the Hugging Face hub and in Meta's own files.
-#include "models/rotary_tensors.h"
+#include "interop/checkpoint_modules.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
-namespace sextant::app {
+namespace sextant::checkpoint {
 
 std::string quoted_name(std::string_view text) {
   std::string shown = "'";
@@ -80,64 +80,19 @@ std::size_t layer_part(const std::vector<std::string>& parts) {
   return parts.size();
 }
 
-std::optional<RotaryModule> named(const std::string& module,
-                                  const std::map<std::string, RotaryModule>& names) {
+std::optional<RotaryModule> named(const std::string& module, const RotaryModules& names) {
   for (const auto& [end, kind] : names) {
     if (module == end || module.ends_with("." + end)) return kind;
   }
   return std::nullopt;
 }
 
-std::int64_t integer(const LayerPositions& layer, const char* name, std::int64_t by_default) {
-  const auto found = layer.parameters.find(name);
-  return found == layer.parameters.end() ? by_default : parse_int64(found->second, name);
-}
-
-RotaryRows rows_of(const LayerPositions& layer) {
-  RotaryRows rows;
-  rows.head_dim = layer.head_dim;
-  rows.rotary_dim = integer(layer, "rotary_dim", 0);
-  const auto span = layer.parameters.find("span");
-  if (span != layer.parameters.end() && span->second == "last") rows.span = RotarySpan::last;
-  return rows;
-}
-
 }  // namespace
 
 bool rotates(const LayerPositions& layer) { return layer.parameters.contains("layout"); }
 
-std::map<std::string, RotaryModule> parse_module_names(std::string_view list,
-                                                       std::string_view where) {
-  constexpr std::array<std::pair<std::string_view, RotaryModule>, 6> kKinds = {
-      {{"q", RotaryModule::q},
-       {"k", RotaryModule::k},
-       {"qkv", RotaryModule::qkv},
-       {"qkv_by_group", RotaryModule::qkv_by_group},
-       {"q_norm", RotaryModule::q_norm},
-       {"k_norm", RotaryModule::k_norm}}};
-  std::map<std::string, RotaryModule> names;
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    const std::string_view one = list.substr(0, comma);
-    const auto equals = one.find('=');
-    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& each) {
-      return equals != std::string_view::npos && each.first == one.substr(0, equals);
-    });
-    if (kind == kKinds.end() || equals + 1 == one.size()) {
-      throw Error(where,
-                  "must be KIND=NAME,... with the kinds q, k, qkv, qkv_by_group, q_norm and "
-                  "k_norm, got " +
-                      quoted_name(one));
-    }
-    names.emplace(one.substr(equals + 1), kind->second);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return names;
-}
-
 std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelConfig& config,
-                                          const std::map<std::string, RotaryModule>& names,
-                                          std::string_view where) {
+                                          const RotaryModules& names, std::string_view where) {
   const std::vector<std::string> parts = parts_of(name);
   if (std::any_of(parts.begin(), parts.end(), is_beside)) return std::nullopt;
   const std::size_t at = layer_part(parts);
@@ -178,62 +133,36 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
   return tensor;
 }
 
-void convert_tensor(const RotaryTensor& tensor, const std::string& name, Array& array,
-                    const LayerPositions& layer, RotaryLayout to, std::string_view where) {
-  RotaryRows rows = rows_of(layer);
-  const std::int64_t d = rows.head_dim;
-  const std::int64_t group = layer.heads / layer.kv_heads;
-  const Shape shape = array.shape;
-  const auto permute = [&](std::int64_t begin, std::int64_t end) {
-    to == RotaryLayout::half_split ? to_half_split(array, rows, begin, end)
-                                   : to_interleaved(array, rows, begin, end);
-  };
-  const auto expect_rows = [&](std::int64_t wanted) {
-    if (shape.rank() >= 1 && shape.rank() <= 2 && shape[0] == wanted) return;
-    throw Error(where, "tensor " + quoted_name(name) + " must have " + std::to_string(wanted) +
-                           " rows, as the config says, got shape " + shape.to_string());
-  };
-  switch (tensor.module) {
-    case RotaryModule::q:
-      expect_rows(layer.heads * d);
-      return permute(0, -1);
-    case RotaryModule::k:
-      expect_rows(layer.kv_heads * d);
-      return permute(0, -1);
-    case RotaryModule::qkv:
-      expect_rows((layer.heads + 2 * layer.kv_heads) * d);
-      return permute(0, (layer.heads + layer.kv_heads) * d);
-    case RotaryModule::qkv_by_group:
-      expect_rows((layer.heads + 2 * layer.kv_heads) * d);
-      for (std::int64_t g = 0; g < layer.kv_heads; ++g) {
-        const std::int64_t begin = g * (group + 2) * d;
-        permute(begin, begin + (group + 1) * d);
-      }
-      return;
-    case RotaryModule::latent_k: {
-      // The last rows are one key for all heads; all of it turns.
-      if (shape.rank() < 1 || shape[0] < rows.rotary_dim) expect_rows(rows.rotary_dim);
-      rows.head_dim = rows.rotary_dim;
-      return permute(shape[0] - rows.rotary_dim, -1);
+}  // namespace sextant::checkpoint
+
+namespace sextant {
+
+RotaryModules parse_module_names(std::string_view list, std::string_view where) {
+  constexpr std::array<std::pair<std::string_view, RotaryModule>, 6> kKinds = {
+      {{"q", RotaryModule::q},
+       {"k", RotaryModule::k},
+       {"qkv", RotaryModule::qkv},
+       {"qkv_by_group", RotaryModule::qkv_by_group},
+       {"q_norm", RotaryModule::q_norm},
+       {"k_norm", RotaryModule::k_norm}}};
+  RotaryModules names;
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    const std::string_view one = list.substr(0, comma);
+    const auto equals = one.find('=');
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& each) {
+      return equals != std::string_view::npos && each.first == one.substr(0, equals);
+    });
+    if (kind == kKinds.end() || equals + 1 == one.size()) {
+      throw Error(where,
+                  "must be KIND=NAME,... with the kinds q, k, qkv, qkv_by_group, q_norm and "
+                  "k_norm, got " +
+                      checkpoint::quoted_name(one));
     }
-    case RotaryModule::q_norm:
-    case RotaryModule::k_norm: {
-      // [head_dim], or a weight of its own for every head: [heads * head_dim], [heads, head_dim].
-      const std::int64_t heads =
-          tensor.module == RotaryModule::q_norm ? layer.heads : layer.kv_heads;
-      const bool flat = shape.rank() == 1 && (shape[0] == d || shape[0] == heads * d);
-      const bool by_head = shape.rank() == 2 && shape[0] == heads && shape[1] == d;
-      if (!flat && !by_head) {
-        throw Error(where, "tensor " + quoted_name(name) + " must be [" + std::to_string(d) +
-                               "] or [" + std::to_string(heads) + ", " + std::to_string(d) +
-                               "], as the config says, got shape " + shape.to_string());
-      }
-      array.shape = Shape{shape.count()};
-      permute(0, -1);
-      array.shape = shape;
-      return;
-    }
+    names.emplace(one.substr(equals + 1), kind->second);
+    list.remove_prefix(std::min(comma + 1, list.size()));
   }
+  return names;
 }
 
-}  // namespace sextant::app
+}  // namespace sextant

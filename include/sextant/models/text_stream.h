@@ -9,7 +9,7 @@
 
 #include "sextant/text/text_decoder.h"
 
-namespace sextant::app {
+namespace sextant {
 
 // Hands on what each token adds to the text: a word with the space before it, a part of a word.
 // decode() gives whole characters, so what is handed on is UTF-8 too.
@@ -39,4 +39,4 @@ class TextStream {
   bool stopped_ = false;
 };
 
-}  // namespace sextant::app
+}  // namespace sextant

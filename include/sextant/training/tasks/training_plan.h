@@ -1,4 +1,4 @@
-// What `sextant train` was asked for: what run.json keeps of it, and what a task starts from.
+// What a training is asked for: what run.json keeps of it, and what a task starts from.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "sextant/training/tasks/augment_pairs.h"
 #include "sextant/training/trainer.h"
 
-namespace sextant::app {
+namespace sextant {
 
 // A file to learn from, and what it held when the run began.
 struct DataFile {
@@ -20,7 +20,7 @@ struct DataFile {
   std::string checksum = {};
 };
 
-struct TrainSettings {
+struct TrainingSettings {
   std::string kind;               // lm | mlm | translate | dates
   std::vector<DataFile> files;    // texts, or one of pairs
   std::vector<DataFile> valid;    // of pairs: one or none
@@ -41,19 +41,32 @@ struct TrainSettings {
   bool is_pairs() const { return kind == "translate" || kind == "dates"; }
 };
 
-struct TrainPlan {
-  TrainSettings settings;
+struct TrainingPlan {
+  TrainingSettings settings;
   TrainerOptions trainer;
 };
 
-inline constexpr const char* kTrainKinds[] = {"lm", "mlm", "translate", "dates"};
+inline constexpr const char* kTrainingKinds[] = {"lm", "mlm", "translate", "dates"};
+bool is_training_kind(std::string_view kind) noexcept;
 
-// Sensible for two cores.
-TrainPlan default_plan(const std::string& kind);
+// The recipe of a task: sensible for two cores. Throws Error for another kind.
+TrainingPlan default_plan(const std::string& kind);
+
+// Fills in what follows from the rest: the size of a vocabulary of sub-words, the model's length
+// and seed, the table that its scheme starts from, and the schedule, which depends on whether the
+// number of steps is known; its decay and its warm-up are kept if they were chosen. Throws Error
+// for a cosine without an end.
+struct ChosenSchedule {
+  bool decay = false, warmup = false;
+};
+void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen = {});
+
+// A path as run.json keeps it. Throws Error for one that cannot be made absolute.
+DataFile data_file(const std::string& path);
 
 // The settings and the limits as the JSON text that run.json keeps.
-std::string format_settings(const TrainPlan& plan);
-// The plan of a run that was begun in `folder`. Throws Error for what is none of this command's.
-TrainPlan read_plan(const std::string& folder);
+std::string format_settings(const TrainingPlan& plan);
+// The plan of a run that was begun in `folder`. Throws Error for a run that has none.
+TrainingPlan read_plan(const std::string& folder);
 
-}  // namespace sextant::app
+}  // namespace sextant

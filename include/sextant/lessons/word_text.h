@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant::app {
+namespace sextant {
 
 struct WordText {
   std::vector<std::vector<std::string>> sentences;
@@ -23,4 +23,4 @@ struct WordText {
                                                const std::string& second) const;
 };
 
-}  // namespace sextant::app
+}  // namespace sextant

@@ -1,13 +1,16 @@
 // Defaults of each task, and settings as JSON and back.
-#include "models/train_settings.h"
+#include "sextant/training/tasks/training_plan.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
+#include "core/json.h"
 #include "sextant/core/error.h"
-#include "streams/console.h"
+#include "sextant/training/tasks/text_data.h"
 
-namespace sextant::app {
+namespace sextant {
 namespace {
 
 Json json_of(const std::vector<DataFile>& files) {
@@ -53,11 +56,35 @@ void each_number(Plan& plan, const Field& field) {
   field("checkpoint_every", plan.trainer.checkpoint_every);
 }
 
+// What follows the warm-up depends on whether the number of steps is known.
+void complete_schedule(TrainerOptions& trainer, const ChosenSchedule& chosen) {
+  Schedule& schedule = trainer.schedule;
+  const bool counted = trainer.steps > 0;
+  if (!chosen.decay) schedule.decay = counted ? Decay::cosine : Decay::inverse_square_root;
+  if (!chosen.warmup && counted) {
+    schedule.warmup = std::max<std::int64_t>(1, std::min(schedule.warmup, trainer.steps / 10));
+    if (trainer.steps == 1) schedule.warmup = 0;
+  }
+  if (schedule.decay != Decay::cosine) return;
+  if (!counted)
+    throw Error("train.decay", "must not be cosine without --steps, which say where it ends");
+  schedule.steps = trainer.steps;
+  schedule.floor = schedule.peak / 20;
+}
+
 }  // namespace
 
-TrainPlan default_plan(const std::string& kind) {
-  TrainPlan plan;
-  TrainSettings& settings = plan.settings;
+bool is_training_kind(std::string_view kind) noexcept {
+  return std::find(std::begin(kTrainingKinds), std::end(kTrainingKinds), kind) !=
+         std::end(kTrainingKinds);
+}
+
+TrainingPlan default_plan(const std::string& kind) {
+  if (!is_training_kind(kind)) {
+    throw Error("training_plan.kind", "must be lm, mlm, translate or dates, got '" + kind + "'");
+  }
+  TrainingPlan plan;
+  TrainingSettings& settings = plan.settings;
   TrainerOptions& trainer = plan.trainer;
   settings.kind = kind;
   settings.tokenizer.split_punctuation = true;
@@ -97,8 +124,33 @@ TrainPlan default_plan(const std::string& kind) {
   return plan;
 }
 
-std::string format_settings(const TrainPlan& plan) {
-  const TrainSettings& settings = plan.settings;
+void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen) {
+  TrainingSettings& settings = plan.settings;
+  TokenizerTraining& tokenizer = settings.tokenizer;
+  if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
+    tokenizer.vocabulary_size = settings.kind == "translate" ? kPairSubwords : kSubwords;
+  }
+  TransformerConfig& model = settings.model;
+  // Where training starts: a matter of the run, not of the model.
+  const auto table = model.scheme_parameters.extract("file");
+  if (!table.empty() && table.mapped() != "none") {
+    settings.table.push_back(data_file(table.mapped()));
+  }
+  model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
+  // A translation may be longer than its source; a language model knows what it was trained on.
+  model.length = settings.is_pairs() ? 2 * settings.length + 16 : settings.length;
+  complete_schedule(plan.trainer, chosen);
+}
+
+DataFile data_file(const std::string& path) {
+  std::error_code problem;
+  const auto whole = std::filesystem::absolute(path, problem);
+  if (problem) throw Error(path, "cannot be found: " + problem.message());
+  return {whole.lexically_normal().string()};
+}
+
+std::string format_settings(const TrainingPlan& plan) {
+  const TrainingSettings& settings = plan.settings;
   Json json;
   json["kind"] = settings.kind;
   json["files"] = json_of(settings.files);
@@ -112,15 +164,14 @@ std::string format_settings(const TrainPlan& plan) {
   return json.dump();
 }
 
-TrainPlan read_plan(const std::string& folder) {
+TrainingPlan read_plan(const std::string& folder) {
   const std::string path = folder + "/run.json";
-  TrainPlan plan{.settings = {}, .trainer = read_run(folder)};
-  TrainSettings& settings = plan.settings;
+  TrainingPlan plan{.settings = {}, .trainer = read_run(folder)};
+  TrainingSettings& settings = plan.settings;
   try {
     const Json json = Json::parse(plan.trainer.settings);
     settings.kind = json.at("kind").get<std::string>();
-    if (std::find(std::begin(kTrainKinds), std::end(kTrainKinds), settings.kind) ==
-        std::end(kTrainKinds)) {
+    if (!is_training_kind(settings.kind)) {
       throw Error(path, "must be of a known task, got '" + settings.kind + "'");
     }
     settings.files = files_of(json.at("files"));
@@ -137,4 +188,4 @@ TrainPlan read_plan(const std::string& folder) {
   return plan;
 }
 
-}  // namespace sextant::app
+}  // namespace sextant

@@ -1,31 +1,26 @@
 // The data of each task, split into what is learned and what is held out.
-#include "models/train_task.h"
+#include "sextant/training/tasks/make_task.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "models/model_option.h"
-#include "models/train_dates.h"
-#include "options/arguments.h"
-#include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/schemes/added/learned.h"
 #include "sextant/text/pairs.h"
 #include "sextant/training/tasks/augment_pairs.h"
 #include "sextant/training/tasks/dates.h"
-#include "sextant/training/tasks/epochs.h"
 #include "sextant/training/tasks/language_task.h"
+#include "sextant/training/tasks/text_data.h"
 #include "sextant/training/tasks/translation_task.h"
-#include "streams/text_data.h"
 
-namespace sextant::app {
+namespace sextant {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
@@ -47,8 +42,8 @@ struct Start {
 };
 
 // The model of --from, whose description becomes the plan's.
-ModelFolder open_start(TrainPlan& plan) {
-  TrainSettings& settings = plan.settings;
+ModelFolder open_start(TrainingPlan& plan) {
+  TrainingSettings& settings = plan.settings;
   ModelFolder folder = open_model_folder(settings.from.front().path);
   const ModelKind wanted = settings.is_pairs() ? ModelKind::translator : settings.model.kind;
   if (folder.config.kind != wanted) {
@@ -65,7 +60,7 @@ ModelFolder open_start(TrainPlan& plan) {
   return folder;
 }
 
-Start start_of(TrainPlan& plan, const std::string& resumed) {
+Start start_of(TrainingPlan& plan, const std::string& resumed) {
   const std::string saved = resumed + "/last";
   std::error_code problem;
   if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json", problem)) {
@@ -75,7 +70,7 @@ Start start_of(TrainPlan& plan, const std::string& resumed) {
   return {"", open_start(plan)};
 }
 
-Tokenizer tokenizer_for(const TrainPlan& plan, const Start& start,
+Tokenizer tokenizer_for(const TrainingPlan& plan, const Start& start,
                         const std::vector<std::string>& texts) {
   if (!start.saved.empty()) return Tokenizer::load(start.saved);
   if (start.from) return start.from->tokenizer;
@@ -83,8 +78,8 @@ Tokenizer tokenizer_for(const TrainPlan& plan, const Start& start,
 }
 
 // The table that the scheme starts from: the model gets as many positions as it has.
-void take_table(TrainPlan& plan, const Start& start) {
-  TrainSettings& settings = plan.settings;
+void take_table(TrainingPlan& plan, const Start& start) {
+  TrainingSettings& settings = plan.settings;
   if (settings.table.empty() || !start.saved.empty()) return;
   DataFile& file = settings.table.front();
   read_data(file);
@@ -93,8 +88,7 @@ void take_table(TrainPlan& plan, const Start& start) {
     const auto found = model.scheme_parameters.find(name);
     return found == model.scheme_parameters.end() ? std::string(otherwise) : found->second;
   };
-  const std::int64_t offset =
-      parse_integer(given("offset", "0"), model.scheme + ".offset", 0, kMostInteger);
+  const std::int64_t offset = parse_int64(given("offset", "0"), model.scheme + ".offset");
   model.length = LearnedPositions::load(file.path, offset).table().size(0) - offset;
   // A decoder reads <bos> before its tokens.
   const std::int64_t least = settings.length + (settings.is_pairs() ? 1 : 0);
@@ -107,72 +101,43 @@ void take_table(TrainPlan& plan, const Start& start) {
   model.scheme_parameters["file"] = file.path;
 }
 
-std::string amounts(std::size_t training, std::size_t held_out, const char* unit) {
-  return grouped(static_cast<std::int64_t>(training)) + " " + unit + " to learn from, " +
-         grouped(static_cast<std::int64_t>(held_out)) + " held out";
-}
-
 template <class Task>
-TrainTask finished(std::unique_ptr<Task> task, const Start& start, TrainPlan& plan,
-                   std::string data) {
+PlannedTask finished(std::unique_ptr<Task> task, const Start& start, TrainingPlan& plan,
+                     PlannedTask result) {
   if (start.from) load_parameters(start.from->path + "/model.safetensors", task->parameters());
   plan.settings.model = task->model().config;
-  TrainTask result;
   result.parameters = count_of(task->parameters());
   result.steps_per_epoch = task->steps_per_epoch();
-  result.data = std::move(data);
   result.task = std::move(task);
   return result;
 }
 
-TrainTask make_language_task(TrainPlan& plan, const Start& start) {
-  TrainSettings& settings = plan.settings;
-  std::vector<std::string> learned, held_out;
+PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
+  TrainingSettings& settings = plan.settings;
+  SplitTexts texts;
   for (DataFile& file : settings.files) {
-    const std::string text = parse_texts(read_data(file), TextUnit::file, file.path).front();
-    const std::size_t split = split_of(text, settings.held_out);
-    learned.push_back(text.substr(0, split));
-    held_out.push_back(text.substr(split));
+    texts.add(parse_texts(read_data(file), TextUnit::file, file.path).front(), settings.held_out);
   }
-  Tokenizer tokenizer = tokenizer_for(plan, start, learned);
-  auto tokens = encode_all(tokenizer, learned);
-  auto held_out_tokens = encode_all(tokenizer, held_out);
-  std::string data = amounts(tokens.size(), held_out_tokens.size(), "tokens");
+  LanguageText text = texts.encode(tokenizer_for(plan, start, texts.learned));
+  PlannedTask made{
+      .unit = "tokens", .learned = text.tokens.size(), .held_out = text.held_out.size()};
   const LanguageData options{.length = settings.length,
                              .sequences = settings.batch,
                              .parts = settings.parts,
                              .smoothing = settings.smoothing,
                              .hidden = settings.masked,
                              .seed = plan.trainer.seed};
-  return finished(
-      std::make_unique<LanguageTask>(settings.model, std::move(tokenizer), std::move(tokens),
-                                     std::move(held_out_tokens), options),
-      start, plan, std::move(data));
+  return finished(std::make_unique<LanguageTask>(std::move(text), settings.model, options), start,
+                  plan, std::move(made));
 }
 
-// The first pairs of a seeded order of their own.
-void hold_out(SentencePairs& pairs, double part, SentencePairs& held_out) {
-  const auto count = static_cast<std::int64_t>(pairs.source.size());
-  const auto wanted = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(std::llround(static_cast<double>(count) * part)));
-  Epochs order(count, 0);
-  std::vector<bool> held(pairs.source.size());
-  for (std::int64_t i = 0; i < wanted; ++i) held[static_cast<std::size_t>(order(i))] = true;
-  SentencePairs rest;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    SentencePairs& to = held[i] ? held_out : rest;
-    to.source.push_back(std::move(pairs.source[i]));
-    to.target.push_back(std::move(pairs.target[i]));
-  }
-  pairs = std::move(rest);
-}
-
-TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
-  TrainSettings& settings = plan.settings;
+PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
+  TrainingSettings& settings = plan.settings;
   SentencePairs pairs, held_out;
   if (settings.kind == "dates") {
-    pairs = training_dates(plan.trainer.seed);
-    held_out = validation_dates(plan.trainer.seed);
+    DateData dates = date_data(plan.trainer.seed);
+    pairs = std::move(dates.training);
+    held_out = std::move(dates.validation);
   } else {
     const PairColumns columns{.source = settings.reverse ? 1 : 0,
                               .target = settings.reverse ? 0 : 1};
@@ -181,7 +146,7 @@ TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
     };
     pairs = load(settings.files.front());
     if (settings.valid.empty()) {
-      hold_out(pairs, settings.held_out, held_out);
+      held_out = hold_out(pairs, settings.held_out);
     } else {
       held_out = load(settings.valid.front());
     }
@@ -201,7 +166,8 @@ TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
   }
   auto tokens = TokenPairs::encode(pairs, tokenizer, settings.length);
   auto held_out_tokens = TokenPairs::encode(held_out, tokenizer, settings.length);
-  std::string data = amounts(tokens.source.size(), held_out_tokens.source.size(), "pairs");
+  PlannedTask made{
+      .unit = "pairs", .learned = tokens.source.size(), .held_out = held_out_tokens.source.size()};
   const TranslationData options{.pairs = settings.batch,
                                 .parts = settings.parts,
                                 .longest = settings.length,
@@ -211,15 +177,15 @@ TrainTask make_pair_task(TrainPlan& plan, const Start& start) {
   return finished(
       std::make_unique<TranslationTask>(settings.model, std::move(tokenizer), std::move(tokens),
                                         std::move(held_out_tokens), options),
-      start, plan, std::move(data));
+      start, plan, std::move(made));
 }
 
 }  // namespace
 
-TrainTask make_task(TrainPlan& plan, const std::string& resumed) {
+PlannedTask make_task(TrainingPlan& plan, const std::string& resumed) {
   const Start start = start_of(plan, resumed);
   take_table(plan, start);
   return plan.settings.is_pairs() ? make_pair_task(plan, start) : make_language_task(plan, start);
 }
 
-}  // namespace sextant::app
+}  // namespace sextant

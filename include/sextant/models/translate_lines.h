@@ -1,0 +1,40 @@
+// Lines of text through a translator, or an ensemble of some.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/models/model_folder.h"
+#include "sextant/models/translate.h"
+
+namespace sextant {
+
+inline constexpr std::size_t kMostLineTokens = 4096;  // of a sentence
+
+class LineTranslator {
+ public:
+  // Throws Error for no model, tokenizers that differ, and as load_translator().
+  explicit LineTranslator(std::vector<ModelFolder> folders);
+
+  const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
+  const Tokenizer& tokenizer() const noexcept { return folders_.front().tokenizer; }
+  std::vector<Translator<float>*> models();
+
+  // The tokens of a line. Throws Error that names `where` for a line that is not UTF-8 or has more
+  // than kMostLineTokens.
+  std::vector<std::int64_t> tokens(std::string_view line, const std::string& where) const;
+  // The hypotheses of each line, given as tokens; none for a line without a token.
+  std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,
+                                                 const Translation& options = {});
+  // The text of a hypothesis of a line. What the tokenizer does not know, a pointer can still copy:
+  // it is then the unknown token of the line that the first model looked at most.
+  std::string text(std::string_view line, const Hypothesis& found, int threads = 0);
+
+ private:
+  std::vector<ModelFolder> folders_;
+  std::vector<Translator<float>> models_;
+};
+
+}  // namespace sextant

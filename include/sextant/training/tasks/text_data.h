@@ -1,0 +1,45 @@
+// Texts and pairs to learn from: split into what is learned and what is held out, and tokens.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/text/pairs.h"
+#include "sextant/text/tokenizer.h"
+
+namespace sextant {
+
+// A text as tokens, those of all files one after the other.
+struct LanguageText {
+  Tokenizer tokenizer;
+  std::vector<std::int64_t> tokens, held_out;
+};
+
+// Texts whose ends are held out.
+struct SplitTexts {
+  std::vector<std::string> learned, held_out;
+
+  // Holds out the last part of a text, 0 < part < 1: from a line's beginning on if there is one.
+  void add(std::string_view text, double part);
+  LanguageText encode(Tokenizer tokenizer) const;
+};
+
+struct LanguageTextOptions {
+  double held_out = 0.1;  // part at the end of each text, 0 < held_out < 1
+  // Learned from the part that is not held out. 0 sub-words: kSubwords.
+  TokenizerTraining tokenizer{.kind = TokenizerKind::character};
+};
+inline constexpr std::int64_t kSubwords = 4000, kPairSubwords = 12000;
+
+// Throws Error for files that cannot be read or hold no text, and as Tokenizer::train().
+LanguageText load_language_data(std::span<const std::string> paths,
+                                const LanguageTextOptions& options = {});
+LanguageText load_language_data(const std::string& path, const LanguageTextOptions& options = {});
+
+// Takes out and returns a part of the pairs, one at least, chosen at random but always alike.
+SentencePairs hold_out(SentencePairs& pairs, double part);
+
+}  // namespace sextant

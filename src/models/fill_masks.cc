@@ -1,0 +1,102 @@
+// Holes as tokens, and the most probable tokens of each.
+#include "sextant/models/fill_masks.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sextant/core/error.h"
+#include "sextant/models/sampling.h"
+
+namespace sextant {
+namespace {
+
+using Guesses = std::vector<FilledText::Guess>;
+
+// A text with holes as tokens, and where the holes are.
+struct Holes {
+  TokenBatch batch;
+  std::vector<std::int64_t> places;
+};
+
+Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOptions& options) {
+  Holes holes;
+  std::vector<std::int64_t>& tokens = holes.batch.tokens;
+  while (true) {
+    const std::size_t hole = text.find(kMask);
+    const auto part = tokenizer.encode(text.substr(0, hole));
+    tokens.insert(tokens.end(), part.begin(), part.end());
+    if (hole == std::string_view::npos) break;
+    holes.places.push_back(static_cast<std::int64_t>(tokens.size()));
+    tokens.push_back(tokenizer.size());  // stands for what is hidden
+    text.remove_prefix(hole + kMask.size());
+  }
+  if (holes.places.empty()) {
+    throw Error(options.where, "must have " + std::string(kMask) + " where a token is hidden");
+  }
+  if (tokens.size() > options.max_tokens) {
+    throw Error(options.where, "must be at most " + std::to_string(options.max_tokens) +
+                                   " tokens, got " + std::to_string(tokens.size()));
+  }
+  holes.batch.segments = {0, static_cast<std::int64_t>(tokens.size())};
+  holes.batch.targets.assign(tokens.size(), -1);
+  return holes;
+}
+
+// The most probable tokens of one hole. What stands for hidden ones is no answer.
+Guesses guesses_of(std::span<const float> logits, std::int64_t most, const Tokenizer& tokenizer) {
+  const auto probabilities =
+      token_probabilities(logits.first(static_cast<std::size_t>(tokenizer.size())), {});
+  std::vector<std::int64_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto count = std::min(static_cast<std::size_t>(most), order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&probabilities](std::int64_t a, std::int64_t b) {
+                      const double first = probabilities[static_cast<std::size_t>(a)],
+                                   second = probabilities[static_cast<std::size_t>(b)];
+                      return first != second ? first > second : a < b;
+                    });
+  Guesses guesses;
+  for (std::size_t i = 0; i < count; ++i) {
+    guesses.push_back(
+        {tokenizer.piece(order[i]), probabilities[static_cast<std::size_t>(order[i])]});
+  }
+  return guesses;
+}
+
+// The text with the most probable token in every hole.
+std::string filled(const Holes& holes, const std::vector<Guesses>& guesses,
+                   const Tokenizer& tokenizer) {
+  std::vector<std::string> tokens;
+  std::size_t hole = 0;
+  for (const std::int64_t token : holes.batch.tokens) {
+    tokens.push_back(token == tokenizer.size() ? guesses[hole++][0].token : tokenizer.piece(token));
+  }
+  return tokenizer.join(tokens);
+}
+
+}  // namespace
+
+FilledText fill_masks(LanguageModel<float>& model, const Tokenizer& tokenizer,
+                      std::string_view text, const FillOptions& options) {
+  if (model.config.kind != ModelKind::masked) {
+    throw Error("fill_masks.model",
+                "must be masked, got " + std::string(name_of(model.config.kind)));
+  }
+  if (options.guesses < 1) {
+    throw Error("fill_masks.guesses", "must be at least 1, got " + std::to_string(options.guesses));
+  }
+  const Holes holes = holes_of(text, tokenizer, options);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = options.threads};
+  const Tensor<float> logits = model.logits(holes.batch, holes.places, pass);
+  FilledText result;
+  for (std::int64_t i = 0; i < logits.size(0); ++i) {
+    const View<const float> row = logits.view().select(0, i);
+    result.holes.push_back(guesses_of({row.data(), static_cast<std::size_t>(row.count())},
+                                      options.guesses, tokenizer));
+  }
+  result.text = filled(holes, result.holes, tokenizer);
+  return result;
+}
+
+}  // namespace sextant

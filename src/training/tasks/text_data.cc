@@ -1,0 +1,85 @@
+// Where data is split, and its tokens.
+#include "sextant/training/tasks/text_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/training/tasks/epochs.h"
+
+namespace sextant {
+namespace {
+
+// Where the held-out end of a text begins: behind a line break if there is one.
+std::size_t split_of(std::string_view text, double held_out) {
+  const auto at = static_cast<std::size_t>(static_cast<double>(text.size()) * (1 - held_out));
+  const std::size_t line = text.find('\n', at);
+  if (line != std::string_view::npos && line + 1 < text.size()) return line + 1;
+  std::size_t split = at;  // not inside a character
+  while (split < text.size() && (static_cast<unsigned char>(text[split]) & 0xC0) == 0x80) ++split;
+  return split;
+}
+
+std::vector<std::int64_t> encode_all(const Tokenizer& tokenizer,
+                                     const std::vector<std::string>& texts) {
+  std::vector<std::int64_t> tokens;
+  for (const std::string& text : texts) {
+    const auto ids = tokenizer.encode(text);
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+  }
+  return tokens;
+}
+
+}  // namespace
+
+void SplitTexts::add(std::string_view text, double part) {
+  if (!(part > 0 && part < 1)) {
+    throw Error("language_data.held_out", "must be in 0 < held_out < 1, got " + shortest(part));
+  }
+  const std::size_t split = split_of(text, part);
+  learned.emplace_back(text.substr(0, split));
+  held_out.emplace_back(text.substr(split));
+}
+
+LanguageText SplitTexts::encode(Tokenizer tokenizer) const {
+  auto tokens = encode_all(tokenizer, learned), end = encode_all(tokenizer, held_out);
+  return {std::move(tokenizer), std::move(tokens), std::move(end)};
+}
+
+LanguageText load_language_data(std::span<const std::string> paths,
+                                const LanguageTextOptions& options) {
+  SplitTexts texts;
+  for (const std::string& path : paths) {
+    texts.add(load_texts(path, TextUnit::file).front(), options.held_out);
+  }
+  TokenizerTraining training = options.tokenizer;
+  if (training.kind == TokenizerKind::subword && training.vocabulary_size == 0) {
+    training.vocabulary_size = kSubwords;
+  }
+  return texts.encode(Tokenizer::train(texts.learned, training));
+}
+
+LanguageText load_language_data(const std::string& path, const LanguageTextOptions& options) {
+  return load_language_data(std::span(&path, 1), options);
+}
+
+SentencePairs hold_out(SentencePairs& pairs, double part) {
+  const auto count = static_cast<std::int64_t>(pairs.source.size());
+  const auto wanted = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::llround(static_cast<double>(count) * part)));
+  Epochs order(count, 0);  // of their own, whatever the seed of the run
+  std::vector<bool> held(pairs.source.size());
+  for (std::int64_t i = 0; i < wanted; ++i) held[static_cast<std::size_t>(order(i))] = true;
+  SentencePairs rest, held_out;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    SentencePairs& to = held[i] ? held_out : rest;
+    to.source.push_back(std::move(pairs.source[i]));
+    to.target.push_back(std::move(pairs.target[i]));
+  }
+  pairs = std::move(rest);
+  return held_out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,88 @@
+// Holes of a text and the guesses for them.
+#include "sextant/models/fill_masks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sextant/core/error.h"
+#include "sextant/models/model_folder.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Tokenizer& words() {
+  static const Tokenizer tokenizer =
+      Tokenizer::train(std::vector<std::string>{"the king of rome came"});
+  return tokenizer;
+}
+
+LanguageModel<float> small(ModelKind kind) {
+  TransformerConfig config;
+  config.kind = kind;
+  config.vocabulary = vocabulary_for(kind, words());
+  config.width = 8;
+  config.heads = 2;
+  config.layers = 1;
+  return LanguageModel<float>(config);
+}
+
+std::string refusal(ModelKind kind, const std::string& text, const FillOptions& options = {}) {
+  LanguageModel<float> model = small(kind);
+  try {
+    fill_masks(model, words(), text, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FillMasks, GuessesEveryHoleByFallingProbability) {
+  LanguageModel<float> model = small(ModelKind::masked);
+  const FilledText filled =
+      fill_masks(model, words(), "the [MASK] of[MASK]", {.guesses = 100, .threads = 1});
+  ASSERT_EQ(filled.holes.size(), 2u);
+  for (const auto& hole : filled.holes) {
+    // Every token of the text and no other: what stands for a hidden one is no answer.
+    ASSERT_EQ(static_cast<std::int64_t>(hole.size()), words().size());
+    double total = 0;
+    for (std::size_t i = 0; i < hole.size(); ++i) {
+      total += hole[i].probability;
+      EXPECT_LE(hole[i].probability, hole[i > 0 ? i - 1 : 0].probability);
+    }
+    EXPECT_NEAR(total, 1, 1e-12);
+  }
+  EXPECT_EQ(filled.text, words().join(std::vector<std::string>{"the", filled.holes[0][0].token,
+                                                               "of", filled.holes[1][0].token}));
+}
+
+TEST(FillMasks, GuessesAreThoseOfTheLogits) {
+  LanguageModel<float> model = small(ModelKind::masked);
+  const FilledText filled = fill_masks(model, words(), "the [MASK]", {.guesses = 1, .threads = 1});
+  const std::int64_t the = words().encode("the")[0];
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const Tensor<float> logits =
+      model.logits({{the, words().size()}, {0, 2}, {-1, -1}}, std::vector<std::int64_t>{1}, pass);
+  std::int64_t best = 0;
+  for (std::int64_t i = 1; i < words().size(); ++i) {
+    if (logits(0, i) > logits(0, best)) best = i;
+  }
+  ASSERT_EQ(filled.holes[0].size(), 1u);
+  EXPECT_EQ(filled.holes[0][0].token, words().piece(best));
+}
+
+TEST(FillMasks, RefusesWhatItCannotFill) {
+  EXPECT_THAT(refusal(ModelKind::masked, "the king"),
+              HasSubstr("[fill_masks.text] must have [MASK] where a token is hidden"));
+  EXPECT_THAT(refusal(ModelKind::masked, "the king [MASK]", {.max_tokens = 2, .where = "text"}),
+              HasSubstr("[text] must be at most 2 tokens, got 3"));
+  EXPECT_THAT(refusal(ModelKind::masked, "[MASK]", {.guesses = 0}), HasSubstr("guesses"));
+  EXPECT_THAT(refusal(ModelKind::causal, "[MASK]"), HasSubstr("must be masked, got causal"));
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,189 @@
+// Recipes, what follows from them, what run.json keeps, and the tasks that plans make.
+#include "sextant/training/tasks/training_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/models/model_folder.h"
+#include "sextant/training/tasks/dates.h"
+#include "sextant/training/tasks/make_task.h"
+#include "training/run_folders.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Plans : public RunFolders {
+ protected:
+  // A language model of letters that learns in a moment.
+  TrainingPlan letters() {
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += "abcdefghij\n";
+    write_file(path("text"), text);
+    TrainingPlan plan = default_plan("lm");
+    plan.settings.files = {data_file(path("text"))};
+    plan.settings.model.width = 16;
+    plan.settings.model.heads = 2;
+    plan.settings.model.layers = 1;
+    plan.settings.length = 16;
+    plan.settings.batch = 2;
+    plan.trainer.steps = 4;
+    plan.trainer.threads = 1;
+    plan.trainer.folder = path("run");
+    return plan;
+  }
+
+  static TrainingResult run(TrainingPlan& plan) {
+    complete_plan(plan);
+    const PlannedTask made = make_task(plan, "");
+    plan.trainer.settings = format_settings(plan);
+    return train(*made.task, plan.trainer);
+  }
+
+  template <class Act>
+  static std::string refusal(const Act& act) {
+    try {
+      act();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(Plans, WhatFollowsIsFilledIn) {
+  TrainingPlan plan = default_plan("translate");
+  plan.settings.model.scheme_parameters = {{"file", "none"}, {"base", "500"}};
+  plan.trainer.seed = 7;
+  plan.trainer.steps = 1000;
+  complete_plan(plan);
+  EXPECT_EQ(plan.settings.tokenizer.vocabulary_size, 12000);
+  EXPECT_EQ(plan.settings.model.length, 2 * 128 + 16);
+  EXPECT_EQ(plan.settings.model.seed, 7u);
+  EXPECT_TRUE(plan.settings.table.empty());
+  EXPECT_EQ(plan.settings.model.scheme_parameters.size(), 1u);
+  EXPECT_EQ(plan.trainer.schedule.decay, Decay::cosine);
+  EXPECT_EQ(plan.trainer.schedule.steps, 1000);
+  EXPECT_EQ(plan.trainer.schedule.warmup, 100) << "400, but at most a tenth of the steps";
+
+  TrainingPlan masked = default_plan("mlm");
+  masked.trainer.minutes = 1;
+  masked.settings.model.scheme_parameters["file"] = "table.npy";
+  complete_plan(masked);
+  EXPECT_EQ(masked.settings.tokenizer.vocabulary_size, 4000);
+  EXPECT_EQ(masked.settings.model.length, 128);
+  EXPECT_EQ(masked.trainer.schedule.decay, Decay::inverse_square_root);
+  ASSERT_EQ(masked.settings.table.size(), 1u);
+  EXPECT_THAT(masked.settings.table[0].path, HasSubstr("/table.npy"));
+}
+
+TEST_F(Plans, AChosenScheduleStays) {
+  TrainingPlan plan = default_plan("lm");
+  plan.trainer.steps = 100;
+  plan.trainer.schedule.decay = Decay::constant;
+  plan.trainer.schedule.warmup = 90;
+  complete_plan(plan, {.decay = true, .warmup = true});
+  EXPECT_EQ(plan.trainer.schedule.decay, Decay::constant);
+  EXPECT_EQ(plan.trainer.schedule.warmup, 90);
+  plan.trainer.steps = 0;
+  plan.trainer.schedule.decay = Decay::cosine;
+  EXPECT_THROW(complete_plan(plan, {.decay = true}), Error);
+  EXPECT_THROW(default_plan("rhymes"), Error);
+}
+
+TEST_F(Plans, AreReadFromTheFolderOfARun) {
+  TrainingPlan plan = letters();
+  plan.settings.smoothing = 0.25;
+  EXPECT_EQ(run(plan).step, 4);
+  const TrainingPlan found = read_plan(path("run"));
+  EXPECT_EQ(found.settings.kind, "lm");
+  EXPECT_EQ(found.settings.smoothing, 0.25);
+  EXPECT_EQ(found.settings.files[0].path, path("text"));
+  EXPECT_EQ(found.settings.files[0].checksum, checksum_of(read_file(path("text"))));
+  EXPECT_EQ(format_settings(found), format_settings(plan));
+  EXPECT_EQ(found.trainer.schedule.decay, Decay::cosine);
+}
+
+TEST_F(Plans, AResumedTaskIsThatOfTheRun) {
+  TrainingPlan plan = letters();
+  run(plan);
+  TrainingPlan again = read_plan(path("run"));
+  const PlannedTask made = make_task(again, path("run"));
+  EXPECT_STREQ(made.unit, "tokens");
+  EXPECT_EQ(made.learned + made.held_out, 40u * 11);
+  EXPECT_EQ(made.steps_per_epoch, static_cast<std::int64_t>(made.learned / 16 - 1) / 2);
+  again.trainer.steps = 6;
+  again.trainer.threads = 1;
+  EXPECT_EQ(train(*made.task, again.trainer).step, 6);
+  write_file(path("text"), read_file(path("text")) + "k");
+  again = read_plan(path("run"));
+  EXPECT_THAT(refusal([&] { make_task(again, path("run")); }),
+              HasSubstr("must be the same as at the start of the run, but has changed"));
+}
+
+TEST_F(Plans, GoOnFromAnotherModel) {
+  TrainingPlan plan = letters();
+  run(plan);
+  TrainingPlan next = default_plan("lm");
+  next.settings.files = plan.settings.files;
+  next.settings.from = {data_file(path("run"))};
+  next.settings.length = 16;
+  next.trainer.steps = 1;
+  complete_plan(next);
+  const PlannedTask made = make_task(next, "");
+  EXPECT_EQ(next.settings.model.width, 16);
+  const auto stored = open_model_folder(path("run"));
+  LanguageModel<float> model = load_language_model(stored);
+  const Parameters<float> wanted = model.parameters(), found = made.task->parameters();
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(found[i].tensor->span(), wanted[i].tensor->span()));
+  }
+  TrainingPlan pairs = default_plan("translate");
+  pairs.settings.from = next.settings.from;
+  EXPECT_THAT(refusal([&] { make_task(pairs, ""); }),
+              HasSubstr("[train.from] must be a translator for translate, got a causal"));
+}
+
+TEST_F(Plans, PairsAreSplitAndTurnedAround) {
+  std::string text = "many\tone\n";
+  for (char a = 'a'; a <= 'j'; ++a) text += std::string(3, a) + "\t" + std::string(1, a) + "\n";
+  write_file(path("pairs"), text);
+  TrainingPlan plan = default_plan("translate");
+  plan.settings.files = {data_file(path("pairs"))};
+  plan.settings.tokenizer.kind = TokenizerKind::character;
+  plan.settings.model.width = 16;
+  plan.settings.model.heads = 2;
+  plan.settings.model.layers = 1;
+  plan.settings.held_out = 0.2;
+  plan.settings.batch = 100;
+  plan.trainer.steps = 1;
+  complete_plan(plan);
+  const PlannedTask made = make_task(plan, "");
+  EXPECT_STREQ(made.unit, "pairs");
+  EXPECT_EQ(made.learned, 8u);
+  EXPECT_EQ(made.held_out, 2u);
+  // A target of one letter and its end; the other way round three and theirs.
+  const std::int64_t tokens = made.task->target_tokens(0);
+  plan.settings.reverse = true;
+  EXPECT_EQ(make_task(plan, "").task->target_tokens(0), 2 * tokens);
+  plan.settings.subword_dropout = 0.1;
+  EXPECT_THAT(refusal([&] { make_task(plan, ""); }), HasSubstr("with sub-words only"));
+}
+
+TEST(DateData, IsAnotherForEachPurposeAndSeed) {
+  const DateData data = date_data(1);
+  EXPECT_EQ(data.training.source.size(), 20000u);
+  EXPECT_EQ(data.validation.source.size(), 500u);
+  EXPECT_EQ(data.check.source.size(), 1000u);
+  EXPECT_NE(data.validation.source[0], data.check.source[0]);
+  EXPECT_NE(date_data(2).training.source[0], data.training.source[0]);
+}
+
+}  // namespace
+}  // namespace sextant
