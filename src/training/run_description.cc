@@ -8,6 +8,7 @@
 #include "core/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/names.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/training/checkpoint.h"

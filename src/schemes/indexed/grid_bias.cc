@@ -2,11 +2,11 @@
 #include "schemes/indexed/grid_bias.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include "schemes/distance/distances.h"
+#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
 
 namespace sextant::detail {
@@ -37,12 +37,7 @@ Grid grid_of(std::string_view scheme, std::optional<std::int64_t> asked_rows,
                 "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(cells - 1));
   }
   std::int64_t rows = asked_rows.value_or(0), columns = asked_columns.value_or(0);
-  if (!asked_rows && !asked_columns) {
-    // The root is exact enough below 2^53 to be at most one too small.
-    columns = static_cast<std::int64_t>(std::sqrt(static_cast<double>(cells)));
-    while (columns * columns < cells) ++columns;
-    rows = columns;
-  }
+  if (!asked_rows && !asked_columns) rows = columns = least_side(cells);
   if (columns == 0) columns = std::max<std::int64_t>(1, (cells + rows - 1) / rows);
   if (rows == 0) rows = std::max<std::int64_t>(1, (cells + columns - 1) / columns);
   if (cells > rows * columns) {

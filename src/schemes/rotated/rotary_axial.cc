@@ -2,12 +2,12 @@
 #include "sextant/schemes/rotated/rotary_axial.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include "core/enum_names.h"
 #include "schemes/added/sinusoidal_positions.h"
+#include "schemes/ids/grid.h"
 #include "schemes/rotated/rotary_axes.h"
 #include "schemes/rotated/rotary_scheme.h"
 
@@ -82,12 +82,6 @@ Dims sizes_of(const AxialAxes& options, View<const std::int64_t> ids) {
   if (options.columns) sizes.back() = *options.columns;
   if (options.rows) sizes[sizes.size() - 2] = *options.rows;
   return sizes;
-}
-
-// The side of the least square with `cells` cells.
-std::int64_t square_side(std::int64_t cells) {
-  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(cells)));
-  return side < 1 || side * side < cells ? side + 1 : side;
 }
 
 // What is wrong with options that exclude each other.
@@ -184,7 +178,7 @@ AxialCells cells_of(const AxialAxes& options, std::int64_t count, const std::int
     last = std::max(last, listed[i]);
   }
   AxialCells cells{options, Tensor<std::int64_t>::uninitialized({count, 2})};
-  const std::int64_t columns = options.columns.value_or(square_side(last + 1));
+  const std::int64_t columns = options.columns.value_or(least_side(last + 1));
   cells.axial.columns = columns;
   if (!options.rows) cells.axial.rows = std::max<std::int64_t>(last, 0) / columns + 1;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -210,8 +204,7 @@ namespace {
 
 std::int64_t class_of(const SchemeRequest& request, std::int64_t length) {
   const auto options = Parameters(kRotaryAxial, request).options<AxialAxes>();
-  const std::int64_t columns =
-      std::max<std::int64_t>(1, options.columns.value_or(square_side(length)));
+  const std::int64_t columns = options.columns.value_or(least_side(length));
   const bool by_rows =
       options.coordinates == AxialCoordinates::centered || options.pretrained_rows.has_value();
   const std::int64_t rows =
