@@ -14,13 +14,29 @@
 
 namespace sextant {
 
-DistanceBias alibi(const Alibi& options, std::int64_t length) {
+namespace {
+
+std::vector<double> checked_slopes(const Alibi& options, std::int64_t length) {
   detail::check_distances("alibi", options.heads, length);
   check_named("alibi.direction", options.direction);
   if (!(options.max_bias >= 0 && options.max_bias <= 1000)) {
     throw Error("alibi.max_bias", "must be in 0 .. 1000, got " + shortest(options.max_bias));
   }
-  const std::vector<double> slopes = alibi_slopes(options.heads, options.max_bias);
+  return alibi_slopes(options.heads, options.max_bias);
+}
+
+}  // namespace
+
+DistanceBias alibi(const Alibi& options) {
+  DistanceBias bias{.slopes = checked_slopes(options, 1)};
+  if (options.direction != BiasDirection::symmetric) {
+    throw Error("alibi.direction", "must be symmetric where no length is given, got causal");
+  }
+  return bias;
+}
+
+DistanceBias alibi(const Alibi& options, std::int64_t length) {
+  const std::vector<double> slopes = checked_slopes(options, length);
   const bool causal = options.direction == BiasDirection::causal;
   return detail::bias_by_distance(
       "alibi", options.heads, length, [&](std::int64_t head, std::int64_t distance) {
