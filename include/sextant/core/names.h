@@ -12,12 +12,12 @@ namespace sextant {
 
 // An enum whose values count from 0; name_of() of what is behind the last is "unknown".
 template <class E>
-concept Named = std::is_enum_v<E> && requires(E value) {
+concept NamedEnum = std::is_enum_v<E> && requires(E value) {
   std::string_view(name_of(value));
 };
 
 // Of all values, in their order.
-template <Named E>
+template <NamedEnum E>
 std::vector<std::string_view> names_of() {
   std::vector<std::string_view> names;
   while (name_of(static_cast<E>(names.size())) != "unknown") {
@@ -31,7 +31,7 @@ std::size_t find_name(std::span<const std::string_view> names, std::string_view 
                       std::string_view where);
 
 // The value of a name; throws Error(where, ...) that lists the names.
-template <Named E>
+template <NamedEnum E>
 E parse_name(std::string_view name, std::string_view where) {
   return static_cast<E>(find_name(names_of<E>(), name, where));
 }
