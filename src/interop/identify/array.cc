@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/option_checks.h"
-#include "interop/identify/bias.h"
-#include "interop/identify/rotation.h"
+#include "interop/identify/bias/names.h"
+#include "interop/identify/rotation/rotations.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/interop/identify.h"
@@ -15,7 +15,7 @@
 namespace sextant {
 namespace {
 
-using namespace identify;
+using namespace interop;
 
 constexpr std::int64_t kMostValues = std::int64_t{1} << 31;
 

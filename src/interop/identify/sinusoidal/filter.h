@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "interop/identify/ratio.h"
+#include "interop/identify/sinusoidal/ratio.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 // Exact bases are exact to the last bits of a double.
 inline constexpr double kExact = 0x1p-50;
@@ -38,4 +38,4 @@ bool is_exact(const Ratio& ratio);
 Verdict filter(const std::vector<Value>& values, double first, double angle_noise,
                double allowed_wrong, Ratio& ratio);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

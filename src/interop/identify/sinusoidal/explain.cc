@@ -1,12 +1,12 @@
 // Findings as sentences.
-#include "interop/identify/explain.h"
+#include "interop/identify/sinusoidal/explain.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "sextant/core/numbers.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 std::string formula(const Sinusoidal& options) {
@@ -117,4 +117,4 @@ std::string explain_unknown(double deviation, bool guessed) {
          significant(deviation, 3) + ".";
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -1,5 +1,5 @@
 // Whole numbers by phase against trying them all.
-#include "interop/identify/phase.h"
+#include "interop/identify/sinusoidal/phase.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <numbers>
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 TEST(PhaseVisits, AreThoseThatTryingAllNumbersFinds) {
@@ -38,4 +38,4 @@ TEST(PhaseVisits, ReachTwoToThe31InFewSteps) {
 }
 
 }  // namespace
-}  // namespace sextant::identify
+}  // namespace sextant::interop

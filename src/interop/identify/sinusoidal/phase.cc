@@ -1,12 +1,12 @@
 // Whole numbers by their phase, in fixed point: 2^64 is one turn, so that arithmetic modulo a turn
 // is that of uint64_t.
-#include "interop/identify/phase.h"
+#include "interop/identify/sinusoidal/phase.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 constexpr std::uint64_t kRadian =
@@ -75,4 +75,4 @@ std::int64_t PhaseVisits::next() {
   return found;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -7,7 +7,7 @@
 
 #include "sextant/schemes/added/sinusoidal.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 // Columns that share the frequency ratio^index; -1 where there is no such column.
 struct Step {
@@ -48,4 +48,4 @@ Base roundest_base(double estimate, double tolerance);
 // The same for any positive number: the one with the fewest digits, roughness 1 + digits.
 Base roundest_number(double estimate, double tolerance);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

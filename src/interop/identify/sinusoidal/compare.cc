@@ -1,6 +1,6 @@
 // Comparing a given table with a remade one: blocks of rows, so that a long table needs little
 // memory.
-#include "interop/identify/compare.h"
+#include "interop/identify/sinusoidal/compare.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "sextant/core/parallel.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 // To the type whose unit roundoff is given; its name does not travel with a View<const double>.
@@ -122,4 +122,4 @@ Comparison compare(View<const double> table, const Sinusoidal& options, const No
   return result;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -11,12 +11,12 @@
 
 #include "core/option_checks.h"
 #include "core/overlap.h"
-#include "interop/identify/compare.h"
-#include "interop/identify/explain.h"
-#include "interop/identify/fit.h"
-#include "interop/identify/names.h"
-#include "interop/identify/ratio.h"
-#include "interop/identify/structure.h"
+#include "interop/identify/sinusoidal/compare.h"
+#include "interop/identify/sinusoidal/explain.h"
+#include "interop/identify/sinusoidal/fit.h"
+#include "interop/identify/sinusoidal/names.h"
+#include "interop/identify/sinusoidal/ratio.h"
+#include "interop/identify/sinusoidal/structure.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
@@ -24,7 +24,7 @@
 namespace sextant {
 namespace {
 
-using namespace identify;
+using namespace interop;
 
 constexpr double kMostOutside =
     0.02;  // share of values that may be damaged before the table counts as another one

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "interop/identify/bias.h"
-#include "interop/identify/structure.h"
+#include "interop/identify/bias/names.h"
+#include "interop/identify/sinusoidal/structure.h"
 #include "sextant/core/numbers.h"
 #include "sextant/schemes/distance/alibi.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 constexpr double kHidden = -1e30;  // what stands for -infinity: the least numbers of other types
@@ -237,4 +237,4 @@ Identification name_alibi(View<const double> bias, double unit_roundoff) {
   return result;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -1,11 +1,11 @@
 // Each column that confirms a supposed position sharpens the ratio of frequencies, so that the next
 // faster column can be predicted: an extended scalar Kalman filter over single values, from
 // insensitive to sensitive ones.
-#include "interop/identify/filter.h"
+#include "interop/identify/sinusoidal/filter.h"
 
 #include <cmath>
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 bool is_exact(const Ratio& ratio) {
   return ratio.variance < kExact * kExact * (1 + ratio.log * ratio.log);
@@ -49,4 +49,4 @@ Verdict filter(const std::vector<Value>& values, double first, double angle_nois
   return verdict;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -1,7 +1,7 @@
 // Tables made from the formula by an independent reference, cut, rounded and damaged: who made them
 // must come out.
-#include "sextant/interop/identify.h"
 #include "schemes/stored_types.h"
+#include "sextant/interop/identify.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/interop/identify.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 // Cosines, sines, or both, [positions, pairs] of consecutive positions; what is missing has no
 // elements.
@@ -44,4 +44,4 @@ RotationCheck check_rotations(const Rotations& given, const RotationFit& fit, do
 // The rule behind a fit; scheme "unknown" when the values are no rotations at all.
 Identification name_rotations(const Rotations& given, double unit_roundoff);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

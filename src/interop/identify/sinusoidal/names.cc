@@ -1,10 +1,10 @@
 // From ratio and scale as measured to base and scale as somebody would choose them.
-#include "interop/identify/names.h"
+#include "interop/identify/sinusoidal/names.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 // The roundest scale within the tolerance: 1, those of libraries, few digits.
@@ -76,4 +76,4 @@ std::vector<Named> names_of(const Structure& structure, const Fit& fit, std::int
   return names;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -4,15 +4,15 @@
 
 #include "core/quoted_text.h"
 #include "interop/config/defaults.h"
-#include "interop/config/families.h"
+#include "interop/config/models.h"
 #include "sextant/core/numbers.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 ModelSizes sizes_of(const ConfigObject& object, const ModelConfig& config) {
   const ConfigDefaults& defaults = config_defaults(config.model_type);
-  ModelSizes sizes = read_other_sizes(object, defaults);
+  ModelSizes sizes = read_unrotated_sizes(object, defaults);
   sizes.kv_heads = sizes.heads;
   if (defaults.sizes.head_dim > 0) {
     sizes.head_dim = object.integer_or("d_kv", defaults.sizes.head_dim);
@@ -210,7 +210,7 @@ constexpr Known kKnown[] = {
 
 }  // namespace
 
-bool read_other_model(const ConfigObject& object, ModelConfig& config) {
+bool read_unrotated_model(const ConfigObject& object, ModelConfig& config) {
   for (const Known& known : kKnown) {
     if (known.name != config.model_type) continue;
     known.read(object, config);
@@ -219,7 +219,7 @@ bool read_other_model(const ConfigObject& object, ModelConfig& config) {
   return false;
 }
 
-std::vector<std::string> other_model_types() {
+std::vector<std::string> unrotated_model_types() {
   std::vector<std::string> names;
   for (const Known& known : kKnown) {
     if (known.name != "falcon") names.emplace_back(known.name);
@@ -227,4 +227,4 @@ std::vector<std::string> other_model_types() {
   return names;
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

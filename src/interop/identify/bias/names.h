@@ -4,7 +4,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/interop/identify.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 // [heads], positive numbers.
 Identification name_slopes(View<const double> slopes, double unit_roundoff);
@@ -13,4 +13,4 @@ Identification name_alibi(View<const double> bias, double unit_roundoff);
 // [queries, keys] or [distances] of whole numbers.
 Identification name_buckets(View<const double> buckets);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

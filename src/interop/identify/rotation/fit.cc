@@ -5,10 +5,10 @@
 #include <numbers>
 #include <vector>
 
-#include "interop/identify/rotation.h"
+#include "interop/identify/rotation/rotations.h"
 #include "sextant/core/dtype.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
@@ -292,4 +292,4 @@ RotationCheck check_rotations(const Rotations& given, const RotationFit& fit,
   return best;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "interop/identify/ratio.h"
+#include "interop/identify/sinusoidal/ratio.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 struct Comparison {
   double max_deviation = 0;  // |given - remade|, both in the type of `unit_roundoff`
@@ -26,4 +26,4 @@ Comparison compare(View<const double> table, const Sinusoidal& options, const No
                    double scale_tolerance, double unit_roundoff, std::int64_t sample_rows);
 inline constexpr std::int64_t kAllRows = INT64_MAX;
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "interop/identify/compare.h"
+#include "interop/identify/sinusoidal/compare.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 struct Finding {
   Sinusoidal options;
@@ -23,4 +23,4 @@ std::string explain(const Finding& finding);
 std::string explain_undetermined_base(std::int64_t first, std::int64_t rows);
 std::string explain_unknown(double deviation, bool guessed);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

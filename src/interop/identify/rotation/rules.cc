@@ -1,6 +1,6 @@
 // Which rule made the frequencies of a cache of rotations: plain, linear, proportional, Llama 3,
 // YaRN.
-#include "interop/identify/rotation.h"
+#include "interop/identify/rotation/rotations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <numbers>
 #include <utility>
 
-#include "interop/identify/structure.h"
+#include "interop/identify/sinusoidal/structure.h"
 #include "sextant/core/numbers.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 // One rule with its numbers, and the frequencies that they make.
@@ -404,4 +404,4 @@ Identification name_rotations(const Rotations& given, double unit_roundoff) {
   return result;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 
-#include "interop/identify/ratio.h"
-#include "interop/identify/structure.h"
+#include "interop/identify/sinusoidal/ratio.h"
+#include "interop/identify/sinusoidal/structure.h"
 #include "sextant/core/tensor.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 struct Fit {
   std::int64_t first;
@@ -28,4 +28,4 @@ inline constexpr double kMostValues = 2e7;
 bool search_fits(View<const double> table, const Structure& structure, const Noise& noise, bool far,
                  double& values_left, const std::function<bool(const Fit&)>& accept);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -2,14 +2,14 @@
 // i sin, and x[r] + x[r + 2 lag] = 2 cos(lag theta) x[r + lag] for a lone sine or cosine. A coarse
 // search over the ratio at lag 1, then longer lags, each refining what the last one knew (a scalar
 // Kalman filter from slow to fast columns).
-#include "interop/identify/ratio.h"
+#include "interop/identify/sinusoidal/ratio.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 using Complex = std::complex<double>;
@@ -272,4 +272,4 @@ std::vector<Ratio> estimate_ratios(View<const double> table, const Structure& st
   return ratios;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -1,6 +1,6 @@
 // Positions by vernier: the fastest column (frequency 1) says which whole numbers row 0 can be, the
 // slow columns which of them it is.
-#include "interop/identify/fit.h"
+#include "interop/identify/sinusoidal/fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
-#include "interop/identify/filter.h"
-#include "interop/identify/phase.h"
+#include "interop/identify/sinusoidal/filter.h"
+#include "interop/identify/sinusoidal/phase.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 constexpr std::int64_t kNear = 1 << 17;
@@ -255,4 +255,4 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
   return unsure && accept(*unsure);
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

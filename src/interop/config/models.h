@@ -8,16 +8,16 @@
 #include "interop/config/sizes.h"
 #include "sextant/interop/model_config.h"
 
-namespace sextant {
+namespace sextant::interop {
 
 // A layer of these sizes without positions.
 LayerPositions bare_layer(const ModelSizes& sizes);
 
 // Each reads the layers of the model types it knows into `config`, and returns whether this is one.
-bool read_rotary_model(const ConfigObject& object, ModelConfig& config);  // config_rotary_models.cc
-bool read_other_model(const ConfigObject& object, ModelConfig& config);   // config_other_models.cc
+bool read_rotary_model(const ConfigObject& object, ModelConfig& config);
+bool read_unrotated_model(const ConfigObject& object, ModelConfig& config);
 // The names of those types.
-std::vector<std::string> rotary_model_types();  // config_rotary_families.cc
-std::vector<std::string> other_model_types();
+std::vector<std::string> rotary_model_types();
+std::vector<std::string> unrotated_model_types();
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "interop/identify/fit.h"
-#include "interop/identify/ratio.h"
-#include "interop/identify/structure.h"
+#include "interop/identify/sinusoidal/fit.h"
+#include "interop/identify/sinusoidal/ratio.h"
+#include "interop/identify/sinusoidal/structure.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 // A fit under one name.
 struct Named {
@@ -22,4 +22,4 @@ struct Named {
 std::vector<Named> names_of(const Structure& structure, const Fit& fit, std::int64_t length,
                             std::int64_t width, const Noise& noise);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

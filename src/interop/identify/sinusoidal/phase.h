@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 // The p >= start with |p - phase| <= tolerance modulo 2 pi, in ascending order, each found in
 // constant time: the visits of a rotation of the circle to an arc return after one of three
@@ -30,4 +30,4 @@ class PhaseVisits {
   std::int64_t p_;
 };
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -1,5 +1,5 @@
 // The structures of a width, the ways to name them, and which bases people choose.
-#include "interop/identify/structure.h"
+#include "interop/identify/sinusoidal/structure.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "sextant/core/numbers.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 constexpr SinusoidalLayout kLayouts[] = {SinusoidalLayout::interleaved,
@@ -131,4 +131,4 @@ Base roundest_number(double estimate, double tolerance) {
   return {estimate, 18};
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

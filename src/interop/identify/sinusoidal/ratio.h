@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "interop/identify/structure.h"
+#include "interop/identify/sinusoidal/structure.h"
 #include "sextant/core/tensor.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 
 // Some roundings of the logarithm, the frequency and the product, in either arithmetic; that of
 // frameworks includes exp(-k log(base) / n).
@@ -60,4 +60,4 @@ std::vector<Ratio> estimate_ratios(View<const double> table, const Structure& st
 // At most `count` of the steps, all of the first ones among them: enough for a fit.
 std::vector<Step> thinned(const std::vector<Step>& steps, std::size_t count);
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "interop/identify/bias.h"
+#include "interop/identify/bias/names.h"
 #include "sextant/core/numbers.h"
 #include "sextant/schemes/distance/t5.h"
 
-namespace sextant::identify {
+namespace sextant::interop {
 namespace {
 
 constexpr std::int64_t kMostBuckets = 4096;
@@ -183,4 +183,4 @@ Identification name_buckets(View<const double> buckets) {
   return result;
 }
 
-}  // namespace sextant::identify
+}  // namespace sextant::interop
