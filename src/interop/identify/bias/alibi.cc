@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "interop/identify/bias/names.h"
-#include "interop/identify/sinusoidal/structure.h"
+#include "interop/identify/round_numbers.h"
 #include "sextant/core/numbers.h"
 #include "sextant/schemes/distance/alibi.h"
 

@@ -1,8 +1,9 @@
 // T5's buckets: which numbers of buckets and distances, one direction or two, and whose sign.
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -38,17 +39,35 @@ bool makes(const T5& options, const Buckets& given) {
 }
 
 // Settings of models first, then by roundness.
-std::vector<std::int64_t> candidates(std::int64_t least, std::int64_t most) {
-  std::vector<std::int64_t> result;
+std::int64_t likeliest(std::int64_t least, std::int64_t most) {
   for (const std::int64_t usual : {128, 256, 512, 800, 64, 1024, 2048, 32, 20}) {
-    if (usual >= least && usual <= most) result.push_back(usual);
+    if (usual >= least && usual <= most) return usual;
   }
-  for (const std::int64_t unit : {100, 10, 1}) {
-    for (std::int64_t d = (least + unit - 1) / unit * unit; d <= most && result.size() < 20000;
-         d += unit)
-      result.push_back(d);
+  for (const std::int64_t unit : {100, 10}) {
+    const std::int64_t round = (least + unit - 1) / unit * unit;
+    if (round <= most) return round;
   }
-  return result;
+  return least;
+}
+
+// The max_distances [least, end) up to `limit` that make these buckets: they only fall as it grows.
+struct Distances {
+  std::int64_t least, end;
+};
+Distances distances_of(std::int64_t count, bool both, std::int64_t limit, const Buckets& given) {
+  const auto any = [&](std::int64_t max_distance, const auto& differs) {
+    const T5Buckets buckets({count, max_distance, both});
+    return std::ranges::any_of(
+        given, [&](const auto& entry) { return differs(buckets(entry.first), entry.second); });
+  };
+  const std::int64_t first = (both ? count / 4 : count / 2) + 1;
+  const auto all = std::views::iota(first, limit + 1);
+  const auto where = [&](const auto& holds) {
+    const auto found = std::ranges::partition_point(all, holds);
+    return first + static_cast<std::int64_t>(found - all.begin());
+  };
+  return {where([&](std::int64_t m) { return any(m, std::greater<>()); }),
+          where([&](std::int64_t m) { return !any(m, std::less<>()); })};
 }
 
 struct Found {
@@ -86,26 +105,14 @@ std::optional<Found> settings_of(const Buckets& given) {
         count < 2)
       continue;
     const std::int64_t exact = both ? count / 4 : count / 2;
-    const std::int64_t own = both ? count / 2 : count;  // buckets of a direction
-    // Where the logarithm can be seen: the first distances of buckets beyond the exact ones.
-    std::int64_t least = exact + 1, limit = std::max<std::int64_t>(4 * farthest, 2048);
-    for (const auto& [distance, bucket] : given) {
-      if (distance >= 0 || bucket <= exact + 1 || bucket >= own) continue;
-      const double grown = std::log(static_cast<double>(-distance) / static_cast<double>(exact)) *
-                           static_cast<double>(own - exact) / static_cast<double>(bucket - exact);
-      const double to = static_cast<double>(exact) * std::exp(grown);
-      // ln(d / e) / ln(m / e) (n - e) >= bucket - e: m is at most this; the last bucket is open.
-      if (to < static_cast<double>(limit))
-        limit = std::max(least, static_cast<std::int64_t>(to) + 1);
-    }
-    for (const std::int64_t distance : candidates(least, limit)) {
-      const T5 options{count, distance, both};
-      if (!makes(options, given)) continue;
-      const bool seen = farthest > exact + 1;
-      const bool narrow =
-          limit - least < 4 || !makes({count, distance + distance / 2 + 1, both}, given);
-      return Found{options, seen && narrow, both || most == count - 1};
-    }
+    const std::int64_t limit = std::max<std::int64_t>({4 * farthest, 2048, exact + 1});
+    const auto [least, end] = distances_of(count, both, limit, given);
+    if (least >= end) continue;
+    const T5 options{count, likeliest(least, end - 1), both};
+    // Whether a distance half as long again would be told from this one.
+    const std::int64_t farther = options.max_distance + options.max_distance / 2 + 1;
+    const bool narrow = end - exact < 6 || !makes({count, farther, both}, given);
+    return Found{options, farthest > exact + 1 && narrow, both || most == count - 1};
   }
   return std::nullopt;
 }

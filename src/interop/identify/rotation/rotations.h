@@ -29,6 +29,11 @@ struct RotationFit {
   double amplitude = 1;
   std::vector<double> frequencies;
   std::vector<double> errors;  // how far each may be off
+
+  double relative_error(std::int64_t pair) const {
+    const auto k = static_cast<std::size_t>(pair);
+    return errors[k] / frequencies[k];
+  }
 };
 std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_roundoff);
 

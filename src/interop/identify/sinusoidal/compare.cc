@@ -6,18 +6,11 @@
 #include <cmath>
 #include <vector>
 
+#include "interop/identify/storage.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::interop {
 namespace {
-
-// To the type whose unit roundoff is given; its name does not travel with a View<const double>.
-double rounded(double value, double unit_roundoff) {
-  if (unit_roundoff <= 0x1p-53) return value;
-  if (unit_roundoff <= 0x1p-24) return static_cast<float>(value);
-  if (unit_roundoff <= 0x1p-11) return static_cast<double>(float16(value));
-  return static_cast<double>(bfloat16(value));
-}
 
 // Radians per position of each of the first `width` columns.
 std::vector<double> column_frequencies(const Sinusoidal& options, std::int64_t width) {
@@ -66,7 +59,7 @@ Comparison compare_block(View<const double> table, std::int64_t begin, const Ten
         result.compared += 1;
         if (!(std::abs(given - exact) <= tolerance)) result.outside += 1;
       }
-      const double deviation = std::abs(given - rounded(exact, unit_roundoff));
+      const double deviation = std::abs(given - rounded_to(unit_roundoff, exact));
       if (deviation > result.max_deviation) {
         result.max_deviation = deviation;
         result.row = row;

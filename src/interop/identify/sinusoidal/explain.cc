@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interop/identify/storage.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::interop {
@@ -72,11 +73,7 @@ std::string explain(const Finding& finding) {
             std::to_string(options.width) + " columns are here.";
   }
   text += mistake(options);
-  if (options.precision == Precision::framework) {
-    text +=
-        " The angles were computed in float32, as frameworks do: values drift from the true ones "
-        "as positions grow.";
-  }
+  if (options.precision == Precision::framework) text += kFloat32Sentence;
   if (finding.rounded_before)
     text += " The values had been rounded to a shorter type before they were stored in this one.";
   if (!finding.sure_of_first)

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "interop/identify/round_numbers.h"
 #include "interop/identify/sinusoidal/filter.h"
 #include "interop/identify/sinusoidal/phase.h"
 

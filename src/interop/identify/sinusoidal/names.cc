@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interop/identify/round_numbers.h"
+
 namespace sextant::interop {
 namespace {
 

@@ -1,19 +1,15 @@
-// The structures of a width, the ways to name them, and which bases people choose.
+// The structures of a width and the ways to name them.
 #include "interop/identify/sinusoidal/structure.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "sextant/core/numbers.h"
-
 namespace sextant::interop {
 namespace {
 
 constexpr SinusoidalLayout kLayouts[] = {SinusoidalLayout::interleaved,
                                          SinusoidalLayout::half_split, SinusoidalLayout::cos_first};
-// The paper's, then those of Llama 3 and Code Llama, MLX vision and tutorials.
-constexpr double kWellKnownBases[] = {10000, 500000, 1000000, 1000, 100};
 
 Structure structure_of(const Sinusoidal& options, bool unpaired) {
   Structure structure{options.layout, {}, unpaired, {}};
@@ -114,21 +110,6 @@ std::vector<Reading> readings_of(const Structure& structure, std::int64_t width)
     for (const OddWidth rule : structure.odd_widths) add_exponents(ladder, rule);
   }
   return readings;
-}
-
-Base roundest_base(double estimate, double tolerance) {
-  for (const double base : kWellKnownBases) {
-    if (std::abs(std::log(base / estimate)) <= tolerance) return {base, base == 10000 ? 0.0 : 1.0};
-  }
-  return roundest_number(estimate, tolerance);
-}
-
-Base roundest_number(double estimate, double tolerance) {
-  for (int digits = 1; digits < 17; ++digits) {
-    const double rounded = parse_double(significant(estimate, digits), "base");
-    if (std::abs(std::log(rounded / estimate)) <= tolerance) return {rounded, 1.0 + digits};
-  }
-  return {estimate, 18};
 }
 
 }  // namespace sextant::interop

@@ -11,14 +11,15 @@
 
 #include "core/option_checks.h"
 #include "core/overlap.h"
+#include "interop/identify/round_numbers.h"
 #include "interop/identify/sinusoidal/compare.h"
 #include "interop/identify/sinusoidal/explain.h"
 #include "interop/identify/sinusoidal/fit.h"
 #include "interop/identify/sinusoidal/names.h"
 #include "interop/identify/sinusoidal/ratio.h"
 #include "interop/identify/sinusoidal/structure.h"
+#include "interop/identify/storage.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
@@ -43,11 +44,7 @@ bool check(View<const double> table, double unit_roundoff, int threads) {
                 "must be [length, width] with at least one row and two columns, got " +
                     table.shape().to_string());
   }
-  if (!(unit_roundoff > 0 && unit_roundoff <= 0x1p-6)) {
-    throw Error("identify_table.unit_roundoff",
-                "must be above 0 and at most 2^-6 (float64 has 2^-53, bfloat16 2^-8), got " +
-                    shortest(unit_roundoff));
-  }
+  check_unit_roundoff("identify_table.unit_roundoff", unit_roundoff);
   check_memory("identify_table.table", table);
   std::atomic<std::int64_t> bad{std::numeric_limits<std::int64_t>::max()};
   std::atomic<std::int64_t> huge{0};
@@ -70,11 +67,6 @@ bool check(View<const double> table, double unit_roundoff, int threads) {
                                             std::to_string(bad % table.size(1)) + " is not");
   }
   return static_cast<double>(huge) <= kMostOutside * static_cast<double>(table.count());
-}
-
-double smallest_normal(double unit_roundoff) {
-  if (unit_roundoff <= 0x1p-53) return 0x1p-1022;
-  return unit_roundoff > 0x1p-24 && unit_roundoff <= 0x1p-11 ? 0x1p-14 : 0x1p-126;
 }
 
 // Roundings that a table may have gone through, finest first; a file may be wider than what was
