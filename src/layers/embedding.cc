@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/option_checks.h"
+#include "core/fields.h"
 #include "kernels/layers/embed_rows.h"
 #include "kernels/simd/stored_rows.h"
 #include "sextant/core/error.h"
@@ -42,7 +42,7 @@ struct LookedUp {
 
 LookedUp rows_of(View<const std::int64_t> indices, std::int64_t tokens, std::int64_t positions,
                  const EmbedOptions& options) {
-  check_threads("embed_with_positions.threads", options.threads);
+  check_range(kThreads, "embed_with_positions.threads", options.threads);
   if (options.offset < 0) {
     throw Error("embed_with_positions.offset",
                 "must not be negative, got " + std::to_string(options.offset));

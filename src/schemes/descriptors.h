@@ -46,23 +46,16 @@ class Parameters {
     });
     return begin;
   }
-  double number(std::string_view name) const;
-  std::int64_t integer(std::string_view name) const;
-  std::vector<double> numbers(std::string_view name) const;  // "1,1.5,2"
-  bool flag(std::string_view name) const;                    // "yes" or "no"
   // The request's weights, or the initial ones; throws Error unless they are those of the
-  // descriptor. One of them, finite and of the sizes of the descriptor, or of this shape.
+  // descriptor. One of them, finite and of the sizes that the descriptor says.
   const SchemeWeights& weights() const;
   const Tensor<double>& weight(std::string_view name) const;
-  const Tensor<double>& weight(std::string_view name, const Shape& shape) const;
   // "sinusoidal.base": what an Error about the parameter names.
   std::string where(std::string_view name) const;
 
  private:
   const Scheme& scheme_;
   const SchemeRequest& request_;  // outlives this
-  const Tensor<double>& weight_of(std::string_view name, std::span<const std::int64_t> sizes) const;
-
   mutable SchemeWeights initial_;
   mutable WeightSizes sizes_;
   std::map<std::string, std::string, std::less<>> values_;

@@ -9,7 +9,6 @@
 #include "core/quoted_text.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
@@ -68,31 +67,6 @@ const std::string& Parameters::text(std::string_view name) const {
   return known->second;
 }
 
-double Parameters::number(std::string_view name) const {
-  return parse_double(text(name), where(name));
-}
-
-std::int64_t Parameters::integer(std::string_view name) const {
-  return parse_int64(text(name), where(name));
-}
-
-std::vector<double> Parameters::numbers(std::string_view name) const {
-  std::vector<double> values;
-  std::string_view rest = text(name);
-  while (true) {
-    const auto comma = rest.find(',');
-    values.push_back(parse_double(rest.substr(0, comma), where(name)));
-    if (comma == std::string_view::npos) return values;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
-bool Parameters::flag(std::string_view name) const {
-  const std::string& value = text(name);
-  if (value == "yes" || value == "no") return value == "yes";
-  throw Error(where(name), "must be yes or no, got " + quoted_text(value));
-}
-
 const SchemeWeights& Parameters::weights() const {
   if (request_.weights != nullptr) {
     std::string names;
@@ -121,20 +95,13 @@ const SchemeWeights& Parameters::weights() const {
 }
 
 const Tensor<double>& Parameters::weight(std::string_view name) const {
-  if (sizes_.empty()) sizes_ = scheme_.weight_sizes(request_);
-  const auto known = sizes_.find(name);
-  if (known == sizes_.end()) throw Error(where(name), "is not a weight of this scheme");
-  return weight_of(name, known->second);
-}
-
-const Tensor<double>& Parameters::weight(std::string_view name, const Shape& shape) const {
-  return weight_of(name, {shape.begin(), shape.end()});
-}
-
-const Tensor<double>& Parameters::weight_of(std::string_view name,
-                                            std::span<const std::int64_t> sizes) const {
+  if (sizes_.empty() && scheme_.weight_sizes != nullptr) sizes_ = scheme_.weight_sizes(request_);
   const auto known = weights().find(std::string(name));
-  if (known == weights().end()) throw Error(where(name), "is not a weight of this scheme");
+  const auto wanted_sizes = sizes_.find(name);
+  if (known == weights().end() || wanted_sizes == sizes_.end()) {
+    throw Error(where(name), "is not a weight of this scheme");
+  }
+  const std::vector<std::int64_t>& sizes = wanted_sizes->second;
   const Shape& found = known->second.shape();
   const auto fits = [](std::int64_t size, std::int64_t wanted) {
     return wanted == kAnySize || size == wanted;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/option_checks.h"
+#include "core/fields.h"
 #include "core/overlap.h"
 #include "kernels/rotate/rotate_rows.h"
 #include "sextant/core/error.h"
@@ -127,7 +127,7 @@ Blocks blocks_of(const Shape& shape, std::int64_t element_bytes, std::int64_t ta
 
 template <class T, class U>
 void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threads, bool inverse) {
-  check_threads("rotate.threads", threads);
+  check_range(kThreads, "rotate.threads", threads);
   check_rotation(x, out, table);
   if (x.count() == 0) return;
   const Shape& shape = x.shape();

@@ -1,6 +1,6 @@
 // What the makers of tables refuse before they compute: numbers of threads, and memory that cannot
 // hold the result.
-#include "core/option_checks.h"
+#include "core/fields.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/option_checks.h"
+#include "core/fields.h"
 #include "interop/identify/bias/names.h"
 #include "interop/identify/rotation/rotations.h"
 #include "interop/identify/storage.h"
@@ -195,7 +195,7 @@ Identification name_block(View<const double> block, const Values& values, double
 }  // namespace
 
 Identification identify_array(View<const double> array, double unit_roundoff, int threads) {
-  check_threads("identify_array.threads", threads);
+  check_range(kThreads, "identify_array.threads", threads);
   check_unit_roundoff("identify_array.unit_roundoff", unit_roundoff);
   if (array.count() < 1 || array.count() > kMostValues) {
     throw Error("identify_array.array",

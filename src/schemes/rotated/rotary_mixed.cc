@@ -255,6 +255,11 @@ RotaryMixed options_of(const Parameters& given, const SchemeRequest& request) {
   return options;
 }
 
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  const RotaryMixed options = options_of(Parameters(kRotaryMixed, request), request);
+  return {{"frequencies", {request.heads, request.axes, checked(options).pairs()}}};
+}
+
 SchemeWeights initial_weights(const SchemeRequest& request) {
   const Parameters given(kRotaryMixed, request);
   SchemeWeights weights;
@@ -264,21 +269,15 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
   return weights;
 }
 
-const Tensor<double>& frequencies_in(const Parameters& given, const RotaryMixed& options,
-                                     const SchemeRequest& request) {
-  return given.weight("frequencies", {request.heads, request.axes, checked(options).pairs()});
-}
-
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kRotaryMixed, request);
-  const RotaryMixed options = options_of(given, request);
-  return rotary_mixed<double>(options, frequencies_in(given, options, request), ids_of(request));
+  return rotary_mixed<double>(options_of(given, request), given.weight("frequencies"),
+                              ids_of(request));
 }
 
 RotationFrequencies frequencies(const SchemeRequest& request) {
   const Parameters given(kRotaryMixed, request);
-  const RotaryMixed options = options_of(given, request);
-  return rotation_frequencies(options, frequencies_in(given, options, request));
+  return rotation_frequencies(options_of(given, request), given.weight("frequencies"));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
@@ -299,6 +298,7 @@ constinit const Scheme kRotaryMixed = {
     .parameters = parameters_of<RotaryMixed, InitialSeed>,
     .make = make,
     .weights = kWeights,
+    .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
     .frequencies = frequencies,

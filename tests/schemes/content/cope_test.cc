@@ -69,7 +69,7 @@ TEST(Cope, WithGateLogitsOfZeroCountsHalvesOfDistance) {
   q(0, 0, 0, 0) = 1;  // <q, k> = 0: k has channel 1 only
   for (std::int64_t j = 0; j < 5; ++j) k(0, 0, j, 1) = 1;
   for (std::int64_t n = 0; n < 4; ++n) table(n, 0) = static_cast<double>(n);  // z(p) = p
-  const auto term = cope({.scaled = false}, table);
+  const auto term = cope({.scaled = false}, {std::move(table)});
   AttentionOptions<double> options{.causal = Causal::bottom_right, .content = term.get()};
   const auto scores = attention_weights<double>(q, k, options, {.stage = Stage::biased});
   for (std::int64_t j = 0; j < 5; ++j) {
@@ -79,7 +79,7 @@ TEST(Cope, WithGateLogitsOfZeroCountsHalvesOfDistance) {
 
 TEST(Cope, RefusesQueriesThatLookAhead) {
   testing::ContentCall call(5, false);
-  const auto term = cope({}, Tensor<double>({4, 3}));
+  const auto term = cope({}, {Tensor<double>({4, 3})});
   EXPECT_EQ(testing::refusal_of(*term, call),
             "[cope] must go with causal attention: positions count back from the query");
   call.options.window.right = 0;
@@ -94,11 +94,11 @@ TEST(Cope, NamesTheArgumentAtFault) {
   EXPECT_EQ(error({{"npos", "0"}}), "[cope.npos] must be 1 .. 2^20, got 0");
   EXPECT_THAT(error({{"scaled", "1"}}), HasSubstr("[cope.scaled] must be yes or no"));
   EXPECT_EQ(testing::message_of([] {
-              cope({}, Tensor<double>({0, 3}));
+              cope({}, {Tensor<double>({0, 3})});
             }),
             "[cope.table] must be [npos, head_dim] with at least one of each, got [0, 3]");
   testing::ContentCall call(6, true);
-  EXPECT_EQ(testing::refusal_of(*cope({}, Tensor<double>({4, 2})), call),
+  EXPECT_EQ(testing::refusal_of(*cope({}, {Tensor<double>({4, 2})}), call),
             "[cope.table] must have the call's head_dim, 3, got 2");
 }
 

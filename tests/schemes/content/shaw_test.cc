@@ -118,21 +118,20 @@ TEST(Shaw, NamesTheArgumentAtFault) {
   EXPECT_EQ(error({{"max_distance", "-1"}}), "[shaw.max_distance] must be 0 .. 2^20, got -1");
   EXPECT_THAT(error({{"values", "perhaps"}}), HasSubstr("[shaw.values] must be yes or no"));
   EXPECT_EQ(testing::message_of([] {
-              shaw({.max_distance = 2}, Tensor<double>({4, 3}));
+              shaw({.max_distance = 2}, {Tensor<double>({4, 3})});
             }),
             "[shaw.key_table] must be [5, head_dim] or [heads, 5, head_dim], got [4, 3]");
   testing::ContentCall call(8, false);
-  EXPECT_EQ(testing::refusal_of(*shaw({.max_distance = 2}, Tensor<double>({5, 4})), call),
+  EXPECT_EQ(testing::refusal_of(*shaw({.max_distance = 2}, {Tensor<double>({5, 4})}), call),
             "[shaw] must be made for the call's head_dim, 3, got 4");
-  EXPECT_EQ(testing::refusal_of(*shaw({.max_distance = 2}, Tensor<double>({2, 5, 3})), call),
+  EXPECT_EQ(testing::refusal_of(*shaw({.max_distance = 2}, {Tensor<double>({2, 5, 3})}), call),
             "[shaw] must be made for the call's heads, 4, got 2");
   EXPECT_EQ(testing::refusal_of(
-                *shaw({.max_distance = 2}, Tensor<double>({5, 3}), Tensor<double>({5, 2})), call),
+                *shaw({.max_distance = 2}, {Tensor<double>({5, 3}), Tensor<double>({5, 2})}), call),
             "[shaw] must be made for the call's v_dim, 3, got 2");
   constexpr std::int64_t kFew[] = {0, 1, 2, 3, 4};
   EXPECT_EQ(
-      testing::refusal_of(*shaw({.max_distance = 2, .positions = kFew}, Tensor<double>({5, 3})),
-                          call),
+      testing::refusal_of(*shaw({.max_distance = 2}, {Tensor<double>({5, 3})}, kFew), call),
       "[shaw.positions] must have an id for each of the indices 0 .. 6, got 5 ids from place 0");
   EXPECT_THAT(testing::message_of([] {
                 find_scheme("shaw").backward(testing::content_request({}), Tensor<double>({1, 4}));

@@ -62,27 +62,27 @@ TEST(TransformerXl, NamesTheArgumentAtFault) {
     return testing::message_of(
         [&] { testing::term_of("transformer_xl", testing::content_request(ids, parameters)); });
   };
-  EXPECT_EQ(error({{"width", "5"}}), "[transformer_xl.width] must be even, 2 .. 2^20, got 5");
+  EXPECT_EQ(error({{"width", "5"}}), "[transformer_xl.width] must be even and 2 .. 2^20, got 5");
   EXPECT_THAT(error({{"clamp_len", "-1"}}), HasSubstr("[transformer_xl.clamp_len]"));
   EXPECT_THAT(error({{"base", "0"}}), HasSubstr("base"));
   constexpr std::int64_t kFar[] = {0, std::int64_t{1} << 40};
   EXPECT_THAT(error({}, kFar), HasSubstr("must be at most 2^22 apart without clamp_len"));
   testing::ContentCall call(5, false);
-  const TransformerXl options{.width = 4, .max_distance = 2};
-  const auto term = transformer_xl(options, Tensor<double>({4, 3}), Tensor<double>({4, 3}),
-                                   Tensor<double>({4, 3, 4}));
+  const TransformerXl options{.max_distance = 2};
+  const auto term = transformer_xl(
+      options, {Tensor<double>({4, 3}), Tensor<double>({4, 3}), Tensor<double>({4, 3, 4})});
   EXPECT_EQ(testing::refusal_of(*term, call),
             "[transformer_xl] must be made for distances up to 6, got 2");
   EXPECT_EQ(testing::message_of([&] {
-              transformer_xl(options, Tensor<double>({4, 3}), Tensor<double>({4, 2}),
-                             Tensor<double>({4, 3, 4}));
+              transformer_xl(options, {Tensor<double>({4, 3}), Tensor<double>({4, 2}),
+                                       Tensor<double>({4, 3, 4})});
             }),
             "[transformer_xl.v] must be [4, 3], got [4, 2]");
   EXPECT_EQ(testing::message_of([&] {
-              transformer_xl(options, Tensor<double>({4, 3}), Tensor<double>({4, 3}),
-                             Tensor<double>({4, 3, 6}));
+              transformer_xl(options, {Tensor<double>({4, 3}), Tensor<double>({4, 3}),
+                                       Tensor<double>({4, 3, 5})});
             }),
-            "[transformer_xl.w_r] must be [heads, head_dim, 4], got [4, 3, 6]");
+            "[transformer_xl.width] must be even and 2 .. 2^20, got 5");
 }
 
 }  // namespace

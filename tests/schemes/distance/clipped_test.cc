@@ -16,9 +16,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Clipped, ReadsThePastFromTheFirstRowsAndSharesTheFarOnes) {
-  Tensor<double> table({5, 1});
-  for (std::int64_t row = 0; row < 5; ++row) table(row, 0) = static_cast<double>(10 + row);
-  const DistanceBias bias = clipped(table, 5);
+  ClippedWeights weights{Tensor<double>({5, 1})};
+  for (std::int64_t row = 0; row < 5; ++row) {
+    weights.table(row, 0) = static_cast<double>(10 + row);
+  }
+  const DistanceBias bias = clipped({.max_distance = 2}, weights, 5);
   EXPECT_EQ(bias.origin, 4);
   EXPECT_THAT(std::vector<float>(bias.values.span().begin(), bias.values.span().end()),
               ElementsAre(10, 10, 10, 11, 12, 13, 14, 14, 14));
@@ -38,9 +40,9 @@ TEST(Clipped, LearnsItsRows) {
 }
 
 TEST(Clipped, OfOneRowIsAConstant) {
-  Tensor<double> table({1, 2});
-  table(0, 1) = 3;
-  const DistanceBias bias = clipped(table, 3);
+  ClippedWeights weights{Tensor<double>({1, 2})};
+  weights.table(0, 1) = 3;
+  const DistanceBias bias = clipped({.max_distance = 0}, weights, 3);
   for (std::int64_t i = 0; i < 5; ++i) {
     EXPECT_EQ(bias.values(0, i), 0);
     EXPECT_EQ(bias.values(1, i), 3);
@@ -49,24 +51,28 @@ TEST(Clipped, OfOneRowIsAConstant) {
 
 TEST(Clipped, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("clipped", {{"max_distance", "-1"}}),
-            "[clipped.max_distance] must be in 0 .. 2^28, got -1");
+            "[clipped.max_distance] must be 0 .. 2^28, got -1");
   EXPECT_THAT(testing::refusal("clipped", {{"seed", "-1"}}), HasSubstr("[clipped.seed]"));
   EXPECT_THAT(testing::refusal("clipped", {}, 0), HasSubstr("[clipped.heads]"));
   EXPECT_THAT(testing::error_of([] {
-                clipped(Tensor<double>({4, 2}), 3);
+                clipped({.max_distance = 2}, {Tensor<double>({4, 2})}, 3);
               }),
-              HasSubstr("[clipped.table] must be [2 max_distance + 1, heads]"));
+              HasSubstr("[clipped.table] must be [5, heads], got [4, 2]"));
   EXPECT_THAT(testing::error_of([] {
-                clipped(Tensor<double>({5, 2}), 0);
+                clipped({.max_distance = 2}, {Tensor<double>({5, 2})}, 0);
               }),
               HasSubstr("[clipped.length]"));
-  Tensor<double> table({3, 1});
-  table(2, 0) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(testing::error_of([&] { clipped(table, 3); }), "[clipped.table] must be finite");
-  EXPECT_THAT(testing::error_of([] { clipped_backward(2, Tensor<double>({4})); }),
-              HasSubstr("[clipped.gradient]"));
+  ClippedWeights weights{Tensor<double>({3, 1})};
+  weights.table(2, 0) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(testing::error_of([&] { clipped({.max_distance = 1}, weights, 3); }),
+            "[clipped.table] must be finite");
+  EXPECT_THAT(
+      testing::error_of([] {
+        clipped_backward({.max_distance = 2}, {Tensor<double>({5, 1})}, Tensor<double>({4}));
+      }),
+      HasSubstr("[clipped.gradient]"));
   EXPECT_THAT(testing::error_of([] {
-                clipped_backward(-1, Tensor<double>({1, 3}));
+                clipped_backward({.max_distance = -1}, {}, Tensor<double>({1, 3}));
               }),
               HasSubstr("[clipped.max_distance]"));
 }

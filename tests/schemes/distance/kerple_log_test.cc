@@ -48,11 +48,12 @@ TEST(KerpleLog, LearnsItsTwoRatesInEachHead) {
 
 // A step with the gradient and a projection is what the paper's code does.
 TEST(KerpleLog, BelowItsLimitsHasTheValuesAndGradientsOfTheLimit) {
-  const Kerple below{.p = {-3, 1}, .a = {1, 0}}, limit{.p = {0.01, 1}, .a = {1, 0.01}};
+  const KerpleWeights below{.p = {-3, 1}, .a = {1, 0}}, limit{.p = {0.01, 1}, .a = {1, 0.01}};
   const DistanceBias a = kerple_log(below, 9), b = kerple_log(limit, 9);
   EXPECT_TRUE(std::equal(a.values.span().begin(), a.values.span().end(), b.values.data()));
   const Tensor<double> g = testing::drawn({2, 17}, 3);
-  const Kerple of_below = kerple_log_backward(below, g), of_limit = kerple_log_backward(limit, g);
+  const KerpleWeights of_below = kerple_log_backward(below, g),
+                      of_limit = kerple_log_backward(limit, g);
   EXPECT_EQ(of_below.p, of_limit.p);
   EXPECT_EQ(of_below.a, of_limit.a);
   EXPECT_NE(of_below.p[0], 0);
@@ -91,7 +92,7 @@ TEST(KerpleLog, NamesTheArgumentAtFault) {
               }),
               HasSubstr("[kerple_log.gradient]"));
   EXPECT_THAT(testing::refusal("kerple_log", {{"seed", "4294967296"}}),
-              HasSubstr("[kerple_log.seed] must be in 0 .. 2^32 - 1"));
+              HasSubstr("[kerple_log.seed] must be 0 .. 2^32 - 1"));
   testing::Asked asked(4, 2);
   const SchemeWeights weights = weights_of(Tensor<double>({3}), Tensor<double>({2}));
   asked.request.weights = &weights;

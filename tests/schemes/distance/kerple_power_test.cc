@@ -40,14 +40,14 @@ TEST(KerplePower, LearnsItsTwoRatesInEachHead) {
 }
 
 TEST(KerplePower, BeyondItsLimitsHasTheValuesAndGradientsOfTheLimit) {
-  const Kerple beyond{.p = {-3, 5, 1}, .a = {1, 1, -1}};
-  const Kerple limit{.p = {0.01, 2, 1}, .a = {1, 1, 0.01}};
+  const KerpleWeights beyond{.p = {-3, 5, 1}, .a = {1, 1, -1}};
+  const KerpleWeights limit{.p = {0.01, 2, 1}, .a = {1, 1, 0.01}};
   const DistanceBias a = kerple_power(beyond, 9), b = kerple_power(limit, 9);
   EXPECT_TRUE(std::equal(a.values.span().begin(), a.values.span().end(), b.values.data()));
   EXPECT_EQ(a.values(1, 0), -64);
   const Tensor<double> g = testing::drawn({3, 17}, 3);
-  const Kerple of_beyond = kerple_power_backward(beyond, g);
-  const Kerple of_limit = kerple_power_backward(limit, g);
+  const KerpleWeights of_beyond = kerple_power_backward(beyond, g);
+  const KerpleWeights of_limit = kerple_power_backward(limit, g);
   EXPECT_EQ(of_beyond.p, of_limit.p);
   EXPECT_EQ(of_beyond.a, of_limit.a);
 }
@@ -56,7 +56,7 @@ TEST(KerplePower, BeyondItsLimitsHasTheValuesAndGradientsOfTheLimit) {
 TEST(KerplePower, HasNoGradientFromDistanceZero) {
   Tensor<double> g({1, 1});
   g(0, 0) = 1;
-  const Kerple none = kerple_power_backward({.p = {1}, .a = {1}}, g);
+  const KerpleWeights none = kerple_power_backward({.p = {1}, .a = {1}}, g);
   EXPECT_EQ(none.p[0], 0);
   EXPECT_EQ(none.a[0], 0);
 }

@@ -50,7 +50,7 @@ TEST(Sandwich, IsTheInnerProductOfSinusoidalPositions) {
 
 TEST(Sandwich, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("sandwich", {{"dim", "7"}}),
-            "[sandwich.dim] must be even, 2 .. 2^16, got 7");
+            "[sandwich.dim] must be even and 2 .. 2^16, got 7");
   EXPECT_THAT(testing::refusal("sandwich", {{"dim", "0"}}), HasSubstr("[sandwich.dim]"));
   EXPECT_THAT(testing::refusal("sandwich", {{"dim", "65538"}}), HasSubstr("[sandwich.dim]"));
   EXPECT_THAT(testing::refusal("sandwich", {{"base", "0"}}), HasSubstr("[sandwich.base]"));

@@ -148,21 +148,21 @@ TEST(T5, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("t5", {{"num_buckets", "31"}}),
             "[t5.num_buckets] must be even, 4 .. 4096, got 31");
   EXPECT_EQ(testing::refusal("t5", {{"num_buckets", "1"}, {"bidirectional", "no"}}),
-            "[t5.num_buckets] must be in 2 .. 4096, got 1");
+            "[t5.num_buckets] must be 2 .. 4096, got 1");
   EXPECT_EQ(testing::refusal("t5", {{"max_distance", "8"}}),
             "[t5.max_distance] must be 9 .. 2^28 with 32 buckets, got 8");
   EXPECT_THAT(testing::refusal("t5", {{"max_distance", "268435457"}}), HasSubstr("2^28"));
   EXPECT_THAT(testing::refusal("t5", {{"bidirectional", "maybe"}}), HasSubstr("yes or no"));
   EXPECT_THAT(testing::refusal("t5", {{"seed", "-1"}}), HasSubstr("[t5.seed]"));
   EXPECT_THAT(testing::refusal("t5", {}, 0), HasSubstr("[t5.heads]"));
-  Tensor<double> table({32, 2});
-  EXPECT_THAT(testing::error_of([&] { t5({.num_buckets = 16}, table, 4); }),
+  T5Weights weights{Tensor<double>({32, 2})};
+  EXPECT_THAT(testing::error_of([&] { t5({.num_buckets = 16}, weights, 4); }),
               HasSubstr("[t5.table] must be [16, heads], got [32, 2]"));
-  EXPECT_THAT(testing::error_of([&] { t5({}, table, 0); }), HasSubstr("[t5.length]"));
-  table(3, 1) = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(testing::error_of([&] { t5({}, table, 4); }), "[t5.table] must be finite");
+  EXPECT_THAT(testing::error_of([&] { t5({}, weights, 0); }), HasSubstr("[t5.length]"));
+  weights.table(3, 1) = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(testing::error_of([&] { t5({}, weights, 4); }), "[t5.table] must be finite");
   EXPECT_THAT(testing::error_of([] {
-                t5_backward({}, Tensor<double>({2, 4}));
+                t5_backward({}, {Tensor<double>({32, 2})}, Tensor<double>({2, 4}));
               }),
               HasSubstr("[t5.gradient] must be [2, 2 length - 1]"));
   testing::Asked asked(4, 2);

@@ -24,8 +24,8 @@ double plain(const SchemeWeights& given, std::int64_t head, std::int64_t distanc
   return sum;
 }
 
-Tisa one_bell(double amplitude, double sharpness, double offset) {
-  Tisa weights{Tensor<double>({1, 1}), Tensor<double>({1, 1}), Tensor<double>({1, 1})};
+TisaWeights one_bell(double amplitude, double sharpness, double offset) {
+  TisaWeights weights{Tensor<double>({1, 1}), Tensor<double>({1, 1}), Tensor<double>({1, 1})};
   weights.amplitudes(0, 0) = amplitude;
   weights.sharpness(0, 0) = sharpness;
   weights.offsets(0, 0) = offset;
@@ -69,14 +69,14 @@ TEST(Tisa, StartsWithFiveBells) {
 
 TEST(Tisa, MakesNoNaNOfExtremeWeights) {
   constexpr double kHuge = std::numeric_limits<double>::max();
-  const Tisa extremes[] = {one_bell(kHuge, 0, kHuge), one_bell(1, kHuge, 0),
-                           one_bell(kHuge, kHuge, -kHuge), one_bell(-kHuge, 1e-300, 1)};
+  const TisaWeights extremes[] = {one_bell(kHuge, 0, kHuge), one_bell(1, kHuge, 0),
+                                  one_bell(kHuge, kHuge, -kHuge), one_bell(-kHuge, 1e-300, 1)};
   Tensor<double> g({1, 5});
   for (double& value : g.span()) value = 1;
-  for (const Tisa& weights : extremes) {
+  for (const TisaWeights& weights : extremes) {
     const DistanceBias bias = tisa(weights, 3);
     for (const float value : bias.values.span()) EXPECT_TRUE(std::isfinite(value));
-    const Tisa gradients = tisa_backward(weights, g);
+    const TisaWeights gradients = tisa_backward(weights, g);
     EXPECT_FALSE(std::isnan(gradients.amplitudes(0, 0)));
     EXPECT_FALSE(std::isnan(gradients.sharpness(0, 0)));
     EXPECT_FALSE(std::isnan(gradients.offsets(0, 0)));
@@ -85,15 +85,15 @@ TEST(Tisa, MakesNoNaNOfExtremeWeights) {
 
 TEST(Tisa, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("tisa", {{"kernels", "0"}}),
-            "[tisa.kernels] must be in 1 .. 2^16, got 0");
+            "[tisa.kernels] must be 1 .. 2^16, got 0");
   EXPECT_THAT(testing::refusal("tisa", {{"seed", "-1"}}), HasSubstr("[tisa.seed]"));
   EXPECT_THAT(testing::refusal("tisa", {}, -1), HasSubstr("[tisa.heads]"));
   EXPECT_THAT(testing::error_of([] { tisa({}, 3); }), HasSubstr("[tisa.amplitudes]"));
-  Tisa wrong = one_bell(1, 1, 1);
+  TisaWeights wrong = one_bell(1, 1, 1);
   wrong.offsets = Tensor<double>({1, 2});
   EXPECT_EQ(testing::error_of([&] { tisa(wrong, 3); }),
             "[tisa.offsets] must be [1, 1], as the amplitudes, got [1, 2]");
-  const Tisa infinite = one_bell(1, std::numeric_limits<double>::infinity(), 0);
+  const TisaWeights infinite = one_bell(1, std::numeric_limits<double>::infinity(), 0);
   EXPECT_EQ(testing::error_of([&] { tisa(infinite, 3); }), "[tisa.sharpness] must be finite");
   EXPECT_THAT(testing::error_of([] { tisa(one_bell(1, 1, 1), 0); }), HasSubstr("[tisa.length]"));
   EXPECT_THAT(testing::error_of([] {

@@ -57,10 +57,10 @@ TEST(LocalWindow, IsASchemeWithOneRowForAllHeads) {
 
 TEST(LocalWindow, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("window", {{"left", "-2"}}),
-            "[window.left] must be >= 0, or -1 for all, got -2");
+            "[window.left] must be at least -1, got -2");
   EXPECT_THAT(testing::refusal("window", {{"right", "-2"}}), HasSubstr("[window.right]"));
   EXPECT_EQ(testing::refusal("window", {{"dilation", "0"}}),
-            "[window.dilation] must be >= 1, got 0");
+            "[window.dilation] must be at least 1, got 0");
   EXPECT_THAT(testing::error_of([] { window({}, 0); }), HasSubstr("[window.length]"));
 }
 

@@ -63,7 +63,7 @@ TEST(ChunkMask, GoesByTheIdsThatACallGives) {
 
 TEST(ChunkMask, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("chunk_mask", {{"chunk", "0"}}),
-            "[chunk_mask.chunk] must be >= 1, got 0");
+            "[chunk_mask.chunk] must be at least 1, got 0");
   EXPECT_THAT(testing::refusal("chunk_mask", {{"causal", "1"}}), HasSubstr("yes or no"));
   testing::Asked pairs(4, 2);
   pairs.request.axes = 2;

@@ -25,7 +25,7 @@ testing::PairFormula plain(List documents, bool causal) {
 }
 
 TEST(DocumentMask, ShowsATokenItsOwnDocument) {
-  const Tensor<float> pairs = testing::pairs_of(*document_mask(List{7, 7, -1}), 0, 3);
+  const Tensor<float> pairs = testing::pairs_of(*document_mask({}, List{7, 7, -1}), 0, 3);
   constexpr float kNot = -std::numeric_limits<float>::infinity();
   EXPECT_THAT(std::vector<float>(pairs.span().begin(), pairs.span().end()),
               ElementsAre(0, 0, kNot, 0, 0, kNot, kNot, kNot, 0));
@@ -35,7 +35,8 @@ TEST(DocumentMask, IsTheSameInAnyTile) {
   // In pieces: document 3 lies around document 5.
   const List documents{0, 0, 0, 3, 3, 5, 5, 5, 3, 3, 8, 9, 9, 9, 9, 9, 0};
   for (const bool causal : {false, true}) {
-    testing::expect_pairs(*document_mask(documents, causal), 1, 17, plain(documents, causal));
+    testing::expect_pairs(*document_mask({.causal = causal}, documents), 1, 17,
+                          plain(documents, causal));
   }
 }
 

@@ -156,10 +156,9 @@ TEST(Fire, StartsFromASeed) {
 
 TEST(Fire, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("fire", {{"threshold", "-1"}}), HasSubstr("[fire.threshold]"));
-  EXPECT_EQ(testing::refusal("fire", {{"hidden", "0"}}),
-            "[fire.hidden] must be in 1 .. 2^16, got 0");
+  EXPECT_EQ(testing::refusal("fire", {{"hidden", "0"}}), "[fire.hidden] must be 1 .. 2^16, got 0");
   EXPECT_EQ(testing::refusal("fire", {{"epsilon", "0"}}),
-            "[fire.epsilon] must be > 0 and finite, got 0");
+            "[fire.epsilon] must be finite and above 0, got 0");
   EXPECT_THAT(testing::refusal("fire", {{"seed", "-1"}}), HasSubstr("[fire.seed]"));
   EXPECT_THAT(testing::refusal("fire", {}, 0), HasSubstr("[fire.heads]"));
   const auto refused = [](double c, double multiplier, Shape w1, Shape w2, double weight) {

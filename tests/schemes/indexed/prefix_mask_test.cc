@@ -22,7 +22,7 @@ testing::PairFormula plain(std::vector<std::int64_t> ids, std::int64_t prefix) {
 }
 
 TEST(PrefixMask, ShowsThePrefixToAllAndHidesTheRestOfTheFuture) {
-  const Tensor<float> pairs = testing::pairs_of(*prefix_mask(2, {{0, 1, 2, 3}}), 0, 4);
+  const Tensor<float> pairs = testing::pairs_of(*prefix_mask({2}, {{0, 1, 2, 3}}), 0, 4);
   constexpr float kNot = -std::numeric_limits<float>::infinity();
   EXPECT_THAT(std::vector<float>(pairs.span().begin(), pairs.span().end()),
               ::testing::ElementsAre(0, 0, kNot, kNot,  //
@@ -33,7 +33,7 @@ TEST(PrefixMask, ShowsThePrefixToAllAndHidesTheRestOfTheFuture) {
 
 TEST(PrefixMask, IsTheSameInAnyTileAndForAnyIds) {
   for (const std::int64_t prefix : {0, 1, 3, 40}) {
-    testing::expect_pairs(*prefix_mask(prefix, testing::kOddIds), 2, 15,
+    testing::expect_pairs(*prefix_mask({prefix}, testing::kOddIds), 2, 15,
                           plain(testing::kOddIds, prefix));
   }
   const testing::Asked asked(20, 2, {{"prefix", "5"}});
@@ -43,22 +43,22 @@ TEST(PrefixMask, IsTheSameInAnyTileAndForAnyIds) {
 }
 
 TEST(PrefixMask, GoesByTheIdsThatACallGives) {
-  testing::expect_ids_of_tiles(*prefix_mask(3, {{9}}), *prefix_mask(3, testing::kOddIds),
+  testing::expect_ids_of_tiles(*prefix_mask({3}, {{9}}), *prefix_mask({3}, testing::kOddIds),
                                testing::kOddIds);
 }
 
 TEST(PrefixMask, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("prefix_mask", {{"prefix", "-1"}}),
-            "[prefix_mask.prefix] must be >= 0, got -1");
-  EXPECT_THAT(testing::error_of([] { prefix_mask(0, {{(std::int64_t{1} << 53) + 1}}); }),
+            "[prefix_mask.prefix] must be at least 0, got -1");
+  EXPECT_THAT(testing::error_of([] { prefix_mask({0}, {{(std::int64_t{1} << 53) + 1}}); }),
               HasSubstr("[prefix_mask.positions] must be within -2^53 .. 2^53"));
   testing::Asked pairs(4, 2);
   pairs.request.axes = 2;
   EXPECT_THAT(testing::error_of([&] { find_scheme("prefix_mask").make(pairs.request); }),
               HasSubstr("[prefix_mask.positions] must have one id per token, got 2"));
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  testing::expect_pairs(*prefix_mask(kMost, {{0, -5}}), 1, 2, plain({0, -5}, kMost));
-  testing::expect_pairs(*prefix_mask(0, {}), 1, 0, plain({}, 0));
+  testing::expect_pairs(*prefix_mask({kMost}, {{0, -5}}), 1, 2, plain({0, -5}, kMost));
+  testing::expect_pairs(*prefix_mask({0}, {}), 1, 0, plain({}, 0));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::int64_t plain_index(std::int64_t query, std::int64_t key, std::int64_t rows
 TEST(Swin, OfTwoByTwoHasThePublishedIndexMatrix) {
   Tensor<double> table({9, 1});
   for (std::int64_t i = 0; i < 9; ++i) table(i, 0) = static_cast<double>(i);
-  const auto bias = swin({2, 2}, table, List{0, 1, 2, 3});
+  const auto bias = swin({2, 2}, {std::move(table)}, List{0, 1, 2, 3});
   const Tensor<float> pairs = testing::pairs_of(*bias, 0, 4);
   EXPECT_THAT(std::vector<float>(pairs.span().begin(), pairs.span().end()),
               ElementsAre(4, 3, 1, 0, 5, 4, 2, 1, 7, 6, 4, 3, 8, 7, 5, 4));
@@ -40,7 +40,8 @@ TEST(Swin, ReadsTheTableByTheOffsetInAnyTile) {
   List all, some{7, 8, 9, 0, 0, 4, 5, 6, 19, 18, 10, 11};
   for (std::int64_t id = 0; id < 20; ++id) all.push_back(id);
   for (const List& ids : {all, some}) {
-    testing::expect_pairs(*swin({4, 5}, table, ids), 3, static_cast<std::int64_t>(ids.size()),
+    testing::expect_pairs(*swin({4, 5}, {table.clone()}, ids), 3,
+                          static_cast<std::int64_t>(ids.size()),
                           [&](std::int64_t head, std::int64_t query, std::int64_t key) {
                             return table(plain_index(ids[static_cast<std::size_t>(query)],
                                                      ids[static_cast<std::size_t>(key)], 4, 5),
@@ -54,7 +55,7 @@ TEST(Swin, DependsOnTheOffsetInTwoDimensions) {
   const Tensor<double> table = testing::drawn({49, 1}, 2);
   List ids;
   for (std::int64_t id = 0; id < 16; ++id) ids.push_back(id);
-  const Tensor<float> pairs = testing::pairs_of(*swin({4, 4}, table, ids), 0, 16);
+  const Tensor<float> pairs = testing::pairs_of(*swin({4, 4}, {table.clone()}, ids), 0, 16);
   EXPECT_EQ(pairs(5, 6), pairs(9, 10));
   EXPECT_EQ(pairs(0, 9), pairs(5, 14));
   EXPECT_NE(pairs(3, 4), pairs(2, 3));
@@ -63,7 +64,7 @@ TEST(Swin, DependsOnTheOffsetInTwoDimensions) {
 TEST(Swin, FindsTheWindowThatHoldsTheIds) {
   const auto window = [](Swin options, List ids) {
     const Swin found = swin_window(options, ids);
-    return List{found.rows, found.columns};
+    return List{*found.rows, *found.columns};
   };
   EXPECT_THAT(window({}, {0, 1, 7, 1000}), ElementsAre(32, 32));
   EXPECT_THAT(window({}, {48}), ElementsAre(7, 7));
@@ -75,11 +76,12 @@ TEST(Swin, FindsTheWindowThatHoldsTheIds) {
 }
 
 TEST(Swin, GoesByTheIdsThatACallGivesAndHidesThoseOutsideTheWindow) {
-  const Tensor<double> table = testing::drawn({7 * 9, 1}, 1);
+  const SwinWeights weights{testing::drawn({7 * 9, 1}, 1)};
   const List inside{7, 8, 9, 0, 0, 4, 5, 6, 19, 18, 10, 11};
-  testing::expect_ids_of_tiles(*swin({4, 5}, table, List{0}), *swin({4, 5}, table, inside), inside);
+  testing::expect_ids_of_tiles(*swin({4, 5}, weights, List{0}), *swin({4, 5}, weights, inside),
+                               inside);
   const List ids{-2, -1, 0, 18, 19, 20, 21};
-  const auto bias = swin({4, 5}, table, List{0});
+  const auto bias = swin({4, 5}, weights, List{0});
   std::vector<float> values(49);
   bias->fill({0, 0, 0, 7, 0, 7, 0, ids.data(), ids.data()}, values.data(), 7);
   for (std::size_t i = 0; i < 49; ++i) {
@@ -103,7 +105,7 @@ TEST(Swin, LearnsItsTable) {
 }
 
 TEST(Swin, HidesHeadsThatItsTableLacks) {
-  const auto bias = swin({2, 2}, Tensor<double>({9, 1}), List{0, 1});
+  const auto bias = swin({2, 2}, {Tensor<double>({9, 1})}, List{0, 1});
   EXPECT_EQ(testing::pairs_of(*bias, 1, 2)(1, 1), -std::numeric_limits<float>::infinity());
 }
 
@@ -111,6 +113,7 @@ TEST(Swin, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("swin", {{"rows", "1"}, {"columns", "2"}}),
             "[swin.positions] must be 0 .. 1, the cells of 1 x 2, got 3");
   EXPECT_THAT(testing::refusal("swin", {{"rows", "-1"}}), HasSubstr("[swin.rows]"));
+  EXPECT_EQ(testing::refusal("swin", {{"rows", "0"}}), "[swin.rows] must be 1 .. 2^28, got 0");
   EXPECT_THAT(testing::refusal("swin", {{"columns", "268435457"}}), HasSubstr("[swin.columns]"));
   EXPECT_THAT(testing::refusal("swin", {{"rows", "65536"}, {"columns", "65536"}}),
               HasSubstr("at most 2^31"));
@@ -119,21 +122,21 @@ TEST(Swin, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::error_of([] { swin_window({}, List{-1}); }),
               HasSubstr("[swin.positions] must be cells of a grid"));
   EXPECT_THAT(testing::error_of([] {
-                swin({2, 2}, Tensor<double>({8, 1}), List{0});
+                swin({2, 2}, {Tensor<double>({8, 1})}, List{0});
               }),
               HasSubstr("[swin.table] must be [9, heads]"));
-  Tensor<double> table({9, 1});
-  table(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  SwinWeights weights{Tensor<double>({9, 1})};
+  weights.table(0, 0) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(testing::error_of([&] {
-              swin({2, 2}, table, List{0});
+              swin({2, 2}, weights, List{0});
             }),
             "[swin.table] must be finite");
   EXPECT_THAT(testing::error_of([] {
-                swin_backward({2, 2}, 1, Tensor<double>({1, 8}));
+                swin_backward({2, 2}, {Tensor<double>({9, 1})}, Tensor<double>({1, 8}));
               }),
               HasSubstr("[swin.gradient] must be [1, 9]"));
   EXPECT_THAT(testing::error_of([] {
-                swin_backward({}, 1, Tensor<double>({1, 1}));
+                swin_backward({}, {Tensor<double>({1, 1})}, Tensor<double>({1, 1}));
               }),
               HasSubstr("[swin.rows] and columns must be given"));
 }

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/option_checks.h"
+#include "core/fields.h"
 #include "core/overlap.h"
 #include "interop/identify/round_numbers.h"
 #include "interop/identify/sinusoidal/compare.h"
@@ -38,7 +38,7 @@ constexpr double kLargest = 0x1p500;  // the fits square values, and sum 2^22 sq
 // Returns whether the values are small enough to fit, but for some that may be damaged. Throws
 // Error for what is no table.
 bool check(View<const double> table, double unit_roundoff, int threads) {
-  check_threads("identify_table.threads", threads);
+  check_range(kThreads, "identify_table.threads", threads);
   if (table.rank() != 2 || table.size(0) < 1 || table.size(1) < 2) {
     throw Error("identify_table.table",
                 "must be [length, width] with at least one row and two columns, got " +
