@@ -3,8 +3,6 @@
 
 #include <cmath>
 #include <memory>
-#include <span>
-#include <vector>
 
 #include "attention/cases.h"
 #include "attention/inputs.h"
@@ -16,14 +14,11 @@ template <class T>
 struct Arrays {
   Tensor<T> q, k, v, out;
   DistanceBias bias{};
-  std::vector<double> slopes{};
 
   AttentionOptions<T> options(const Problem& problem, int threads) const {
     return {.causal = problem.causal ? Causal::bottom_right : Causal::none,
             .window = {problem.window > 0 ? problem.window - 1 : -1, -1},
-            .bias = problem.bias == "distance" ? &bias : nullptr,
-            .slopes = problem.bias == "slopes" ? std::span<const double>(slopes)
-                                               : std::span<const double>(),
+            .bias = problem.bias.empty() ? nullptr : &bias,
             .softcap = problem.softcap,
             .threads = threads};
   }
@@ -40,7 +35,7 @@ std::shared_ptr<Arrays<T>> make_arrays(const Problem& problem) {
     a->bias = {uniform<float>({problem.heads, 2 * problem.keys - 1}, kSeedBias), problem.keys - 1};
   } else if (problem.bias == "slopes") {  // Press et al. 2021, section 3: 2^(-8 h / heads)
     const auto heads = static_cast<double>(problem.heads);
-    for (double h = 1; h <= heads; ++h) a->slopes.push_back(std::exp2(-8 * h / heads));
+    for (double h = 1; h <= heads; ++h) a->bias.slopes.push_back(std::exp2(-8 * h / heads));
   }
   return a;
 }

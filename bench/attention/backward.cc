@@ -38,7 +38,7 @@ Work call(std::shared_ptr<Training> t, const Problem& problem) {
   return [t, problem](int threads) {
     Arrays<float>& a = *t->arrays;
     AttentionGradients<float> gradients{.q = t->dq, .k = t->dk, .v = t->dv};
-    if (problem.bias == "distance") gradients.bias = t->dbias;
+    if (problem.bias == "distance") gradients.bias.values = t->dbias;
     attention_backward<float>(a.q, a.k, a.v, a.out, t->dout, gradients, a.options(problem, threads),
                               t->log_sum_exp);
     return operations(problem);

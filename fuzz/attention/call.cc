@@ -206,9 +206,9 @@ void Call<T>::choose_biases(Choices& choices, NumpyRandom& random) {
   }
   if (choices.one_in(4)) {
     for (std::int64_t h = 0; h < heads_q; ++h) {
-      slopes.push_back(static_cast<double>(choices.integer(-8, 64)) / 32);
+      bias.slopes.push_back(static_cast<double>(choices.integer(-8, 64)) / 32);
     }
-    options.slopes = slopes;
+    options.bias = &bias;
   }
   if (choices.one_in(5)) options.indexed = &indexed;
   if (choices.one_in(4)) {
@@ -317,12 +317,12 @@ void Call<T>::each_bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int
   if (std::holds_alternative<FloatMask<T>>(options.mask)) {
     visit(static_cast<double>(broadcast_at(float_mask.dense, {b, h, i, j})));
   }
-  if (options.bias != nullptr) {
+  if (options.bias != nullptr && bias.has_table()) {
     const std::int64_t row = bias.values.size(0) == 1 ? 0 : h;
     visit(static_cast<double>(bias.values(row, distance + bias.origin)));
   }
-  if (!slopes.empty()) {
-    visit(-slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance)));
+  if (!bias.slopes.empty()) {
+    visit(-bias.slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance)));
   }
   if (options.indexed != nullptr) visit(indexed.at(h, i - query_begin(i), key));
 }

@@ -37,7 +37,7 @@ struct Call {
   Strided<Wide> float_mask;
   Strided<float> log_sum_exp;
   std::vector<std::int64_t> offsets, key_lengths, segments, key_segments;
-  std::vector<double> slopes, sinks;
+  std::vector<double> sinks;
   DistanceBias bias;
   Checkered indexed;
   RotationTable<float> rotation;

@@ -255,9 +255,9 @@ void check_gradients(const Call<T>& call, const Expected& expected, Choices& cho
   if (!choices.one_in(4)) wanted.q = q.view;
   if (!choices.one_in(4)) wanted.k = k.view;
   if (!choices.one_in(4)) wanted.v = v.view;
-  if (call.options.bias != nullptr && choices.one_in(2)) wanted.bias = bias.view;
+  if (call.bias.values.rank() == 2 && choices.one_in(2)) wanted.bias.values = bias.view;
   if (masked && choices.one_in(2)) wanted.mask = mask.view;
-  if (!call.slopes.empty() && choices.one_in(2)) wanted.slopes = slopes.view;
+  if (!call.bias.slopes.empty() && choices.one_in(2)) wanted.bias.slopes = slopes.view;
   if (!call.sinks.empty() && choices.one_in(2)) wanted.sinks = sinks.view;
   const bool has_sums = call.options.log_sum_exp.rank() == 3 && choices.one_in(2);
   attention_backward<T>(call.q.view, call.k.view, call.v.view, call.out.view, dout.view, wanted,
@@ -270,17 +270,18 @@ void check_gradients(const Call<T>& call, const Expected& expected, Choices& cho
   const auto distance = [&](std::int64_t b, std::int64_t i, std::int64_t j) {
     return j - call.key_begin(j) - call.own_key(b, i);
   };
-  if (wanted.bias.rank() == 2) {
-    check_sums("gradient of bias", call, gradients.pairs(), wanted.bias, unit,
+  if (wanted.bias.values.rank() == 2) {
+    check_sums("gradient of bias", call, gradients.pairs(), wanted.bias.values, unit,
                [&](auto b, auto h, auto i, auto j, auto add) {
-                 const std::int64_t row = wanted.bias.size(0) == 1 ? 0 : h;
+                 const std::int64_t row = wanted.bias.values.size(0) == 1 ? 0 : h;
                  if (key(j)) {
-                   add(row * wanted.bias.size(1) + distance(b, i, j) + call.bias.origin, 1.0);
+                   add(row * wanted.bias.values.size(1) + distance(b, i, j) + call.bias.origin,
+                       1.0);
                  }
                });
   }
-  if (wanted.slopes.count() > 0) {
-    check_sums("gradient of slopes", call, gradients.pairs(), wanted.slopes, unit,
+  if (wanted.bias.slopes.count() > 0) {
+    check_sums("gradient of slopes", call, gradients.pairs(), wanted.bias.slopes, unit,
                [&](auto b, auto h, auto i, auto j, auto add) {
                  if (key(j)) add(h, -std::abs(static_cast<double>(distance(b, i, j))));
                });

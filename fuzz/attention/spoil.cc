@@ -50,6 +50,17 @@ bool spoil_arrays(Handed<T>& h, const Call<T>& call, std::int64_t which) {
   }
 }
 
+// As slopes or sinks.
+template <class T>
+void give_numbers(Handed<T>& h, Choices& choices) {
+  if (choices.one_in(2)) {
+    h.options.sinks = h.numbers;
+    return;
+  }
+  h.bias.slopes = h.numbers;
+  h.options.bias = &h.bias;
+}
+
 template <class T>
 bool spoil_numbers(Handed<T>& h, const Call<T>& call, Choices& choices) {
   auto& o = h.options;
@@ -69,14 +80,14 @@ bool spoil_numbers(Handed<T>& h, const Call<T>& call, Choices& choices) {
     case 4:
       h.numbers.assign(static_cast<std::size_t>(call.heads_q), 0);
       h.numbers.back() = no_number(choices);
-      (choices.one_in(2) ? o.slopes : o.sinks) = h.numbers;
+      give_numbers(h, choices);
       return true;
     case 5:
       h.numbers.assign(static_cast<std::size_t>(call.heads_q) + 1, 0);
-      (choices.one_in(2) ? o.slopes : o.sinks) = h.numbers;
+      give_numbers(h, choices);
       return true;
     case 6:
-      o.causal = static_cast<Causal>(4);
+      o.causal = static_cast<Causal>(5);
       return true;
     case 7:
       h.mask = Tensor<bool>(Shape{call.k_len + 2});

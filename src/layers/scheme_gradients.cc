@@ -28,7 +28,7 @@ void SchemePositions<T>::want(AttentionGradients<T>& gradients, std::int64_t len
   using Wide = typename AttentionGradients<T>::Wide;
   if (!learns()) return;
   const Tables& tables = tables_of(length);
-  if (tables.bias) gradients.bias = pass.memory.take<Wide>(tables.bias->values.shape());
+  if (tables.bias) gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
   if (tables.indexed && tables.indexed->gradient_size() > 0) {
     gradients.indexed = pass.memory.take<double>({tables.indexed->gradient_size()});
   }
@@ -48,7 +48,7 @@ void SchemePositions<T>::collect(const AttentionGradients<T>& gradients, std::in
       sum.data()[i] += static_cast<double>(view.data()[i]);
     }
   };
-  sum_up("bias", gradients.bias, gradients.bias.shape());
+  sum_up("bias", gradients.bias.values, gradients.bias.values.shape());
   sum_up("indexed", gradients.indexed, {1, gradients.indexed.count()});
   sum_up("content", gradients.content, {1, gradients.content.count()});
 }

@@ -66,8 +66,8 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
   if (arrays.contains("mask")) take_mask(arrays.at("mask"));
   if (arrays.contains("bias")) take_bias(arrays.at("bias"));
   if (command.alibi) {
-    slopes_ = alibi_slopes(q.size(1));
-    options.slopes = slopes_;
+    bias_.slopes = alibi_slopes(q.size(1));
+    options.bias = &bias_;
   }
   if (arrays.contains("sinks")) {
     const Array& array = arrays.at("sinks");

@@ -47,7 +47,7 @@ class AttentionOperands {
   DistanceBias bias_;
   Tensor<std::int64_t> query_ids_, key_ids_;
   std::vector<std::int64_t> segments_, key_segments_, key_lengths_, offsets_;
-  std::vector<double> slopes_, sinks_;
+  std::vector<double> sinks_;
   RotationTable<float> rotation_;
   std::unique_ptr<AttentionScheme> scheme_;
 };

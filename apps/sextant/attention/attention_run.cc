@@ -95,10 +95,10 @@ void compute_gradients(const AttentionCommand& command, const AttentionOperands<
   want(results.arrays, "dq", call.q.shape(), wanted.q);
   want(results.arrays, "dk", call.k.shape(), wanted.k);
   want(results.arrays, "dv", call.v.shape(), wanted.v);
-  want(results.sums, "dbias", call.bias_shape(), wanted.bias);
+  want(results.sums, "dbias", call.bias_shape(), wanted.bias.values);
   want(results.sums, "dmask", call.mask_shape(), wanted.mask);
   const Shape heads{call.q.size(1)};
-  want(results.sums, "dslopes", heads, wanted.slopes);
+  want(results.sums, "dslopes", heads, wanted.bias.slopes);
   want(results.sums, "dsinks", heads, wanted.sinks);
   if (command.wants("dscheme")) call.scheme()->want(wanted);
   attention_backward<T>(call.q, call.k, call.v, out, call.grad, wanted, call.options,

@@ -47,9 +47,12 @@ AttentionScheme::AttentionScheme(const SchemeChoice& choice, std::int64_t positi
 }
 
 template <Floating T>
-void AttentionScheme::add_to(AttentionOptions<T>& options) const {
+void AttentionScheme::add_to(AttentionOptions<T>& options) {
   if (rotation_.cos.count() > 0) options.rotation = &rotation_;
-  if (bias_.values.count() > 0) options.bias = &bias_;
+  if (bias_.values.count() > 0) {
+    if (options.bias != nullptr) bias_.slopes = options.bias->slopes;
+    options.bias = &bias_;
+  }
   if (indexed_) options.indexed = indexed_.get();
   if (content_) options.content = content_.get();
 }
@@ -63,10 +66,10 @@ void AttentionScheme::want(AttentionGradients<T>& gradients) {
   if (scheme_.backward != nullptr && bias_.values.count() > 0) {
     if constexpr (std::is_same_v<T, double>) {
       list_ = Tensor<double>(bias_.values.shape());
-      gradients.bias = list_.view();
+      gradients.bias.values = list_.view();
     } else {
       narrow_ = Tensor<float>(bias_.values.shape());
-      gradients.bias = narrow_.view();
+      gradients.bias.values = narrow_.view();
     }
   } else if (scheme_.backward != nullptr && indexed_) {
     gradients.indexed = list(indexed_->gradient_size());
@@ -86,8 +89,8 @@ SchemeWeights AttentionScheme::gradients() const {
   return scheme_.backward(request_, std::as_const(wide).view());
 }
 
-#define SEXTANT_INSTANTIATE(T)                                       \
-  template void AttentionScheme::add_to(AttentionOptions<T>&) const; \
+#define SEXTANT_INSTANTIATE(T)                                 \
+  template void AttentionScheme::add_to(AttentionOptions<T>&); \
   template void AttentionScheme::want(AttentionGradients<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -20,9 +20,9 @@ class AttentionScheme {
   AttentionScheme(const AttentionScheme&) = delete;
   AttentionScheme& operator=(const AttentionScheme&) = delete;
 
-  // Borrows from here.
+  // Borrows from here; a bias by distance takes over the slopes of the one it replaces.
   template <Floating T>
-  void add_to(AttentionOptions<T>& options) const;
+  void add_to(AttentionOptions<T>& options);
 
   // Makes room for what attention_backward() gives, and what the weights' gradients are then.
   // Throws Error for a scheme that learns nothing that the operator sees.

@@ -77,16 +77,14 @@ struct AttentionOptions {
   // the sequence's own lengths. Empty: as the queries, so q_len = k_len.
   std::span<const std::int64_t> key_segments{};
   // Position ids: [batch or 1, q_len] and [batch or 1, k_len], any strides, both or neither, within
-  // +-2^53, in any order. Rotation rows, distances (of `bias` and `slopes`) and generators use
-  // them: a pair's distance is its key's id minus its query's, and tables must have the rows of all
-  // ids and every distance that causal, window and key_lengths leave. Causal, window, key_lengths,
-  // segments, masks and content terms still use the index in the sequence. Empty: own_key(i) and j.
+  // +-2^53, in any order. Rotation rows, distances of `bias` and generators use them: a pair's
+  // distance is its key's id minus its query's, and tables must have the rows of all ids and every
+  // distance that causal, window and key_lengths leave. Causal, window, key_lengths, segments,
+  // masks and content terms still use the index in the sequence. Empty: own_key(i) and j.
   MemberView<const std::int64_t> query_positions{}, key_positions{};
-  // heads 1 or heads_q; must hold every distance that causal, window and key_lengths leave.
+  // Added. A table has 1 or heads_q rows and must hold every distance that causal, window and
+  // key_lengths leave; slopes are of heads_q heads.
   const DistanceBias* bias = nullptr;
-  // ALiBi (Press et al. 2021, 2108.12409): -slope * |distance| is added. [heads_q] or empty;
-  // finite.
-  std::span<const double> slopes{};
   const IndexedBias* indexed = nullptr;  // added; generated in tiles, never all at once
   // A term that depends on the contents of query and key, added before the softcap.
   const ContentTerm* content = nullptr;

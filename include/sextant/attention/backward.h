@@ -1,6 +1,5 @@
-// Gradients of the attention operator with respect to q, k, v, biases by distance, slopes, float
-// masks, sinks, content terms and the parameters of indexed biases. No array of q_len x k_len is
-// made.
+// Gradients of the attention operator with respect to q, k, v, biases by distance, float masks,
+// sinks, content terms and the parameters of indexed biases. No array of q_len x k_len is made.
 #pragma once
 
 #include <type_traits>
@@ -15,10 +14,8 @@ template <class T>
 struct AttentionGradients {
   using Wide = std::conditional_t<std::same_as<T, double>, double, float>;
 
-  MemberView<T> q{}, k{}, v{};  // the shapes of q, k and v
-  // The shape of options.bias->values; summed over the batch, and over the heads that share a row.
-  MemberView<Wide> bias{};
-  MemberView<Wide> slopes{};  // [heads_q], summed over the batch
+  MemberView<T> q{}, k{}, v{};        // the shapes of q, k and v
+  DistanceBiasGradient<Wide> bias{};  // of options.bias; summed over the batch
   // The shape of the float mask, summed over the axes it is broadcast along.
   MemberView<Wide> mask{};
   MemberView<Wide> sinks{};  // [heads_q], summed over the batch

@@ -1,16 +1,36 @@
-// Biases that depend on the distance alone: one number per head and distance, added to the score.
+// Biases that depend on the distance alone, key - query: one number per head and distance, added to
+// the score.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sextant/core/tensor.h"
 
 namespace sextant {
 
-// values[head or 0, key - query + origin]; -infinity hides a pair. Never an N x N array.
+// A table, a slope per head, or both, which then add up. Never an N x N array.
 struct DistanceBias {
-  Tensor<float> values;     // [heads or 1, distances]
+  // [heads or 1, distances]: values[head or 0, distance + origin]; -infinity hides the pair. Must
+  // hold every distance that is asked for. May be left out (a default Tensor) where there are
+  // slopes.
+  Tensor<float> values{};
   std::int64_t origin = 0;  // the column of distance 0: for [heads, 2L - 1] it is L - 1
+  // [heads] or empty: -slopes[head] * |distance|, at any distance, with no table of a length.
+  // Finite.
+  std::vector<double> slopes{};
+
+  // Whether there are values to look up; only slopes can do without.
+  bool has_table() const noexcept {
+    return slopes.empty() || values.rank() != 1 || values.count() > 0;
+  }
+};
+
+// Where the gradients of a DistanceBias go. Empty ones are not computed.
+template <class T>
+struct DistanceBiasGradient {
+  MemberView<T> values{};  // the shape of the table; summed over the heads that share a row of it
+  MemberView<T> slopes{};  // [heads]
 };
 
 }  // namespace sextant

@@ -106,13 +106,14 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
     look("gradients.k", gradients.k);
   });
   const auto nothing = [](const auto&) {};
-  if (is_wanted(gradients.bias)) {
-    if (options.bias == nullptr) refuse_gradient("bias", "options.bias");
-    check("bias", gradients.bias, options.bias->values.shape(), nothing);
+  if (is_wanted(gradients.bias.values)) {
+    if (!a.has_bias_table()) refuse_gradient("bias.values", "options.bias.values");
+    check("bias.values", gradients.bias.values, a.bias->values.shape(), nothing);
   }
-  if (is_wanted(gradients.slopes)) {
-    if (options.slopes.empty()) refuse_gradient("slopes", "options.slopes");
-    check("slopes", gradients.slopes, Shape{a.heads_q}, nothing);
+  if (is_wanted(gradients.bias.slopes)) {
+    const bool has_slopes = a.bias != nullptr && !a.bias->slopes.empty();
+    if (!has_slopes) refuse_gradient("bias.slopes", "options.bias.slopes");
+    check("bias.slopes", gradients.bias.slopes, Shape{a.heads_q}, nothing);
   }
   if (is_wanted(gradients.sinks)) {
     if (options.sinks.empty()) refuse_gradient("sinks", "options.sinks");

@@ -28,8 +28,8 @@ struct BackwardArguments {
   View<const float> log_sum_exp;  // empty: to be computed
 
   // Gradients by distance: as lines, or pair by pair where distances are those of position ids.
-  bool wants_distances() const noexcept { return !scores.by_ids && wants_bias_or_slopes(); }
-  bool wants_distances_by_ids() const noexcept { return scores.by_ids && wants_bias_or_slopes(); }
+  bool wants_distances() const noexcept { return !scores.by_ids && wants_bias(); }
+  bool wants_distances_by_ids() const noexcept { return scores.by_ids && wants_bias(); }
   bool wants_sinks() const noexcept { return is_wanted(wanted.sinks); }
   bool wants_indexed() const noexcept { return is_wanted(wanted.indexed); }
   // Whether an element of the mask's gradient is a sum over several sequences or key heads.
@@ -50,8 +50,8 @@ struct BackwardArguments {
   std::int64_t group() const noexcept { return scores.heads_q / scores.heads_k; }
 
  private:
-  bool wants_bias_or_slopes() const noexcept {
-    return is_wanted(wanted.bias) || is_wanted(wanted.slopes);
+  bool wants_bias() const noexcept {
+    return is_wanted(wanted.bias.values) || is_wanted(wanted.bias.slopes);
   }
 };
 

@@ -274,10 +274,7 @@ void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
   BackwardArguments<T> of_units = b;
   of_units.mask = nullptr;
   of_units.wanted.indexed = {};
-  if (b.wants_distances_by_ids()) {
-    of_units.wanted.bias = {};
-    of_units.wanted.slopes = {};
-  }
+  if (b.wants_distances_by_ids()) of_units.wanted.bias = {};
   for_each_row(static_cast<std::int64_t>(units.size()), kBlockWork, b.scores.threads,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
                  plain_backward_unit(of_units, units[static_cast<std::size_t>(n)], sums, memory);
@@ -286,10 +283,7 @@ void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
   // Sums over units cannot be told apart: these gradients are made again as a whole.
   BackwardArguments<T> of_all = b;
   of_all.wanted = {.indexed = b.wanted.indexed};
-  if (b.wants_distances_by_ids()) {
-    of_all.wanted.bias = b.wanted.bias;
-    of_all.wanted.slopes = b.wanted.slopes;
-  }
+  if (b.wants_distances_by_ids()) of_all.wanted.bias = b.wanted.bias;
   BackwardSums<T> again(of_all);
   zero_mask_gradient(b);
   plain_backward(of_all, again);

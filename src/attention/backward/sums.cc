@@ -24,7 +24,7 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
   if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
   if (b.wants_indexed()) indexed_.resize(static_cast<std::size_t>(a.indexed->gradient_size()));
   if (b.wants_distances_by_ids()) {
-    if (is_wanted(b.wanted.bias)) {
+    if (is_wanted(b.wanted.bias.values)) {
       bias_by_ids_.resize(static_cast<std::size_t>(a.bias->values.count()));
     }
     slopes_by_ids_.resize(static_cast<std::size_t>(a.heads_q));
@@ -74,14 +74,14 @@ void BackwardSums<T>::finish() {
     b_.wanted.content(static_cast<std::int64_t>(n)) = content_[n];
   }
   if (b_.wants_distances()) finish_lines();
-  const View<Wide>& bias = b_.wanted.bias;
+  const View<Wide>& bias = b_.wanted.bias.values;
   for (std::size_t n = 0; n < bias_by_ids_.size(); ++n) {
     const auto at = static_cast<std::int64_t>(n);
     bias(at / bias.size(1), at % bias.size(1)) = static_cast<Wide>(bias_by_ids_[n]);
   }
-  if (is_wanted(b_.wanted.slopes)) {
+  if (is_wanted(b_.wanted.bias.slopes)) {
     for (std::size_t n = 0; n < slopes_by_ids_.size(); ++n) {
-      b_.wanted.slopes(static_cast<std::int64_t>(n)) = static_cast<Wide>(slopes_by_ids_[n]);
+      b_.wanted.bias.slopes(static_cast<std::int64_t>(n)) = static_cast<Wide>(slopes_by_ids_[n]);
     }
   }
   for (std::size_t n = 0; n < indexed_.size(); ++n) {
@@ -108,8 +108,8 @@ void BackwardSums<T>::finish_lines() {
     const Wide* sums = distances(at, head);
     for (std::int64_t n = 0; n < count; ++n) use(first + n, static_cast<double>(sums[n]));
   };
-  if (is_wanted(b_.wanted.bias)) {
-    const View<Wide> bias = b_.wanted.bias;
+  if (is_wanted(b_.wanted.bias.values)) {
+    const View<Wide> bias = b_.wanted.bias.values;
     const std::int64_t columns = bias.size(1), shared = bias.size(0) == 1 ? a.heads_q : 1;
     std::vector<double> row(static_cast<std::size_t>(columns));
     for (std::int64_t r = 0; r < bias.size(0); ++r) {
@@ -128,14 +128,14 @@ void BackwardSums<T>::finish_lines() {
       }
     }
   }
-  for (std::int64_t head = 0; head < a.heads_q && is_wanted(b_.wanted.slopes); ++head) {
+  for (std::int64_t head = 0; head < a.heads_q && is_wanted(b_.wanted.bias.slopes); ++head) {
     double slope = 0;
     for (std::int64_t n = 0; n < sequences; ++n) {
       each_distance(n, head, [&](std::int64_t distance, double sum) {
         slope -= std::abs(static_cast<double>(distance)) * sum;
       });
     }
-    b_.wanted.slopes(head) = static_cast<Wide>(slope);
+    b_.wanted.bias.slopes(head) = static_cast<Wide>(slope);
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace sextant::detail {
 
-// Memory: heads_q (q_len + k_len) numbers per batch row, if a bias or slopes are learned.
+// Memory: heads_q (q_len + k_len) numbers per batch row, if a bias by distance is learned.
 template <class T>
 class BackwardSums {
  public:
@@ -33,11 +33,11 @@ class BackwardSums {
   bool wants_content() const noexcept { return is_wanted(b_.wanted.content); }
   void add_content(const double* gradient) noexcept;
 
-  // Writes the gradients of bias, slopes, sinks, indexed bias and content.
+  // Writes the gradients of biases by distance, sinks, indexed bias and content.
   void finish();
 
  private:
-  void finish_lines();  // bias and slopes of distances()
+  void finish_lines();  // table and slopes of distances()
   static std::int64_t distance_count(const Sequence& at) noexcept {
     return at.q_len == 0 || at.k_len == 0 ? 0 : at.q_len + at.k_len - 1;
   }

@@ -108,7 +108,7 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   } else if (causal == Causal::at_offsets && a.batch > 0) {
     refuse(function, "query_offsets", "must be given with causal at_offsets, got none");
   }
-  const bool measures = options.bias || !options.slopes.empty() || options.rotation;
+  const bool measures = options.bias || options.rotation;
   const bool counts = options.window.left >= 0 || options.window.right >= 0 ||
                       (measures && !a.by_ids) || options.content;
   if (options.causal || has_offsets || !counts) return;
@@ -143,7 +143,7 @@ void add_reach_by_ids(const Arguments<T>& a, const Sequence& at, Reach& reach) {
   if (at.k_len == 0) return;
   const Span of_keys = span_of(keys, at.k_len);
   reach.keys.add(of_keys.least, of_keys.most);
-  if (a.bias == nullptr) return;
+  if (!a.has_bias_table()) return;
   SlidingSpan seen(keys, at.k_len);
   for (std::int64_t i = 0; i < at.q_len; ++i) {
     const KeyRange range = a.visible(at, i);
@@ -417,12 +417,9 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   }
   a.bias = options.bias;
   const Reach reach = reach_of(a);
-  if (a.bias != nullptr) {
-    check_bias(function, a, reach.distances);
-  }
-  if (!options.slopes.empty()) {
-    check_per_head(function, "slopes", options.slopes, a.heads_q, false);
-    a.slopes = options.slopes;
+  if (a.has_bias_table()) check_bias(function, a, reach.distances);
+  if (a.bias != nullptr && !a.bias->slopes.empty()) {
+    check_per_head(function, "bias.slopes", a.bias->slopes, a.heads_q, false);
   }
   if (!options.sinks.empty()) {
     check_per_head(function, "sinks", options.sinks, a.heads_q, true);

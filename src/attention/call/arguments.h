@@ -58,7 +58,7 @@ struct Arguments {
   const DistanceBias* bias = nullptr;
   std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
   std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
-  std::span<const double> slopes{}, sinks{};     // [heads_q] or empty
+  std::span<const double> sinks{};               // [heads_q] or empty
   const IndexedBias* indexed = nullptr;
   const ContentTerm* content = nullptr;
   bool by_ids = false;  // positions are these ids:
@@ -109,14 +109,16 @@ struct Arguments {
             .query_positions = by_ids ? query_ids.at(at.batch, at.q_begin + first_query) : nullptr,
             .key_positions = by_ids ? key_ids.at(at.batch, at.k_begin + first_key) : nullptr};
   }
-  // The distance biases of a head: that of a pair is row[key's position - query's + bias->origin].
-  // Null: none.
+  bool has_bias_table() const noexcept { return bias != nullptr && bias->has_table(); }
+  // The table of a head: the bias of a pair is row[key's position - query's + bias->origin]. Null:
+  // none.
   const float* bias_row(std::int64_t head) const noexcept {
-    if (bias == nullptr) return nullptr;
+    if (!has_bias_table()) return nullptr;
     return bias->values.data() + (bias->values.size(0) == 1 ? 0 : head * bias->values.size(1));
   }
   double slope(std::int64_t head) const noexcept {
-    return slopes.empty() ? 0 : slopes[static_cast<std::size_t>(head)];
+    if (bias == nullptr || bias->slopes.empty()) return 0;
+    return bias->slopes[static_cast<std::size_t>(head)];
   }
   double sink(std::int64_t head) const noexcept {
     return sinks.empty() ? -std::numeric_limits<double>::infinity()

@@ -42,7 +42,7 @@ struct HeadBiases {
 
  private:
   bool has_distances() const noexcept {
-    return arguments.bias != nullptr || arguments.slope(head) != 0;
+    return arguments.has_bias_table() || arguments.slope(head) != 0;
   }
   // What is added by distance, by ids, by masks, to the biases of one query.
   void add_by_ids(std::int64_t query, std::int64_t first_key, std::int64_t keys,

@@ -184,7 +184,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   if (is_decode(a)) return decode_grid(a, v);
   TaskGrid grid;
   const double work = a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + v.size(3)));
-  const bool measures = a.bias != nullptr || !a.slopes.empty(), by_distance = measures && !a.by_ids;
+  const bool measures = a.bias != nullptr, by_distance = measures && !a.by_ids;
   const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
                        a.indexed != nullptr || a.content != nullptr || (measures && a.by_ids);
   const bool widens = !std::same_as<T, float>, turned = turns_keys_first(a);

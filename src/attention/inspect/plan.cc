@@ -56,7 +56,7 @@ std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v
         "biases cost nothing where they can replace it");
   }
   if (a.indexed != nullptr) notes.push_back("the indexed bias is computed for every pair");
-  if (a.by_ids && (a.bias != nullptr || !a.slopes.empty())) {
+  if (a.by_ids && a.bias != nullptr) {
     notes.push_back(
         "distances between position ids are computed for every pair; without ids, once per task");
   }

@@ -1,5 +1,5 @@
 // One row a model type: the defaults of its configuration class in transformers 5.23.0. The tests
-// compare them with what those classes write, tests/schemes/class_defaults/.
+// compare them with what those classes write, tests/interop/config/class_defaults/.
 #include "interop/config/defaults.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "sextant/core/error.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 // Width, layers, heads, heads of keys, channels of a head, positions.
@@ -90,4 +90,4 @@ const ConfigDefaults& config_defaults(std::string_view model_type) {
   return *found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -7,7 +7,7 @@
 
 #include "interop/config/sizes.h"
 
-namespace sextant {
+namespace sextant::interop {
 
 struct DefaultPositions {
   double base = 10000;             // rope_theta
@@ -28,7 +28,7 @@ struct ConfigDefaults {
   DefaultPositions positions;
 };
 
-// Of a model type that config_families.h knows.
+// Of a model type that models.h knows.
 const ConfigDefaults& config_defaults(std::string_view model_type);
 
-}  // namespace sextant
+}  // namespace sextant::interop

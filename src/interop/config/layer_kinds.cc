@@ -5,7 +5,7 @@
 
 #include "core/quoted_text.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 class Reader {
@@ -150,4 +150,4 @@ LayerKinds read_layer_kinds(const ConfigObject& object, const RotaryFamily& fami
   return Reader(object, family, defaults, layers).read();
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

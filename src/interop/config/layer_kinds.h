@@ -10,7 +10,7 @@
 #include "interop/config/object.h"
 #include "interop/config/rotary_families.h"
 
-namespace sextant {
+namespace sextant::interop {
 
 struct LayerKinds {
   std::vector<std::string> types;  // full_attention, sliding_attention or chunked_attention
@@ -21,4 +21,4 @@ struct LayerKinds {
 LayerKinds read_layer_kinds(const ConfigObject& object, const RotaryFamily& family,
                             const DefaultPositions& defaults, std::int64_t layers);
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -7,12 +7,14 @@
 #include <map>
 
 #include "core/quoted_text.h"
-#include "interop/config/families.h"
+#include "interop/config/models.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 
 namespace sextant {
 namespace {
+
+using namespace interop;
 
 // A key with one of these in it says something about positions.
 bool speaks_of_positions(std::string_view key) {
@@ -95,9 +97,9 @@ ModelConfig parse_model_config(std::string_view text, std::string_view where) {
   const auto outer_type = outer.text("model_type");
   const auto type = object.text("model_type");
   config.model_type = outer.need(type ? type : outer_type, "model_type");
-  if (!read_rotary_model(object, config) && !read_other_model(object, config)) {
+  if (!read_rotary_model(object, config) && !read_unrotated_model(object, config)) {
     std::vector<std::string> names = rotary_model_types();
-    for (const std::string& name : other_model_types()) names.push_back(name);
+    for (const std::string& name : unrotated_model_types()) names.push_back(name);
     object.fail("model_type",
                 "must be one of " + listed(names) + ", got " + quoted_text(config.model_type));
   }

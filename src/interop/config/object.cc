@@ -6,7 +6,7 @@
 #include "core/quoted_text.h"
 #include "sextant/core/error.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 std::string shown(const Json& value) {
@@ -191,4 +191,4 @@ void ConfigObject::refuse_unread(const std::string& allowed) const {
   for (const auto* each : unread()) fail(each->key, "is not known here: " + allowed);
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -11,7 +11,7 @@
 
 #include "core/json.h"
 
-namespace sextant {
+namespace sextant::interop {
 
 // Every getter gives nothing where the key is absent or null, and throws Error where its value is
 // of another type or out of range.
@@ -73,4 +73,4 @@ class ConfigObject {
   mutable std::set<std::string, std::less<>> read_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::interop

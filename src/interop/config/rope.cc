@@ -9,7 +9,7 @@
 #include "core/quoted_text.h"
 #include "sextant/core/numbers.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 using Parameters = std::map<std::string, std::string>;
@@ -272,4 +272,4 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
   return setting;
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -11,7 +11,7 @@
 #include "interop/config/object.h"
 #include "sextant/schemes/rotated/rotary.h"
 
-namespace sextant {
+namespace sextant::interop {
 
 // What the model says beside rope_scaling or rope_parameters.
 struct RopeContext {
@@ -44,4 +44,4 @@ struct RopeSetting {
 RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
                       const RopeContext& context);
 
-}  // namespace sextant
+}  // namespace sextant::interop

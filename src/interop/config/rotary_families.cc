@@ -5,9 +5,9 @@
 #include <iterator>
 #include <string>
 
-#include "interop/config/families.h"
+#include "interop/config/models.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 constexpr RotaryLayout kPairs = RotaryLayout::interleaved;
@@ -79,4 +79,4 @@ std::vector<std::string> rotary_model_types() {
   return names;
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

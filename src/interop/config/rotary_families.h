@@ -5,7 +5,7 @@
 
 #include "sextant/schemes/rotated/rotary.h"
 
-namespace sextant {
+namespace sextant::interop {
 
 // Which layers see a window, when layer_types does not say.
 enum class LayerWindow {
@@ -39,4 +39,4 @@ struct RotaryFamily {
 // nullptr where the model type does not rotate.
 const RotaryFamily* find_rotary_family(std::string_view model_type);
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -5,13 +5,13 @@
 
 #include "core/quoted_text.h"
 #include "interop/config/defaults.h"
-#include "interop/config/families.h"
 #include "interop/config/layer_kinds.h"
+#include "interop/config/models.h"
 #include "interop/config/rope.h"
 #include "interop/config/rotary_families.h"
 #include "sextant/core/numbers.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 class Reader {
@@ -105,12 +105,12 @@ class Reader {
       if (nested) {
         const auto entry = parameters->object(type);
         if (!entry && !family_.nested_rope) continue;
-        settings_[type] = sextant::read_rope(object_, entry ? &*entry : nullptr, context);
+        settings_[type] = interop::read_rope(object_, entry ? &*entry : nullptr, context);
         continue;
       }
       const bool scaled = !is_local || is("modernbert");  // Gemma 3 scales the global layers only
       const ConfigObject* rope = parameters ? &*parameters : scaling ? &*scaling : nullptr;
-      settings_[type] = sextant::read_rope(object_, scaled ? rope : nullptr, context);
+      settings_[type] = interop::read_rope(object_, scaled ? rope : nullptr, context);
     }
     if (nested) {
       parameters->refuse_unread(
@@ -263,4 +263,4 @@ bool read_rotary_model(const ConfigObject& object, ModelConfig& config) {
   return true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -5,7 +5,7 @@
 
 #include "interop/config/defaults.h"
 
-namespace sextant {
+namespace sextant::interop {
 namespace {
 
 using Keys = std::vector<std::string_view>;
@@ -41,7 +41,7 @@ ModelSizes read_rotary_sizes(const ConfigObject& object, const ConfigDefaults& d
                     {"max_position_embeddings", "n_positions", "n_ctx"});
 }
 
-ModelSizes read_other_sizes(const ConfigObject& object, const ConfigDefaults& defaults) {
+ModelSizes read_unrotated_sizes(const ConfigObject& object, const ConfigDefaults& defaults) {
   return read_sizes(
       object, defaults.sizes, {"hidden_size", "n_embd", "n_embed", "d_model"},
       {"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
@@ -78,4 +78,4 @@ std::int64_t read_falcon_kv_heads(const ConfigObject& object, const ModelSizes& 
   return kv_heads;
 }
 
-}  // namespace sextant
+}  // namespace sextant::interop

@@ -6,7 +6,7 @@
 
 #include "interop/config/object.h"
 
-namespace sextant {
+namespace sextant::interop {
 
 struct ConfigDefaults;
 
@@ -18,7 +18,7 @@ struct ModelSizes {
 
 // `kv_heads` and `head_dim` are left to the functions below.
 ModelSizes read_rotary_sizes(const ConfigObject& object, const ConfigDefaults& defaults);
-ModelSizes read_other_sizes(const ConfigObject& object, const ConfigDefaults& defaults);
+ModelSizes read_unrotated_sizes(const ConfigObject& object, const ConfigDefaults& defaults);
 
 // Channels of a head where the config does not say: width / heads.
 std::int64_t divided_width(const ConfigObject& object, const ModelSizes& sizes);
@@ -28,4 +28,4 @@ std::int64_t read_kv_heads(const ConfigObject& object, const ConfigDefaults& def
 // Falcon has keys of its own: one head for all queries unless it is said otherwise.
 std::int64_t read_falcon_kv_heads(const ConfigObject& object, const ModelSizes& sizes);
 
-}  // namespace sextant
+}  // namespace sextant::interop

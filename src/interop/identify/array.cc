@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "core/fields.h"
-#include "interop/identify/bias.h"
-#include "interop/identify/rotation.h"
+#include "interop/identify/bias/names.h"
+#include "interop/identify/rotation/rotations.h"
+#include "interop/identify/storage.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/interop/identify.h"
@@ -15,7 +16,7 @@
 namespace sextant {
 namespace {
 
-using namespace identify;
+using namespace interop;
 
 constexpr std::int64_t kMostValues = std::int64_t{1} << 31;
 
@@ -195,11 +196,7 @@ Identification name_block(View<const double> block, const Values& values, double
 
 Identification identify_array(View<const double> array, double unit_roundoff, int threads) {
   check_range(kThreads, "identify_array.threads", threads);
-  if (!(unit_roundoff > 0 && unit_roundoff <= 0x1p-6)) {
-    throw Error("identify_array.unit_roundoff",
-                "must be above 0 and at most 2^-6 (float64 has 2^-53, bfloat16 2^-8), got " +
-                    shortest(unit_roundoff));
-  }
+  check_unit_roundoff("identify_array.unit_roundoff", unit_roundoff);
   if (array.count() < 1 || array.count() > kMostValues) {
     throw Error("identify_array.array",
                 "must hold 1 .. 2^31 numbers, got shape " + array.shape().to_string());

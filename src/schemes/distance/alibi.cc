@@ -7,6 +7,7 @@
 #include "core/enum_names.h"
 #include "schemes/descriptors.h"
 #include "schemes/distance/distances.h"
+#include "sextant/core/error.h"
 
 namespace sextant {
 
@@ -18,10 +19,26 @@ inline constexpr auto kFields<Alibi> =
                field(&Alibi::max_bias, "max_bias", NumberRange{0, 1000},
                      "the last head of a power of two has slope 2^-max_bias")};
 
-DistanceBias alibi(const Alibi& options, std::int64_t length) {
+namespace {
+
+std::vector<double> checked_slopes(const Alibi& options, std::int64_t length) {
   check_fields("alibi", options);
   detail::check_distances("alibi", options.heads, length);
-  const std::vector<double> slopes = alibi_slopes(options.heads, options.max_bias);
+  return alibi_slopes(options.heads, options.max_bias);
+}
+
+}  // namespace
+
+DistanceBias alibi(const Alibi& options) {
+  DistanceBias bias{.slopes = checked_slopes(options, 1)};
+  if (options.direction != BiasDirection::symmetric) {
+    throw Error("alibi.direction", "must be symmetric where no length is given, got causal");
+  }
+  return bias;
+}
+
+DistanceBias alibi(const Alibi& options, std::int64_t length) {
+  const std::vector<double> slopes = checked_slopes(options, length);
   const bool causal = options.direction == BiasDirection::causal;
   return detail::bias_by_distance(
       "alibi", options.heads, length, [&](std::int64_t head, std::int64_t distance) {

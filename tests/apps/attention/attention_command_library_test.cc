@@ -34,8 +34,8 @@ class AttentionByLibrary : public AttentionFiles {
     options.key_lengths = lengths;
     options.window = {3, -1};
     options.mask = std::as_const(mask).view();
+    bias.slopes = alibi_slopes(4);
     options.bias = &bias;
-    options.slopes = slopes;
     options.sinks = sinks;
     options.rotation = &rotation;
     options.softcap = 3;
@@ -60,7 +60,7 @@ class AttentionByLibrary : public AttentionFiles {
             grad = random_tensor<T>(Shape{2, 4, 5, 3}, 4);
   Tensor<Wide> mask = mask_with_holes();
   DistanceBias bias{random_tensor<float>(Shape{4, 13}, 6), 6};
-  std::vector<double> slopes = alibi_slopes(4), sinks = {0.5, -1, 2, 0};
+  std::vector<double> sinks = {0.5, -1, 2, 0};
   std::vector<std::int64_t> lengths = {7, 6}, offsets = {2, 1};
   RotationTable<float> rotation =
       rotary({.head_dim = 6, .base = 50, .layout = RotaryLayout::interleaved}, 7);
@@ -106,9 +106,9 @@ TYPED_TEST(AttentionByLibrary, GradientsHaveTheSameBits) {
   gradients.q = dq;
   gradients.k = dk;
   gradients.v = dv;
-  gradients.bias = dbias;
+  gradients.bias.values = dbias;
   gradients.mask = dmask;
-  gradients.slopes = dslopes;
+  gradients.bias.slopes = dslopes;
   gradients.sinks = dsinks;
   attention_backward<T>(this->q, this->k, this->v, out, this->grad, gradients, this->options,
                         std::as_const(lse).view());

@@ -35,6 +35,13 @@ TEST_F(AttentionScheme, IsTheSameAsTheOptionThatSpellsItOut) {
   EXPECT_EQ(result("--scheme alibi --window 2,1"), result("--bias @bias --window 2,1"));
 }
 
+// Both are biases by distance: they add up.
+TEST_F(AttentionScheme, OfATableGoesWithSlopes) {
+  ASSERT_EQ(sextant(expanded("encode --scheme sandwich --heads 2 --length 5 -o @bias")).code, 0);
+  EXPECT_EQ(result("--scheme sandwich --alibi"), result("--bias @bias --alibi"));
+  EXPECT_NE(result("--scheme sandwich --alibi"), result("--scheme sandwich"));
+}
+
 TEST_F(AttentionScheme, ReachesAsFarAsTheDistancesGo) {
   save<std::int64_t>("off", {1}, {7});
   EXPECT_EQ(run("-o @out --scheme alibi --query-offsets @off").code, 0);

@@ -32,8 +32,8 @@ class AttentionBackwardBits : public ::testing::Test {
     bias.values = Tensor<float>(Shape{4, 2 * kLength - 1});
     bias.origin = kLength - 1;
     for (float& value : bias.values.span()) value = static_cast<float>(random.normal());
+    bias.slopes = {0.5, 0.1, 0.01, 0};
     options.bias = &bias;
-    options.slopes = slopes;
     options.sinks = sinks;
     options.threads = 1;
   }
@@ -48,7 +48,7 @@ class AttentionBackwardBits : public ::testing::Test {
                 Tensor<float>(Shape{4}),     Tensor<float>(),
                 Tensor<float>(Shape{4})};
     AttentionGradients<float> views{
-        .q = g.q, .k = g.k, .v = g.v, .bias = g.bias, .slopes = g.slopes, .sinks = g.sinks};
+        .q = g.q, .k = g.k, .v = g.v, .bias = {g.bias, g.slopes}, .sinks = g.sinks};
     if (const auto* mask = std::get_if<FloatMask<float>>(&options.mask)) {
       g.mask = Tensor<float>(mask->shape());
       views.mask = g.mask;
@@ -88,7 +88,7 @@ class AttentionBackwardBits : public ::testing::Test {
                 v = normal<float>(Shape{2, 2, kLength, 33}, random),
                 dout = normal<float>(Shape{2, 4, kLength, 33}, random);
   DistanceBias bias;
-  std::vector<double> slopes{0.5, 0.1, 0.01, 0}, sinks{0, 1, -1, 2};
+  std::vector<double> sinks{0, 1, -1, 2};
   AttentionOptions<float> options;
   bool gives_log_sum_exp = true;
 };
@@ -112,7 +112,6 @@ TEST_F(AttentionBackwardBits, OfOneHeadDoNotDependOnTheNumberOfThreads) {
       q.view().narrow(0, 0, 1).narrow(1, 0, 1), k.view().narrow(0, 0, 1).narrow(1, 0, 1),
       v.view().narrow(0, 0, 1).narrow(1, 0, 1), dout.view().narrow(0, 0, 1).narrow(1, 0, 1)};
   options.bias = nullptr;
-  options.slopes = {};
   options.sinks = {};
   const auto backward = [&](int threads) {
     options.threads = threads;

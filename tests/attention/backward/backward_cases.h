@@ -46,7 +46,7 @@ struct BackwardCase {
   Strided<Wide> float_mask;
   Strided<bool> bool_mask;
   std::vector<std::int64_t> offsets, key_lengths, segments;
-  std::vector<double> slopes, sinks;
+  std::vector<double> sinks;
   DistanceBias bias;
   RotationTable<float> rotation;
   AttentionOptions<T> options;
@@ -195,8 +195,8 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
     options.bias = &call.bias;
   }
   if (chance(random, sizes.chance_of_one)) {
-    for (std::int64_t h = 0; h < heads; ++h) call.slopes.push_back(random.uniform() - 0.2);
-    options.slopes = call.slopes;
+    for (std::int64_t h = 0; h < heads; ++h) call.bias.slopes.push_back(random.uniform() - 0.2);
+    options.bias = &call.bias;
   }
   if (chance(random, sizes.chance_of_one)) {
     for (std::int64_t h = 0; h < heads; ++h) {
@@ -235,14 +235,15 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
           call.float_mask.dense.data()[mask_index(call.float_mask.dense, {b, h, i, j})]);
     }
     const std::int64_t distance = call.places.distance(b, i, j);
-    if (call.options.bias != nullptr) {
+    if (call.bias.values.count() > 0) {
       const std::int64_t column = distance + call.bias.origin;
       if (column >= 0 && column < call.bias.values.size(1)) {  // others are hidden
         sum += static_cast<double>(call.bias.values(call.bias.values.size(0) == 1 ? 0 : h, column));
       }
     }
-    if (!call.slopes.empty()) {
-      sum -= call.slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance));
+    if (!call.bias.slopes.empty()) {
+      sum -=
+          call.bias.slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance));
     }
     return sum;
   };
@@ -279,8 +280,8 @@ struct CaseGradients {
     make(k, views.k, call.k.view.shape());
     make(v, views.v, call.v.view.shape());
     const Shape heads{call.heads()};
-    if (call.options.bias != nullptr) make(bias, views.bias, call.bias.values.shape());
-    if (!call.slopes.empty()) make(slopes, views.slopes, heads);
+    if (call.bias.values.count() > 0) make(bias, views.bias.values, call.bias.values.shape());
+    if (!call.bias.slopes.empty()) make(slopes, views.bias.slopes, heads);
     if (call.options.mask.index() == 2) make(mask, views.mask, call.float_mask.view.shape());
     if (!call.sinks.empty()) make(sinks, views.sinks, heads);
   }
@@ -296,8 +297,8 @@ struct ExpectedGradients {
       : q(std::move(gradient.q)), k(std::move(gradient.k)), v(std::move(gradient.v)) {
     turn_case(call, q, k, true);
     const Shape heads{call.heads()};
-    if (call.options.bias != nullptr) bias = Tensor<Number>(call.bias.values.shape());
-    if (!call.slopes.empty()) slopes = Tensor<Number>(heads);
+    if (call.bias.values.count() > 0) bias = Tensor<Number>(call.bias.values.shape());
+    if (!call.bias.slopes.empty()) slopes = Tensor<Number>(heads);
     if (call.options.mask.index() == 2) mask = Tensor<Number>(call.float_mask.dense.shape());
     if (!call.sinks.empty()) sinks = Tensor<Number>(heads);
     each_index(gradient.added.shape(), [&](const auto& i, std::int64_t n) {

@@ -34,8 +34,8 @@ class AttentionBackwardLaws : public ::testing::Test {
     for (float& value : bias.values.span()) value = static_cast<float>(random.normal());
     for (Wide& value : mask.span()) value = static_cast<Wide>(random.normal());
     options.causal = Causal::bottom_right;
+    bias.slopes = {0.5, 0.25, 0.1, 0};
     options.bias = &bias;
-    options.slopes = slopes;
     options.sinks = sinks;
     options.mask = FloatMask<T>(mask);
   }
@@ -54,11 +54,11 @@ class AttentionBackwardLaws : public ::testing::Test {
             dout = normal<T>(Shape{2, 4, kQueries, 6}, random), out{dout.shape()};
   Tensor<T> dq{q.shape()}, dk{k.shape()}, dv{v.shape()};
   Tensor<Wide> mask{Shape{2, 1, kQueries, kKeys}}, dmask{mask.shape()};
-  std::vector<double> slopes{0.5, 0.25, 0.1, 0}, sinks{0, 1, -1, 0.5};
+  std::vector<double> sinks{0, 1, -1, 0.5};
   Tensor<Wide> dbias{Shape{4, kDistances}}, dslopes{Shape{4}}, dsinks{Shape{4}};
   DistanceBias bias;
   AttentionOptions<T> options;
-  AttentionGradients<T> gradients{dq, dk, dv, dbias, dslopes, dmask, dsinks};
+  AttentionGradients<T> gradients{dq, dk, dv, {dbias, dslopes}, dmask, dsinks};
 };
 using Elements = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(AttentionBackwardLaws, Elements);
@@ -193,18 +193,17 @@ TYPED_TEST(AttentionBackwardLaws, EachGradientAloneHasTheBitsOfAllTogether) {
     EXPECT_TRUE(same_bits(before, together));
   };
   using Gradients = AttentionGradients<T>;
-  const auto other_kinds = [&](MemberView<W> Gradients::*member, Tensor<W>& x) {
+  const auto other_kinds = [&](const Gradients& wanted, Tensor<W>& x) {
     const auto before = x.clone();
     std::fill(x.span().begin(), x.span().end(), W(7));
-    this->gradients = {};
-    this->gradients.*member = all.*member;
+    this->gradients = wanted;
     this->run();
     EXPECT_TRUE(same_bits(before, x));
   };
-  other_kinds(&Gradients::bias, this->dbias);
-  other_kinds(&Gradients::slopes, this->dslopes);
-  other_kinds(&Gradients::mask, this->dmask);
-  other_kinds(&Gradients::sinks, this->dsinks);
+  other_kinds({.bias = {.values = all.bias.values}}, this->dbias);
+  other_kinds({.bias = {.slopes = all.bias.slopes}}, this->dslopes);
+  other_kinds({.mask = all.mask}, this->dmask);
+  other_kinds({.sinks = all.sinks}, this->dsinks);
   this->gradients = all;
   this->run();
   alone(&Gradients::q, this->dq);
@@ -258,8 +257,12 @@ TEST_F(AttentionBackwardErrors, Shapes) {
   gradients.q = wrong;
   EXPECT_EQ(message(), "[attention_backward.gradients.q] must be [2, 4, 21, 8], got [2, 4, 20, 6]");
   gradients.q = {};
-  gradients.bias = dmask;
-  EXPECT_EQ(message(), "[attention_backward.gradients.bias] must be [4, 80], got [2, 1, 21, 35]");
+  gradients.bias.values = dmask;
+  EXPECT_EQ(message(),
+            "[attention_backward.gradients.bias.values] must be [4, 80], got [2, 1, 21, 35]");
+  gradients.bias.values = {};
+  gradients.bias.slopes = dbias;
+  EXPECT_EQ(message(), "[attention_backward.gradients.bias.slopes] must be [4], got [4, 80]");
   gradients.bias = {};
   Tensor<float> rows(Shape{2, 4, 20});
   EXPECT_EQ(message(rows), "[attention_backward.log_sum_exp] must be [2, 4, 21], got [2, 4, 20]");
@@ -268,12 +271,21 @@ TEST_F(AttentionBackwardErrors, Shapes) {
 }
 
 TEST_F(AttentionBackwardErrors, GradientsOfWhatIsNotThere) {
+  const std::string no_table =
+      "[attention_backward.gradients.bias.values] must go with options.bias.values";
+  const std::string no_slopes =
+      "[attention_backward.gradients.bias.slopes] must go with options.bias.slopes";
+  const DistanceBias slopes_alone{.slopes = bias.slopes};
+  options.bias = &slopes_alone;
+  EXPECT_EQ(message(), no_table);
   options.bias = nullptr;
-  EXPECT_EQ(message(), "[attention_backward.gradients.bias] must go with options.bias");
+  EXPECT_EQ(message(), no_table);
+  gradients.bias.values = {};
+  EXPECT_EQ(message(), no_slopes);
+  bias.slopes.clear();
+  options.bias = &bias;
+  EXPECT_EQ(message(), no_slopes);
   gradients.bias = {};
-  options.slopes = {};
-  EXPECT_EQ(message(), "[attention_backward.gradients.slopes] must go with options.slopes");
-  gradients.slopes = {};
   options.sinks = {};
   EXPECT_EQ(message(), "[attention_backward.gradients.sinks] must go with options.sinks");
   gradients.sinks = {};

@@ -119,7 +119,9 @@ TEST(AttentionBackward, AgreesWithCentralDifferencesOfAttention) {
     ASSERT_NO_FATAL_FAILURE(compare(q, gradients.views.q, "q "));
     ASSERT_NO_FATAL_FAILURE(compare(k, gradients.views.k, "k "));
     ASSERT_NO_FATAL_FAILURE(compare(v, gradients.views.v, "v "));
-    if (!call.slopes.empty()) compare(call.slopes, gradients.views.slopes, "slope ");
+    if (!call.bias.slopes.empty()) {
+      compare(call.bias.slopes, gradients.views.bias.slopes, "slope ");
+    }
     if (!call.sinks.empty()) compare(call.sinks, gradients.views.sinks, "sink ");
     if (call.options.mask.index() == 2) compare(mask, gradients.views.mask, "mask ");
   }

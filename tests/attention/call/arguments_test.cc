@@ -207,11 +207,14 @@ TEST_F(AttentionErrors, SlopesAndSinks) {
       hidden{-std::numeric_limits<double>::infinity(), 0, 0,
              std::numeric_limits<double>::infinity()};
   options.causal = Causal::none;
-  options.slopes = few;
-  EXPECT_EQ(message(), "[attention.slopes] must have one entry per head of q, 4, got 2");
-  options.slopes = bad;
-  EXPECT_EQ(message(), "[attention.slopes] must be finite, got nan");
-  options.slopes = {};
+  DistanceBias bias{.slopes = few};
+  options.bias = &bias;
+  EXPECT_EQ(message(), "[attention.bias.slopes] must have one entry per head of q, 4, got 2");
+  bias.slopes = bad;
+  EXPECT_EQ(message(), "[attention.bias.slopes] must be finite, got nan");
+  bias.slopes.clear();
+  EXPECT_EQ(message(), "[attention.bias] must be [1 or 4, distances], got [0]");
+  options.bias = nullptr;
   options.sinks = few;
   EXPECT_EQ(message(), "[attention.sinks] must have one entry per head of q, 4, got 2");
   options.sinks = hidden;

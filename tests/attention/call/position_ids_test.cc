@@ -99,8 +99,8 @@ struct Call {
     segments = {0, q_len / 3, q_len};
     options.query_positions = query_ids;
     options.key_positions = key_ids;
+    bias.slopes = {0.5, 0.125, 0, -0.25};
     options.bias = &bias;
-    options.slopes = slopes;
     options.indexed = &stripes;
     options.rotation = &rotation;
     options.mask = FloatMask<T>(mask);
@@ -129,7 +129,7 @@ struct Call {
     call.added = [this](auto b, auto h, auto i, auto j) {
       const std::int64_t distance = key_ids(b, j) - query_ids(b, i);
       return static_cast<double>(bias.values(h, distance + bias.origin)) -
-             slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance)) +
+             bias.slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance)) +
              static_cast<double>(
                  stripes.at(PositionStripes::number(query_ids(b, i), key_ids(b, j), h)));
     };
@@ -190,7 +190,7 @@ struct Call {
                 Tensor<Wide>(Shape{kHeads}),
                 Tensor<Wide>(mask.shape()),
                 Tensor<double>(Shape{PositionStripes::kSize})};
-    AttentionGradients<T> views{g.q, g.k, g.v, g.bias, g.slopes, g.mask, {}, g.indexed};
+    AttentionGradients<T> views{g.q, g.k, g.v, {g.bias, g.slopes}, g.mask, {}, g.indexed};
     attention_backward<T>(q, k, v, out, dout, views, options);
     return g;
   }
@@ -202,7 +202,6 @@ struct Call {
   DistanceBias bias;
   Tensor<Wide> mask;
   PositionStripes stripes;
-  std::vector<double> slopes{0.5, 0.125, 0, -0.25};
   std::vector<std::int64_t> lengths, segments;
   AttentionOptions<T> options;
 };
@@ -340,7 +339,6 @@ TYPED_TEST(PositionIds, ThatNamePlacesTurnToTheSameBits) {
     name_places(named);
     // Generators are asked by the same numbers; distances go another way.
     named.options.bias = nullptr;
-    named.options.slopes = {};
     NumpyRandom random(9);
     Call<T> placed(named.how, named.q.size(2), named.k.size(2), random);
     placed.options = named.options;
@@ -392,7 +390,7 @@ TEST(PositionIdsOfALeftPaddedBatch, GiveWhatEachSequenceGivesAlone) {
              k = normal<float>(Shape{2, 2, kLength, 16}, random),
              v = normal<float>(Shape{2, 2, kLength, 8}, random);
   const auto table = rotary<float>({.head_dim = 16}, kLength);
-  const std::vector<double> slopes{0.5, 0.25, 0.125, 0.0625};
+  const DistanceBias bias{.slopes = {0.5, 0.25, 0.125, 0.0625}};
   Ids ids(Shape{2, kLength});
   Tensor<bool> is_real(Shape{2, 1, 1, kLength});
   for (std::int64_t b = 0; b < 2; ++b) {
@@ -408,7 +406,7 @@ TEST(PositionIdsOfALeftPaddedBatch, GiveWhatEachSequenceGivesAlone) {
                     .mask = BoolMask(is_real),
                     .query_positions = ids,
                     .key_positions = ids,
-                    .slopes = slopes,
+                    .bias = &bias,
                     .rotation = &table});
   for (std::int64_t b = 0; b < 2; ++b) {
     const std::int64_t pad = padding[static_cast<std::size_t>(b)], length = kLength - pad;
@@ -417,7 +415,7 @@ TEST(PositionIdsOfALeftPaddedBatch, GiveWhatEachSequenceGivesAlone) {
     };
     Tensor<float> alone(Shape{1, 4, length, 8});
     attention<float>(part(q), part(k), part(v), alone,
-                     {.causal = Causal::top_left, .slopes = slopes, .rotation = &table});
+                     {.causal = Causal::top_left, .bias = &bias, .rotation = &table});
     const auto padded = copy_of(part(out));
     for (std::int64_t n = 0; n < alone.count(); ++n) {
       // Scores below 2^5 with an error of some 2^-19 each; weights and outputs of size 4 follow.
@@ -491,9 +489,9 @@ TEST(PositionIdsInAnyOrder, GiveEachPairItsDistance) {
   const Ids ids = ascending(1, kLength, random);
   Ids reversed(ids.shape());
   for (std::int64_t i = 0; i < kLength; ++i) reversed(0, i) = ids(0, kLength - 1 - i);
-  const std::vector<double> slopes{0.5};
-  const auto weights = attention_weights<float>(
-      q, k, {.query_positions = ids, .key_positions = ids, .slopes = slopes});
+  const DistanceBias bias{.slopes = {0.5}};
+  const auto weights =
+      attention_weights<float>(q, k, {.query_positions = ids, .key_positions = ids, .bias = &bias});
   const auto turned = [](const Tensor<float>& x) {
     Tensor<float> y(x.shape());
     for (std::int64_t i = 0; i < kLength; ++i) {
@@ -503,7 +501,7 @@ TEST(PositionIdsInAnyOrder, GiveEachPairItsDistance) {
   };
   const auto same = attention_weights<float>(
       turned(q), turned(k),
-      {.query_positions = reversed, .key_positions = reversed, .slopes = slopes});
+      {.query_positions = reversed, .key_positions = reversed, .bias = &bias});
   for (std::int64_t i = 0; i < kLength; ++i) {
     for (std::int64_t j = 0; j < kLength; ++j) {
       // Sums of 20 terms in the other order.
@@ -519,9 +517,9 @@ TEST(PositionIdsOfAnySize, KeepSlopesFinite) {
   Ids ids(Shape{1, 3});
   ids(0, 0) = -kFar;
   ids(0, 2) = kFar;
-  const std::vector<double> slopes{1, 1e300};
-  const auto weights = attention_weights<float>(
-      q, q, {.query_positions = ids, .key_positions = ids, .slopes = slopes});
+  const DistanceBias bias{.slopes = {1, 1e300}};
+  const auto weights =
+      attention_weights<float>(q, q, {.query_positions = ids, .key_positions = ids, .bias = &bias});
   for (std::int64_t h = 0; h < 2; ++h) {
     for (std::int64_t i = 0; i < 3; ++i) {
       for (std::int64_t j = 0; j < 3; ++j) EXPECT_EQ(weights(0, h, i, j), i == j ? 1 : 0);
@@ -628,7 +626,6 @@ TEST(PositionIdsPlan, SaysThatDistancesAreMadeForEveryPair) {
   const auto with = attention_plan<float>(call.q, call.k, call.v, call.options).explain();
   EXPECT_NE(with.find("distances between position ids"), std::string::npos) << with;
   call.options.bias = nullptr;
-  call.options.slopes = {};
   const auto without = attention_plan<float>(call.q, call.k, call.v, call.options).explain();
   EXPECT_EQ(without.find("position ids"), std::string::npos) << without;
 }

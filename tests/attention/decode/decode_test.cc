@@ -100,8 +100,10 @@ class CutCall {
     }
     if (chance(random, 0.3)) options_.key_lengths = key_lengths_;
     if (chance(random, 0.3)) {
-      for (std::int64_t h = 0; h < heads; ++h) slopes_.push_back(static_cast<double>(h % 3) * 0.25);
-      options_.slopes = slopes_;
+      for (std::int64_t h = 0; h < heads; ++h) {
+        bias_.slopes.push_back(static_cast<double>(h % 3) * 0.25);
+      }
+      options_.bias = &bias_;
     }
     if (chance(random, 0.3)) {
       for (std::int64_t h = 0; h < heads; ++h) {
@@ -110,7 +112,8 @@ class CutCall {
       options_.sinks = sinks_;
     }
     if (chance(random, 0.3)) {
-      bias_ = {Tensor<float>(Shape{chance(random, 0.5) ? 1 : heads, 1001}), 500};
+      bias_.values = Tensor<float>(Shape{chance(random, 0.5) ? 1 : heads, 1001});
+      bias_.origin = 500;
       for (float& value : bias_.values.span()) {
         value = static_cast<float>(chance(random, 0.1) ? -kInfinity : random.normal());
       }
@@ -166,7 +169,7 @@ class CutCall {
   Strided<bool> bool_mask_;
   Strided<float> float_mask_;
   std::vector<std::int64_t> offsets_, key_lengths_;
-  std::vector<double> slopes_, sinks_;
+  std::vector<double> sinks_;
   DistanceBias bias_;
   Stripes stripes_;
   RotationTable<float> rotation_;

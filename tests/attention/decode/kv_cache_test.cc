@@ -65,10 +65,10 @@ TYPED_TEST_SUITE(KvCacheOf, Elements);
 TYPED_TEST(KvCacheOf, APromptWholeOrInChunksGivesTheSameBits) {
   using T = TypeParam;
   const Prompt<T> prompt;
-  const std::vector<double> slopes{0.5, 0.25, 0.125, 0.0625};
+  const DistanceBias bias{.slopes = {0.5, 0.25, 0.125, 0.0625}};
   const auto rotation = rotary<float>({.head_dim = 48}, Prompt<T>::kLength);
   for (const auto& options :
-       {AttentionOptions<T>{}, AttentionOptions<T>{.window = {70, -1}, .slopes = slopes},
+       {AttentionOptions<T>{}, AttentionOptions<T>{.window = {70, -1}, .bias = &bias},
         AttentionOptions<T>{.rotation = &rotation, .softcap = 10}}) {
     const auto whole = prompt.whole(options);
     for (const std::int64_t chunk : {1, 3, 7, 64, 200, 300}) {

@@ -64,10 +64,10 @@ void compare(const Family& family) {
     const auto q = draw(Shape{batch, heads, family.q_len, family.head_dim}, family.magnitude);
     const auto k = draw(Shape{batch, 1, family.k_len, family.head_dim}, 1);
     const auto v = draw(Shape{batch, 1, family.k_len, 24}, 1);
-    const std::vector<double> slopes{family.slope, family.slope / 4};
+    const DistanceBias bias{.slopes = {family.slope, family.slope / 4}};
     AttentionOptions<T> options{.causal = family.causal ? Causal::bottom_right : Causal::none,
                                 .softcap = family.softcap};
-    if (family.slope > 0) options.slopes = slopes;
+    if (family.slope > 0) options.bias = &bias;
     Tensor<T> out(Shape{batch, heads, family.q_len, 24});
     attention(q, k, v, out, options);
 
@@ -79,7 +79,7 @@ void compare(const Family& family) {
         .sees = [&](auto, auto, auto i, auto j) { return !family.causal || j <= i + offset; },
         .added =
             [&](auto, auto h, auto i, auto j) {
-              return -slopes[static_cast<std::size_t>(h)] *
+              return -bias.slopes[static_cast<std::size_t>(h)] *
                      std::abs(static_cast<double>(j - i - offset));
             },
         .scale = 1 / std::sqrt(static_cast<double>(family.head_dim)),

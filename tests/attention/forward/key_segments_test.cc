@@ -106,7 +106,7 @@ struct Call {
   DistanceBias bias;
   RotationTable<float> rotation;
   std::vector<std::int64_t> query_ids, key_ids;
-  std::vector<double> slopes{0.5, 0.25, 0.125, 0}, sinks{0.5, -1, 2, 0};
+  std::vector<double> sinks{0.5, -1, 2, 0};
   AttentionOptions<T> chosen{.causal = Causal::none};
   bool masked = false, by_ids = false;
 };
@@ -128,8 +128,8 @@ void choose(Kind kind, Call<T>& call) {
   if (kind == Kind::top_left) options.causal = Causal::top_left;
   if (kind == Kind::windowed || all) options.window = {60, 0};
   if (kind == Kind::biased || kind == Kind::ids || all) {
+    call.bias.slopes = {0.5, 0.25, 0.125, 0};
     options.bias = &call.bias;
-    options.slopes = call.slopes;
   }
   if (kind == Kind::rotated || kind == Kind::ids) options.rotation = &call.rotation;
   call.by_ids = kind == Kind::ids;
@@ -220,8 +220,8 @@ TYPED_TEST(KeySegments, GiveTheGradientsOfEachPairAlone) {
       Gradients g{Tensor<T>(q.shape()), Tensor<T>(k.shape()), Tensor<T>(v.shape()), {}, {}, {}, {}};
       AttentionGradients<T> wanted{.q = g.q, .k = g.k, .v = g.v};
       if (options.bias != nullptr) {
-        wanted.bias = g.bias = Tensor<Wide>(options.bias->values.shape());
-        wanted.slopes = g.slopes = Tensor<Wide>(Shape{kHeads});
+        wanted.bias.values = g.bias = Tensor<Wide>(options.bias->values.shape());
+        wanted.bias.slopes = g.slopes = Tensor<Wide>(Shape{kHeads});
       }
       if (!options.sinks.empty()) wanted.sinks = g.sinks = Tensor<Wide>(Shape{kHeads});
       if (const auto* mask = std::get_if<FloatMask<T>>(&options.mask)) {

@@ -42,8 +42,8 @@ struct Call {
     if (kind != Kind::plain) options.causal = Causal::top_left;
     if (kind == Kind::windowed || all) options.window = {200, 0};
     if (kind == Kind::biased || all) {
+      bias.slopes = {0.5, 0.25, 0.125, 0};
       options.bias = &bias;
-      options.slopes = slopes;
     }
     if (all) {
       options.softcap = 5;
@@ -67,7 +67,7 @@ struct Call {
   DistanceBias bias;
   Tensor<float> mask;
   RotationTable<float> rotation;
-  std::vector<double> slopes{0.5, 0.25, 0.125, 0}, sinks{0.5, -1, 2, 0};
+  std::vector<double> sinks{0.5, -1, 2, 0};
   AttentionOptions<T> options;
   bool masked = false;
 };

@@ -203,7 +203,7 @@ TEST_P(LearnedSchemeBias, LearnsThroughAttention) {
   Tensor<double> of_bias;
   if (const auto* bias = std::get_if<DistanceBias>(&made)) {
     of_bias = Tensor<double>(bias->values.shape());
-    gradients.bias = of_bias.view();
+    gradients.bias.values = of_bias.view();
   } else {
     const auto& indexed = std::get<std::shared_ptr<const IndexedBias>>(made);
     of_bias = Tensor<double>({1, indexed->gradient_size()});

@@ -30,13 +30,13 @@ TEST(AttentionPlan, ALongCallIsCutIntoTasksOfTheFastKernel) {
 TEST(AttentionPlan, ScratchStaysBelowTwoMebibytesHoweverLongTheSequence) {
   const Tensor<float> q(Shape{1, 8, 16384, 64});
   const DistanceBias bias{Tensor<float>(Shape{8, 2 * 16384 - 1}), 16383};
-  const std::vector<double> slopes(8, 0.5);
+  const DistanceBias sloped{.slopes = std::vector<double>(8, 0.5)};
   const std::vector<std::int64_t> segments{0, 100, 16384};
   const auto bytes = [&](const AttentionOptions<float>& options) {
     return attention_plan(q, q, q, options).scratch_bytes;
   };
   EXPECT_LT(bytes({.bias = &bias, .threads = 2}), 2 << 20);
-  EXPECT_LT(bytes({.causal = Causal::top_left, .slopes = slopes, .threads = 2}), 2 << 20);
+  EXPECT_LT(bytes({.causal = Causal::top_left, .bias = &sloped, .threads = 2}), 2 << 20);
   EXPECT_LT(bytes({.window = {512, 0}, .threads = 2}), 2 << 20);
   EXPECT_LT(bytes({.segments = segments, .threads = 2}), 2 << 20);
 }

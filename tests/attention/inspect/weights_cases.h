@@ -153,15 +153,16 @@ class LookCall {
       options.mask = float_mask_.view;
     }
     if (chance(random, 0.4)) {  // more distances than any of these shapes has
-      bias_ = {Tensor<float>(Shape{chance(random, 0.5) ? 1 : heads, 1401}), 700};
+      bias_.values = Tensor<float>(Shape{chance(random, 0.5) ? 1 : heads, 1401});
+      bias_.origin = 700;
       for (float& value : bias_.values.span())
         value = static_cast<float>(chance(random, 0.1) ? -kInfinity : random.normal());
       options.bias = &bias_;
     }
     if (chance(random, 0.3)) {
       for (std::int64_t h = 0; h < heads; ++h)
-        slopes_.push_back(chance(random, 0.3) ? 0 : random.uniform());
-      options.slopes = slopes_;
+        bias_.slopes.push_back(chance(random, 0.3) ? 0 : random.uniform());
+      options.bias = &bias_;
     }
     if (chance(random, 0.25)) options.indexed = &striped_;
     if (chance(random, 0.3)) {
@@ -206,10 +207,10 @@ class LookCall {
     const std::int64_t right = distance(b, i, j);
     if (float_mask_.dense.count() > 0)
       sum += static_cast<double>(at(float_mask_.dense, {b, h, i, j}));
-    if (options.bias != nullptr && std::abs(right) <= 700)
+    if (bias_.values.count() > 0 && std::abs(right) <= 700)
       sum += static_cast<double>(bias_.values(bias_.values.size(0) == 1 ? 0 : h, right + 700));
-    if (!slopes_.empty())
-      sum -= slopes_[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(right));
+    if (!bias_.slopes.empty())
+      sum -= bias_.slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(right));
     if (options.indexed != nullptr) {
       const auto count = static_cast<std::int64_t>(segments_.empty() ? 1 : segments_.size() - 1);
       const std::int64_t begin = begin_of(i);
@@ -289,7 +290,7 @@ class LookCall {
   NumpyRandom random_;
   std::int64_t heads_k_ = 2, offset_ = 0;
   std::vector<std::int64_t> segments_, offsets_, lengths_;
-  std::vector<double> slopes_, sinks_;
+  std::vector<double> sinks_;
   DistanceBias bias_;
   StripedBias striped_;
   RotationTable<float> rotation_;

@@ -70,8 +70,8 @@ TEST(Forgetting, OfConstantGatesIsAlibi) {
   call.options.content = term.get();
   const double loss = testing::loss_of(call);
   call.options.content = nullptr;
-  const std::vector<double> slopes(4, 0.25);
-  call.options.slopes = slopes;
+  const DistanceBias bias{.slopes = std::vector<double>(4, 0.25)};
+  call.options.bias = &bias;
   EXPECT_NEAR(testing::loss_of(call), loss, 1e-12);
 }
 

@@ -99,6 +99,21 @@ TEST(Alibi, HidesTheFutureWhenAsked) {
                                      -0x1p-7F, -0x1p-8F, 0, kHidden, kHidden));
 }
 
+// Without a length: what the table holds, at any distance.
+TEST(Alibi, IsSlopesAloneWithoutALength) {
+  const DistanceBias bias = alibi({.heads = 3, .max_bias = 4});
+  EXPECT_FALSE(bias.has_table());
+  EXPECT_EQ(bias.slopes, alibi_slopes(3, 4));
+  EXPECT_TRUE(alibi({.heads = 3}, 2).has_table());
+  EXPECT_TRUE(alibi({.heads = 3}, 2).slopes.empty());
+  EXPECT_EQ(testing::error_of([] { alibi({.direction = BiasDirection::causal}); }),
+            "[alibi.direction] must be symmetric where no length is given, got causal");
+  EXPECT_THAT(testing::error_of([] { alibi({.max_bias = -1}); }),
+              ::testing::HasSubstr("[alibi.max_bias]"));
+  EXPECT_THAT(testing::error_of([] { alibi({.heads = 0}); }),
+              ::testing::HasSubstr("[alibi.heads]"));
+}
+
 // Position 0 is no evidence: ids that start elsewhere, go back, or are negative.
 TEST(Alibi, KnowsIdsByTheirDistancesOnly) {
   const testing::Asked low(6, 2);

@@ -25,8 +25,12 @@ struct Alibi {
 // values[head, key - query + length - 1], [heads, 2 length - 1]: -slope * |distance| in float64,
 // rounded once. For ids 0 .. length - 1 (or any ids that lie at most length - 1 apart). Throws
 // Error when an option is out of its range, and unless length is in 1 .. 2^28 with at most 2^31
-// numbers in the table. AttentionOptions::slopes does the same without a table.
+// numbers in the table.
 DistanceBias alibi(const Alibi& options, std::int64_t length);
+
+// The same as slopes alone: for any distance, in memory of a number per head. Throws Error too for
+// BiasDirection::causal, which takes a table; a causal call hides the future by itself.
+DistanceBias alibi(const Alibi& options);
 
 std::string_view name_of(BiasDirection direction) noexcept;
 

@@ -1,0 +1,23 @@
+// What is known of each model type: how its config.json names sizes, and what its layers do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "interop/config/object.h"
+#include "interop/config/sizes.h"
+#include "sextant/interop/model_config.h"
+
+namespace sextant::interop {
+
+// A layer of these sizes without positions.
+LayerPositions bare_layer(const ModelSizes& sizes);
+
+// Each reads the layers of the model types it knows into `config`, and returns whether this is one.
+bool read_rotary_model(const ConfigObject& object, ModelConfig& config);
+bool read_unrotated_model(const ConfigObject& object, ModelConfig& config);
+// The names of those types.
+std::vector<std::string> rotary_model_types();
+std::vector<std::string> unrotated_model_types();
+
+}  // namespace sextant::interop

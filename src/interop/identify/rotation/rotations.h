@@ -1,0 +1,52 @@
+// Caches of rotations: which frequency each pair has, and which rule made the frequencies.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+#include "sextant/interop/identify.h"
+
+namespace sextant::interop {
+
+// Cosines, sines, or both, [positions, pairs] of consecutive positions; what is missing has no
+// elements.
+struct Rotations {
+  View<const double> cosines;
+  View<const double> sines;
+
+  bool has_cosines() const { return cosines.count() > 0; }
+  bool has_sines() const { return sines.count() > 0; }
+  std::int64_t rows() const { return has_cosines() ? cosines.size(0) : sines.size(0); }
+  std::int64_t pairs() const { return has_cosines() ? cosines.size(1) : sines.size(1); }
+};
+
+// What fits all values, whatever rule made it: value = amplitude * cos or sin of (first + row) *
+// frequencies[pair].
+struct RotationFit {
+  std::int64_t first = 0;
+  double amplitude = 1;
+  std::vector<double> frequencies;
+  std::vector<double> errors;  // how far each may be off
+
+  double relative_error(std::int64_t pair) const {
+    const auto k = static_cast<std::size_t>(pair);
+    return errors[k] / frequencies[k];
+  }
+};
+std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_roundoff);
+
+// The largest |given - remade| and whether all values are what these frequencies make, within the
+// roundings of the storage and of exact or float32 arithmetic.
+struct RotationCheck {
+  bool fits = false;
+  bool float32 = false;  // the angles were computed in float32
+  double max_deviation = 0;
+};
+RotationCheck check_rotations(const Rotations& given, const RotationFit& fit, double unit_roundoff);
+
+// The rule behind a fit; scheme "unknown" when the values are no rotations at all.
+Identification name_rotations(const Rotations& given, double unit_roundoff);
+
+}  // namespace sextant::interop

@@ -1,0 +1,17 @@
+// Which number somebody would have chosen near a measured one.
+#pragma once
+
+namespace sextant::interop {
+
+// How unlikely a base is to be somebody's choice: 0 for 10000, 1 for other well-known ones, 1 +
+// digits for the rest.
+struct Base {
+  double value;
+  double roughness;
+};
+// The least rough base within a factor exp(+-tolerance) of `estimate`.
+Base roundest_base(double estimate, double tolerance);
+// The same for any positive number: the one with the fewest digits, roughness 1 + digits.
+Base roundest_number(double estimate, double tolerance);
+
+}  // namespace sextant::interop

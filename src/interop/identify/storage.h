@@ -1,0 +1,20 @@
+// What the type that an array was stored in does to its numbers; known by its unit roundoff, as the
+// name of a type does not travel with a View<const double>.
+#pragma once
+
+#include <string_view>
+
+namespace sextant::interop {
+
+// Throws Error naming `where` unless it is one of a floating type.
+void check_unit_roundoff(std::string_view where, double unit_roundoff);
+
+double rounded_to(double unit_roundoff, double value);
+double smallest_normal(double unit_roundoff);
+
+// Said of values whose angles were rounded to float32.
+inline constexpr std::string_view kFloat32Sentence =
+    " The angles were computed in float32, as frameworks do: values drift from the true ones as "
+    "positions grow.";
+
+}  // namespace sextant::interop
