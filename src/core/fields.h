@@ -67,6 +67,7 @@ struct Field {
   constexpr Field required() const {
     Field changed = *this;
     changed.must_be_given = true;
+    changed.unset_word = "";
     return changed;
   }
   // A size that a caller has anyway (heads, width): checked, but no parameter of a scheme.
@@ -178,9 +179,10 @@ void append_options(std::vector<Option>& options, const Options& defaults) {
     } else if constexpr (kIsList<Value>) {
       option.unset = field.unset_word;
       option.default_text = value.empty() ? std::string(field.unset_word) : option_text(value);
-    } else if (!field.must_be_given) {
+    } else {
       option.default_text = option_text(value);
     }
+    if (field.must_be_given) option.default_text.clear();
     options.push_back(std::move(option));
   });
 }
