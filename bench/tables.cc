@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/simd/float_rows.h"
 #include "sextant/core/parallel.h"
 #include "sextant/kernels.h"
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "support/machine.h"
+#include "support/peak.h"
 #include "tables/rotations.h"
 
 namespace {
@@ -30,16 +30,6 @@ double seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// The yardstick: the same buffers, written past the caches by as many threads.
-void fill(float* out, std::int64_t count, int threads) {
-  constexpr std::int64_t kPart = 1 << 18;  // 1 MiB
-  parallel_for((count + kPart - 1) / kPart, threads, [&](std::int64_t part) {
-    const std::int64_t begin = part * kPart;
-    kernels::stream_fill(out + begin, static_cast<std::size_t>(std::min(kPart, count - begin)),
-                         1.0F);
-  });
 }
 
 struct Case {
@@ -138,7 +128,9 @@ int main(int argc, char** argv) {
           Sinusoidal{.length = rows, .width = kWidth, .layout = layout, .threads = threads});
     };
   };
-  const auto write_table = [&](int threads) { fill(table.data(), table.count(), threads); };
+  const auto write_table = [&](int threads) {
+    bench::stream_floats(table.data(), table.count(), threads);
+  };
   RotationTable<float> rotation{Tensor<float>::uninitialized({rows, kPairs}),
                                 Tensor<float>::uninitialized({rows, kPairs})};
   const std::string size = std::to_string(rows) + " x ";
@@ -152,8 +144,8 @@ int main(int argc, char** argv) {
          rotary_into(rotation, Rotary{.head_dim = 2 * kPairs, .threads = threads});
        },
        [&](int threads) {
-         fill(rotation.sin.data(), rotation.sin.count(), threads);
-         fill(rotation.cos.data(), rotation.cos.count(), threads);
+         bench::stream_floats(rotation.sin.data(), rotation.sin.count(), threads);
+         bench::stream_floats(rotation.cos.data(), rotation.cos.count(), threads);
        }},
   };
 

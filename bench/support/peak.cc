@@ -14,6 +14,8 @@
 
 #include <hwy/highway.h>
 
+#include <hwy/cache_control.h>
+
 HWY_BEFORE_NAMESPACE();
 namespace sextant::bench::HWY_NAMESPACE {
 
@@ -89,6 +91,16 @@ void scale(float* HWY_RESTRICT data, std::size_t count, float factor) {
   for (; n < count; ++n) data[n] *= factor;
 }
 
+void stream(float* out, std::size_t count, float value) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const V v = hn::Set(d, value);
+  std::size_t n = 0;
+  for (; n + lanes <= count; n += lanes) hn::Stream(v, d, out + n);
+  for (; n < count; ++n) out[n] = value;
+  hwy::FlushStream();
+}
+
 }  // namespace sextant::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -100,6 +112,7 @@ using kernels::apply_requested_target;
 HWY_EXPORT(fma_chains);
 HWY_EXPORT(sum);
 HWY_EXPORT(scale);
+HWY_EXPORT(stream);
 
 namespace {
 
@@ -151,6 +164,16 @@ double scale_floats(float* data, std::size_t count, int threads) {
     HWY_DYNAMIC_DISPATCH(scale)(data + begin, size, 1.0F);
   });
   return 8.0 * static_cast<double>(count);
+}
+
+void stream_floats(float* out, std::int64_t count, int threads) {
+  apply_requested_target();
+  constexpr std::int64_t kPart = 1 << 18;  // 1 MiB
+  parallel_for((count + kPart - 1) / kPart, threads, [&](std::int64_t part) {
+    const std::int64_t begin = part * kPart;
+    const auto size = static_cast<std::size_t>(std::min(kPart, count - begin));
+    HWY_DYNAMIC_DISPATCH(stream)(out + begin, size, 1.0F);
+  });
 }
 
 double copy_floats(const float* from, float* to, std::size_t count, int threads) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace sextant::bench {
 
@@ -14,6 +15,9 @@ double multiply_add(int threads);
 // bytes moved: read once, or read and written.
 double read_floats(const float* data, std::size_t count, int threads);
 double scale_floats(float* data, std::size_t count, int threads);
+
+// Writes ones past the caches; `out` at a multiple of 64 bytes.
+void stream_floats(float* out, std::int64_t count, int threads);
 
 // memcpy, shared out over the threads. Returns the bytes read and written.
 double copy_floats(const float* from, float* to, std::size_t count, int threads);

@@ -5,4 +5,3 @@
 #include "sextant/lessons/order_lab.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/lessons/similarity.h"
-#include "sextant/lessons/word_text.h"

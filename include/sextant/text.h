@@ -7,4 +7,5 @@
 #include "sextant/text/text_decoder.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/vocabulary.h"
+#include "sextant/text/word_text.h"
 #include "sextant/text/word_vectors.h"

@@ -9,9 +9,9 @@
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
 #include "sextant/lessons/similarity.h"
-#include "sextant/lessons/word_text.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/text/segment.h"
+#include "sextant/text/word_text.h"
 #include "streams/table_output.h"
 
 namespace sextant::app {
@@ -58,7 +58,8 @@ WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
 std::pair<std::int64_t, std::int64_t> find_positions(const Similarity& similarity,
                                                      const WordText* text, const std::string& first,
                                                      const std::string& second) {
-  return similarity.positions ? *similarity.positions : text->places(first, second);
+  return similarity.positions ? *similarity.positions
+                              : text->places(first, second, "similarity.positions");
 }
 
 void check(const Similarity& similarity) {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sextant/lessons/word_text.h"
 #include "sextant/pictures/page.h"
+#include "sextant/text/word_text.h"
 #include "streams/console.h"
 
 namespace sextant::app {

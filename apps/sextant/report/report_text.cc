@@ -182,7 +182,7 @@ void report_similarity(Page& page, const ReportText& text, Json& numbers) {
   }
   const WordVectors vectors = WordVectors::train(text.training.sentences);
   const auto& [first, second] = text.pair;
-  const auto [at_first, at_second] = text.training.places(first, second);
+  const auto [at_first, at_second] = text.training.places(first, second, "report.words");
   const bool whole = text.training.word_count() == text.words.word_count();
   const bool cut = std::ranges::any_of(text.words.sentences, [](const auto& sentence) {
     return sentence.size() > kMostTrainingWords;

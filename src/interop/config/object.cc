@@ -2,6 +2,7 @@
 #include "interop/config/object.h"
 
 #include <cmath>
+#include <functional>
 
 #include "core/quoted_text.h"
 #include "sextant/core/error.h"
@@ -39,23 +40,41 @@ bool ConfigObject::is_null(std::string_view key) const {
   return found != nullptr && found->is_null();
 }
 
-std::optional<std::int64_t> ConfigObject::integer(std::string_view key, std::int64_t least) const {
+template <class T, class Holds>
+std::optional<T> ConfigObject::value(std::string_view key, const std::string& what,
+                                     const Holds& holds) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!is_integer(*value, least)) {
-    fail(key,
-         "must be a whole number of " + std::to_string(least) + " or more, got " + shown(*value));
+  if (!holds(*value)) fail(key, "must be " + what + ", got " + shown(*value));
+  return value->get<T>();
+}
+
+template <class T, class Holds>
+std::optional<std::vector<T>> ConfigObject::list(std::string_view key, const std::string& kind,
+                                                 const std::string& range,
+                                                 const Holds& holds) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) fail(key, "must be a list of " + kind);
+  std::vector<T> list;
+  for (const Json& each : *value) {
+    if (!holds(each)) {
+      fail(key, "must be a list of " + kind + range + ", got " + shown(each) + " in it");
+    }
+    list.push_back(each.get<T>());
   }
-  return value->get<std::int64_t>();
+  return list;
+}
+
+std::optional<std::int64_t> ConfigObject::integer(std::string_view key, std::int64_t least) const {
+  return value<std::int64_t>(key, "a whole number of " + std::to_string(least) + " or more",
+                             [=](const Json& x) { return is_integer(x, least); });
 }
 
 std::optional<double> ConfigObject::number(std::string_view key) const {
-  const Json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_number() || !std::isfinite(value->get<double>())) {
-    fail(key, "must be a number, got " + shown(*value));
-  }
-  return value->get<double>();
+  return value<double>(key, "a number", [](const Json& x) {
+    return x.is_number() && std::isfinite(x.get<double>());
+  });
 }
 
 std::optional<double> ConfigObject::positive(std::string_view key) const {
@@ -65,55 +84,28 @@ std::optional<double> ConfigObject::positive(std::string_view key) const {
 }
 
 std::optional<bool> ConfigObject::flag(std::string_view key) const {
-  const Json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_boolean()) fail(key, "must be true or false, got " + shown(*value));
-  return value->get<bool>();
+  return value<bool>(key, "true or false", std::mem_fn(&Json::is_boolean));
 }
 
 std::optional<std::string> ConfigObject::text(std::string_view key) const {
-  const Json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_string()) fail(key, "must be a string, got " + shown(*value));
-  return value->get<std::string>();
+  return value<std::string>(key, "a string", std::mem_fn(&Json::is_string));
 }
 
 std::optional<std::vector<double>> ConfigObject::numbers(std::string_view key) const {
-  const Json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_array() || value->empty()) fail(key, "must be a list of numbers");
-  std::vector<double> list;
-  for (const Json& each : *value) {
-    if (!each.is_number()) fail(key, "must be a list of numbers, got " + shown(each) + " in it");
-    list.push_back(each.get<double>());
-  }
-  return list;
+  auto found = list<double>(key, "numbers", "", std::mem_fn(&Json::is_number));
+  if (found && found->empty()) fail(key, "must be a list of numbers");
+  return found;
 }
 
 std::optional<std::vector<std::int64_t>> ConfigObject::integers(std::string_view key) const {
-  const Json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_array() || value->empty()) fail(key, "must be a list of whole numbers");
-  std::vector<std::int64_t> list;
-  for (const Json& each : *value) {
-    if (!is_integer(each, 0)) {
-      fail(key, "must be a list of whole numbers of 0 or more, got " + shown(each) + " in it");
-    }
-    list.push_back(each.get<std::int64_t>());
-  }
-  return list;
+  auto found = list<std::int64_t>(key, "whole numbers", " of 0 or more",
+                                  [](const Json& x) { return is_integer(x, 0); });
+  if (found && found->empty()) fail(key, "must be a list of whole numbers");
+  return found;
 }
 
 std::optional<std::vector<std::string>> ConfigObject::texts(std::string_view key) const {
-  const Json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_array()) fail(key, "must be a list of strings");
-  std::vector<std::string> list;
-  for (const Json& each : *value) {
-    if (!each.is_string()) fail(key, "must be a list of strings, got " + shown(each) + " in it");
-    list.push_back(each.get<std::string>());
-  }
-  return list;
+  return list<std::string>(key, "strings", "", std::mem_fn(&Json::is_string));
 }
 
 std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {

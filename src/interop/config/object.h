@@ -65,6 +65,11 @@ class ConfigObject {
 
  private:
   const Json* find(std::string_view key) const;
+  template <class T, class Holds>
+  std::optional<T> value(std::string_view key, const std::string& what, const Holds& holds) const;
+  template <class T, class Holds>
+  std::optional<std::vector<T>> list(std::string_view key, const std::string& kind,
+                                     const std::string& range, const Holds& holds) const;
   template <class T>
   T value_or(const std::optional<T>& value, std::string_view key, T by_default) const;
 

@@ -10,6 +10,7 @@
 #include "interop/config/rope.h"
 #include "interop/config/rotary_families.h"
 #include "sextant/core/numbers.h"
+#include "sextant/schemes/rotated/rotary_yarn.h"
 
 namespace sextant::interop {
 namespace {
@@ -198,10 +199,10 @@ class Reader {
     if (rotates) {
       layer.scheme = setting->second.scheme;
       layer.parameters = setting->second.parameters;
-      if (family_.latent && setting->second.mscale_all_dim != 0 && setting->second.factor > 1) {
-        const double g =
-            0.1 * setting->second.mscale_all_dim * std::log(setting->second.factor) + 1;
-        layer.scale = g * g / std::sqrt(static_cast<double>(layer.head_dim));
+      // The models whose tables leave their sharpening to the scale of the scores.
+      const RopeSetting& yarn = setting->second;
+      if (family_.latent && yarn.mscale_all_dim > 0 && yarn.factor > 1) {
+        layer.scale = yarn_softmax_scale(layer.head_dim, yarn.factor, yarn.mscale_all_dim);
       }
     } else if (!temperature_.empty()) {
       layer.scheme = "temperature";

@@ -149,17 +149,6 @@ void turn_to_floats(const double* anchors, int anchor_count, const double* b, in
 
 #endif
 
-void stream_fill(float* out, std::size_t count, float value) {
-  namespace h = hwy::HWY_NAMESPACE;
-  const h::ScalableTag<float> d;
-  const std::size_t lanes = h::Lanes(d);
-  const auto v = h::Set(d, value);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) h::Stream(v, d, out + i);
-  for (; i < count; ++i) out[i] = value;
-  hwy::FlushStream();
-}
-
 }  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -167,7 +156,6 @@ HWY_AFTER_NAMESPACE();
 namespace sextant::kernels {
 
 HWY_EXPORT(turn_to_floats);
-HWY_EXPORT(stream_fill);
 
 void turn_to_floats(const double* anchors, int anchor_count, const double* b, int b_begin,
                     int b_end, Suspicion suspicion, const FloatRows& rows, std::size_t columns,
@@ -178,11 +166,6 @@ void turn_to_floats(const double* anchors, int anchor_count, const double* b, in
 }
 
 void finish_streaming() noexcept { hwy::FlushStream(); }
-
-void stream_fill(float* out, std::size_t count, float value) noexcept {
-  apply_requested_target();
-  HWY_DYNAMIC_DISPATCH(stream_fill)(out, count, value);
-}
 
 }  // namespace sextant::kernels
 #endif  // HWY_ONCE

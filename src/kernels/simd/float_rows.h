@@ -28,8 +28,4 @@ void turn_to_floats(const double* anchors, int anchor_count, const double* b, in
 // to.
 void finish_streaming() noexcept;
 
-// Writes `value` over count floats past the caches: the yardstick of the benchmarks. `out` at a
-// multiple of 64 bytes.
-void stream_fill(float* out, std::size_t count, float value) noexcept;
-
 }  // namespace sextant::kernels

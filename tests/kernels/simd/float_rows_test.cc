@@ -82,15 +82,5 @@ TEST(FloatRows, ReportsSmallValuesUnlessTheyAreGuarded) {
   });
 }
 
-TEST(FloatRows, StreamFillWritesEveryElement) {
-  on_every_target([] {
-    for (const std::int64_t count : {0, 1, 15, 16, 100}) {
-      Tensor<float> out({128});
-      stream_fill(out.data(), static_cast<std::size_t>(count), 2.5F);
-      for (std::int64_t i = 0; i < 128; ++i) EXPECT_EQ(out(i), i < count ? 2.5F : 0.0F);
-    }
-  });
-}
-
 }  // namespace
 }  // namespace sextant::kernels

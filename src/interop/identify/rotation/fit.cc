@@ -96,16 +96,15 @@ std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_rou
   return std::nullopt;
 }
 
-RotationCheck check_rotations(const Rotations& given, const RotationFit& fit,
-                              double unit_roundoff) {
-  RotationCheck best;
-  best.max_deviation = HUGE_VAL;
+std::optional<RotationCheck> check_rotations(const Rotations& given, const RotationFit& fit,
+                                             double unit_roundoff) {
   // Exact angles; angles in float32; and those of frequencies that a float32 power made.
   for (int arithmetic = 0; arithmetic < 3; ++arithmetic) {
-    RotationCheck check{true, arithmetic > 0, 0};
+    RotationCheck check{arithmetic > 0, 0};
+    bool fits = true;
     for (std::int64_t k = 0; k < given.pairs(); ++k) {
       const double frequency = fit.frequencies[static_cast<std::size_t>(k)];
-      for (std::int64_t n = 0; n < given.rows(); ++n) {
+      for (std::int64_t n = 0; n < given.rows() && fits; ++n) {
         const double p = static_cast<double>(fit.first + n);
         const double angle =
             arithmetic == 1
@@ -117,18 +116,16 @@ RotationCheck check_rotations(const Rotations& given, const RotationFit& fit,
           if (unit_roundoff > 0x1p-20 && unit_roundoff <= 0x1p-11) allowed += 0x1p-24;
           if (arithmetic > 0) allowed += 0x1p-23 * fit.amplitude;
           if (arithmetic == 2) allowed += std::fabs(angle) * kFrequencyNoise * fit.amplitude;
-          check.fits = check.fits && off <= allowed;
+          fits = fits && off <= allowed;
           check.max_deviation = std::max(check.max_deviation, off);
         };
         if (given.has_cosines()) compare(given.cosines(n, k), fit.amplitude * std::cos(angle));
         if (given.has_sines()) compare(given.sines(n, k), fit.amplitude * std::sin(angle));
       }
     }
-    if (check.fits) return check;
-    if (check.max_deviation < best.max_deviation) best = check;
+    if (fits) return check;
   }
-  best.fits = false;
-  return best;
+  return std::nullopt;
 }
 
 }  // namespace sextant::interop

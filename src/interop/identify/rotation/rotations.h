@@ -37,14 +37,14 @@ struct RotationFit {
 };
 std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_roundoff);
 
-// The largest |given - remade| and whether all values are what these frequencies make, within the
+// How near what these frequencies make is to the values; nothing when it is not within the
 // roundings of the storage and of exact or float32 arithmetic.
 struct RotationCheck {
-  bool fits = false;
-  bool float32 = false;  // the angles were computed in float32
-  double max_deviation = 0;
+  bool float32 = false;      // the angles were computed in float32
+  double max_deviation = 0;  // |given - remade|
 };
-RotationCheck check_rotations(const Rotations& given, const RotationFit& fit, double unit_roundoff);
+std::optional<RotationCheck> check_rotations(const Rotations& given, const RotationFit& fit,
+                                             double unit_roundoff);
 
 // The rule behind a fit; scheme "unknown" when the values are no rotations at all.
 Identification name_rotations(const Rotations& given, double unit_roundoff);

@@ -1,5 +1,5 @@
 // Options as changes to a plan of defaults.
-#include "models/train_options.h"
+#include "training/train_options.h"
 
 #include <algorithm>
 #include <type_traits>

@@ -1,5 +1,5 @@
 // The table of an extrapolation for a person, and its picture.
-#include "models/extrapolate_report.h"
+#include "training/extrapolate_report.h"
 
 #include <algorithm>
 #include <limits>

@@ -17,10 +17,10 @@ struct WordText {
 
   std::int64_t word_count() const;
   // The places of two words, counted from 0 at the start of their sentence: in the first sentence
-  // that has both, else each in the first sentence that has it. Throws Error naming a word that is
-  // nowhere.
-  std::pair<std::int64_t, std::int64_t> places(const std::string& first,
-                                               const std::string& second) const;
+  // that has both, else each in the first sentence that has it. Throws Error naming `where` and a
+  // word that is nowhere.
+  std::pair<std::int64_t, std::int64_t> places(const std::string& first, const std::string& second,
+                                               const std::string& where) const;
 };
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
 // Progress and signals.
-#include "models/train_watch.h"
+#include "training/train_watch.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -3,12 +3,12 @@
 
 #include "commands.h"
 #include "models/loss_chart.h"
-#include "models/train_options.h"
-#include "models/train_report.h"
-#include "models/train_watch.h"
 #include "sextant/core/files.h"
 #include "sextant/training/tasks/dates.h"
 #include "sextant/training/tasks/make_task.h"
+#include "training/train_options.h"
+#include "training/train_report.h"
+#include "training/train_watch.h"
 
 namespace sextant::app {
 namespace {

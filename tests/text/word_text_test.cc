@@ -1,5 +1,5 @@
 // A text as sentences of words, and where words stand in it.
-#include "sextant/lessons/word_text.h"
+#include "sextant/text/word_text.h"
 
 #include <gtest/gtest.h>
 
@@ -21,19 +21,20 @@ TEST(WordText, SentencesAreLowerCasedWordsAndMarks) {
 
 TEST(WordText, PlacesAreOfTheFirstSentenceThatHasBothWords) {
   const WordText text = WordText::parse("A king came. The queen saw a king. A queen.", "text");
-  EXPECT_EQ(text.places("king", "queen"), Places(4, 1));
-  EXPECT_EQ(text.places("came", "queen"), Places(2, 1)) << "no sentence has both";
+  EXPECT_EQ(text.places("king", "queen", "text"), Places(4, 1));
+  EXPECT_EQ(text.places("came", "queen", "text"), Places(2, 1)) << "no sentence has both";
 }
 
 TEST(WordText, AWordTwiceIsAtItsFirstTwoPlaces) {
-  EXPECT_EQ(WordText::parse("So it was. To be or not to be.", "text").places("be", "be"),
+  EXPECT_EQ(WordText::parse("So it was. To be or not to be.", "text").places("be", "be", "text"),
             Places(1, 5));
-  EXPECT_EQ(WordText::parse("Only once here.", "text").places("once", "once"), Places(1, 1));
+  EXPECT_EQ(WordText::parse("Only once here.", "text").places("once", "once", "text"),
+            Places(1, 1));
 }
 
 TEST(WordText, SaysWhatItDoesNotHave) {
   const WordText text = WordText::parse("One word.", "text");
-  EXPECT_THROW(text.places("one", "two"), Error);
+  EXPECT_THROW(text.places("one", "two", "text"), Error);
   EXPECT_THROW(WordText::parse(" \n ", "text"), Error);
   EXPECT_THROW(WordText::parse("\xff", "text"), Error);
 }

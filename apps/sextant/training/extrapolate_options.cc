@@ -1,5 +1,5 @@
 // Options of `sextant extrapolate`, with defaults for two cores.
-#include "models/extrapolate_options.h"
+#include "training/extrapolate_options.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Results as text and as JSON.
-#include "models/train_report.h"
+#include "training/train_report.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // A text as lower-cased sentences of words.
-#include "sextant/lessons/word_text.h"
+#include "sextant/text/word_text.h"
 
 #include <algorithm>
 
@@ -37,7 +37,8 @@ std::int64_t WordText::word_count() const {
 }
 
 std::pair<std::int64_t, std::int64_t> WordText::places(const std::string& first,
-                                                       const std::string& second) const {
+                                                       const std::string& second,
+                                                       const std::string& where) const {
   std::int64_t first_alone = -1;
   std::int64_t second_alone = -1;
   for (const auto& sentence : sentences) {
@@ -51,8 +52,7 @@ std::pair<std::int64_t, std::int64_t> WordText::places(const std::string& first,
   for (const auto& [place, word] :
        {std::pair(first_alone, first), std::pair(second_alone, second)}) {
     if (place < 0) {
-      throw Error("similarity.positions",
-                  "must be given: the text has no word '" + word + "' to find one");
+      throw Error(where, "must be given: the text has no word '" + word + "' to find one");
     }
   }
   return {first_alone, second_alone};

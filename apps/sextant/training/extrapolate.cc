@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "commands.h"
-#include "models/extrapolate_options.h"
-#include "models/extrapolate_report.h"
-#include "models/train_watch.h"
 #include "sextant/training/progress.h"
 #include "sextant/training/tasks/text_data.h"
 #include "streams/console.h"
+#include "training/extrapolate_options.h"
+#include "training/extrapolate_report.h"
+#include "training/train_watch.h"
 
 namespace sextant::app {
 namespace {
@@ -67,7 +67,7 @@ void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable&
     case Format::csv:
       return print(format_csv(table));
     default:
-      return print(text_of(table, unit) + "\nthe picture: " + options.run.folder +
+      return print(app::text_of(table, unit) + "\nthe picture: " + options.run.folder +
                    "/extrapolation.svg\n");
   }
 }
