@@ -65,7 +65,7 @@ TEST(RotaryParts, AxesOfImagesTakeScalings) {
     SCOPED_TRACE(scaling.index());
     const RotationTable<float> table = rotary<float>(
         {.head_dim = 16, .scaling = scaling, .axes = AxialAxes{.axis_dims = {8, 8}}}, ids.view());
-    const RotationTable<float> plain = rotary<float>({.head_dim = 8, .scaling = scaling}, 11);
+    const RotationTable<float> plain = rotary<float>({.head_dim = 8, .scaling = scaling}, 16);
     for (std::int64_t row = 0; row < 6; ++row) {
       for (std::int64_t k = 0; k < 8; ++k) {
         EXPECT_EQ(table.cos(row, k), plain.cos(ids(row, k / 4), k % 4));
@@ -82,7 +82,7 @@ TEST(RotaryParts, AxesThatShareALadderShareItsScaling) {
   const RotationTable<float> table = rotary<float>(
       {.head_dim = 16, .scaling = yarn, .axes = AxialAxes{.frequencies = AxialFrequencies::shared}},
       ids.view());
-  const RotationTable<float> plain = rotary<float>({.head_dim = 16, .scaling = yarn}, 11);
+  const RotationTable<float> plain = rotary<float>({.head_dim = 16, .scaling = yarn}, 16);
   for (std::int64_t row = 0; row < 6; ++row) {
     for (std::int64_t k = 0; k < 8; ++k) {
       const std::int64_t entry = 2 * (k % 4) + k / 4;

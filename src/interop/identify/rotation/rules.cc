@@ -142,8 +142,7 @@ class Search {
     for (const double usual : {10000.0, 500000.0, 1000000.0}) {
       const double factor = std::round(4 * std::pow(base / usual, (n - 1) / n)) / 4;
       if (!(factor > 1 && factor <= 64)) continue;
-      const double changed =
-          rotary_ntk_base({.head_dim = 2 * pairs_, .base = usual, .factor = factor});
+      const double changed = ntk_base(usual, 2 * pairs_, {.factor = factor});
       if (std::fabs(std::log(base / changed)) <= tolerance) {
         return ChangedBase{changed, usual, factor};
       }
