@@ -52,8 +52,7 @@ void check_output(const Call<T>& call, const Expected& expected) {
       }
     }
     const bool numbers = row.kind == Expected::Row::Kind::numbers;
-    if (call.options.log_sum_exp.rank() == 3 &&
-        (numbers || row.kind == Expected::Row::Kind::zeros)) {
+    if (call.log_sum_exp.view.rank() == 3 && (numbers || row.kind == Expected::Row::Kind::zeros)) {
       const float got = call.log_sum_exp.view(b, h, i);
       check(in(got, row.log_sum_exp), "log_sum_exp", got, row.log_sum_exp.least,
             row.log_sum_exp.most, b, h, i);
@@ -120,7 +119,7 @@ void check_refusal(const Call<T>& call, Choices& choices) {
   const auto before = bits_of(call.out), v_before = bits_of(call.v);
   bool refused = false;
   try {
-    attention<T>(wrong.q, wrong.k, wrong.v, wrong.out, wrong.options);
+    attention<T>(wrong.q, wrong.k, wrong.v, wrong.out, wrong.options, wrong.log_sum_exp);
   } catch (const Error&) {
     refused = true;
   }
@@ -135,12 +134,14 @@ void run(Choices& choices) {
   if (choices.one_in(4)) return check_refusal(call, choices);
   auto options = call.options;
   options.threads = 1;
-  attention<T>(call.q.view, call.k.view, call.v.view, call.out.view, options);
+  attention<T>(call.q.view, call.k.view, call.v.view, call.out.view, options,
+               call.log_sum_exp.view);
   const Expected expected(call);
   check_output(call, expected);
   const auto first = bits_of(call.out);
   options.threads = 3;
-  attention<T>(call.q.view, call.k.view, call.v.view, call.out.view, options);
+  attention<T>(call.q.view, call.k.view, call.v.view, call.out.view, options,
+               call.log_sum_exp.view);
   check(same(first, bits_of(call.out)), "three threads give other bits than one");
   check_weights(call, expected, choices);
   check_gradients(call, expected, choices);

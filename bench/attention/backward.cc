@@ -28,9 +28,7 @@ std::shared_ptr<Training> make_training(const Problem& problem) {
   t->dk = Tensor<float>(shape);
   t->dv = Tensor<float>(shape);
   if (problem.bias == "distance") t->dbias = Tensor<float>(a.bias.values.shape());
-  AttentionOptions<float> options = a.options(problem, 0);
-  options.log_sum_exp = t->log_sum_exp;
-  attention<float>(a.q, a.k, a.v, a.out, options);
+  attention<float>(a.q, a.k, a.v, a.out, a.options(problem, 0), t->log_sum_exp);
   return t;
 }
 

@@ -96,7 +96,6 @@ Call<T>::Call(Choices& choices) {
   if (choices.one_in(4)) options.softcap = kCaps[choices.integer(0, 3)];
   if (choices.one_in(2)) {
     log_sum_exp = strided<float>(Shape{batch, heads_q, q_len}, random, false, [] { return 7; });
-    options.log_sum_exp = log_sum_exp.view;
   }
 }
 

@@ -259,7 +259,7 @@ void check_gradients(const Call<T>& call, const Expected& expected, Choices& cho
   if (masked && choices.one_in(2)) wanted.mask = mask.view;
   if (!call.bias.slopes.empty() && choices.one_in(2)) wanted.bias.slopes = slopes.view;
   if (!call.sinks.empty() && choices.one_in(2)) wanted.sinks = sinks.view;
-  const bool has_sums = call.options.log_sum_exp.rank() == 3 && choices.one_in(2);
+  const bool has_sums = call.log_sum_exp.view.rank() == 3 && choices.one_in(2);
   attention_backward<T>(call.q.view, call.k.view, call.v.view, call.out.view, dout.view, wanted,
                         call.options,
                         has_sums ? View<const float>(call.log_sum_exp.view) : View<const float>());

@@ -94,7 +94,7 @@ bool spoil_numbers(Handed<T>& h, const Call<T>& call, Choices& choices) {
       o.mask = h.mask;
       return true;
     default:
-      o.log_sum_exp = View<float>(reinterpret_cast<float*>(h.out.data()), Shape{1, 1, 1, 1});
+      h.log_sum_exp = View<float>(reinterpret_cast<float*>(h.out.data()), Shape{1, 1, 1, 1});
       return true;
   }
 }

@@ -11,6 +11,7 @@ struct Handed {
   View<const T> q, k, v;
   View<T> out;
   AttentionOptions<T> options;
+  View<float> log_sum_exp;
   // What a mistake made and must outlive the call.
   std::vector<std::int64_t> integers{};
   std::vector<double> numbers{};
@@ -21,7 +22,8 @@ struct Handed {
 
 template <class T>
 Handed<T> handed(const Call<T>& call) {
-  return {call.q.view, call.k.view, call.v.view, call.out.view, call.options};
+  return {call.q.view,   call.k.view,  call.v.view,
+          call.out.view, call.options, call.log_sum_exp.view};
 }
 
 // Returns false when the mistake cannot be made with this call.

@@ -156,10 +156,9 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
   const View<T> mixed = pass.memory.take<T>({tokens, q_width});
   saved.mixed = heads_of(mixed, 0, heads, head_dim);
   saved.log_sum_exp = pass.memory.take<float>({1, heads, tokens});
-  each_part(call, cross, tokens, keys.size(0), pass.threads, [&](Part<T>& part) {
-    part.options.log_sum_exp = part.of_queries(saved.log_sum_exp);
+  each_part(call, cross, tokens, keys.size(0), pass.threads, [&](const Part<T>& part) {
     attention<T>(part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
-                 part.of_queries(saved.mixed), part.options);
+                 part.of_queries(saved.mixed), part.options, part.of_queries(saved.log_sum_exp));
   });
   out.forward(mixed, y, pass);
   return saved;

@@ -35,19 +35,11 @@ double largest_magnitude(View<const double> values) {
 }
 
 double attention_rounding(View<const double> q, View<const double> k, View<const double> v,
-                          double scale, const DistanceBias* bias, double added) {
-  double largest_bias = added;
-  if (bias != nullptr) {
-    for (const float value : bias->values.span()) {
-      if (std::isfinite(value)) {
-        largest_bias = std::max(largest_bias, added + std::abs(static_cast<double>(value)));
-      }
-    }
-  }
+                          double scale, double added) {
   const double channels = static_cast<double>(q.size(1));
   const double keys = static_cast<double>(k.size(0));
   const double score =
-      (channels + 8) * kUnit * (std::abs(scale) * largest_norm(q) * largest_norm(k) + largest_bias);
+      (channels + 8) * kUnit * (std::abs(scale) * largest_norm(q) * largest_norm(k) + added);
   return (4 * score + (2 * keys + 8) * kUnit) * largest_magnitude(v);
 }
 

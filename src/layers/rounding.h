@@ -9,10 +9,10 @@
 namespace sextant {
 
 // clang-format off
-// A bound on the error of any component of softmax(scale q k^T + bias) v in float64, with q, k and v
+// A bound on the error of any component of softmax(scale q k^T + biases) v in float64, with q, k and v
 // taken as exact. Any order of summation keeps it, to first order in u = 2^-53. With n keys:
 //
-//   score    e = (channels + 8) u (scale max|q| max|k| + max|bias| + added)
+//   score    e = (channels + 8) u (scale max|q| max|k| + added)
 //   weight   4 e + (n + 8) u, relative: a score and the largest one enter each exponential (2 e), and
 //            an exponential and their sum each weight (twice that)
 //   output   (4 e + (2 n + 8) u) max|v|: n more products and additions
@@ -21,7 +21,7 @@ namespace sextant {
 // least that of a head. `added` is largest_added(), or 0.
 // clang-format on
 double attention_rounding(View<const double> q, View<const double> k, View<const double> v,
-                          double scale, const DistanceBias* bias, double added = 0);
+                          double scale, double added = 0);
 
 // How much options.bias, .indexed and .content together add to any score that is seen, q and k:
 // [batch, heads, length, head_dim]. Content terms are sums of their own, over channels or over

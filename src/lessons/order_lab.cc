@@ -92,7 +92,7 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
                     View<double>(result.output.data(), {1, 1, length, kWidth}), options);
   const double scale = options.content != nullptr ? options.content->default_scale(kWidth)
                                                   : 1 / std::sqrt(double{kWidth});
-  result.rounding = attention_rounding(q, k, result.values, scale, nullptr,
+  result.rounding = attention_rounding(q, k, result.values, scale,
                                        largest_added(one_head(q), one_head(k), options));
   return result;
 }

@@ -119,9 +119,9 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   const double scale = how.content != nullptr ? how.content->default_scale(head_dim)
                                               : 1 / std::sqrt(static_cast<double>(head_dim));
   const Tensor<double> v = model.to_v(context);
-  result.rounding = linear_rounding(
-      model.to_out, largest_magnitude(v),
-      attention_rounding(q, k, v, scale, nullptr, largest_added(q_heads, k_heads, how)));
+  result.rounding =
+      linear_rounding(model.to_out, largest_magnitude(v),
+                      attention_rounding(q, k, v, scale, largest_added(q_heads, k_heads, how)));
   result.weights = std::move(heads.weights);
   result.output = std::move(heads.output);
   return result;

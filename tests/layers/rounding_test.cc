@@ -32,7 +32,7 @@ TEST(AttentionRounding, BoundsTheErrorAgainstLongDouble) {
     const naive::Matrix map =
         naive::weights(naive::matrix<double>(q), naive::matrix<double>(k), false);
     const double error = naive::distance<double>(out, naive::mix(map, naive::matrix<double>(v)));
-    const double bound = attention_rounding(q, k, v, 0.25, nullptr);
+    const double bound = attention_rounding(q, k, v, 0.25);
     EXPECT_LE(error, bound) << size;
     EXPECT_LT(bound, 1e-10) << size;
     EXPECT_GT(error, 0) << size;
@@ -45,12 +45,19 @@ TEST(AttentionRounding, GrowsWithTheBias) {
   DistanceBias bias;
   bias.values = Tensor<float>({1, 5});
   bias.origin = 2;
-  const double without = attention_rounding(x, x, x, 0.5, nullptr);
-  EXPECT_EQ(attention_rounding(x, x, x, 0.5, &bias), without);
+  const auto bound = [&] {
+    const double added = largest_added(one_head(x), one_head(x), {.bias = &bias});
+    return attention_rounding(x, x, x, 0.5, added);
+  };
+  const double without = attention_rounding(x, x, x, 0.5);
+  EXPECT_EQ(bound(), without);
   bias.values(0, 0) = -INFINITY;  // hides: no rounding there
-  EXPECT_EQ(attention_rounding(x, x, x, 0.5, &bias), without);
+  EXPECT_EQ(bound(), without);
   bias.values(0, 1) = -1000;
-  EXPECT_GT(attention_rounding(x, x, x, 0.5, &bias), without);
+  const double with = bound();
+  EXPECT_GT(with, without);
+  bias.slopes = {1000};
+  EXPECT_GT(bound(), with);
 }
 
 TEST(LinearRounding, BoundsAMapOfInputsThatAreOff) {

@@ -113,9 +113,7 @@ AttentionResults<T> compute(const AttentionCommand& command, const AttentionOper
   if (command.wants("output") || command.wants("lse") || gradients) {
     Tensor<T> out(call.output_shape());
     results.lse = Tensor<float>(call.row_shape());
-    AttentionOptions<T> options = call.options;
-    options.log_sum_exp = results.lse;
-    attention<T>(call.q, call.k, call.v, out, options);
+    attention<T>(call.q, call.k, call.v, out, call.options, results.lse);
     if (gradients) compute_gradients(command, call, out, results);
     if (command.wants("output")) results.arrays.emplace("output", std::move(out));
     if (!command.wants("lse")) results.lse = Tensor<float>();

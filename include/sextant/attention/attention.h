@@ -99,10 +99,6 @@ struct AttentionOptions {
   // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.
   std::optional<double> scale{};
   int threads = 0;  // 0: default_threads(); the result does not depend on it
-  // [batch, heads_q, q_len], any strides: filled with log(sum(exp(scores))) of every row, the sink
-  // included; -infinity for rows without visible keys. Scores below -2.35e38 (a mask of the lowest
-  // float) count as that in float32. Empty: not wanted.
-  MemberView<float> log_sum_exp{};
 };
 
 // q: [batch, heads_q, q_len, head_dim]; k: [batch, heads_k, k_len, head_dim];
@@ -121,17 +117,23 @@ struct AttentionOptions {
 // index in the sequence, and on its options; they do not depend on threads, batch, packing, padding
 // after it, or how a prompt was cut into chunks. docs/attention-kernel.md says how. Throws Error
 // when shapes, strides or options do not fit; out is untouched then.
+//
+// `log_sum_exp` is a second output, [batch, heads_q, q_len], any strides: log(sum(exp(scores))) of
+// every row, the sink included; -infinity for rows without visible keys. Scores below -2.35e38 (a
+// mask of the lowest float) count as that in float32. Empty: not wanted.
 template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, View<T> out,
-               const AttentionOptions<std::type_identity_t<T>>& options = {});
+               const AttentionOptions<std::type_identity_t<T>>& options = {},
+               View<float> log_sum_exp = {});
 
 // The same into a tensor.
 template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, Tensor<T>& out,
-               const AttentionOptions<std::type_identity_t<T>>& options = {}) {
-  attention<T>(q, k, v, out.view(), options);
+               const AttentionOptions<std::type_identity_t<T>>& options = {},
+               View<float> log_sum_exp = {}) {
+  attention<T>(q, k, v, out.view(), options, log_sum_exp);
 }
 
 // What attention_weights() gives: ONNX Attention's qk_matmul_output_mode 0 to 3.
@@ -158,8 +160,8 @@ struct WeightsOptions {
 // and some blocks per thread. Probabilities are those that attention() multiplies v by, rounded to
 // T. The bits of a row do not depend on which others are chosen. Pairs of different segments have
 // -infinity for a score. Rotation at the first two stages needs positions for padding too. Shapes,
-// options and errors as in attention(); options.log_sum_exp is not filled. attention_statistics()
-// (statistics.h) summarises weights that are too many to store.
+// options and errors as in attention(). attention_statistics() (statistics.h) summarises weights
+// that are too many to store.
 template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options = {},

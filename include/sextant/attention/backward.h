@@ -30,9 +30,8 @@ struct AttentionGradients {
 // the same shape: the gradients of the loss. Shapes, options and errors as in attention(); q and k,
 // and their gradients, are those before the rotation of `options`.
 //
-// `log_sum_exp` is what attention() wrote to options.log_sum_exp. If it is empty, it is computed
-// again, which takes a fifth more time; so are values beyond +-32, where float32 is too coarse, and
-// all values in float64. options.log_sum_exp itself is not used.
+// `log_sum_exp` is that of attention(). If it is empty, it is computed again, which takes a fifth
+// more time; so are values beyond +-32, where float32 is too coarse, and all values in float64.
 //
 // With P the probabilities and delta_i = sum_c dout_ic out_ic (Dao 2023, 2307.08691, section 3.1):
 // dv = P^T dout, dS_ij = P_ij (sum_c dout_ic v_jc - delta_i), which is the gradient of biases and

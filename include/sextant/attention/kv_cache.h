@@ -82,7 +82,8 @@ class KvCache {
   // offsets the same as at_lengths; `none` makes all positions visible. Position ids, if any, are
   // those of these queries and of all stored keys, [batch or 1, longest()]. Throws Error as
   // attention() does, and when options has key_lengths, segments, key_segments or another causal.
-  void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {}) const;
+  void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {},
+              View<float> log_sum_exp = {}) const;
 
  private:
   struct Store {

@@ -37,8 +37,7 @@ struct WeightStatistics {
 // two products of q and k; memory is what is returned and, per thread, some blocks and 16 numbers
 // per key, nothing that grows with q_len x k_len. A row with a visible NaN has NaN everywhere and
 // no top keys. The bits of a row depend on what those of attention() depend on; those of `mass` on
-// all rows of the head, not on threads. Options and errors as in attention(); options.log_sum_exp
-// is not filled.
+// all rows of the head, not on threads. Options and errors as in attention().
 template <AttentionElement T>
 WeightStatistics attention_statistics(View<const T> q, std::type_identity_t<View<const T>> k,
                                       const AttentionOptions<std::type_identity_t<T>>& options = {},

@@ -1,5 +1,5 @@
-// Terms of the scores that depend on the contents of queries and keys: relative vectors, contextual
-// positions, forget gates.
+// Terms of the scores, in their unit (natural logarithms), by the contents of queries and keys:
+// vectors of distances, gates.
 #pragma once
 
 #include <cmath>

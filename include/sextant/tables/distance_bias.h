@@ -1,5 +1,5 @@
-// Biases that depend on the distance alone, key - query: one number per head and distance, added to
-// the score.
+// Biases by the distance alone, key - query: one number per head and distance, added to the score
+// in its unit (natural logarithms).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace sextant {
 
-// A table, a slope per head, or both, which then add up. Never an N x N array.
+// A table, a slope per head, or both, which then add up. Never an N x N array. The operator throws
+// Error where shapes, distances or slopes do not fit a call.
 struct DistanceBias {
   // [heads or 1, distances]: values[head or 0, distance + origin]; -infinity hides the pair. Must
   // hold every distance that is asked for. May be left out (a default Tensor) where there are

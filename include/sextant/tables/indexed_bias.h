@@ -1,5 +1,5 @@
-// Biases that depend on the index of query and key, generated on demand: FIRE, Swin tables, chunk
-// and document masks.
+// Biases by the places of query and key themselves, in the unit of scores (natural logarithms) and
+// generated on demand: functions of both, offsets on a grid, chunks and documents.
 #pragma once
 
 #include <cstdint>

@@ -20,15 +20,17 @@ enum class RotaryLayout {
 
 std::string_view name_of(RotaryLayout) noexcept;
 
-// Cosines and sines of each position and pair, an amplitude multiplied in where a scheme has one.
-// `T` is the type they are rounded to, once.
+// Cosines and sines of the angle of each position and pair, times an amplitude where there is one,
+// which makes products of q and k that much larger. Row n is that of position n, or of the n-th of
+// a list of positions. `T` is the type they are rounded to, once.
 template <Floating T = float>
 struct RotationTable {
   Tensor<T> cos;  // [position, pairs], or [heads, position, pairs] where heads differ
   Tensor<T> sin;  // likewise
   RotaryLayout layout = RotaryLayout::half_split;
-  std::int64_t first_channel = 0;  // where the rotated span of 2 * pairs channels starts in a head
-  // The table of keys where it is another one (xPos, temperature); null: the same.
+  // Where the rotated span of 2 * pairs channels starts in a head, 0 .. head_dim - 2 * pairs.
+  std::int64_t first_channel = 0;
+  // The table of keys where it is another one; null: the same.
   std::shared_ptr<const RotationTable> keys{};
 
   const RotationTable& for_keys() const noexcept { return keys ? *keys : *this; }

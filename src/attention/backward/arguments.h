@@ -9,12 +9,6 @@
 
 namespace sextant::detail {
 
-// Whether a view asks for something: an empty one is of rank 1 without memory.
-template <class T>
-bool is_wanted(View<T> view) noexcept {
-  return view.data() != nullptr || view.rank() != 1;
-}
-
 template <class T>
 struct BackwardArguments {
   using Wide = typename AttentionGradients<T>::Wide;

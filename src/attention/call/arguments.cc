@@ -430,11 +430,6 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
     a.rotation = options.rotation;
     check_rotation(function, a, reach);
   }
-  if (options.log_sum_exp.data() != nullptr || options.log_sum_exp.rank() != 1) {
-    check_shape(function, "log_sum_exp", options.log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
-    check_output(name_in(function, "log_sum_exp"), options.log_sum_exp);
-    a.log_sum_exp = options.log_sum_exp;
-  }
 
   if (!(options.softcap >= 0) || std::isinf(options.softcap)) {
     refuse(function, "softcap", "must be finite and >= 0, got " + shortest(options.softcap));
@@ -467,7 +462,8 @@ void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) 
 }
 
 template <class T>
-void check_values(std::string_view function, const Arguments<T>& a, View<const T> v, View<T> out) {
+void check_values(std::string_view function, Arguments<T>& a, View<const T> v, View<T> out,
+                  View<float> log_sum_exp) {
   check_v(function, a, v);
   check_array(function, "out", out, "[batch, heads_q, q_len, v_dim]");
   check_shape(function, "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
@@ -480,6 +476,10 @@ void check_values(std::string_view function, const Arguments<T>& a, View<const T
   check_apart("q", a.q);
   check_apart("k", a.k);
   check_apart("v", v);
+  if (!is_wanted(log_sum_exp)) return;
+  check_shape(function, "log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
+  check_output(name_in(function, "log_sum_exp"), log_sum_exp);
+  a.log_sum_exp = log_sum_exp;
 }
 
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,
@@ -497,7 +497,7 @@ void check_indices(std::string_view where, std::span<const std::int64_t> indices
   template Arguments<T> check_scores(std::string_view, View<const T>, View<const T>, \
                                      const AttentionOptions<T>&);                    \
   template void check_v(std::string_view, const Arguments<T>&, View<const T>);       \
-  template void check_values(std::string_view, const Arguments<T>&, View<const T>, View<T>);
+  template void check_values(std::string_view, Arguments<T>&, View<const T>, View<T>, View<float>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

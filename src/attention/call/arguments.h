@@ -15,6 +15,12 @@
 
 namespace sextant::detail {
 
+// Whether a view asks for something: an empty one is of rank 1 without memory.
+template <class T>
+bool is_wanted(View<T> view) noexcept {
+  return view.data() != nullptr || view.rank() != 1;
+}
+
 // A mask broadcast to [batch, heads_q, q_len, k_len]: axes of size 1 have stride 0.
 template <class M>
 struct BroadcastMask {
@@ -155,10 +161,11 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
 template <class T>
 void check_v(std::string_view function, const Arguments<T>& arguments, View<const T> v);
 
-// The rest of what attention() takes, v and out, against arguments that passed check_scores().
+// The rest of what attention() takes against arguments that passed check_scores(), and log_sum_exp
+// into them.
 template <class T>
-void check_values(std::string_view function, const Arguments<T>& arguments, View<const T> v,
-                  View<T> out);
+void check_values(std::string_view function, Arguments<T>& arguments, View<const T> v, View<T> out,
+                  View<float> log_sum_exp);
 
 // Throws Error unless all of `indices` are in [0, size).
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,

@@ -12,9 +12,9 @@ namespace sextant {
 template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, View<T> out,
-               const AttentionOptions<std::type_identity_t<T>>& options) {
-  const auto a = detail::check_scores<T>("attention", q, k, options);
-  detail::check_values<T>("attention", a, v, out);
+               const AttentionOptions<std::type_identity_t<T>>& options, View<float> log_sum_exp) {
+  auto a = detail::check_scores<T>("attention", q, k, options);
+  detail::check_values<T>("attention", a, v, out, log_sum_exp);
   if constexpr (!std::same_as<T, double>) {
     if (detail::takes_fused_path(a)) return detail::fused_attention<T>(a, v, out);
   }
@@ -23,7 +23,7 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
 
 #define SEXTANT_INSTANTIATE(T)                                                     \
   template void attention<T>(View<const T>, View<const T>, View<const T>, View<T>, \
-                             const AttentionOptions<T>&);
+                             const AttentionOptions<T>&, View<float>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

@@ -204,7 +204,8 @@ View<const T> KvCache<T>::values() const {
 }
 
 template <CacheElement T>
-void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>& options) const {
+void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>& options,
+                        View<float> log_sum_exp) const {
   if (!options.key_lengths.empty()) refuse("key_lengths", "must be empty: they are the lengths");
   if (!options.segments.empty()) refuse("segments", "must be empty: a cache has none");
   if (!options.key_segments.empty()) refuse("key_segments", "must be empty: a cache has none");
@@ -221,7 +222,7 @@ void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>&
     for (const std::int64_t length : lengths_) offsets.push_back(length - q.size(2));
     here.query_offsets = offsets;
   }
-  attention<T>(q, keys(), values(), out, here);
+  attention<T>(q, keys(), values(), out, here, log_sum_exp);
 }
 
 template class KvCache<float>;

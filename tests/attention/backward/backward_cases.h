@@ -335,9 +335,7 @@ ExpectedGradients<reference::KeptAs<Real>> gradients_in(const BackwardCase<T>& c
 template <class T>
 void run_backward(BackwardCase<T>& call, CaseGradients<T>& gradients, bool with_log_sum_exp) {
   Tensor<float> log_sum_exp(Shape{call.batch(), call.heads(), call.q.view.size(2)});
-  auto options = call.options;
-  options.log_sum_exp = log_sum_exp;
-  attention<T>(call.q.view, call.k.view, call.v.view, call.out.view, options);
+  attention<T>(call.q.view, call.k.view, call.v.view, call.out.view, call.options, log_sum_exp);
   attention_backward<T>(call.q.view, call.k.view, call.v.view, call.out.view, call.dout.view,
                         gradients.views, call.options,
                         with_log_sum_exp ? View<const float>(log_sum_exp) : View<const float>());

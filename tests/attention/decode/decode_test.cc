@@ -157,10 +157,10 @@ class CutCall {
     };
     if (bool_mask_.view.rank() == 4) options.mask = BoolMask(part(bool_mask_.view));
     if (float_mask_.view.rank() == 4) options.mask = FloatMask<T>(part(float_mask_.view));
-    options.log_sum_exp = log_sum_.view().narrow(2, first, count);
     const auto out = out_.view.narrow(2, first, count);
-    attention<T>(q_.view.narrow(2, first, count), k_.view, v_.view, out, options);
-    return {copy_of(out), copy_of(options.log_sum_exp)};
+    const auto log_sum = log_sum_.view().narrow(2, first, count);
+    attention<T>(q_.view.narrow(2, first, count), k_.view, v_.view, out, options, log_sum);
+    return {copy_of(out), copy_of(log_sum)};
   }
 
  private:
@@ -217,10 +217,10 @@ TEST(DecodeLogSumExp, HasTheBitsOfAllQueriesAtOnceInEveryOfManyRows) {
   const auto q = normal<float>(Shape{1, 1, kRows, 8}, random),
              k = normal<float>(Shape{1, 1, 5, 8}, random);
   Tensor<float> out(q.shape()), whole(Shape{1, 1, kRows}), parts(whole.shape());
-  attention(q, k, k, out, {.threads = 1, .log_sum_exp = whole});
+  attention(q, k, k, out, {.threads = 1}, whole);
   for (std::int64_t row = 0; row < kRows; row += kTogether) {
     attention(q.view().narrow(2, row, kTogether), k, k, out.view().narrow(2, row, kTogether),
-              {.threads = 1, .log_sum_exp = parts.view().narrow(2, row, kTogether)});
+              {.threads = 1}, parts.view().narrow(2, row, kTogether));
   }
   for (std::int64_t row = 0; row < kRows; ++row) {
     ASSERT_TRUE(same(parts(0, 0, row), whole(0, 0, row))) << row;

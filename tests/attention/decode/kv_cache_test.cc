@@ -89,6 +89,20 @@ TYPED_TEST(KvCacheOf, APromptWholeOrInChunksGivesTheSameBits) {
   }
 }
 
+TYPED_TEST(KvCacheOf, GivesLogSumExpToo) {
+  using T = TypeParam;
+  const Prompt<T> prompt;
+  constexpr std::int64_t kLength = Prompt<T>::kLength, kLast = 3;
+  Tensor<T> out(Shape{2, 4, kLength, 32});
+  Tensor<float> whole(Shape{2, 4, kLength}), last(Shape{2, 4, kLast});
+  attention<T>(prompt.q, prompt.k, prompt.v, out, {.causal = Causal::top_left}, whole);
+  KvCache<T> cache(2, 2, 48, 32, kLength);
+  prompt.append(cache, 0, kLength);
+  cache.attend(prompt.part(prompt.q, kLength - kLast, kLast),
+               out.view().narrow(2, kLength - kLast, kLast), {}, last);
+  EXPECT_TRUE(same_bits<float>(last, whole.view().narrow(2, kLength - kLast, kLast)));
+}
+
 TYPED_TEST(KvCacheOf, SequencesOfDifferentLengthsAreAsIfAlone) {
   using T = TypeParam;
   const Prompt<T> prompt;

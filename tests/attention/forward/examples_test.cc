@@ -148,5 +148,19 @@ TEST(AttentionExamples, LookAtTheWeights) {
   EXPECT_LT(of_the_first, 1);
 }
 
+// The bias of docs/tables.md.
+TEST(AttentionExamples, ATableAndSlopesAddUp) {
+  DistanceBias bias{.slopes = {0.5, 0.25}};
+  bias.values = Tensor<float>({1, 2 * 64 - 1});
+  bias.origin = 63;
+  bias.values(0, 63) = 1;
+  const Tensor<float> q({1, 2, 5, 4});  // zeros: scores are the bias alone
+  const auto scores = attention_weights(q, q, {.causal = Causal::top_left, .bias = &bias},
+                                        {.stage = Stage::biased});
+  EXPECT_EQ(scores(0, 0, 4, 4), 1);
+  EXPECT_EQ(scores(0, 0, 4, 1), -1.5F);
+  EXPECT_EQ(scores(0, 1, 4, 1), -0.75F);
+}
+
 }  // namespace
 }  // namespace sextant

@@ -165,22 +165,17 @@ TYPED_TEST(KeySegments, GiveTheBitsOfEachPairAlone) {
     Tensor<float> log_sums(Shape{kBatch, kHeads, call.q.size(2)});
     Tensor<T> packed(call.dout.shape());
     auto options = call.packed();
-    options.log_sum_exp = log_sums;
     for (const int threads : {1, 3}) {
       options.threads = threads;
-      attention<T>(call.q, call.k, call.v, packed, options);
+      attention<T>(call.q, call.k, call.v, packed, options, log_sums);
       for (std::size_t s = 0; s < call.boundaries.count(); ++s) {
         Tensor<T> out(Shape{kBatch, kHeads, call.q_count(s), kValueDim});
         Tensor<float> logs(Shape{kBatch, kHeads, call.q_count(s)});
-        options = call.alone(s);
-        options.log_sum_exp = logs;
         attention<T>(call.queries(call.q, s), call.keys(call.k, s), call.keys(call.v, s), out,
-                     options);
+                     call.alone(s), logs);
         EXPECT_TRUE(same_bits<T>(out, call.queries(packed, s))) << "pair " << s;
         EXPECT_TRUE(same_bits<float>(logs, call.queries(log_sums, s))) << "pair " << s;
       }
-      options = call.packed();
-      options.log_sum_exp = log_sums;
     }
   });
 }
@@ -190,9 +185,7 @@ TYPED_TEST(KeySegments, LeaveQueriesWithoutKeysZero) {
   const Call<T> call(kLong);
   Tensor<float> log_sums(Shape{kBatch, kHeads, call.q.size(2)});
   Tensor<T> out(call.dout.shape());
-  auto options = call.packed();
-  options.log_sum_exp = log_sums;
-  attention<T>(call.q, call.k, call.v, out, options);
+  attention<T>(call.q, call.k, call.v, out, call.packed(), log_sums);
   constexpr std::size_t kWithoutKeys = 2;
   ASSERT_EQ(call.k_count(kWithoutKeys), 0);
   each_index(out.shape(), [&](const auto& i, std::int64_t) {

@@ -50,9 +50,7 @@ struct Call {
                    {},
                    Tensor<double>(Shape{1})};
     all.log_sum_exp = Tensor<float>(Shape{1, q.size(1), q.size(2)});
-    auto forward = options;
-    forward.log_sum_exp = all.log_sum_exp;
-    attention<T>(q, k, v, all.out, forward);
+    attention<T>(q, k, v, all.out, options, all.log_sum_exp);
     all.weights = attention_weights(q, k, options, {.rows = {0, q.size(2) - 1}});
     auto statistics = attention_statistics(q, k, options);
     all.entropy = std::move(statistics.entropy);
