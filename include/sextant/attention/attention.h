@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sextant/core/dtype.h"
+#include "sextant/core/names.h"
 #include "sextant/core/tensor.h"
 #include "sextant/tables/content_term.h"
 #include "sextant/tables/distance_bias.h"

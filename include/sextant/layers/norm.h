@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sextant/core/names.h"
 #include "sextant/core/tensor.h"
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"

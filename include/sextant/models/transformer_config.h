@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "sextant/core/names.h"
 #include "sextant/layers/scheme_positions.h"
 #include "sextant/layers/transformer_stack.h"
 

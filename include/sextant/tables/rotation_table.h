@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "sextant/core/dtype.h"
+#include "sextant/core/names.h"
 #include "sextant/core/tensor.h"
 
 namespace sextant {
