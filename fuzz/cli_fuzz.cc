@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "options/arguments.cc"  // compiled in: the command line is no library
+#include "sextant/interop/stored_table.h"
 
 namespace {
 
@@ -38,7 +39,7 @@ void check_wrap(std::string_view text, std::size_t columns) {
 }
 
 void check_table(std::string_view text) {
-  const app::NumberTable table = app::parse_number_table(text, "table");
+  const sextant::StoredTable table = sextant::parse_number_table(text, "table");
   if (table.values.rank() != 2 || table.values.count() < 1) std::abort();
   if (table.values.count() > static_cast<std::int64_t>(text.size())) std::abort();
   if (!(table.unit_roundoff > 0 && table.unit_roundoff <= 0x1p-8)) std::abort();

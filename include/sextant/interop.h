@@ -5,3 +5,4 @@
 #include "sextant/interop/convert_rotary.h"
 #include "sextant/interop/identify.h"
 #include "sextant/interop/model_config.h"
+#include "sextant/interop/stored_table.h"

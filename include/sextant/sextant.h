@@ -15,6 +15,9 @@
 #if __has_include("sextant/pictures.h")
 #include "sextant/pictures.h"
 #endif
+#if __has_include("sextant/figures.h")
+#include "sextant/figures.h"
+#endif
 #if __has_include("sextant/layers.h")
 #include "sextant/experiments.h"
 #include "sextant/layers.h"

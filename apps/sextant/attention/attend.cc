@@ -5,48 +5,10 @@
 #include "attention/attend_command.h"
 #include "commands.h"
 #include "sextant/core/error.h"
-#include "sextant/pictures/page.h"
 #include "streams/console.h"
 
 namespace sextant::app {
 namespace {
-
-std::string title_of(const Attend& attend) {
-  return "Attention, " + attend.choice.title() + (attend.options.causal ? ", causal" : "");
-}
-
-HeadMaps shown(const Attend& attend, const SentenceAttention& result) {
-  return {chosen_heads(attend, result.weights.view()), result.queries, result.keys,
-          title_of(attend), attend.head};
-}
-
-Json json_of(const Attend& attend, const HeadMaps& maps) {
-  Json json;
-  if (attend.second_option->count() == 0) json["tokens"] = maps.queries;
-  json["queries"] = maps.queries;
-  json["keys"] = maps.keys;
-  json["scheme"] = attend.choice.scheme;
-  json["parameters"] = attend.choice.parameters;
-  json["causal"] = attend.options.causal;
-  json["width"] = attend.options.width;
-  json["seed"] = attend.options.seed;
-  json["heads"] = maps.weights.size(0);
-  if (attend.head >= 0) json["head"] = attend.head;
-  json["weights"] = rows_as_json(maps.weights);
-  return json;
-}
-
-std::string page_of(const Attend& attend, const HeadMaps& maps) {
-  Page page(title_of(attend), "Rows are queries, columns are keys; every row sums to one.");
-  page.section("Maps");
-  page.picture(maps_of(maps), "One map per head. Row: the query's word. Column: the key's.");
-  page.section("Lines");
-  page.picture(lines_of(maps),
-               "The same weights as lines from left to right, one colour "
-               "per head; stronger is more opaque.");
-  page.data("attention.json", to_text(json_of(attend, maps)));
-  return page.html();
-}
 
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {"TARGET", "--part", "--layer", "--threads"};
@@ -73,7 +35,7 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   }
   check_kind(command, is_trained);
   attend.choice.check();
-  if (!is_trained) check_head(attend, attend.options.heads);
+  if (!is_trained) figures::check_head(attend.head, attend.options.heads);
   const auto format = attend.output.format(kAttendFormats, "attend");
   if (attend.lines && format != Format::svg && format != Format::png) {
     throw Error("attend.lines", "must be given with svg or png, got it with " +
@@ -97,9 +59,11 @@ void run(Attend& attend) {
   const auto weights = attend.choice.weights();
   attend.options.weights = weights ? &*weights : nullptr;
   const SentenceAttention result = attend_sentences(first, second, attend.options);
-  const HeadMaps maps = shown(attend, result);
+  const bool one_text = attend.second_option->count() == 0;
+  const HeadMaps maps = figures::maps_of(result, attend.options, attend.head);
   write_maps(
-      attend, maps, [&] { return json_of(attend, maps); }, [&] { return page_of(attend, maps); });
+      attend, maps, [&] { return attention_json(maps, attend.options, one_text); },
+      [&] { return attention_page(maps, attend.options, one_text); });
 }
 
 }  // namespace

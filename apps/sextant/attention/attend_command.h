@@ -10,8 +10,8 @@
 #include "models/model_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
+#include "sextant/figures/attention_maps.h"
 #include "sextant/lessons/sentence_attention.h"
-#include "sextant/pictures/charts.h"
 #include "streams/table_output.h"
 
 namespace sextant::app {
@@ -41,34 +41,19 @@ struct Attend {
   bool has_second() const { return second_option->count() + target_option->count() > 0; }
 };
 
-// The maps of one attention, all heads or the one that was asked for.
-struct HeadMaps {
-  View<const double> weights;  // [heads, queries, keys]
-  std::vector<std::string> queries, keys;
-  std::string title;
-  std::int64_t head = -1;  // which one it is; -1: all
-  bool has_heads = true;   // false: one map that is no head's
-};
+using figures::HeadMaps;
 
 // Text, JSON and pages have every number of a map in digits, some 20 bytes each. Throws Error for
 // more of them than a browser can open.
 inline constexpr double kMostWrittenWeights = 1 << 21;
 void check_written(const Attend& attend, double weights);
 
-// Throws Error for a --head that is not among so many.
-void check_head(const Attend& attend, std::int64_t heads);
-
-// Chooses a head of [heads, queries, keys]. Throws Error for one that is not there.
-View<const double> chosen_heads(const Attend& attend, View<const double> weights);
-
-Picture maps_of(const HeadMaps& maps);   // all heads as small multiples
-Picture lines_of(const HeadMaps& maps);  // the same as lines between the words
 // One block of numbers or colours per head.
 std::string text_of(const HeadMaps& maps, bool blocks);
 
 // Writes maps in the format that was asked for: JSON and pages are made by those who know more.
-void write_maps(const Attend& attend, const HeadMaps& maps, const std::function<Json()>& json,
-                const std::function<std::string()>& page);
+void write_maps(const Attend& attend, const HeadMaps& maps,
+                const std::function<std::string()>& json, const std::function<std::string()>& page);
 
 // The maps of a trained model.
 void attend_trained(const Attend& attend);

@@ -17,41 +17,6 @@ void check_written(const Attend& attend, double weights) {
                                  shortest(weights) + "; npy, svg and png have no such limit");
 }
 
-void check_head(const Attend& attend, std::int64_t heads) {
-  if (attend.head < heads) return;
-  throw Error("attend.head",
-              "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(attend.head));
-}
-
-View<const double> chosen_heads(const Attend& attend, View<const double> weights) {
-  if (attend.head < 0) return weights;
-  check_head(attend, weights.size(0));
-  return weights.narrow(0, attend.head, 1);
-}
-
-Picture maps_of(const HeadMaps& maps) {
-  if (maps.head < 0 && maps.weights.size(0) > 1) {
-    return draw(AttentionMaps{maps.weights, maps.queries, maps.keys, maps.title});
-  }
-  AttentionMap map;
-  map.weights = maps.weights.select(0, 0);
-  map.queries = maps.queries;
-  map.keys = maps.keys;
-  map.title = maps.title;
-  if (maps.has_heads) map.head = std::max<std::int64_t>(maps.head, 0);
-  return draw(map);
-}
-
-Picture lines_of(const HeadMaps& maps) {
-  AttentionLines lines;
-  lines.weights = maps.weights;
-  lines.queries = maps.queries;
-  lines.keys = maps.keys;
-  lines.title = maps.title;
-  if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
-  return draw(lines);
-}
-
 std::string text_of(const HeadMaps& maps, bool blocks) {
   std::string text;
   for (std::int64_t i = 0; i < maps.weights.size(0); ++i) {
@@ -60,7 +25,7 @@ std::string text_of(const HeadMaps& maps, bool blocks) {
     text += maps.has_heads ? ", head " + std::to_string(head) + "\n" : "\n";
     const auto map = maps.weights.select(0, i);
     if (blocks) {
-      TableNames names;
+      figures::TableLabels names;
       names.row_label = [&maps](std::int64_t row) {
         return maps.queries[static_cast<std::size_t>(row)];
       };
@@ -81,20 +46,21 @@ std::string text_of(const HeadMaps& maps, bool blocks) {
   return text;
 }
 
-void write_maps(const Attend& attend, const HeadMaps& maps, const std::function<Json()>& json,
+void write_maps(const Attend& attend, const HeadMaps& maps,
+                const std::function<std::string()>& json,
                 const std::function<std::string()>& page) {
   const auto format = attend.output.format(kAttendFormats, "attend");
   switch (format.value_or(Format::text)) {
     case Format::json:
-      return write_result(attend.output, Format::json, to_text(json()) + "\n");
+      return write_result(attend.output, Format::json, json() + "\n");
     case Format::npy:
       return write_result(attend.output, Format::npy, format_npy<double>(maps.weights));
     case Format::html:
       return write_result(attend.output, Format::html, page());
     case Format::svg:
     case Format::png:
-      return write_picture(attend.lines ? lines_of(maps) : maps_of(maps), maps.title, attend.output,
-                           *format);
+      return write_picture(attend.lines ? draw_lines(maps) : draw_maps(maps), maps.title,
+                           attend.output, *format);
     default:
       break;
   }

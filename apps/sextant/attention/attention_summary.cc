@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "attention/attention_command.h"
-#include "attention/scheme_forms.h"
+#include "options/scheme_choice.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::app {
@@ -44,8 +44,7 @@ Json summary_of(const AttentionCommand& command, const AttentionArrays& arrays,
   options["scheme"] = Json();
   if (command.choice.is_given()) {
     options["scheme"] = command.choice.scheme;
-    options["parameters"] =
-        resolved_parameters(command.choice.descriptor(), command.choice.parameters);
+    options["parameters"] = command.choice.resolved_parameters();
   }
   if (command.wants("weights")) options["stage"] = name_of(command.stage);
   json["outputs"] = results;

@@ -75,35 +75,6 @@ std::string bound_text(std::int64_t bound) {
   return std::to_string(bound);
 }
 
-// How finely one number was written: its significant digits, and its places after the point.
-struct Digits {
-  int significant = 0;
-  int decimals = 0;
-};
-
-Digits digits_of(std::string_view number) {
-  Digits digits;
-  bool after_point = false;
-  bool leading = true;
-  std::size_t at = 0;
-  for (; at < number.size() && number[at] != 'e' && number[at] != 'E'; ++at) {
-    const char c = number[at];
-    if (c == '.') after_point = true;
-    if (c < '0' || c > '9') continue;
-    leading = leading && c == '0';
-    if (!leading) ++digits.significant;
-    if (after_point) ++digits.decimals;
-  }
-  if (at < number.size()) {
-    const auto exponent = parse_double(number.substr(at + 1), "exponent");
-    const double decimals = digits.decimals - exponent;
-    digits.decimals = static_cast<int>(std::clamp(decimals, 0.0, 400.0));
-  }
-  return digits;
-}
-
-constexpr std::string_view kSeparators = ",; \t\r";
-
 }  // namespace
 
 Positions parse_positions(std::string_view text, std::string_view where) {
@@ -210,81 +181,6 @@ Format format_of_path(std::string_view path, std::span<const Format> allowed,
                          printable_quote(path));
 }
 
-NumberTable parse_number_table(std::string_view text, std::string_view where) {
-  std::vector<double> values;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  Digits finest;
-  std::int64_t line_number = 0;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    auto line = trim(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++line_number;
-    if (line.empty() || line.front() == '#') continue;
-
-    const std::string place = std::string(where) + " line " + std::to_string(line_number);
-    const auto before = values.size();
-    // A comma or semicolon may have spaces around it; two of them without a number between are an
-    // empty field.
-    bool expects_number = true;
-    while (!line.empty()) {
-      const auto item = line.substr(0, line.find_first_of(kSeparators));
-      values.push_back(parse_double(item, place));
-      if (std::isfinite(values.back())) {
-        const Digits digits = digits_of(item);
-        finest.significant = std::max(finest.significant, digits.significant);
-        finest.decimals = std::max(finest.decimals, digits.decimals);
-      }
-      line.remove_prefix(item.size());
-      expects_number = false;
-      bool separated = false;
-      while (!line.empty() && kSeparators.find(line.front()) != std::string_view::npos) {
-        const bool mark = line.front() == ',' || line.front() == ';';
-        if (mark && separated) break;
-        separated = separated || mark;
-        line.remove_prefix(1);
-      }
-      expects_number = separated;
-    }
-    if (expects_number) throw Error(place, "must not end in a separator");
-    const auto found = static_cast<std::int64_t>(values.size() - before);
-    if (rows == 0) columns = found;
-    if (found != columns) {
-      throw Error(place, "must have as many numbers as the first row, " + std::to_string(columns) +
-                             ", got " + std::to_string(found));
-    }
-    ++rows;
-  }
-  if (rows == 0) throw Error(where, "must hold rows of numbers, got none");
-
-  NumberTable table;
-  table.values = Tensor<double>({rows, columns});
-  std::copy(values.begin(), values.end(), table.values.data());
-  constexpr int kDigitsOfFloat32 = 9;
-  table.unit_roundoff =
-      unit_roundoff(finest.significant <= kDigitsOfFloat32 ? DType::float32 : DType::float64);
-  table.unit_roundoff = std::max(table.unit_roundoff, 0.5 * std::pow(10, -finest.decimals));
-  table.unit_roundoff = std::min(table.unit_roundoff, unit_roundoff(DType::bfloat16));
-  return table;
-}
-
-double unit_roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::float64:
-      return std::ldexp(1.0, -53);
-    case DType::float32:
-      return std::ldexp(1.0, -24);
-    case DType::float16:
-      return std::ldexp(1.0, -11);
-    case DType::bfloat16:
-      return std::ldexp(1.0, -8);
-    default:
-      throw Error("dtype", "must be float64, float32, float16 or bfloat16, got " +
-                               std::string(dtype_name(dtype)));
-  }
-}
-
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
   std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
@@ -311,13 +207,6 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
-}
-
-std::string capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
-    text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  }
-  return text;
 }
 
 std::string grouped(std::int64_t count) {

@@ -1,5 +1,5 @@
-// The command line's own small languages: lists of positions, names of formats, tables of numbers
-// as text. They know nothing of options or terminals, so that a fuzzer can hold them.
+// The command line's own small languages: lists of positions, names of formats. They know nothing
+// of options or terminals, so that a fuzzer can hold them.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "sextant/core/dtype.h"
-#include "sextant/core/tensor.h"
 
 namespace sextant::app {
 
@@ -49,27 +46,9 @@ Format parse_format(std::string_view name, std::span<const Format> allowed, std:
 Format format_of_path(std::string_view path, std::span<const Format> allowed,
                       std::string_view where);
 
-// A table that was read as numbers, and how finely they were stored.
-struct NumberTable {
-  Tensor<double> values;     // [rows, columns]
-  double unit_roundoff = 0;  // relative to numbers of size one
-};
-
-// Rows of numbers, separated by commas, semicolons, tabs or spaces; empty lines and lines that
-// start with '#' are skipped. The unit roundoff is read off the digits: at most nine significant
-// ones are float32, and few decimals are their own roundoff. Throws Error that names the line.
-NumberTable parse_number_table(std::string_view text, std::string_view where);
-
-// Half a unit in the last place of numbers in [1, 2): 2^-53, 2^-24, 2^-11, 2^-8. Throws Error for
-// types that are no floats.
-double unit_roundoff(DType dtype);
-
 // The candidate that differs from `word` by the fewest inserted, removed, changed or swapped
 // letters; empty when every one is too far away to be meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
-
-// "rotary positions" -> "Rotary positions": the first letter, when it is one of ASCII's.
-std::string capital(std::string text);
 
 // "1,003,854".
 std::string grouped(std::int64_t count);

@@ -9,6 +9,7 @@
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 #include "sextant/core/printable.h"
+#include "sextant/figures/attention_maps.h"
 #include "sextant/text/segment.h"
 #include "streams/console.h"
 
@@ -67,15 +68,6 @@ void Splitting::add_to(CLI::App& command) {
   command.add_flag("--lower", lower, "lower-case the text first");
 }
 
-void check_tokens(const std::vector<std::string>& tokens, const std::string& where) {
-  for (const std::string& token : tokens) {
-    if (token.size() <= kLongestToken) continue;
-    throw Error(where, "must be of tokens of at most " + std::to_string(kLongestToken) +
-                           " bytes, got " + std::to_string(token.size()) + " in " +
-                           printable_quote(token));
-  }
-}
-
 std::vector<std::string> Splitting::tokens(const std::string& text,
                                            const std::string& where) const {
   check_utf8(text, where);
@@ -86,7 +78,7 @@ std::vector<std::string> Splitting::tokens(const std::string& text,
     throw Error(where, "must be at most " + std::to_string(kMostMapTokens) +
                            " tokens to draw or compare each, got " + std::to_string(tokens.size()));
   }
-  check_tokens(tokens, where);
+  figures::check_tokens(tokens, where);
   return tokens;
 }
 

@@ -67,9 +67,6 @@ struct TextInput {
 
 // How a text becomes tokens, of which every one is drawn, or looks at every other.
 inline constexpr std::size_t kMostMapTokens = 2048;
-inline constexpr std::size_t kLongestToken = 4096;  // bytes; every cell of a map says its two
-// Throws Error for a longer one.
-void check_tokens(const std::vector<std::string>& tokens, const std::string& where);
 struct Splitting {
   std::string split = "words";
   bool lower = false;

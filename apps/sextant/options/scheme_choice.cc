@@ -146,8 +146,29 @@ std::optional<SchemeWeights> SchemeChoice::weights() const {
   return weights;
 }
 
-std::string SchemeChoice::title() const {
-  return descriptor().kind == SchemeKind::none ? "no positions" : scheme + " positions";
+std::string SchemeChoice::title() const { return named(std::nullopt).title(); }
+
+Json SchemeChoice::resolved_parameters() const {
+  return app::resolved_parameters(descriptor(), parameters);
+}
+
+Json resolved_parameters(const Scheme& scheme,
+                         const std::map<std::string, std::string>& parameters) {
+  Json json = Json::object();
+  for (const Option& parameter : scheme.parameters()) {
+    const std::string name(parameter.name);
+    const auto given = parameters.find(name);
+    json[name] = given == parameters.end() ? parameter.default_text : given->second;
+  }
+  return json;
+}
+
+void check_has_table(const SchemeChoice& choice, const std::string& where) {
+  if (choice.descriptor().kind != SchemeKind::content) return;
+  throw Error(where,
+              "must be a scheme that has a table, got '" + choice.scheme +
+                  "', whose scores depend on q and k as well: see `sextant attend --scheme " +
+                  choice.scheme + "` and `sextant attention --scheme " + choice.scheme + "`");
 }
 
 }  // namespace sextant::app

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "sextant/figures/named_scheme.h"
 #include "sextant/schemes/scheme.h"
+#include "streams/console.h"
 
 namespace sextant::app {
 
@@ -40,7 +42,11 @@ struct SchemeChoice {
   const Scheme& descriptor() const { return find_scheme(scheme); }
   // The one with functions of its own: every type rounded once, real-valued positions.
   bool is_sinusoidal() const { return scheme == "sinusoidal"; }
+  figures::NamedScheme named(const std::optional<SchemeWeights>& weights) const {
+    return {scheme, parameters, weights ? &*weights : nullptr};
+  }
   std::string title() const;  // "rotary positions", "no positions"
+  Json resolved_parameters() const;  // defaults included
   // What --scheme-weights holds, in float64; none when it was not given. Throws Error for what is
   // no file of floats.
   std::optional<SchemeWeights> weights() const;
@@ -51,6 +57,11 @@ struct SchemeChoice {
   SchemeRefusal refusal_ = nullptr;
 };
 
+// Every parameter as it is written on the command line, defaults included.
+Json resolved_parameters(const Scheme& scheme,
+                         const std::map<std::string, std::string>& parameters);
+// Throws Error for a content term, which has no table, and says which commands show it.
+void check_has_table(const SchemeChoice& choice, const std::string& where);
 // Throws Error that lists the names, and the one that was meant, for a name that is none.
 void check_scheme_name(const std::string& name, const std::string& where);
 // Throws Error unless the parameters are the scheme's own and read as its descriptor says; `where`

@@ -13,14 +13,13 @@ namespace {
 
 TableNames names_of(const Encode& encode, std::int64_t rows, std::int64_t columns) {
   TableNames names;
-  names.title = capital(encode.choice.title()) + ", " + std::to_string(rows) + " x " +
+  names.title = figures::capital(encode.choice.title()) + ", " + std::to_string(rows) + " x " +
                 std::to_string(columns);
   names.low = -1;
   names.high = 1;
   names.about["scheme"] = encode.choice.scheme;
   names.about["kind"] = name_of(encode.choice.descriptor().kind);
-  names.about["parameters"] =
-      resolved_parameters(encode.choice.descriptor(), encode.choice.parameters);
+  names.about["parameters"] = encode.choice.resolved_parameters();
   return names;
 }
 
@@ -61,7 +60,7 @@ void encode_sinusoidal(const Encode& encode) {
 // Width is what added tables and rotations are made of.
 void check_sizes(const Encode& encode) {
   const SchemeKind kind = encode.choice.descriptor().kind;
-  if (kind == SchemeKind::content) refuse_content(encode.choice.descriptor(), "encode");
+  check_has_table(encode.choice, "encode.scheme");
   if (kind == SchemeKind::added && !encode.width) throw CLI::RequiredError("--width");
   if (kind == SchemeKind::rotated && !encode.width && !encode.head_dim) {
     throw CLI::RequiredError("--head-dim");
@@ -132,7 +131,7 @@ void add_encode(CLI::App& program, Job& job) {
       .add_option_function<std::string>(
           "--side",
           [encode = encode.get()](const std::string& side) {
-            encode->side = side == "keys" ? Side::keys : Side::queries;
+            encode->side = side == "keys" ? figures::Side::keys : figures::Side::queries;
           },
           "queries | keys: which table of a rotation with separate tables (default queries)")
       ->type_name("S")

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "attention/scheme_forms.h"
 #include "options/model_config_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
+#include "sextant/figures/scheme_array.h"
+#include "streams/table_output.h"
 
 namespace sextant::app {
 
@@ -20,7 +21,7 @@ struct Encode {
   std::int64_t first = 0;
   std::optional<Positions> positions;
   std::string ids_file;  // [rows, axes]
-  std::optional<Side> side;
+  std::optional<figures::Side> side;
   std::string dtype = "float32";
   int threads = 0;
   SchemeChoice choice;

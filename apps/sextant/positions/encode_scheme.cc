@@ -1,4 +1,5 @@
 // `sextant encode` for any scheme by name: its table in float64, rounded once.
+#include <algorithm>
 #include <numeric>
 
 #include "positions/encode_command.h"
@@ -48,8 +49,7 @@ std::string sizes(const Shape& shape) {
 }
 
 // The ids beside the rows, and in JSON.
-void name_rows(const Encode& encode, const RowIds& rows, const SchemeForm& form,
-               TableNames& names) {
+void name_rows(const Encode& encode, const RowIds& rows, std::int64_t per_head, TableNames& names) {
   if (encode.output.format(kTableFormats, "encode") == Format::json) {
     if (rows.axes == 1) {
       names.about["positions"] = rows.ids;
@@ -71,7 +71,6 @@ void name_rows(const Encode& encode, const RowIds& rows, const SchemeForm& form,
     }
     return text;
   };
-  const std::int64_t per_head = form.rows_per_head;
   if (per_head == 0) {
     names.row_label = id;
     if (rows.axes == 1 && encode.length) names.first_row = encode.first;
@@ -80,6 +79,13 @@ void name_rows(const Encode& encode, const RowIds& rows, const SchemeForm& form,
       return std::to_string(row / per_head) + ":" + id(row % per_head);
     };
   }
+}
+
+template <class T>
+Tensor<T> rounded(const Tensor<double>& from) {
+  auto to = Tensor<T>::uninitialized(from.shape());
+  std::ranges::transform(from.span(), to.data(), [](double x) { return static_cast<T>(x); });
+  return to;
 }
 
 }  // namespace
@@ -126,31 +132,29 @@ void encode_scheme(const Encode& encode) {
   const std::optional<SchemeWeights> weights = encode.choice.weights();
   SchemeRequest request = request_of(encode, rows);
   if (weights) request.weights = &*weights;
-  SchemeForm form = form_of(scheme, request, encode.side.value_or(Side::queries), "encode");
-  if (encode.layer && encode.layer->bias_factor != 1) {
-    for (double& value : form.values.span()) value *= encode.layer->bias_factor;
-    for (double& value : form.rows.span()) value *= encode.layer->bias_factor;
-  }
-  TableNames names = names_of(form);
-  names.title = capital(encode.choice.title()) + ", " + sizes(form.values.shape());
+  figures::SchemeArray array =
+      figures::scheme_array(scheme, request,
+                            {.side = encode.side.value_or(figures::Side::queries),
+                             .factor = encode.layer ? encode.layer->bias_factor : 1,
+                             .where = "encode"});
+  array.labels.title = figures::capital(encode.choice.title()) + ", " + sizes(array.values.shape());
+  TableNames names{array.labels, {}, {}};
+  if (array.rows_per_head > 0) names.draw = [&array] { return picture_of(array); };
   names.about["scheme"] = scheme.name;
   names.about["kind"] = name_of(scheme.kind);
-  names.about["parameters"] = resolved_parameters(scheme, encode.choice.parameters);
+  names.about["parameters"] = encode.choice.resolved_parameters();
   if (scheme.frequencies != nullptr) {
     const RotationFrequencies made_of = scheme.frequencies(request);
     names.about["inv_freq"] = made_of.inv_freq;
     names.about["attention_factor"] = made_of.attention_factor;
   }
   if (encode.layer) names.about["model"] = about_layer(*encode.layer);
-  if (scheme.kind != SchemeKind::distance_bias) name_rows(encode, rows, form, names);
+  if (scheme.kind != SchemeKind::distance_bias) name_rows(encode, rows, array.rows_per_head, names);
   const auto format = encode.output.format(kTableFormats, "encode");
+  const bool exact = format == Format::npy || format == Format::json;
   const auto write = [&]<class T>(T) {
-    if (format) return write_form<T>(form, names, encode.output, *format);
-    auto rounded = Tensor<T>::uninitialized(form.rows.shape());
-    for (std::int64_t i = 0; i < rounded.count(); ++i) {
-      rounded.data()[i] = static_cast<T>(form.rows.data()[i]);
-    }
-    finish_table<T>(std::as_const(rounded).view(), names, encode);
+    const Tensor<T> table = rounded<T>(exact ? array.values : array.rows);
+    finish_table<T>(table.view(), names, encode);
   };
   if (encode.dtype == "float64") return write(double{});
   if (encode.dtype == "bfloat16") return write(bfloat16{});

@@ -3,7 +3,7 @@
 
 #include "commands.h"
 #include "positions/plot_command.h"
-#include "positions/scheme_profiles.h"
+#include "positions/scheme_list.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
@@ -81,20 +81,23 @@ void run(const PlotOptions& options) {
     words =
         options.splitting.tokens(options.text.read("plot.text", kLongestShownText), "plot.text");
   }
-  const Plot plot = make_plot(options, kind, words);
+  const figures::Figure plot = make_plot(options, kind, words);
   auto format = options.output.format(kTableFormats, "plot");
   if (!format && !stdout_is_terminal()) format = Format::svg;
   if (!format) {
     const View<const double> values = std::as_const(plot.values).view();
-    const std::string drawn = kind.name == "distance" ? bars_of(values, plot.names.column_name)
-                                                      : blocks_of(values, plot.names);
-    return print(plot.names.title + "\n" + drawn +
+    const std::string drawn = kind.name == "distance" ? bars_of(values, plot.labels.column_name)
+                                                      : blocks_of(values, plot.labels);
+    return print(plot.labels.title + "\n" + drawn +
                  "the picture: -o FILE.svg, .png or .html; its numbers: .npy, .csv or .json\n");
   }
   if (*format == Format::svg || *format == Format::png || *format == Format::html) {
-    return write_picture(plot.picture, plot.names.title, options.output, *format);
+    return write_picture(plot.picture, plot.labels.title, options.output, *format);
   }
-  TableNames names = plot.names;
+  TableNames names{plot.labels, {}, {}};
+  if (kind.name == "sinusoids") names.about["columns"] = options.columns;
+  if (kind.name == "rows") names.about["rows"] = options.rows;
+  if (!plot.columns.empty()) names.about["columns"] = plot.columns;
   names.about["plot"] = kind.name;
   names.about["scheme"] =
       options.table.empty() && options.schemes.empty() ? Json(options.choice.scheme) : Json();

@@ -9,7 +9,8 @@
 
 #include "options/options.h"
 #include "options/scheme_choice.h"
-#include "positions/plots.h"
+#include "sextant/figures/figure.h"
+#include "streams/table_output.h"
 
 namespace sextant::app {
 
@@ -39,11 +40,13 @@ struct Kind {
   std::int64_t width;
   std::string_view own;  // the one option that no other kind has, or none
 };
+
 // A table of rows that are added to embeddings, or one from a file.
 bool has_rows(const PlotOptions& options);
 
 // The picture with its numbers; words mark positions of sinusoids. Throws Error for what the scheme
 // does not have.
-Plot make_plot(const PlotOptions& options, const Kind& kind, const std::vector<std::string>& words);
+figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
+                          const std::vector<std::string>& words);
 
 }  // namespace sextant::app

@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "commands.h"
-#include "models/loss_chart.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
+#include "sextant/figures/loss_chart.h"
 #include "streams/table_output.h"
 
 namespace sextant::app {
@@ -18,8 +18,8 @@ struct PlotLosses {
 };
 
 void run(const PlotLosses& options) {
-  std::vector<LossRun> runs;
-  for (const std::string& folder : options.folders) runs.push_back(load_losses(folder));
+  std::vector<figures::LossRun> runs;
+  for (const std::string& folder : options.folders) runs.push_back(figures::load_losses(folder));
   const std::string title =
       runs.size() == 1 ? "Loss of " + runs[0].name : std::to_string(runs.size()) + " trainings";
   const Format format = options.output.format(kLossFormats, "losses").value_or(Format::svg);
@@ -27,7 +27,7 @@ void run(const PlotLosses& options) {
     return write_picture(loss_chart(runs, title), title, options.output, format);
   }
   Json json = Json::array();
-  for (const LossRun& run : runs) {
+  for (const figures::LossRun& run : runs) {
     json.push_back({{"name", run.name},
                     {"steps", run.curves.steps},
                     {"loss", run.curves.loss},

@@ -1,47 +1,29 @@
 // `sextant report`: one page: from a sentence to attention.
+#include "sextant/figures/report.h"
+
 #include <memory>
-#include <optional>
 
 #include "commands.h"
 #include "options/options.h"
-#include "report/report_parts.h"
-#include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "streams/environment.h"
+#include "streams/console.h"
 
 namespace sextant::app {
 namespace {
 
 struct Report {
   TextInput text;
-  std::optional<std::pair<std::string, std::string>> words;
+  figures::ReportOptions options;
   std::string path = "report.html";
 };
 
-void run(const Report& report) {
-  const ReportText text = read_report_text(report.text.read("report.text"), report.words);
-  Page page("Positions and attention", "What a transformer makes of one text, step by step.");
-  Json numbers;
-  const Progress progress("the text ...");
-  report_text(page, text, numbers);
-  progress.show("positions ...");
-  report_positions(page, text);
-  progress.show("attention ...");
-  report_attention(page, text, numbers);
-  report_order(page, text, numbers);
-  progress.show("word vectors ...");
-  report_similarity(page, text, numbers);
-  report_plain_attention(page, text);
-  progress.show("properties ...");
-  report_offsets(page, numbers);
-  report_doubled_exponent(page, numbers);
-  report_exactness(page, numbers);
-  page.section("How this page was made");
-  page.paragraph(environment_line());
-  numbers["environment"] = environment();
-  page.data("report.json", to_text(numbers));
-  if (report.path == "-") return print(page.html());
-  write_file(report.path, page.html());
+void run(Report& report) {
+  const std::string text = report.text.read("report.text");
+  const Progress progress("");
+  report.options.progress = [&progress](std::string_view what) { progress.show(what); };
+  const std::string page = figures::report_page(text, report.options);
+  if (report.path == "-") return print(page);
+  write_file(report.path, page);
   progress.show("");
   if (stdout_is_terminal()) print("the report is in " + report.path + "\n");
 }
@@ -61,7 +43,7 @@ void add_report(CLI::App& program, Job& job) {
       .add_option_function<std::string>(
           "--words",
           [report = report.get()](const std::string& text) {
-            report->words = parse_words(text, "report.words");
+            report->options.words = parse_words(text, "report.words");
           },
           "two words of the text to compare, such as black,brown; they are swapped if both are in "
           "the sentences that are drawn (default: the two longest words there)")

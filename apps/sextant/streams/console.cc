@@ -4,7 +4,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -23,44 +22,6 @@ winsize terminal_size() {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
   return size;
-}
-
-std::string scalar_text(const Json& json) { return json.dump(-1, JsonBytes::replace); }
-
-bool is_row(const Json& json) {
-  return json.is_array() && std::none_of(json.begin(), json.end(),
-                                         [](const Json& item) { return item.is_structured(); });
-}
-
-// Objects one field per line; arrays of plain values on one line, so that a matrix looks like one.
-void append(std::string& out, const Json& json, std::size_t indent) {
-  if (!json.is_structured() || json.empty()) {
-    out += scalar_text(json);
-    return;
-  }
-  if (is_row(json)) {
-    const char* separator = "[";
-    for (const Json& item : json) {
-      out += separator + scalar_text(item);
-      separator = ", ";
-    }
-    out += "]";
-    return;
-  }
-  const std::string line = "\n" + std::string(indent + 2, ' ');
-  const char* separator = "";
-  const auto add = [&](const std::string& key, const Json& item) {
-    out += separator + line + key;
-    append(out, item, indent + 2);
-    separator = ",";
-  };
-  out += json.is_array() ? "[" : "{";
-  if (json.is_array()) {
-    for (const Json& item : json) add("", item);
-  } else {
-    for (const auto& [key, item] : json.items()) add(scalar_text(key) + ": ", item);
-  }
-  out += "\n" + std::string(indent, ' ') + (json.is_array() ? "]" : "}");
 }
 
 }  // namespace
@@ -90,12 +51,6 @@ void print(std::string_view text) {
   if (problem == EPIPE) throw ReaderGone{};
   if (problem == 0) return;
   throw Error("stdout", "cannot be written: " + std::generic_category().message(problem));
-}
-
-std::string to_text(const Json& json) {
-  std::string out;
-  append(out, json, 0);
-  return out;
 }
 
 void note(std::string_view text) {

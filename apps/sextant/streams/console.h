@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json_text.h"
 
 namespace sextant::app {
 
@@ -24,9 +24,6 @@ struct ReaderGone {};
 
 // Writes to stdout. Throws ReaderGone, or Error when the bytes cannot be written (a full disk).
 void print(std::string_view text);
-// Objects one field per line, rows of numbers on one; bytes that are not UTF-8 are replaced, never
-// a failure.
-std::string to_text(const Json& json);
 
 // A line on stderr for the person, with "sextant: " before it.
 void note(std::string_view text);

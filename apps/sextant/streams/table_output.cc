@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kLinesForText = 8;  // of a terminal, beside a table: command, title, notes
 constexpr std::size_t kPart = std::size_t{1} << 20;  // bytes of text before they are sent on
 
-std::string row_label(const TableNames& names, std::int64_t row) {
+std::string row_label(const figures::TableLabels& names, std::int64_t row) {
   return names.row_label ? names.row_label(row) : std::to_string(names.first_row + row);
 }
 
@@ -93,7 +93,7 @@ void write_json(View<const T> table, const TableNames& names, const Output& outp
   write_lines(output, lines, text, line, close + "\n  ]\n}\n");
 }
 
-std::string text_of(View<const double> table, const TableNames& names) {
+std::string text_of(View<const double> table, const figures::TableLabels& names) {
   std::vector<std::vector<std::string>> rows(1, {names.row_name});
   for (std::int64_t column = 0; column < table.size(1); ++column) {
     rows[0].push_back(std::to_string(names.first_column + column));
@@ -156,8 +156,8 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
     case Format::svg:
     case Format::png:
     case Format::html:
-      return write_picture(names.draw ? names.draw(names.title) : picture_of(widen(table), names),
-                           names.title, output, format);
+      return write_picture(names.draw ? names.draw() : table_map(widen(table), names), names.title,
+                           output, format);
   }
 }
 
@@ -170,22 +170,7 @@ template Tensor<double> widen(View<const float>);
 template Tensor<double> widen(View<const bfloat16>);
 template Tensor<double> widen(View<const float16>);
 
-Picture picture_of(View<const double> table, const TableNames& names) {
-  Heatmap map;
-  map.values = table;
-  map.title = names.title;
-  map.x_label = names.column_name;
-  map.y_label = names.row_name;
-  map.color_label = names.color_name;
-  map.map = names.map;
-  map.low = names.low;
-  map.high = names.high;
-  map.first_row = static_cast<double>(names.first_row);
-  map.first_column = static_cast<double>(names.first_column);
-  return draw(map);
-}
-
-std::string blocks_of(View<const double> table, const TableNames& names) {
+std::string blocks_of(View<const double> table, const figures::TableLabels& names) {
   constexpr std::int64_t kCellWidth = 2;  // terminal cells, about as wide as high
   // The corner, and not every n-th column: sines and cosines alternate, so leaving some out would
   // draw stripes that are not there.
@@ -253,14 +238,6 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, bool righ
     text += line + "\n";
   }
   return text;
-}
-
-Json rows_as_json(View<const double> values) {
-  if (values.rank() == 0) return std::isfinite(values()) ? Json(values()) : Json();
-  Json json = Json::array();
-  for (std::int64_t i = 0; i < values.size(0); ++i)
-    json.push_back(rows_as_json(values.select(0, i)));
-  return json;
 }
 
 void write_picture(const Picture& picture, const std::string& title, const Output& output,

@@ -10,7 +10,7 @@
 #include "options/arguments.h"
 #include "options/options.h"
 #include "sextant/core/tensor.h"
-#include "sextant/pictures/charts.h"
+#include "sextant/figures/figure.h"
 #include "streams/console.h"
 
 namespace sextant::app {
@@ -19,19 +19,9 @@ inline constexpr Format kTableFormats[] = {Format::text, Format::csv, Format::js
                                            Format::svg,  Format::png, Format::html};
 
 // What is known of a table beside its numbers.
-struct TableNames {
-  std::string title;
-  std::string row_name = "Position";
-  std::string column_name = "Dimension";
-  // What stands beside a row, asked for rows that are shown only; empty: counted from first_row.
-  std::function<std::string(std::int64_t)> row_label;
-  std::string color_name = "Value";
-  ColorMap map = ColorMap::diverging;
-  std::optional<double> low, high;  // of the colour scale
-  std::int64_t first_row = 0;
-  std::int64_t first_column = 0;
+struct TableNames : figures::TableLabels {
   // The picture, where a map of the table's rows is not it; empty: that map.
-  std::function<Picture(const std::string& title)> draw;
+  std::function<Picture()> draw;
   Json about;  // fields before "values" in JSON
 };
 
@@ -46,10 +36,9 @@ std::string digits(T value);
 template <class T>
 void write_table(View<const T> table, const TableNames& names, const Output& output, Format format);
 
-// The table as a picture, and as colour blocks: as many of its first rows and columns as fit the
-// terminal, and a line that says so when that is not all.
-Picture picture_of(View<const double> table, const TableNames& names);
-std::string blocks_of(View<const double> table, const TableNames& names);
+// The table as colour blocks: as many of its first rows and columns as fit the terminal, and a line
+// that says so when that is not all.
+std::string blocks_of(View<const double> table, const figures::TableLabels& names);
 
 // [rows, 2] of x and y as bars of text, one line each; as many rows as fit the terminal, evenly
 // spread.
@@ -57,9 +46,6 @@ std::string bars_of(View<const double> table, const std::string& header);
 
 // Columns of text, aligned: numbers to the right when `right` says so. rows[0] is the header.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, bool right = true);
-
-// Nested arrays of numbers, any rank; what is not finite is null.
-Json rows_as_json(View<const double> values);
 
 // A finished picture as svg, png or html.
 void write_picture(const Picture& picture, const std::string& title, const Output& output,

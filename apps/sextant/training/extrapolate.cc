@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "sextant/figures/extrapolation_chart.h"
 #include "sextant/training/progress.h"
 #include "sextant/training/tasks/text_data.h"
 #include "streams/console.h"
@@ -90,7 +91,7 @@ void run(ExtrapolateOptions& options) {
   const std::string kind = name(options.tokenizer.kind);
   const std::string unit = kind == "subword" ? "sub-word" : kind;
   if (!result.table.rows.empty()) {
-    const Picture picture = picture_of(result.table, unit);
+    const Picture picture = figures::extrapolation_chart(result.table, unit);
     save_picture(options.run.folder + "/extrapolation.svg", picture);
     if (!options.picture.empty()) save_picture(options.picture, picture);
     try {

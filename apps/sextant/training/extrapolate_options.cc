@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "positions/scheme_profiles.h"
+#include "positions/scheme_list.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
@@ -28,7 +28,8 @@ std::string with_full_names(std::string text) {
 
 std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
   std::vector<ExtrapolationScheme> schemes;
-  for (const NamedScheme& named : parse_schemes(with_full_names(text), "extrapolate.schemes")) {
+  for (const figures::NamedScheme& named :
+       parse_schemes(with_full_names(text), "extrapolate.schemes")) {
     schemes.push_back({named.label(), named.scheme, named.parameters});
   }
   return schemes;

@@ -1,19 +1,14 @@
-// The table of an extrapolation for a person, and its picture.
+// The table of an extrapolation for a person.
 #pragma once
 
 #include <string>
 
 #include "sextant/experiments/extrapolation.h"
-#include "sextant/pictures/charts.h"
 
 namespace sextant::app {
 
 // Rows are schemes, columns are lengths, once per way of scoring; unit: "character". "-" stands
 // where there is no number, with the reasons below.
 std::string text_of(const ExtrapolationTable& table, const std::string& unit);
-
-// Two panels, one line per scheme; lengths and, where they differ much, perplexities on logarithmic
-// axes.
-Picture picture_of(const ExtrapolationTable& table, const std::string& unit);
 
 }  // namespace sextant::app

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "commands.h"
-#include "models/loss_chart.h"
 #include "sextant/core/files.h"
+#include "sextant/figures/loss_chart.h"
 #include "sextant/training/tasks/dates.h"
 #include "sextant/training/tasks/make_task.h"
 #include "training/train_options.h"
@@ -30,13 +30,13 @@ TrainReport report_of(const TrainOptions& options, const TrainingPlan& plan,
   report.parameters = made.parameters;
   report.result = result;
   if (result.step == 0) return report;
-  const LossRun run = load_losses(options.folder);
+  const figures::LossRun run = figures::load_losses(options.folder);
   report.training_loss = run.curves.mean_loss.back();
   if (!run.curves.validation_loss.empty()) {
     report.validation_loss = run.curves.validation_loss.back();
   }
   report.picture = options.folder + "/loss.svg";
-  write_file(report.picture, loss_chart({run}, "Loss of " + run.name).svg);
+  write_file(report.picture, figures::loss_chart({run}, "Loss of " + run.name).svg);
   return report;
 }
 

@@ -104,9 +104,9 @@ void add_model_options(CLI::App& command, TrainOptions& to) {
                 "of the decoder, or of the only stack (default 4; translate 3, dates 2)");
   model.integer("--hidden", 1, kMostSize, SEXTANT_FIELD(settings.model.hidden),
                 "width inside feed-forward layers (default 4 times the width)");
-  model.word("--activation", parse_activation, SEXTANT_FIELD(settings.model.activation),
+  model.word("--activation", parse_name<Activation>, SEXTANT_FIELD(settings.model.activation),
              "relu | gelu | gelu_tanh | silu | swiglu (default gelu)");
-  model.word("--norm", parse_norm_kind, SEXTANT_FIELD(settings.model.norm),
+  model.word("--norm", parse_name<NormKind>, SEXTANT_FIELD(settings.model.norm),
              "layer | rms (default layer)");
   model.flag("--post-norm", false, SEXTANT_FIELD(settings.model.pre_norm),
              "norms after each block, as in Vaswani et al. 2017, instead of before it");
@@ -159,7 +159,7 @@ void add_step_options(CLI::App& command, TrainOptions& to) {
              "highest learning rate (default 0.001; dates 0.003)");
   steps.integer("--warmup", 0, kMostInteger, SEXTANT_FIELD(trainer.schedule.warmup),
                 "steps of linear warm-up (default 100, translate 400; at most a tenth of --steps)");
-  steps.word("--decay", parse_decay, SEXTANT_FIELD(trainer.schedule.decay),
+  steps.word("--decay", parse_name<Decay>, SEXTANT_FIELD(trainer.schedule.decay),
              "constant | inverse_square_root | cosine: the rate after the warm-up (default cosine "
              "to 1/20 with --steps, else inverse_square_root)");
   steps.real("--weight-decay", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.weight_decay),

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "sextant/core/names.h"
+
 namespace sextant {
 
 enum class Activation {
@@ -13,7 +15,7 @@ enum class Activation {
   swiglu,     // silu(gate) * up: two inputs (Shazeer 2020, 2002.05202)
 };
 
-// "gelu_tanh", and back; parsing throws Error(where, ...) that lists the names.
+// "gelu_tanh"; parse_name<Activation>() reads it back.
 std::string_view name_of(Activation activation) noexcept;
 
 }  // namespace sextant

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sextant/core/names.h"
+
 namespace sextant {
 
 // The learning rate after the warm-up.
@@ -12,7 +14,7 @@ enum class Decay {
   inverse_square_root,  // peak * sqrt(warmup / n) (Vaswani et al. 2017, section 5.3)
   cosine,               // half a cosine from the peak to the floor (Loshchilov and Hutter 2017)
 };
-// "constant", "inverse_square_root", "cosine". parse_decay throws Error(where, ...) for any other.
+// "constant", "inverse_square_root", "cosine"; parse_name<Decay>() reads them back.
 std::string_view name_of(Decay decay) noexcept;
 
 struct Schedule {

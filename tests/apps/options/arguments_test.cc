@@ -89,13 +89,6 @@ TEST(FormatOfPath, IsItsEndingInAnyCase) {
             "[o] must be a file that ends in .csv, .svg, got 'a.svg/b'");
 }
 
-TEST(ParseNumberTable, ReadsOffHowFinelyNumbersWereWritten) {
-  EXPECT_EQ(parse_number_table("0.5,1\n", "t").unit_roundoff, 0x1p-8);  // no finer than bfloat16
-  EXPECT_EQ(parse_number_table("0.84147096,1\n", "t").unit_roundoff, 0x1p-24);
-  EXPECT_EQ(parse_number_table("0.8414709848078965;1\n", "t").unit_roundoff, 0x1p-53);
-  EXPECT_THAT(message([] { parse_number_table("1 2\n3\n", "t"); }), HasSubstr("[t line 2]"));
-}
-
 TEST(Nearest, KnowsSwappedLettersAndWhatIsTooFar) {
   const std::vector<std::string> words = {"length", "width"};
   EXPECT_EQ(nearest("lenght", words), "length");
@@ -105,7 +98,6 @@ TEST(Nearest, KnowsSwappedLettersAndWhatIsTooFar) {
 TEST(Wrap, BreaksAtSpacesAndKeepsIndents) {
   EXPECT_EQ(wrap("one two three", 7), "one two\nthree");
   EXPECT_EQ(wrap("  a\nb", 7), "  a\nb");
-  EXPECT_EQ(capital("rotary"), "Rotary");
 }
 
 }  // namespace

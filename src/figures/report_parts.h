@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/json_text.h"
 #include "sextant/pictures/page.h"
 #include "sextant/text/word_text.h"
-#include "streams/console.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 
 struct ReportText {
   std::string text;                  // as given
@@ -49,4 +49,4 @@ void report_offsets(Page& page, Json& numbers);
 void report_doubled_exponent(Page& page, Json& numbers);
 void report_exactness(Page& page, Json& numbers);
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

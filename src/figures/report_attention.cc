@@ -2,17 +2,18 @@
 #include <algorithm>
 #include <map>
 
-#include "positions/scheme_profiles.h"
-#include "report/report_parts.h"
+#include "figures/report_parts.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/random.h"
+#include "sextant/figures/figure.h"
+#include "sextant/figures/named_scheme.h"
+#include "sextant/figures/scheme_profiles.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/pictures/charts.h"
 #include "sextant/schemes/scheme.h"
-#include "streams/table_output.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 namespace {
 
 // What a kind of scheme does to the maps, under a mask, and in general.
@@ -67,7 +68,7 @@ std::string kind_title(SchemeKind kind) {
 }
 
 std::string title_of(const Scheme& scheme) {
-  return scheme.kind == SchemeKind::none ? "no positions" : std::string(scheme.name) + " positions";
+  return NamedScheme{std::string(scheme.name), {}, nullptr}.title();
 }
 
 // Those that are shown with all heads: nothing, and the two that everything else goes back to.
@@ -98,10 +99,6 @@ std::string joined(const std::vector<std::string>& tokens) {
   for (const std::string& token : tokens) text += (text.empty() ? "" : " ") + token;
   return text;
 }
-
-}  // namespace
-
-namespace {
 
 // One small map per scheme, those of a kind side by side; a mask, because some can do no more.
 void report_every_scheme(Page& page, const ReportText& text) {
@@ -142,7 +139,7 @@ void report_every_scheme(Page& page, const ReportText& text) {
     panels.high = 1;
     page.picture(draw(panels), captions_of(*list.front()).kind);
     if (kind == SchemeKind::none || kind == SchemeKind::content) continue;
-    page.picture(plot_profiles(profiled, {}).picture, "The same schemes by distance.");
+    page.picture(plot_profiles(profiled).picture, "The same schemes by distance.");
   }
 }
 
@@ -272,4 +269,4 @@ void report_plain_attention(Page& page, const ReportText& text) {
   page.picture(draw(map), "Bright off the diagonal: the same word once more.");
 }
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

@@ -1,12 +1,15 @@
 // What schemes make of a distance.
-#include "positions/scheme_profiles.h"
+#include "sextant/figures/scheme_profiles.h"
 
+#include <map>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <variant>
 
-#include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 namespace {
 
 constexpr std::int64_t kMostDistances = 4096;
@@ -44,8 +47,7 @@ struct Profiler {
 
   std::vector<Series> operator()(std::monostate) const { refuse("which adds nothing"); }
   std::vector<Series> operator()(const std::shared_ptr<const ContentTerm>&) const {
-    refuse("whose scores depend on q and k as well: see `sextant attend --scheme " + named.scheme +
-           "`");
+    refuse("whose scores depend on q and k as well");
   }
   std::vector<Series> operator()(const Tensor<double>& table) const {
     return {series(alike_by_distance(table.view(), options.measure))};
@@ -128,58 +130,14 @@ PanelText text_of(SchemeKind kind, const ProfileOptions& options) {
 
 }  // namespace
 
-std::string NamedScheme::label() const {
-  std::string text = scheme;
-  for (const auto& [name, value] : parameters) text += " " + name + "=" + value;
-  return text;
-}
-
-std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string& where) {
-  std::vector<NamedScheme> list;
-  std::string* last = nullptr;  // the value that a list of numbers goes on with
-  while (true) {
-    const auto comma = text.find(',');
-    std::string_view item = text.substr(0, comma);
-    const bool letter = !item.empty() && item[0] >= 'a' && item[0] <= 'z';
-    if (!letter && last != nullptr && item.find(':') == std::string_view::npos) {
-      *last += "," + std::string(item);
-    } else {
-      NamedScheme& named = list.emplace_back();
-      last = nullptr;
-      named.scheme = std::string(item.substr(0, item.find(':')));
-      check_scheme_name(named.scheme, where);
-      while (item.find(':') != std::string_view::npos) {
-        item.remove_prefix(item.find(':') + 1);
-        const std::string_view pair = item.substr(0, item.find(':'));
-        const auto equals = pair.find('=');
-        if (equals == std::string_view::npos || equals == 0) {
-          throw Error(where, "must have parameters as in rotary:base=500000, got '" +
-                                 std::string(pair) + "'");
-        }
-        std::string name(pair.substr(0, equals));
-        std::replace(name.begin(), name.end(), '-', '_');
-        last = &named.parameters[name];
-        *last = std::string(pair.substr(equals + 1));
-      }
-    }
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-  }
-  for (const NamedScheme& named : list) {
-    check_parameters(find_scheme(named.scheme), named.parameters, where);
-  }
-  return list;
-}
-
 std::vector<Series> profiles_of(const NamedScheme& named, const ProfileOptions& options) {
   if (options.length < 2 || options.length > kMostDistances) {
     throw Error("plot.length", "must be 2 .. " + std::to_string(kMostDistances) +
                                    " positions to have distances, got " +
                                    std::to_string(options.length));
   }
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(options.length));
-  std::iota(positions.begin(), positions.end(), options.first);
-  const Scheme& scheme = find_scheme(named.scheme);
+  const std::vector<std::int64_t> positions = positions_of(named, options.length, options.first);
+  const Scheme& scheme = named.descriptor();
   SchemeRequest request;
   request.width = options.width;
   request.heads = options.heads;
@@ -191,17 +149,18 @@ std::vector<Series> profiles_of(const NamedScheme& named, const ProfileOptions& 
   return std::visit(Profiler{named, request, options}, table);
 }
 
-Plot plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options) {
+Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options) {
   std::map<SchemeKind, std::vector<Series>> panels;
   std::vector<Series> all;
   for (const NamedScheme& named : schemes) {
-    auto& panel = panels[find_scheme(named.scheme).kind];
+    auto& panel = panels[named.descriptor().kind];
     for (Series& series : profiles_of(named, options)) {
       all.push_back(series);
       panel.push_back(std::move(series));
     }
   }
-  Plot plot{{}, Tensor<double>({options.length, static_cast<std::int64_t>(all.size()) + 1}), {}};
+  Figure plot{
+      {}, Tensor<double>({options.length, static_cast<std::int64_t>(all.size()) + 1}), {}, {}};
   std::vector<std::string> columns = {"distance"};
   for (std::int64_t distance = 0; distance < options.length; ++distance) {
     plot.values(distance, 0) = static_cast<double>(distance);
@@ -230,12 +189,12 @@ Plot plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions
     pictures.push_back(draw(chart));
   }
   for (const Series& series : all) columns.push_back(series.name);
-  plot.names.title = "Schemes by distance";
-  plot.names.row_name = "Row";
-  plot.names.column_name = "Distance, " + all.front().name;
-  plot.names.about["columns"] = columns;
+  plot.labels.title = "Schemes by distance";
+  plot.labels.row_name = "Row";
+  plot.labels.column_name = "Distance, " + all.front().name;
+  plot.columns = std::move(columns);
   plot.picture = pictures.size() == 1 ? pictures.front() : stack("", pictures);
   return plot;
 }
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "positions/plots.h"
-#include "report/report_parts.h"
+#include "figures/report_parts.h"
 #include "sextant/core/numbers.h"
+#include "sextant/figures/position_figures.h"
 #include "sextant/lessons/similarity.h"
+#include "sextant/pictures/charts.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 namespace {
 
 Tensor<double> make(std::int64_t length, std::int64_t width,
@@ -56,24 +57,18 @@ void report_positions(Page& page, const ReportText& text) {
       "is added to every word: sines and cosines of the position, from one turn in 6 words to one "
       "in 63,000. P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / 10000^(2i/d)).");
   const auto words = static_cast<std::int64_t>(text.tokens.size());
-  const Tensor<double> narrow = make(words + kBeyondWords, 100);
-  PositionTableView source;
-  source.table = narrow.view();
-  source.options = Sinusoidal{};
-  source.options->width = 100;
-  page.picture(plot_sinusoids(source, {1, 2, 20, 21, 40, 41}, text.tokens).picture,
+  const PositionTable narrow = position_table({.length = words + kBeyondWords, .width = 100});
+  page.picture(plot_sinusoids(narrow, {1, 2, 20, 21, 40, 41}, text.tokens).picture,
                "Six of 100 columns over the positions; the dots are the words of the text.");
-  page.picture(plot_rows(source, {0, 4, 10}).picture,
+  page.picture(plot_rows(narrow, {0, 4, 10}).picture,
                "The vectors of positions 0, 4 and 10: neighbours differ in the fast columns on the "
                "left, far ones also in the slow columns on the right.");
-  const Tensor<double> wide = make(100, 512);
-  source.table = wide.view();
-  source.options->width = 512;
-  page.picture(plot_heatmap(source).picture, "The whole table: 100 positions, 512 columns.");
-  page.picture(plot_similarity(source).picture,
+  const PositionTable wide = position_table({.length = 100, .width = 512});
+  page.picture(plot_heatmap(wide).picture, "The whole table: 100 positions, 512 columns.");
+  page.picture(plot_similarity(wide).picture,
                "The similarity of any two positions. It depends only on their distance, so the "
                "picture consists of diagonal stripes.");
-  page.picture(plot_distance(source, Measure::cosine).picture,
+  page.picture(plot_distance(wide).picture,
                "The same by distance: near positions are similar, distant ones less and less.");
 }
 
@@ -195,4 +190,4 @@ void report_exactness(Page& page, Json& numbers) {
   page.table(rows);
 }
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

@@ -7,7 +7,7 @@
 #include "sextant/pictures/canvas.h"
 #include "sextant/training/metrics.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 
 struct LossRun {
   std::string name;
@@ -20,4 +20,4 @@ LossRun load_losses(const std::string& folder);
 // One run: its training and held-out loss. Several: a chart of each loss, with a line per run.
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title);
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <set>
 
-#include "options/options.h"
-#include "report/report_parts.h"
+#include "figures/report_parts.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/figures/attention_maps.h"
 #include "sextant/lessons/similarity.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/vocabulary.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 namespace {
 
 constexpr std::size_t kMostTrainingWords = 20000;  // keeps the training of word vectors to seconds
@@ -213,4 +213,4 @@ void report_similarity(Page& page, const ReportText& text, Json& numbers) {
   page.table(rows);
 }
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

@@ -1,5 +1,5 @@
 // Curves of metrics as line charts.
-#include "models/loss_chart.h"
+#include "sextant/figures/loss_chart.h"
 
 #include <filesystem>
 #include <system_error>
@@ -7,7 +7,7 @@
 #include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 namespace {
 
 constexpr std::size_t kMostPoints = 1000;  // of a line; more are closer than pixels
@@ -76,4 +76,4 @@ Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title) {
   return stack(title, pictures);
 }
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

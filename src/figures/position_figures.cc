@@ -1,11 +1,13 @@
-// The pictures of a table of positions, each with the numbers it shows.
-#include "positions/plots.h"
+// The figures of a table of positions.
+#include "sextant/figures/position_figures.h"
+
+#include <utility>
+#include <variant>
 
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/lessons/similarity.h"
 
-namespace sextant::app {
+namespace sextant::figures {
 namespace {
 
 // A matrix of all pairs: 128 MiB.
@@ -22,7 +24,7 @@ void check_indices(const std::vector<std::int64_t>& indices, std::int64_t size, 
 }
 
 // "Sine 10" for column 20 of the paper's layout; other layouts keep their pairs' own names.
-std::vector<std::string> column_titles(const PositionTableView& source,
+std::vector<std::string> column_titles(const PositionTable& source,
                                        const std::vector<std::int64_t>& columns) {
   std::vector<std::string> titles;
   for (const std::int64_t column : columns) {
@@ -36,7 +38,7 @@ std::vector<std::string> column_titles(const PositionTableView& source,
   return titles;
 }
 
-std::string sizes(const View<const double>& table) {
+std::string sizes(const Tensor<double>& table) {
   return std::to_string(table.size(0)) + " x " + std::to_string(table.size(1));
 }
 
@@ -62,62 +64,88 @@ void check_pairs(View<const double> table) {
 
 }  // namespace
 
-Plot plot_sinusoids(const PositionTableView& source, const std::vector<std::int64_t>& columns,
-                    const std::vector<std::string>& words) {
-  check_indices(columns, source.table.size(1), "plot.columns");
+PositionTable position_table(const Sinusoidal& options) {
+  return {.values = sinusoidal<double>(options), .options = options, .first = options.first};
+}
+
+PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std::int64_t width,
+                             std::int64_t first) {
+  if (scheme.scheme == "sinusoidal") {
+    Sinusoidal options = sinusoidal_from(scheme.parameters);
+    options.length = length;
+    options.width = width;
+    options.first = first;
+    return position_table(options);
+  }
+  if (scheme.descriptor().kind != SchemeKind::added) {
+    throw Error("plot.scheme", "must be one that adds a table to embeddings, got '" +
+                                   scheme.scheme + "', which has no rows to compare");
+  }
+  const std::vector<std::int64_t> positions = positions_of(scheme, length, first);
+  SchemeRequest request;
+  request.width = width;
+  request.positions = positions;
+  request.parameters = scheme.parameters;
+  request.weights = scheme.weights;
+  return {.values = std::get<Tensor<double>>(scheme.descriptor().make(request)),
+          .name = scheme.title(),
+          .first = first};
+}
+
+Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_t>& columns,
+                      const std::vector<std::string>& words) {
+  check_indices(columns, source.values.view().size(1), "plot.columns");
   SinusoidPanels panels;
-  panels.table = source.table;
+  panels.table = source.values.view();
   panels.columns = columns;
   panels.words = words;
   panels.titles = column_titles(source, columns);
-  Plot plot{draw(panels), chosen(source.table, 1, columns), {}};
-  plot.names.title = "Columns of " + source.name;
-  plot.names.row_name = "Column";
-  plot.names.column_name = "Position";
-  plot.names.row_label = [titles = panels.titles](std::int64_t row) {
+  Figure plot{draw(panels), chosen(source.values.view(), 1, columns), {}, {}};
+  plot.labels.title = "Columns of " + source.name;
+  plot.labels.row_name = "Column";
+  plot.labels.column_name = "Position";
+  plot.labels.row_label = [titles = panels.titles](std::int64_t row) {
     return titles[static_cast<std::size_t>(row)];
   };
-  plot.names.about["columns"] = columns;
   return plot;
 }
 
-Plot plot_rows(const PositionTableView& source, const std::vector<std::int64_t>& rows) {
-  check_indices(rows, source.table.size(0), "plot.rows");
+Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& rows) {
+  check_indices(rows, source.values.view().size(0), "plot.rows");
   RowPanels panels;
-  panels.table = source.table;
+  panels.table = source.values.view();
   panels.rows = rows;
   panels.first = source.first;
-  Plot plot{draw(panels), chosen(source.table, 0, rows), {}};
-  plot.names.title = "Rows of " + source.name;
-  plot.names.row_label = [rows, first = source.first](std::int64_t row) {
+  Figure plot{draw(panels), chosen(source.values.view(), 0, rows), {}, {}};
+  plot.labels.title = "Rows of " + source.name;
+  plot.labels.row_label = [rows, first = source.first](std::int64_t row) {
     return std::to_string(first + rows[static_cast<std::size_t>(row)]);
   };
-  plot.names.about["rows"] = rows;
   return plot;
 }
 
-Plot plot_heatmap(const PositionTableView& source) {
-  Plot plot{{}, copy_of(source.table), {}};
-  plot.names.title = capital(source.name) + ", " + sizes(source.table);
-  plot.names.first_row = source.first;
-  plot.picture = picture_of(source.table, plot.names);
+Figure plot_heatmap(const PositionTable& source) {
+  Figure plot{{}, source.values.clone(), {}, {}};
+  plot.labels.title = capital(source.name) + ", " + sizes(source.values);
+  plot.labels.first_row = source.first;
+  plot.picture = table_map(source.values.view(), plot.labels);
   return plot;
 }
 
-Plot plot_similarity(const PositionTableView& source) {
-  check_pairs(source.table);
-  Plot plot{{}, cosine_similarities(source.table), {}};
-  plot.names.title =
-      "Cosine similarity of " + source.name + ", width " + std::to_string(source.table.size(1));
-  plot.names.column_name = "Position";
-  plot.names.color_name = "Cosine similarity";
-  plot.names.map = ColorMap::viridis;
-  plot.names.first_row = source.first;
+Figure plot_similarity(const PositionTable& source) {
+  check_pairs(source.values.view());
+  Figure plot{{}, cosine_similarities(source.values.view()), {}, {}};
+  plot.labels.title = "Cosine similarity of " + source.name + ", width " +
+                      std::to_string(source.values.view().size(1));
+  plot.labels.column_name = "Position";
+  plot.labels.color_name = "Cosine similarity";
+  plot.labels.map = ColorMap::viridis;
+  plot.labels.first_row = source.first;
   Heatmap map;
   map.values = std::as_const(plot.values).view();
-  map.title = plot.names.title;
+  map.title = plot.labels.title;
   map.x_label = map.y_label = "Position";
-  map.color_label = plot.names.color_name;
+  map.color_label = plot.labels.color_name;
   map.first_row = map.first_column = static_cast<double>(source.first);
   plot.picture = draw(map);
   return plot;
@@ -143,25 +171,25 @@ std::vector<double> alike_by_distance(View<const double> table, Measure measure)
   return means;
 }
 
-Plot plot_distance(const PositionTableView& source, Measure measure) {
-  check_pairs(source.table);
-  const std::int64_t length = source.table.size(0);
+Figure plot_distance(const PositionTable& source, Measure measure) {
+  check_pairs(source.values.view());
+  const std::int64_t length = source.values.view().size(0);
   if (length < 2) throw Error("plot.length", "must be at least 2 to have a distance, got 1");
   Series series;
   series.name = measure == Measure::cosine ? "cosine similarity" : "dot product";
-  series.y = alike_by_distance(source.table, measure);
-  Plot plot{{}, Tensor<double>({length, 2}), {}};
+  series.y = alike_by_distance(source.values.view(), measure);
+  Figure plot{{}, Tensor<double>({length, 2}), {}, {}};
   for (std::int64_t distance = 0; distance < length; ++distance) {
     series.x.push_back(static_cast<double>(distance));
     plot.values(distance, 0) = static_cast<double>(distance);
     plot.values(distance, 1) = series.y[static_cast<std::size_t>(distance)];
   }
-  plot.names.title = "How alike " + source.name + " are by their distance";
-  plot.names.row_name = "Row";
-  plot.names.column_name = "Distance, " + series.name;
-  plot.names.about["columns"] = {"distance", series.name};
+  plot.labels.title = "How alike " + source.name + " are by their distance";
+  plot.labels.row_name = "Row";
+  plot.labels.column_name = "Distance, " + series.name;
+  plot.columns = {"distance", series.name};
   LineChart chart;
-  chart.title = plot.names.title + ", width " + std::to_string(source.table.size(1));
+  chart.title = plot.labels.title + ", width " + std::to_string(source.values.view().size(1));
   chart.x_label = "Distance in positions";
   chart.y_label = "Mean " + series.name + " of all pairs";
   chart.series = {std::move(series)};
@@ -169,4 +197,4 @@ Plot plot_distance(const PositionTableView& source, Measure measure) {
   return plot;
 }
 
-}  // namespace sextant::app
+}  // namespace sextant::figures

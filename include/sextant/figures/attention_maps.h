@@ -1,0 +1,45 @@
+// Attention as pictures: a map or lines per head, over the tokens of two texts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+#include "sextant/lessons/sentence_attention.h"
+#include "sextant/pictures/canvas.h"
+
+namespace sextant::figures {
+
+// The maps of one attention, all heads or one of them.
+struct HeadMaps {
+  View<const double> weights;  // [heads, queries, keys]; borrowed
+  std::vector<std::string> queries, keys;
+  std::string title;
+  std::int64_t head = -1;  // which one it is; -1: all
+  bool has_heads = true;   // false: one map that is no head's
+};
+
+// Those of sentences; head >= 0: that one alone. Borrows `attention`. Throws Error naming
+// attend.head for a head that is not there.
+HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOptions& options,
+                 std::int64_t head = -1);
+// Chooses a head of [heads, queries, keys]; -1: all. Throws that Error.
+View<const double> chosen_heads(View<const double> weights, std::int64_t head);
+void check_head(std::int64_t head, std::int64_t heads);
+
+Picture draw_maps(const HeadMaps& maps);   // rows are queries; all heads as small multiples
+Picture draw_lines(const HeadMaps& maps);  // from the queries to the keys, a colour per head
+
+// What the model was asked and the weights, as JSON; `one_text`: the text attends to itself.
+std::string attention_json(const HeadMaps& maps, const SentenceAttentionOptions& options,
+                           bool one_text);
+// One HTML page: the maps, the lines and that JSON.
+std::string attention_page(const HeadMaps& maps, const SentenceAttentionOptions& options,
+                           bool one_text);
+
+// Every cell of a map says its two tokens. Throws Error for a token of more than 4096 bytes.
+void check_tokens(const std::vector<std::string>& tokens, const std::string& where);
+
+}  // namespace sextant::figures

@@ -1,0 +1,24 @@
+// Perplexities by length: what an extrapolation measured, as lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sextant/experiments/extrapolation.h"
+#include "sextant/pictures/canvas.h"
+
+namespace sextant::figures {
+
+// One way to score, and where a row of the table has its numbers.
+struct Scoring {
+  std::string title;
+  std::vector<LengthScore> ExtrapolationRow::*scores;
+};
+// Segments and sliding windows; unit: "character".
+std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& unit);
+
+// A panel per way to score, one line per scheme; lengths and, where they differ much, perplexities
+// on logarithmic axes.
+Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& unit);
+
+}  // namespace sextant::figures

@@ -1,0 +1,42 @@
+// A figure: a picture, the numbers that it shows, and what they are called.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant::figures {
+
+// What is known of a table [rows, columns] beside its numbers.
+struct TableLabels {
+  std::string title;
+  std::string row_name = "Position";
+  std::string column_name = "Dimension";
+  // What stands beside a row, asked for rows that are shown only; empty: counted from first_row.
+  std::function<std::string(std::int64_t)> row_label;
+  std::string color_name = "Value";
+  ColorMap map = ColorMap::diverging;
+  std::optional<double> low, high;  // of the colour scale
+  std::int64_t first_row = 0;
+  std::int64_t first_column = 0;
+};
+
+struct Figure {
+  Picture picture;
+  Tensor<double> values;             // what is drawn, [rows, columns]
+  TableLabels labels;                // of `values`
+  std::vector<std::string> columns;  // their names, where they are no dimensions
+};
+
+// A table [rows, columns] as a map of colours.
+Picture table_map(View<const double> table, const TableLabels& labels);
+
+// "rotary positions" -> "Rotary positions": the first letter, when it is one of ASCII's.
+std::string capital(std::string text);
+
+}  // namespace sextant::figures

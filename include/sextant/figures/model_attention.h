@@ -1,0 +1,50 @@
+// Where a trained model looks: the attention of all its layers over a text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+#include "sextant/figures/attention_maps.h"
+#include "sextant/models/model_folder.h"
+
+namespace sextant::figures {
+
+// One kind of attention of a model, all its layers.
+struct ModelAttention {
+  std::string name, title;             // "cross", "Cross attention"
+  std::vector<Tensor<double>> layers;  // [heads, queries, keys] each
+  std::vector<std::string> queries, keys;
+  std::string caption;  // what rows and columns are
+
+  // The pointer of a translator has one map of probabilities, [1, queries, keys], and no heads.
+  bool has_heads() const { return name != "copy"; }
+};
+
+// All kinds: of a language model "self"; of a translator "encoder", "decoder", "cross" and, where
+// it has a pointer, "copy". `target` is a translator's translation; not given: the model's own.
+// Throws Error naming attend.text or attend.target for a text of no token, of more than 512, or of
+// a token too long, and for a target that the model does not look at; and as the model does.
+std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
+                                         const std::optional<std::string>& target = {},
+                                         int threads = 0);
+
+// The kind of that name; "": cross attention, or the only kind. Throws Error naming attend.part
+// that lists the names.
+const ModelAttention& find_part(std::span<const ModelAttention> parts, std::string_view name);
+
+// One layer's maps, all heads or one. Borrows `part`. Throws Error naming attend.head.
+HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);
+// The same as JSON.
+std::string attention_json(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);
+
+// One HTML page: all layers of all parts, and their numbers.
+std::string attention_page(const ModelFolder& folder, std::span<const ModelAttention> parts,
+                           std::int64_t head = -1);
+
+}  // namespace sextant::figures

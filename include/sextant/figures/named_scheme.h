@@ -1,0 +1,27 @@
+// A scheme by name with some of its parameters: what most figures are asked for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sextant/schemes/scheme.h"
+
+namespace sextant::figures {
+
+struct NamedScheme {
+  std::string scheme;                             // any name that schemes() lists
+  std::map<std::string, std::string> parameters;  // what is absent takes its default
+  const SchemeWeights* weights = nullptr;         // null: where training starts; borrowed
+
+  const Scheme& descriptor() const { return find_scheme(scheme); }  // throws Error for no name
+  std::string label() const;                                        // "rotary_yarn factor=4"
+  std::string title() const;  // "rotary positions", "no positions"
+};
+
+// Positions first .. first + length - 1. Throws Error for more than 2^24, naming plot.length.
+std::vector<std::int64_t> positions_of(const NamedScheme& scheme, std::int64_t length,
+                                       std::int64_t first = 0);
+
+}  // namespace sextant::figures

@@ -1,0 +1,54 @@
+// Figures of a table that is added to embeddings: curves, rows, the whole table, similarities.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/core/tensor.h"
+#include "sextant/figures/figure.h"
+#include "sextant/figures/named_scheme.h"
+#include "sextant/schemes/added/sinusoidal.h"
+
+namespace sextant::figures {
+
+// A table and where it comes from: nothing is known of one that came from a file.
+struct PositionTable {
+  Tensor<double> values;                      // [length, width]
+  std::optional<Sinusoidal> options;          // how it was made
+  std::string name = "sinusoidal positions";  // for titles
+  std::int64_t first = 0;                     // position of row 0
+};
+
+// The table of an added scheme for positions first .. first + length - 1. Throws Error as the
+// scheme does, for a scheme of another kind, and for more than 2^24 positions of any but
+// `sinusoidal`.
+PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std::int64_t width,
+                             std::int64_t first = 0);
+PositionTable position_table(const Sinusoidal& options);
+
+// Chosen columns as curves over the positions, words[k] marked at position k. Throws Error for a
+// column that the table does not have, and for none.
+Figure plot_sinusoids(const PositionTable& table, const std::vector<std::int64_t>& columns,
+                      const std::vector<std::string>& words = {});
+inline constexpr std::int64_t kBeyondWords = 20;  // positions to draw behind the last word
+
+// The vectors of chosen rows, counted from 0, side by side. Throws Error as plot_sinusoids().
+Figure plot_rows(const PositionTable& table, const std::vector<std::int64_t>& rows);
+
+// The whole table.
+Figure plot_heatmap(const PositionTable& table);
+
+// Cosine similarity of every position with every other: of at most 4096 positions, as below.
+Figure plot_similarity(const PositionTable& table);
+
+// How alike two positions are by their distance: mean cosine similarity, or mean dot product, of
+// all pairs of rows at each distance. `values` are [distance, mean].
+enum class Measure { cosine, dot };
+Figure plot_distance(const PositionTable& table, Measure measure = Measure::cosine);
+
+// The means themselves, by distance, of a table [length, width].
+std::vector<double> alike_by_distance(View<const double> table, Measure measure);
+
+}  // namespace sextant::figures

@@ -1,0 +1,54 @@
+// The table of any scheme as one array of numbers, and its figure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sextant/core/tensor.h"
+#include "sextant/figures/figure.h"
+#include "sextant/figures/named_scheme.h"
+#include "sextant/schemes/scheme.h"
+
+namespace sextant::figures {
+
+// Whose rotation: that of queries, or that of keys where it is another one (xPos, temperature).
+enum class Side { queries, keys };
+
+struct SchemeArray {
+  // added: [length, width]; rotated: [length, pairs, 2] of cosine and sine, the attention factor
+  // multiplied in, one axis [heads] before where heads differ; distance bias: [heads, 2 length -
+  // 1], index = key - query + length - 1; indexed bias: [heads, length, length]. -infinity hides.
+  Tensor<double> values;
+  // The same where only rows can be shown: rotations as the cosines of all pairs, then their
+  // sines; several heads below one another.
+  Tensor<double> rows;
+  std::int64_t rows_per_head = 0;  // 0: rows are not of heads
+  TableLabels labels;              // of the rows, without a title
+};
+
+struct SchemeArrayOptions {
+  Side side = Side::queries;
+  double factor = 1;                   // of every number: models that scale their biases
+  std::string where = "scheme_array";  // of errors
+};
+
+// Makes the table of a scheme. Throws Error as the scheme does, naming `where`.scheme for kinds
+// that have no table (none, and content terms, which depend on q and k), and `where`.length for
+// biases of more than 2^28 numbers.
+SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
+                         const SchemeArrayOptions& options = {});
+
+// Its rows as one map; where they are of heads, one map per head, up to 8. The title is that of
+// the array's labels.
+Picture picture_of(const SchemeArray& array);
+
+// The table of a scheme of any kind for positions first .. first + length - 1. Throws Error as
+// scheme_array(), naming plot.scheme and plot.length.
+struct SchemeSizes {
+  std::int64_t length = 100, first = 0;
+  std::int64_t heads = 8;      // of biases
+  std::int64_t head_dim = 64;  // of rotations
+};
+Figure plot_scheme(const NamedScheme& scheme, const SchemeSizes& sizes = {});
+
+}  // namespace sextant::figures

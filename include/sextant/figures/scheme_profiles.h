@@ -1,0 +1,36 @@
+// What schemes make of a distance: one curve per scheme, whatever its kind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sextant/figures/named_scheme.h"
+#include "sextant/figures/position_figures.h"
+
+namespace sextant::figures {
+
+struct ProfileOptions {
+  std::int64_t length = 100, first = 0;
+  std::int64_t width = 512;    // of added tables
+  std::int64_t head_dim = 64;  // of rotations
+  std::int64_t heads = 8;
+  std::optional<std::int64_t> head;  // unset: the one in the middle
+  bool all_heads = false;            // a curve for each head of a bias
+  Measure measure = Measure::cosine;
+};
+
+// One panel per kind of scheme. For distances 0 .. length - 1, the query behind the key:
+//   added     mean similarity of all pairs of rows
+//   rotated   mean over positions of the score of q and k that are all ones, divided by their
+//             channels: sum_k m_k^2 cos(distance theta_k) / pairs
+//   biases    the bias of the last query at that distance
+// `values` are [length, 1 + curves], the distance first. Throws Error naming plot.scheme for
+// schemes without positions and for content terms, plot.length for fewer than 2 distances or more
+// than 4096, and plot.head.
+Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options = {});
+
+// The curves of one of them. Throws Error as plot_profiles().
+std::vector<Series> profiles_of(const NamedScheme& scheme, const ProfileOptions& options = {});
+
+}  // namespace sextant::figures

@@ -1,0 +1,105 @@
+// Attention of sentences as pictures.
+#include "sextant/figures/attention_maps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/json_text.h"
+#include "sextant/core/error.h"
+#include "sextant/core/printable.h"
+#include "sextant/figures/named_scheme.h"
+#include "sextant/pictures/charts.h"
+#include "sextant/pictures/page.h"
+
+namespace sextant::figures {
+namespace {
+
+constexpr std::size_t kLongestToken = 4096;  // bytes
+
+}  // namespace
+
+HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOptions& options,
+                 std::int64_t head) {
+  const NamedScheme scheme{options.scheme, {}, nullptr};
+  return {.weights = chosen_heads(attention.weights.view(), head),
+          .queries = attention.queries,
+          .keys = attention.keys,
+          .title = "Attention, " + scheme.title() + (options.causal ? ", causal" : ""),
+          .head = head};
+}
+
+void check_head(std::int64_t head, std::int64_t heads) {
+  if (head < heads) return;
+  throw Error("attend.head",
+              "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(head));
+}
+
+View<const double> chosen_heads(View<const double> weights, std::int64_t head) {
+  if (head < 0) return weights;
+  check_head(head, weights.size(0));
+  return weights.narrow(0, head, 1);
+}
+
+Picture draw_maps(const HeadMaps& maps) {
+  if (maps.head < 0 && maps.weights.size(0) > 1) {
+    return draw(AttentionMaps{maps.weights, maps.queries, maps.keys, maps.title});
+  }
+  AttentionMap map;
+  map.weights = maps.weights.select(0, 0);
+  map.queries = maps.queries;
+  map.keys = maps.keys;
+  map.title = maps.title;
+  if (maps.has_heads) map.head = std::max<std::int64_t>(maps.head, 0);
+  return draw(map);
+}
+
+Picture draw_lines(const HeadMaps& maps) {
+  AttentionLines lines;
+  lines.weights = maps.weights;
+  lines.queries = maps.queries;
+  lines.keys = maps.keys;
+  lines.title = maps.title;
+  if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
+  return draw(lines);
+}
+
+std::string attention_json(const HeadMaps& maps, const SentenceAttentionOptions& options,
+                           bool one_text) {
+  Json json;
+  if (one_text) json["tokens"] = maps.queries;
+  json["queries"] = maps.queries;
+  json["keys"] = maps.keys;
+  json["scheme"] = options.scheme;
+  json["parameters"] = options.parameters;
+  json["causal"] = options.causal;
+  json["width"] = options.width;
+  json["seed"] = options.seed;
+  json["heads"] = maps.weights.size(0);
+  if (maps.head >= 0) json["head"] = maps.head;
+  json["weights"] = rows_as_json(maps.weights);
+  return to_text(json);
+}
+
+std::string attention_page(const HeadMaps& maps, const SentenceAttentionOptions& options,
+                           bool one_text) {
+  Page page(maps.title, "Rows are queries, columns are keys; every row sums to one.");
+  page.section("Maps");
+  page.picture(draw_maps(maps), "One map per head. Row: the query's word. Column: the key's.");
+  page.section("Lines");
+  page.picture(draw_lines(maps),
+               "The same weights as lines from left to right, one colour "
+               "per head; stronger is more opaque.");
+  page.data("attention.json", attention_json(maps, options, one_text));
+  return page.html();
+}
+
+void check_tokens(const std::vector<std::string>& tokens, const std::string& where) {
+  for (const std::string& token : tokens) {
+    if (token.size() <= kLongestToken) continue;
+    throw Error(where, "must be of tokens of at most " + std::to_string(kLongestToken) +
+                           " bytes, got " + std::to_string(token.size()) + " in " +
+                           printable_quote(token));
+  }
+}
+
+}  // namespace sextant::figures

@@ -1,0 +1,179 @@
+// Where a trained model looks.
+#include "sextant/figures/model_attention.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/json_text.h"
+#include "sextant/core/error.h"
+#include "sextant/figures/figure.h"
+#include "sextant/models/translate.h"
+#include "sextant/pictures/page.h"
+
+namespace sextant::figures {
+namespace {
+
+constexpr std::size_t kMostTrainedTokens = 512;  // all layers' maps are held at once
+
+// A text as tokens and as labels of a picture.
+struct Labelled {
+  std::vector<std::int64_t> ids;
+  std::vector<std::string> labels;
+};
+
+Labelled labelled(const Tokenizer& tokenizer, const std::string& text, const std::string& where) {
+  Labelled result{tokenizer.encode(text), tokenizer.tokens(text)};
+  if (result.ids.empty() || result.ids.size() > kMostTrainedTokens) {
+    throw Error(where, "must be 1 .. " + std::to_string(kMostTrainedTokens) +
+                           " tokens for a map, got " + std::to_string(result.ids.size()));
+  }
+  check_tokens(result.labels, where);
+  for (std::string& label : result.labels) label = token_label(label);
+  return result;
+}
+
+// A contiguous array in another shape and in float64.
+Tensor<double> widened(const Tensor<float>& map, const Shape& shape) {
+  auto result = Tensor<double>::uninitialized(shape);
+  std::copy_n(map.view().data(), map.view().count(), result.view().data());
+  return result;
+}
+
+std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
+  std::vector<Tensor<double>> result;
+  for (const auto& map : maps) result.push_back(widened(map, map.shape()));
+  return result;
+}
+
+// What stands there, or what the model makes of the source.
+Labelled target_of(const std::optional<std::string>& given, const Tokenizer& tokenizer,
+                   Translator<float>& model, const Labelled& source, int threads) {
+  if (given) return labelled(tokenizer, *given, "attend.target");
+  Translation options;
+  options.threads = threads;
+  const std::vector<std::vector<std::int64_t>> sources = {source.ids};
+  Labelled target{translate(model, sources, options)[0][0].tokens, {}};
+  for (const std::int64_t id : target.ids) {
+    target.labels.push_back(token_label(tokenizer.piece(id)));
+  }
+  return target;
+}
+
+std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const Labelled& source,
+                                             const std::optional<std::string>& given, int threads) {
+  Translator<float> model = load_translator(folder);
+  const Labelled target = target_of(given, folder.tokenizer, model, source, threads);
+  // The decoder reads <bos> and the target; what it writes then is the target and <eos>.
+  std::vector<std::int64_t> read = target.ids;
+  read.insert(read.begin(), Tokenizer::bos());
+  std::vector<std::string> read_labels = target.labels, written = target.labels;
+  read_labels.insert(read_labels.begin(), folder.tokenizer.piece(Tokenizer::bos()));
+  written.push_back(folder.tokenizer.piece(Tokenizer::eos()));
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = threads};
+  const auto maps = model.attention_maps(source.ids, read, pass);
+
+  std::vector<ModelAttention> parts;
+  parts.push_back({"encoder", "Encoder attention", widened(maps.encoder), source.labels,
+                   source.labels, "Row: the query. Column: the key. Both are source tokens."});
+  parts.push_back({"decoder", "Decoder attention", widened(maps.decoder), read_labels, read_labels,
+                   "Row: the token that was read last. Column: the keys, up to it."});
+  parts.push_back({"cross", "Cross attention", widened(maps.cross), written, source.labels,
+                   "Row: the token that is written. Column: the keys, source tokens."});
+  if (!model.pointer) return parts;
+  ModelAttention copy{
+      "copy",
+      "Copying",
+      {},
+      written,
+      source.labels,
+      "Row: the token that is written. Column: the source token it may be copied from. A row sums "
+      "to the probability of copying at all."};
+  const Shape& shape = maps.copied.shape();
+  copy.layers.push_back(widened(maps.copied, {1, shape[0], shape[1]}));
+  parts.push_back(std::move(copy));
+  return parts;
+}
+
+std::vector<ModelAttention> language_parts(const ModelFolder& folder, const Labelled& text,
+                                           int threads) {
+  LanguageModel<float> model = load_language_model(folder);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = threads};
+  std::vector<ModelAttention> parts;
+  parts.push_back({"self", "Self attention", widened(model.attention_maps(text.ids, pass)),
+                   text.labels, text.labels, "Row: the query. Column: the key."});
+  return parts;
+}
+
+Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
+  const HeadMaps maps = maps_of(part, layer, head);
+  Json json;
+  json["part"] = part.name;
+  json["layer"] = maps.has_heads ? Json(layer) : Json();
+  json["queries"] = maps.queries;
+  json["keys"] = maps.keys;
+  json["heads"] = maps.weights.size(0);
+  if (maps.head >= 0) json["head"] = maps.head;
+  json["weights"] = rows_as_json(maps.weights);
+  return json;
+}
+
+}  // namespace
+
+std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
+                                         const std::optional<std::string>& target, int threads) {
+  const Labelled source = labelled(folder.tokenizer, text, "attend.text");
+  if (folder.config.kind == ModelKind::translator) {
+    return translator_parts(folder, source, target, threads);
+  }
+  if (target) {
+    throw Error("attend.target",
+                "must not be given: " + described(folder.config.kind) + " looks at one text");
+  }
+  return language_parts(folder, source, threads);
+}
+
+const ModelAttention& find_part(std::span<const ModelAttention> parts, std::string_view name) {
+  const std::string wanted(!name.empty() ? name : parts.size() > 1 ? "cross" : parts[0].name);
+  std::string names;
+  for (const ModelAttention& part : parts) {
+    if (part.name == wanted) return part;
+    names += (names.empty() ? "" : " | ") + part.name;
+  }
+  throw Error("attend.part", "must be " + names + " for this model, got '" + wanted + "'");
+}
+
+HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
+  HeadMaps maps;
+  maps.has_heads = part.has_heads();
+  maps.head = maps.has_heads ? head : -1;
+  maps.weights = chosen_heads(part.layers[layer].view(), maps.head);
+  maps.queries = part.queries;
+  maps.keys = part.keys;
+  maps.title = part.title + (maps.has_heads ? ", layer " + std::to_string(layer) : "");
+  return maps;
+}
+
+std::string attention_json(const ModelAttention& part, std::size_t layer, std::int64_t head) {
+  return to_text(json_of(part, layer, head));
+}
+
+std::string attention_page(const ModelFolder& folder, std::span<const ModelAttention> parts,
+                           std::int64_t head) {
+  Page page("Attention of a trained model",
+            capital(described(folder.config.kind).substr(2)) + ", " + folder.config.scheme +
+                " positions. Rows ask, columns answer; rows of attention sum to one.");
+  Json data = Json::array();
+  for (const ModelAttention& part : parts) {
+    page.section(part.title);
+    for (std::size_t layer = 0; layer < part.layers.size(); ++layer) {
+      page.picture(draw_maps(maps_of(part, layer, head)), layer == 0 ? part.caption : "");
+      data.push_back(json_of(part, layer, head));
+    }
+  }
+  page.data("attention.json", to_text(data));
+  return page.html();
+}
+
+}  // namespace sextant::figures

@@ -1,0 +1,32 @@
+// What a scheme is called in figures.
+#include "sextant/figures/named_scheme.h"
+
+#include <numeric>
+
+#include "sextant/core/error.h"
+
+namespace sextant::figures {
+
+std::string NamedScheme::label() const {
+  std::string text = scheme;
+  for (const auto& [name, value] : parameters) text += " " + name + "=" + value;
+  return text;
+}
+
+std::string NamedScheme::title() const {
+  return descriptor().kind == SchemeKind::none ? "no positions" : scheme + " positions";
+}
+
+std::vector<std::int64_t> positions_of(const NamedScheme& scheme, std::int64_t length,
+                                       std::int64_t first) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  if (length > kMost) {
+    throw Error("plot.length", "must be at most 2^24 for the scheme " + scheme.scheme + ", got " +
+                                   std::to_string(length));
+  }
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(length));
+  std::iota(positions.begin(), positions.end(), first);
+  return positions;
+}
+
+}  // namespace sextant::figures

@@ -1,0 +1,201 @@
+// The table of any scheme as one array of numbers.
+#include "sextant/figures/scheme_array.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sextant/core/error.h"
+
+namespace sextant::figures {
+namespace {
+
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;  // 2 GiB of float64
+constexpr std::int64_t kMostPanels = 8;
+
+[[noreturn]] void refuse(const Scheme& scheme, const std::string& where, const std::string& why) {
+  throw Error(where + ".scheme",
+              "must be a scheme that has a table, got '" + std::string(scheme.name) + "', " + why);
+}
+
+// Biases of one sign are magnitudes; else zero is white.
+void set_colors(bool is_bias, SchemeArray& array) {
+  bool below = false, above = false;
+  double largest = 0;
+  for (const double value : array.rows.span()) {
+    if (!std::isfinite(value)) continue;
+    below = below || value < 0;
+    above = above || value > 0;
+    largest = std::max(largest, std::abs(value));
+  }
+  if (is_bias && !(below && above)) {
+    array.labels.map = ColorMap::viridis;
+    return;
+  }
+  array.labels.high = largest > 0 ? largest : 1;
+  array.labels.low = -*array.labels.high;
+}
+
+// An array, from what a scheme made of a request.
+struct ArrayMaker {
+  const Scheme& scheme;
+  const SchemeRequest& request;
+  Side side;
+  const std::string& where;
+
+  void check_size(double numbers) const {
+    if (numbers <= static_cast<double>(kMostNumbers)) return;
+    throw Error(where + ".length", "must give at most 2^28 numbers for the scheme " +
+                                       std::string(scheme.name) + ", got " +
+                                       std::to_string(request.rows()) + " positions");
+  }
+
+  SchemeArray operator()(std::monostate) const { refuse(scheme, where, "which adds nothing"); }
+  SchemeArray operator()(const std::shared_ptr<const ContentTerm>&) const {
+    refuse(scheme, where, "whose scores depend on q and k as well");
+  }
+
+  SchemeArray operator()(Tensor<double>&& table) const {
+    SchemeArray array;
+    array.rows = std::move(table);
+    return array;
+  }
+
+  SchemeArray operator()(const RotationTable<double>& rotation) const {
+    const RotationTable<double>& table = side == Side::keys ? rotation.for_keys() : rotation;
+    const bool by_head = table.cos.rank() == 3;
+    const std::int64_t heads = by_head ? table.cos.size(0) : 1;
+    const std::int64_t length = table.cos.size(by_head ? 1 : 0);
+    const std::int64_t pairs = table.cos.size(by_head ? 2 : 1);
+    SchemeArray array;
+    array.values =
+        Tensor<double>(by_head ? Shape{heads, length, pairs, 2} : Shape{length, pairs, 2});
+    array.rows = Tensor<double>({heads * length, 2 * pairs});
+    for (std::int64_t row = 0; row < heads * length; ++row) {
+      for (std::int64_t pair = 0; pair < pairs; ++pair) {
+        const std::int64_t at = row * pairs + pair;
+        array.values.data()[2 * at] = array.rows(row, pair) = table.cos.data()[at];
+        array.values.data()[2 * at + 1] = array.rows(row, pairs + pair) = table.sin.data()[at];
+      }
+    }
+    if (by_head) {
+      array.rows_per_head = length;
+      array.labels.row_name = "Head and position";
+    }
+    array.labels.column_name = "Cosine of each pair, then sine of each pair";
+    return array;
+  }
+
+  SchemeArray operator()(const DistanceBias& bias) const {
+    const std::int64_t length = request.rows(), heads = request.heads;
+    const std::int64_t distances = std::max<std::int64_t>(0, 2 * length - 1);
+    check_size(static_cast<double>(heads) * static_cast<double>(distances));
+    SchemeArray array;
+    array.rows = Tensor<double>({heads, distances});
+    const std::int64_t first = bias.origin - (length - 1);
+    if (distances > 0 && (first < 0 || first + distances > bias.values.size(1))) {
+      throw Error(where + ".scheme", std::string(scheme.name) + " must have a bias for each of " +
+                                         std::to_string(distances) + " distances, got " +
+                                         std::to_string(bias.values.size(1)));
+    }
+    for (std::int64_t head = 0; head < heads; ++head) {
+      for (std::int64_t i = 0; i < distances; ++i) {
+        array.rows(head, i) =
+            static_cast<double>(bias.values(bias.values.size(0) == 1 ? 0 : head, first + i));
+      }
+    }
+    array.labels.row_name = "Head";
+    array.labels.column_name = "Distance (key - query)";
+    array.labels.first_column = -std::max<std::int64_t>(0, length - 1);
+    return array;
+  }
+
+  SchemeArray operator()(const std::shared_ptr<const IndexedBias>& bias) const {
+    const std::int64_t length = request.rows(), heads = request.heads;
+    check_size(static_cast<double>(heads) * static_cast<double>(length) *
+               static_cast<double>(length));
+    SchemeArray array;
+    array.values = Tensor<double>({heads, length, length});
+    array.rows = Tensor<double>({heads * length, length});
+    std::vector<float> one(static_cast<std::size_t>(length * length));
+    for (std::int64_t head = 0; head < heads && length > 0; ++head) {
+      bias->fill({.sequence = 0,
+                  .head = head,
+                  .first_query = 0,
+                  .queries = length,
+                  .first_key = 0,
+                  .keys = length},
+                 one.data(), length);
+      std::copy(one.begin(), one.end(), array.values.data() + head * length * length);
+    }
+    std::copy_n(array.values.data(), array.values.count(), array.rows.data());
+    array.rows_per_head = length;
+    array.labels.row_name = "Query";
+    array.labels.column_name = "Key";
+    return array;
+  }
+};
+
+}  // namespace
+
+SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
+                         const SchemeArrayOptions& options) {
+  SchemeArray array =
+      std::visit(ArrayMaker{scheme, request, options.side, options.where}, scheme.make(request));
+  if (array.values.rank() < 2) array.values = array.rows.clone();
+  if (options.factor != 1) {
+    for (double& value : array.values.span()) value *= options.factor;
+    for (double& value : array.rows.span()) value *= options.factor;
+  }
+  const bool is_bias =
+      scheme.kind == SchemeKind::distance_bias || scheme.kind == SchemeKind::indexed_bias;
+  if (is_bias) array.labels.color_name = "Bias";
+  set_colors(is_bias, array);
+  if (const std::int64_t per_head = array.rows_per_head; per_head > 0) {
+    array.labels.row_label = [per_head](std::int64_t row) {
+      return std::to_string(row / per_head) + ":" + std::to_string(row % per_head);
+    };
+  }
+  return array;
+}
+
+Picture picture_of(const SchemeArray& array) {
+  const std::int64_t per_head = array.rows_per_head;
+  const TableLabels& labels = array.labels;
+  if (per_head == 0) return table_map(array.rows.view(), labels);
+  const std::int64_t heads = std::min(kMostPanels, array.rows.size(0) / per_head);
+  HeatmapPanels panels;
+  panels.values = View<const double>(array.rows.data(), {heads, per_head, array.rows.size(1)});
+  for (std::int64_t head = 0; head < heads; ++head) {
+    panels.titles.push_back("Head " + std::to_string(head));
+  }
+  panels.title = labels.title;
+  panels.x_label = labels.column_name;
+  panels.y_label = array.values.rank() == 4 ? "Position" : labels.row_name;
+  panels.color_label = labels.color_name;
+  panels.map = labels.map;
+  panels.low = labels.low;
+  panels.high = labels.high;
+  return draw(panels);
+}
+
+Figure plot_scheme(const NamedScheme& scheme, const SchemeSizes& sizes) {
+  const std::vector<std::int64_t> positions = positions_of(scheme, sizes.length, sizes.first);
+  SchemeRequest request;
+  request.heads = sizes.heads;
+  request.head_dim = sizes.head_dim;
+  request.positions = positions;
+  request.parameters = scheme.parameters;
+  request.weights = scheme.weights;
+  SchemeArray array = scheme_array(scheme.descriptor(), request, {.where = "plot"});
+  array.labels.title = capital(scheme.title());
+  if (array.rows_per_head == 0 && array.labels.first_column == 0) {
+    array.labels.first_row = sizes.first;
+  }
+  Picture picture = picture_of(array);
+  return {std::move(picture), std::move(array.rows), std::move(array.labels), {}};
+}
+
+}  // namespace sextant::figures

@@ -1,0 +1,87 @@
+// Figures of a table of positions: the numbers that they show, and what they refuse.
+#include "sextant/figures/position_figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sextant/core/error.h"
+
+namespace sextant::figures {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <class Make>
+std::string error_of(Make make) {
+  try {
+    make();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PositionFigures, ColumnsAreRowsOfTheNumbers) {
+  const PositionTable table = position_table({.length = 5, .width = 4});
+  const Figure figure = plot_sinusoids(table, {3, 0}, {"a", "b"});
+  ASSERT_EQ(figure.values.shape(), (Shape{2, 5}));
+  EXPECT_EQ(figure.values(0, 4), table.values(4, 3));
+  EXPECT_EQ(figure.values(1, 2), table.values(2, 0));
+  EXPECT_EQ(figure.labels.row_label(0), "Cosine 1");
+  EXPECT_EQ(figure.labels.row_label(1), "Sine 0");
+  EXPECT_THAT(figure.picture.svg, HasSubstr(">b<"));
+}
+
+TEST(PositionFigures, RowsAreNamedByTheirPositions) {
+  const PositionTable table = position_table({.length = 5, .width = 4, .first = -2});
+  const Figure figure = plot_rows(table, {4, 1});
+  ASSERT_EQ(figure.values.shape(), (Shape{2, 4}));
+  EXPECT_EQ(figure.labels.row_label(0), "2");
+  EXPECT_EQ(figure.labels.row_label(1), "-1");
+  EXPECT_DOUBLE_EQ(figure.values(0, 0), std::sin(2.0));
+}
+
+TEST(PositionFigures, TheSimilarityOfAPositionWithItselfIsOne) {
+  const Figure figure = plot_similarity(position_table({.length = 6, .width = 8}));
+  ASSERT_EQ(figure.values.shape(), (Shape{6, 6}));
+  EXPECT_EQ(figure.values(3, 3), 1);
+  EXPECT_EQ(figure.values(1, 4), figure.values(4, 1));
+}
+
+TEST(PositionFigures, MeansByDistanceAreOfAllPairs) {
+  Tensor<double> table({3, 2});
+  const double rows[] = {1, 0, 0, 2, 3, 0};
+  std::copy_n(rows, 6, table.data());
+  // Dot products: (1,0)(0,2) = 0, (0,2)(3,0) = 0, (1,0)(3,0) = 3; squares 1, 4 and 9.
+  EXPECT_THAT(alike_by_distance(std::as_const(table).view(), Measure::dot),
+              ElementsAre(14.0 / 3, 0, 3));
+  EXPECT_THAT(alike_by_distance(std::as_const(table).view(), Measure::cosine),
+              ElementsAre(1, 0, 1));
+}
+
+TEST(PositionFigures, AnyAddedSchemeHasATable) {
+  const PositionTable learned = position_table({"learned", {}, nullptr}, 9, 4);
+  EXPECT_EQ(learned.values.shape(), (Shape{9, 4}));
+  EXPECT_EQ(learned.name, "learned positions");
+  EXPECT_THAT(error_of([] {
+                position_table({"rotary", {}, nullptr}, 9, 4);
+              }),
+              HasSubstr("[plot.scheme] must be one that adds a table"));
+}
+
+TEST(PositionFigures, WhatIsNotThereIsRefused) {
+  const PositionTable table = position_table({.length = 3, .width = 4});
+  EXPECT_THAT(error_of([&] { plot_sinusoids(table, {4}); }), HasSubstr("must be 0 .. 3, got 4"));
+  EXPECT_THAT(error_of([&] { plot_rows(table, {-1}); }), HasSubstr("must be 0 .. 2, got -1"));
+  EXPECT_THAT(error_of([&] { plot_rows(table, {}); }), HasSubstr("must name at least one"));
+  const PositionTable one = position_table({.length = 1, .width = 4});
+  EXPECT_THAT(error_of([&] { plot_distance(one); }), HasSubstr("at least 2"));
+  const PositionTable longest = position_table({.length = 4097, .width = 2});
+  EXPECT_THAT(error_of([&] { plot_similarity(longest); }), HasSubstr("1 .. 4096"));
+}
+
+}  // namespace
+}  // namespace sextant::figures

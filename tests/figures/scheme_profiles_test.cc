@@ -1,0 +1,67 @@
+// What schemes make of a distance.
+#include "sextant/figures/scheme_profiles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sextant/core/error.h"
+
+namespace sextant::figures {
+namespace {
+
+using ::testing::HasSubstr;
+
+NamedScheme named(std::string scheme, std::map<std::string, std::string> parameters = {}) {
+  return {std::move(scheme), std::move(parameters), nullptr};
+}
+
+TEST(SchemeProfiles, ARotationsScoreIsTheMeanCosineOfItsAngles) {
+  const ProfileOptions options{.length = 6, .first = 100, .head_dim = 4};
+  const Series curve = profiles_of(named("rotary"), options).at(0);
+  ASSERT_EQ(curve.y.size(), 6u);
+  for (int distance = 0; distance < 6; ++distance) {  // angles 1 and 1 / 100 per position
+    EXPECT_NEAR(curve.y[distance], (std::cos(distance) + std::cos(distance / 100.0)) / 2, 1e-12);
+  }
+}
+
+TEST(SchemeProfiles, ABiasIsThatOfTheKeyBehindTheQuery) {
+  const ProfileOptions options{.length = 4, .heads = 8, .head = 0};
+  EXPECT_EQ(profiles_of(named("alibi"), options).at(0).y, (std::vector<double>{0, -0.5, -1, -1.5}));
+}
+
+TEST(SchemeProfiles, EveryHeadHasACurveWhereAllAreAskedFor) {
+  const auto curves = profiles_of(named("alibi"), {.length = 4, .heads = 8, .all_heads = true});
+  ASSERT_EQ(curves.size(), 8u);
+  EXPECT_EQ(curves[3].name, "alibi, head 3");
+  EXPECT_EQ(curves[7].y[1], -1.0 / 256);
+}
+
+TEST(SchemeProfiles, TheFigureHasAPanelPerKindAndAColumnPerCurve) {
+  const Figure figure = plot_profiles({named("rotary", {{"base", "500"}}), named("alibi")},
+                                      {.length = 5, .width = 8, .head_dim = 8});
+  EXPECT_EQ(figure.values.shape(), (Shape{5, 3}));
+  EXPECT_EQ(figure.columns, (std::vector<std::string>{"distance", "rotary base=500", "alibi"}));
+  EXPECT_EQ(figure.values(4, 0), 4);
+  EXPECT_EQ(figure.values(0, 1), 1);
+  EXPECT_EQ(figure.values(0, 2), 0);
+}
+
+TEST(SchemeProfiles, WhatHasNoProfileIsRefused) {
+  const auto error_of = [](const std::string& scheme, const ProfileOptions& options) {
+    try {
+      plot_profiles({named(scheme)}, options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(error_of("none", {}), HasSubstr("which adds nothing"));
+  EXPECT_THAT(error_of("cope", {}), HasSubstr("depend on q and k as well"));
+  EXPECT_THAT(error_of("alibi", {.length = 1}), HasSubstr("[plot.length] must be 2 .. 4096"));
+  EXPECT_THAT(error_of("alibi", {.heads = 4, .head = 4}), HasSubstr("[plot.head] must be 0 .. 3"));
+}
+
+}  // namespace
+}  // namespace sextant::figures
