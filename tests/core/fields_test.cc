@@ -71,7 +71,7 @@ TEST(Fields, SayDefaultsAndWhatIsAllowed) {
   EXPECT_THAT(allowed,
               ElementsAre("apple | pear", "yes | no", "even, 2 .. 2^20; below 9 when washed",
                           "0 .. 2^32 - 1", ">= 0, < 1", "auto | > 0", "none | a file",
-                          "numbers > 0", ">= 1"));
+                          "auto | numbers > 0", ">= 1"));
 }
 
 // Every text of a default, and of other values, gives the value; every text is that of its value.
