@@ -37,6 +37,7 @@ constexpr ConfigDefaults kDefaults[] = {
     {"granite", {4096, 32, 32, 0, 0, 2048}},
     {"llama", {4096, 32, 32, 0, 0, 2048}},
     {"llama4_text", {5120, 48, 40, 8, 128, 131072}, {.base = 500000}},
+    {"ministral3", {4096, 34, 32, 8, 128, 262144}},
     {"mistral", {4096, 32, 32, 8, 0, 131072}, {.window = 4096}},
     {"mixtral", {4096, 32, 32, 8, 0, 131072}, {.base = 1000000}},
     {"modernbert",

@@ -68,7 +68,7 @@ class Reader {
   void read(const std::string& type) {
     if (context_.default_sections || rope_.has("mrope_section") ||
         rope_.text("rope_type") == "mrope" || rope_.text("type") == "mrope") {
-      return sections(type);
+      sections();
     }
     if (type == "default") return plain();
     if (type == "linear") return linear();
@@ -80,7 +80,9 @@ class Reader {
   }
 
  private:
-  void finish(const std::string& keys) {
+  void finish(std::string keys) {
+    if (has_sections_)
+      keys += std::string(keys.empty() ? "" : ", ") + "mrope_section, mrope_interleaved";
     rope_.refuse_unread("this rope type has rope_type, rope_theta, partial_rotary_factor" +
                         (keys.empty() ? "" : ", " + keys));
   }
@@ -112,7 +114,7 @@ class Reader {
   }
 
   void plain() {
-    setting_.scheme = "rotary";
+    setting_.scheme = has_sections_ ? "rotary_sections" : "rotary";
     finish("");
   }
   void linear() {
@@ -143,10 +145,21 @@ class Reader {
     put_number("mscale", "mscale");
     put_number("mscale_all_dim", "mscale_all_dim");
     setting_.mscale_all_dim = rope_.number("mscale_all_dim").value_or(0);
+    std::string more;
+    if (context_.query_scale) {
+      if (const auto beta = rope_.number("llama_4_scaling_beta")) {
+        put("attn_scale", shortest(*beta));
+        put("floor_scale", std::to_string(length));
+        put("floor_offset", "0");
+      }
+      rope_.integer("max_position_embeddings");  // the model's, once more
+      more = ", llama_4_scaling_beta, max_position_embeddings";
+    }
     rope_.flag("finetuned");  // how the weights came to be; nothing is computed from it
     finish(
         "factor, original_max_position_embeddings, beta_fast, beta_slow, truncate, "
-        "attention_factor, mscale, mscale_all_dim, finetuned");
+        "attention_factor, mscale, mscale_all_dim, finetuned" +
+        more);
   }
   void longrope() {
     setting_.scheme = "rotary_longrope";
@@ -187,22 +200,18 @@ class Reader {
     setting_.parameters.erase("rotary_dim");
     finish("factor");
   }
-  void sections(const std::string& type) {
+  // Of every rope type: which pair is rotated by which id.
+  void sections() {
     if (!context_.default_sections) {
       rope_.fail("mrope_section", "is not known for this model type");
     }
-    if (type != "default") {
-      rope_.fail("mrope_section",
-                 "together with the rope type " + type + " is not supported, must be alone");
-    }
-    setting_.scheme = "rotary_sections";
+    has_sections_ = true;
     const bool interleaved =
         rope_.flag("mrope_interleaved").value_or(context_.sections_interleaved);
     if (rope_.is_null("mrope_section")) rope_.fail("mrope_section", "must not be null");
     const auto given = rope_.integers("mrope_section");
     put("sections", joined(given ? *given : default_sections(interleaved)));
     put("order", interleaved ? "interleaved" : "sectioned");
-    finish("mrope_section, mrope_interleaved");
   }
   std::vector<std::int64_t> default_sections(bool interleaved) {
     const auto& sections = *context_.default_sections;
@@ -228,6 +237,7 @@ class Reader {
   const RopeContext& context_;
   const std::int64_t dim_;
   RopeSetting& setting_;
+  bool has_sections_ = false;
 };
 
 }  // namespace

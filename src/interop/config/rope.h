@@ -30,6 +30,7 @@ struct RopeContext {
   // Of a model with image rows and columns, when the config does not say.
   std::optional<std::array<std::int64_t, 3>> default_sections;
   bool sections_interleaved = false;
+  bool query_scale = false;  // Ministral 3: llama_4_scaling_beta beside the settings of YaRN
 };
 
 struct RopeSetting {

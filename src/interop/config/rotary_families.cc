@@ -14,6 +14,7 @@ constexpr RotaryLayout kPairs = RotaryLayout::interleaved;
 
 constexpr RotaryFamily kFamilies[] = {
     {.name = "llama"},
+    {.name = "ministral3", .window = LayerWindow::always, .query_scale = true},
     {.name = "mistral", .window = LayerWindow::always},
     {.name = "mixtral", .window = LayerWindow::always},
     {.name = "qwen2", .window = LayerWindow::from_layer},

@@ -31,6 +31,7 @@ struct RotaryFamily {
   bool sections_interleaved = false;  // of image rows and columns
   bool latent = false;                // DeepSeek's heads: what turns comes last
   bool temperature = false;           // Llama 4
+  bool query_scale = false;           // Ministral 3: queries grow in layers that rotate
   bool nested_rope = false;           // rotary settings for each kind of layer, whatever is absent
 
   bool is(std::string_view other) const { return name == other; }

@@ -59,7 +59,7 @@ class Reader {
   }
 
   void read_rope() {
-    // What gpt-oss is without a word of it: `transformers` takes null for absent here.
+    // What gpt-oss and Ministral 3 are without a word of it: `transformers` takes null for absent.
     static const Json kYarn = Json::parse_object(
         R"({"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1, "truncate": false,
             "original_max_position_embeddings": 4096})",
@@ -67,7 +67,15 @@ class Reader {
     auto parameters = object_.object("rope_parameters");
     auto scaling = object_.object("rope_scaling");
     if (scaling && scaling->json().empty()) scaling.reset();
-    if (is("gpt_oss") && !parameters && !scaling) parameters.emplace(kYarn, "gpt_oss");
+    static const Json kMinistral = Json::parse_object(
+        R"({"type": "yarn", "rope_theta": 1000000, "factor": 16, "beta_fast": 32, "beta_slow": 1,
+            "original_max_position_embeddings": 16384, "mscale": 1, "mscale_all_dim": 1,
+            "llama_4_scaling_beta": 0.1})",
+        "ministral3");
+    if (!parameters && !scaling) {
+      if (is("gpt_oss")) parameters.emplace(kYarn, "gpt_oss");
+      if (is("ministral3")) parameters.emplace(kMinistral, "ministral3");
+    }
     if (parameters && scaling && parameters->json() != scaling->json()) {
       object_.fail("rope_scaling", "must not be given beside rope_parameters with other values");
     }
@@ -86,6 +94,7 @@ class Reader {
     context_.default_original = defaults.original;
     if (defaults.sections.front() > 0) context_.default_sections = defaults.sections;
     context_.sections_interleaved = family_.sections_interleaved;
+    context_.query_scale = family_.query_scale;
     read_keys_beside();
     if (family_.latent &&
         !object_.flag("rope_interleave").value_or(!object_.is_null("rope_interleave"))) {

@@ -96,6 +96,44 @@ TEST(ModelConfig, TakesTheWindowOfTheModelTypeWhereTheKeyIsAbsent) {
   }
 }
 
+// Images on long texts: the ids of time, row and column on a ladder that YaRN changed.
+TEST(ModelConfig, ScalesTheSectionsOfImages) {
+  const LayerPositions layer = layer_positions(load("qwen2_5_vl_yarn"), 0);
+  EXPECT_EQ(layer.scheme, "rotary_yarn");
+  EXPECT_THAT(layer.parameters,
+              UnorderedElementsAre(Pair("base", "1000000"), Pair("layout", "half_split"),
+                                   Pair("sections", "16,24,24"), Pair("order", "sectioned"),
+                                   Pair("factor", "4"), Pair("original_length", "32768")));
+  const std::vector<std::int64_t> ids = {100, 7, 9};
+  SchemeRequest request = layer.request(ids);
+  request.axes = 3;
+  const auto table = std::get<RotationTable<double>>(find_scheme("rotary_yarn").make(request));
+  const RotationTable<double> plain = rotary<double>(
+      {.head_dim = 128, .base = 1e6, .scaling = YarnScaling{.factor = 4, .original_length = 32768}},
+      ids);
+  for (std::int64_t k = 0; k < 64; ++k) {
+    EXPECT_EQ(table.sin(0, k), plain.sin(k < 16 ? 0 : k < 40 ? 1 : 2, k)) << k;
+  }
+}
+
+TEST(ModelConfig, LetsTheQueriesOfMinistral3Grow) {
+  const std::map<std::string, std::string> growing = {
+      {"base", "1000000"},   {"layout", "half_split"},
+      {"factor", "16"},      {"original_length", "16384"},
+      {"beta_fast", "32"},   {"beta_slow", "1"},
+      {"mscale", "1"},       {"mscale_all_dim", "1"},
+      {"attn_scale", "0.1"}, {"floor_scale", "16384"},
+      {"floor_offset", "0"}};
+  const ModelConfig given = load("ministral3");
+  EXPECT_EQ(layer_positions(given, 0).scheme, "rotary_yarn");
+  EXPECT_EQ(parameters_of(given), growing);
+  EXPECT_EQ(layer_positions(given, 0).window_left, -1);
+  // The class itself says the same where nothing is said of rotation.
+  EXPECT_EQ(parameters_of(parse_model_config(R"({"model_type":"ministral3"})", "c")), growing);
+  expect_refusal_with(scaled(R"("type":"yarn","factor":4,"llama_4_scaling_beta":0.1)"),
+                      "llama_4_scaling_beta");
+}
+
 TEST(ModelConfig, TakesGptOssForYarnWhereNothingIsSaidOfRotation) {
   const auto read = [](const std::string& more) {
     return layer_positions(
