@@ -7,6 +7,7 @@
 #include "sextant/core/lifetime.h"
 #include "sextant/core/names.h"
 #include "sextant/core/npy.h"
+#include "sextant/core/options.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 #include "sextant/core/printable.h"

@@ -29,6 +29,7 @@
 #include "sextant/schemes/indexed/prefix_mask.h"
 #include "sextant/schemes/indexed/swin.h"
 #include "sextant/schemes/indexed/swin_v2.h"
+#include "sextant/schemes/rotated/query_scale.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "sextant/schemes/rotated/rotary_axial.h"
 #include "sextant/schemes/rotated/rotary_dynamic_ntk.h"
