@@ -68,8 +68,8 @@ SEXTANT_TIMED(products, weight_gradient,
   "_ZN7sextant3ops22linear_weight_gradientIfEEvNS0_4RowsIKT_EES5_NS2_IS3_EEPS3_i",
   void, (RowsIn x, RowsIn dy, RowsOut dw, float* dbias, int threads), (x, dy, dw, dbias, threads))
 SEXTANT_TIMED(attention, attention,
-  "_ZN7sextant9attentionIfEEvNSt13type_identityINS_4ViewIKT_EEE4typeES7_S7_NS2_IS3_EERKNS_16AttentionOptionsINS1_IS3_E4typeEEE",
-  void, (In q, In k, In v, Out out, const AttentionOptions<float>& options), (q, k, v, out, options))
+  "_ZN7sextant9attentionIfEEvNSt13type_identityINS_4ViewIKT_EEE4typeES7_S7_NS2_IS3_EERKNS_16AttentionOptionsINS1_IS3_E4typeEEENS2_IfEE",
+  void, (In q, In k, In v, Out out, const AttentionOptions<float>& options, Out sums), (q, k, v, out, options, sums))
 SEXTANT_TIMED(attention_backward, attention_backward,
   "_ZN7sextant18attention_backwardIfEEvNSt13type_identityINS_4ViewIKT_EEE4typeES7_S7_S7_S7_RKNS_18AttentionGradientsIS3_EERKNS_16AttentionOptionsINS1_IS3_E4typeEEENS2_IKfEE",
   void, (In q, In k, In v, In out, In dout, const AttentionGradients<float>& gradients, const AttentionOptions<float>& options, In sums),
