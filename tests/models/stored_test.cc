@@ -65,6 +65,37 @@ TEST_F(StoredModel, MayLackWhatHasADefault) {
   EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("must have the key width")));
 }
 
+// The list of fields is the file's: keys, their order and how values are written.
+TEST_F(StoredModel, IsWrittenAsItWas) {
+  replace("{\n", "{\n  \"format\": 1,\n");
+  replace("\"scheme_parameters\": {}", "\"scheme_parameters\": {\n    \"base\": \"500\"\n  }");
+  replace("\"gelu\"", "\"swiglu\"");
+  EXPECT_EQ(format_config(parse_config(config())), config());
+}
+
+TEST_F(StoredModel, WithValuesOfOtherTypesIsRefused) {
+  const auto error = [&](const std::string& from, const std::string& to) {
+    std::string text = config();
+    text.replace(text.find(from), from.size(), to);
+    try {
+      parse_config(text, "c");
+    } catch (const Error& refused) {
+      return std::string(refused.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(error("\"gelu\"", "\"tanh\""),
+            "[c.activation] must be one of relu, gelu, gelu_tanh, silu, swiglu, got 'tanh'");
+  EXPECT_THAT(error("\"gelu\"", "3"),
+              HasSubstr("[c.activation] must have a value of kind string, got number"));
+  EXPECT_THAT(error("16", "16.5"),
+              HasSubstr("[c.width] must have a whole number in range, got 16.5"));
+  EXPECT_EQ(error("\"bias\"", "\"biases\""), "[c] must not have the unknown key biases");
+  EXPECT_EQ(error("16", "65537"), "[transformer.width] must be 1 .. 2^16, got 65537");
+  EXPECT_EQ(error("\"heads\": 2", "\"heads\": 32"),
+            "[transformer.heads] must divide width = 16, got 32");
+}
+
 TEST_F(StoredModel, OfANewerFormatSaysSo) {
   replace("{\n", "{\n  \"format\": 1,\n");
   EXPECT_NO_THROW(load());

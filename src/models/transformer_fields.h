@@ -1,0 +1,40 @@
+// The list of a model's configuration: its keys in config.json, its options in commands that train.
+#pragma once
+
+#include "core/fields.h"
+#include "sextant/models/transformer_config.h"
+
+namespace sextant {
+
+template <>
+inline constexpr auto kFields<TransformerConfig> = std::tuple{
+    field(&TransformerConfig::kind, "kind", "what it predicts"),
+    field(&TransformerConfig::vocabulary, "vocabulary", IntegerRange{1, 1 << 24}, "tokens"),
+    field(&TransformerConfig::width, "width", IntegerRange{1, 1 << 16}, "of embeddings and layers"),
+    field(&TransformerConfig::heads, "heads", IntegerRange{1, 1 << 16}, "of attention")
+        .further("divides the width"),
+    field(&TransformerConfig::heads_k, "heads_k", IntegerRange{0, 1 << 16},
+          "of keys and values; 0: the heads")
+        .further("divides the heads"),
+    field(&TransformerConfig::layers, "layers", IntegerRange{1, 1000},
+          "of the decoder, or of the only stack"),
+    field(&TransformerConfig::encoder_layers, "encoder_layers", IntegerRange{0, 1000},
+          "of the encoder of a translator; 0: the layers"),
+    field(&TransformerConfig::hidden, "hidden", IntegerRange{0, 1 << 20},
+          "width inside feed-forward layers; 0: 4 times the width"),
+    field(&TransformerConfig::activation, "activation", "of feed-forward layers"),
+    field(&TransformerConfig::norm, "norm", "of layers"),
+    field(&TransformerConfig::pre_norm, "pre_norm",
+          "norms before each block; no: after it, as in Vaswani et al. 2017"),
+    field(&TransformerConfig::bias, "bias", "of linear maps"),
+    field(&TransformerConfig::tied, "tied",
+          "logits are products with the embedding; no: with a separate matrix"),
+    field(&TransformerConfig::pointer, "pointer", "a translator may copy tokens of the source"),
+    field(&TransformerConfig::scheme, "scheme", TextRange{"a scheme"}, "of positions"),
+    field(&TransformerConfig::scheme_parameters, "scheme_parameters", TextRange{"names and values"},
+          "of the scheme"),
+    field(&TransformerConfig::length, "length", IntegerRange{1, 1 << 24},
+          "positions of learned tables"),
+    field(&TransformerConfig::seed, "seed", kSeeds, "of the first weights")};
+
+}  // namespace sextant
