@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -61,10 +60,17 @@ Distances distances_of(std::int64_t count, bool both, std::int64_t limit, const 
         given, [&](const auto& entry) { return differs(buckets(entry.first), entry.second); });
   };
   const std::int64_t first = (both ? count / 4 : count / 2) + 1;
-  const auto all = std::views::iota(first, limit + 1);
-  const auto where = [&](const auto& holds) {
-    const auto found = std::ranges::partition_point(all, holds);
-    return first + static_cast<std::int64_t>(found - all.begin());
+  const auto where = [&](const auto& holds) {  // the first of first .. limit + 1 that does not hold
+    std::int64_t low = first, high = limit + 1;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (holds(middle)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
   };
   return {where([&](std::int64_t m) { return any(m, std::greater<>()); }),
           where([&](std::int64_t m) { return !any(m, std::less<>()); })};
