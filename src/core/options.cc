@@ -115,8 +115,11 @@ struct Brief {
   std::string operator()(const NumberRange& range) const { return brief(range); }
   std::string operator()(const TextRange& range) const { return std::string(range.what); }
   std::string operator()(const ListRange& range) const {
-    return (range.each.index() == 0 ? "whole numbers " : "numbers ") +
-           std::visit([](const auto& each) { return brief(each); }, range.each);
+    if (const auto* whole = std::get_if<IntegerRange>(&range.each)) {
+      return (whole->multiple_of == 1 ? "whole" : step_of(*whole)) + " numbers " +
+             brief(IntegerRange{whole->least, whole->most});
+    }
+    return "numbers " + brief(std::get<NumberRange>(range.each));
   }
 };
 
