@@ -7,10 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <memory>
-#include <numeric>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/json.h"
@@ -18,8 +15,8 @@
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/kernels.h"
+#include "sextant/layers/applied_positions.h"
 #include "sextant/schemes/scheme.h"
-#include "sextant/tables/content_term.h"
 #include "support/machine.h"
 
 namespace {
@@ -49,70 +46,12 @@ Tensor<float> random_floats(const Shape& shape, NumpyRandom& random) {
   return x;
 }
 
-Tensor<float> rounded(const Tensor<double>& from) {
-  Tensor<float> to(from.shape());
-  for (std::int64_t n = 0; n < from.count(); ++n) {
-    to.data()[n] = static_cast<float>(from.data()[n]);
-  }
-  return to;
-}
-
-RotationTable<float> rounded(const RotationTable<double>& from) {
-  RotationTable<float> to{rounded(from.cos), rounded(from.sin), from.layout, from.first_channel,
-                          nullptr};
-  if (from.keys) to.keys = std::make_shared<RotationTable<float>>(rounded(*from.keys));
-  return to;
-}
-
-// What an option of attention() needs, and whether there is one.
-struct Positions {
-  RotationTable<float> rotation;
-  DistanceBias bias;
-  std::shared_ptr<const IndexedBias> indexed;
-  std::shared_ptr<const ContentTerm> content;
-  bool inside = false;
-
-  void put_into(AttentionOptions<float>& options) const {
-    if (rotation.cos.count() > 0) options.rotation = &rotation;
-    if (bias.values.count() > 0) options.bias = &bias;
-    options.indexed = indexed.get();
-    options.content = content.get();
-  }
-};
-
-struct Sorter {
-  Positions& positions;
-  void operator()(std::monostate) const {}
-  void operator()(const Tensor<double>&) const {}  // added to the embeddings, before attention
-  void operator()(const RotationTable<double>& table) const {
-    positions.rotation = rounded(table);
-    positions.inside = true;
-  }
-  void operator()(DistanceBias&& bias) const {
-    positions.bias = std::move(bias);
-    positions.inside = true;
-  }
-  void operator()(std::shared_ptr<const IndexedBias>&& bias) const {
-    positions.indexed = std::move(bias);
-    positions.inside = true;
-  }
-  void operator()(std::shared_ptr<const ContentTerm>&& term) const {
-    positions.content = std::move(term);
-    positions.inside = true;
-  }
-};
-
-Positions positions_of(const Scheme& scheme, std::int64_t length) {
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(length));
-  std::iota(ids.begin(), ids.end(), std::int64_t{0});
-  SchemeRequest request;
-  request.width = kHeads * kHeadDim;
-  request.heads = kHeads;
-  request.head_dim = kHeadDim;
-  request.positions = ids;
-  Positions positions;
-  std::visit(Sorter{positions}, scheme.make(request));
-  return positions;
+AppliedPositions<float> positions_of(const Scheme& scheme, std::int64_t length) {
+  return {{.scheme = std::string(scheme.name),
+           .width = kHeads * kHeadDim,
+           .heads = kHeads,
+           .head_dim = kHeadDim},
+          length};
 }
 
 double seconds(const std::function<void()>& work) {
@@ -214,21 +153,21 @@ class Bench {
  private:
   void run(const Scheme& scheme) {
     const std::string name(scheme.name), kind(name_of(scheme.kind));
-    Positions positions;
+    AppliedPositions<float> positions;
     try {
       positions = positions_of(scheme, options_.length);
     } catch (const Error& error) {  // what needs a file, or other positions than a text's
       std::printf("%-22s %-14s %s\n", name.c_str(), kind.c_str(), error.what());
       return;
     }
-    if (!positions.inside) {
+    if (scheme.kind == SchemeKind::added || scheme.kind == SchemeKind::none) {
       std::printf("%-22s %-14s nothing inside attention\n", name.c_str(), kind.c_str());
       return;
     }
     for (const int threads : options_.threads) {
       AttentionOptions<float> plain{.causal = Causal::top_left, .threads = threads};
       AttentionOptions<float> with = plain;
-      positions.put_into(with);
+      positions.set(with);
       const Ratio ratio = measure([&] { attention<float>(q_, k_, v_, out_, with); },
                                   [&] { attention<float>(q_, k_, v_, out_, plain); },
                                   positions.content ? 1 : options_.repeats);  // those take long

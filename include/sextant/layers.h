@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/layers/activation.h"
+#include "sextant/layers/applied_positions.h"
 #include "sextant/layers/attention_layer.h"
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/feed_forward.h"

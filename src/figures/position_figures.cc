@@ -2,9 +2,9 @@
 #include "sextant/figures/position_figures.h"
 
 #include <utility>
-#include <variant>
 
 #include "sextant/core/error.h"
+#include "sextant/layers/applied_positions.h"
 #include "sextant/lessons/similarity.h"
 
 namespace sextant::figures {
@@ -87,7 +87,7 @@ PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std
   request.positions = positions;
   request.parameters = scheme.parameters;
   request.weights = scheme.weights;
-  return {.values = std::get<Tensor<double>>(scheme.descriptor().make(request)),
+  return {.values = *AppliedPositions<double>(scheme.descriptor().make(request)).added,
           .name = scheme.title(),
           .first = first};
 }

@@ -4,21 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "sextant/core/error.h"
+#include "sextant/layers/applied_positions.h"
 
 namespace sextant::figures {
 namespace {
 
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;  // 2 GiB of float64
 constexpr std::int64_t kMostPanels = 8;
-
-[[noreturn]] void refuse(const Scheme& scheme, const std::string& where, const std::string& why) {
-  throw Error(where + ".scheme",
-              "must be a scheme that has a table, got '" + std::string(scheme.name) + "', " + why);
-}
 
 // Biases of one sign are magnitudes; else zero is white.
 void set_colors(bool is_bias, SchemeArray& array) {
@@ -52,18 +47,22 @@ struct ArrayMaker {
                                        std::to_string(request.rows()) + " positions");
   }
 
-  SchemeArray operator()(std::monostate) const { refuse(scheme, where, "which adds nothing"); }
-  SchemeArray operator()(const std::shared_ptr<const ContentTerm>&) const {
-    refuse(scheme, where, "whose scores depend on q and k as well");
+  SchemeArray operator()(AppliedPositions<double> applied) const {
+    if (applied.rotation) return of(*applied.rotation);
+    if (applied.bias) return of(*applied.bias);
+    if (applied.indexed) return of(*applied.indexed);
+    if (applied.added) {
+      SchemeArray array;
+      array.rows = std::move(*applied.added);
+      return array;
+    }
+    throw Error(
+        where + ".scheme",
+        "must be a scheme that has a table, got '" + std::string(scheme.name) + "', " +
+            (applied.content ? "whose scores depend on q and k as well" : "which adds nothing"));
   }
 
-  SchemeArray operator()(Tensor<double>&& table) const {
-    SchemeArray array;
-    array.rows = std::move(table);
-    return array;
-  }
-
-  SchemeArray operator()(const RotationTable<double>& rotation) const {
+  SchemeArray of(const RotationTable<double>& rotation) const {
     const RotationTable<double>& table = side == Side::keys ? rotation.for_keys() : rotation;
     const bool by_head = table.cos.rank() == 3;
     const std::int64_t heads = by_head ? table.cos.size(0) : 1;
@@ -88,7 +87,7 @@ struct ArrayMaker {
     return array;
   }
 
-  SchemeArray operator()(const DistanceBias& bias) const {
+  SchemeArray of(const DistanceBias& bias) const {
     const std::int64_t length = request.rows(), heads = request.heads;
     const std::int64_t distances = std::max<std::int64_t>(0, 2 * length - 1);
     check_size(static_cast<double>(heads) * static_cast<double>(distances));
@@ -112,7 +111,7 @@ struct ArrayMaker {
     return array;
   }
 
-  SchemeArray operator()(const std::shared_ptr<const IndexedBias>& bias) const {
+  SchemeArray of(const IndexedBias& bias) const {
     const std::int64_t length = request.rows(), heads = request.heads;
     check_size(static_cast<double>(heads) * static_cast<double>(length) *
                static_cast<double>(length));
@@ -121,13 +120,13 @@ struct ArrayMaker {
     array.rows = Tensor<double>({heads * length, length});
     std::vector<float> one(static_cast<std::size_t>(length * length));
     for (std::int64_t head = 0; head < heads && length > 0; ++head) {
-      bias->fill({.sequence = 0,
-                  .head = head,
-                  .first_query = 0,
-                  .queries = length,
-                  .first_key = 0,
-                  .keys = length},
-                 one.data(), length);
+      bias.fill({.sequence = 0,
+                 .head = head,
+                 .first_query = 0,
+                 .queries = length,
+                 .first_key = 0,
+                 .keys = length},
+                one.data(), length);
       std::copy(one.begin(), one.end(), array.values.data() + head * length * length);
     }
     std::copy_n(array.values.data(), array.values.count(), array.rows.data());
@@ -142,8 +141,8 @@ struct ArrayMaker {
 
 SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
                          const SchemeArrayOptions& options) {
-  SchemeArray array =
-      std::visit(ArrayMaker{scheme, request, options.side, options.where}, scheme.make(request));
+  const ArrayMaker array_of{scheme, request, options.side, options.where};
+  SchemeArray array = array_of(AppliedPositions<double>(scheme.make(request)));
   if (array.values.rank() < 2) array.values = array.rows.clone();
   if (options.factor != 1) {
     for (double& value : array.values.span()) value *= options.factor;

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "sextant/core/error.h"
+#include "sextant/layers/applied_positions.h"
 
 namespace sextant::figures {
 namespace {
@@ -45,14 +45,14 @@ struct Profiler {
                 "must be a scheme that has a profile, got '" + named.scheme + "', " + why);
   }
 
-  std::vector<Series> operator()(std::monostate) const { refuse("which adds nothing"); }
-  std::vector<Series> operator()(const std::shared_ptr<const ContentTerm>&) const {
-    refuse("whose scores depend on q and k as well");
+  std::vector<Series> operator()(const AppliedPositions<double>& applied) const {
+    if (applied.added) return {series(alike_by_distance(applied.added->view(), options.measure))};
+    if (applied.rotation) return of(*applied.rotation);
+    if (applied.bias) return of(*applied.bias);
+    if (applied.indexed) return of(*applied.indexed);
+    refuse(applied.content ? "whose scores depend on q and k as well" : "which adds nothing");
   }
-  std::vector<Series> operator()(const Tensor<double>& table) const {
-    return {series(alike_by_distance(table.view(), options.measure))};
-  }
-  std::vector<Series> operator()(const RotationTable<double>& table) const {
+  std::vector<Series> of(const RotationTable<double>& table) const {
     const RotationTable<double>& keys = table.for_keys();
     const bool by_head = table.cos.rank() == 3;
     const std::int64_t length = request.rows(), pairs = table.cos.size(by_head ? 2 : 1);
@@ -75,7 +75,7 @@ struct Profiler {
     if (!by_head) return {series(profile(0))};
     return of_heads(table.cos.size(0), profile);
   }
-  std::vector<Series> operator()(const DistanceBias& bias) const {
+  std::vector<Series> of(const DistanceBias& bias) const {
     return of_heads(options.heads, [&](std::int64_t h) {
       std::vector<double> values;
       for (std::int64_t distance = 0; distance < request.rows(); ++distance) {
@@ -85,17 +85,17 @@ struct Profiler {
       return values;
     });
   }
-  std::vector<Series> operator()(const std::shared_ptr<const IndexedBias>& bias) const {
+  std::vector<Series> of(const IndexedBias& bias) const {
     const std::int64_t length = request.rows();
     return of_heads(options.heads, [&](std::int64_t h) {
       std::vector<float> row(static_cast<std::size_t>(length));
-      bias->fill({.sequence = 0,
-                  .head = h,
-                  .first_query = length - 1,
-                  .queries = 1,
-                  .first_key = 0,
-                  .keys = length},
-                 row.data(), length);
+      bias.fill({.sequence = 0,
+                 .head = h,
+                 .first_query = length - 1,
+                 .queries = 1,
+                 .first_key = 0,
+                 .keys = length},
+                row.data(), length);
       return std::vector<double>(row.rbegin(), row.rend());
     });
   }
@@ -145,8 +145,7 @@ std::vector<Series> profiles_of(const NamedScheme& named, const ProfileOptions& 
   request.positions = positions;
   request.parameters = named.parameters;
   request.weights = named.weights;
-  const SchemeTable table = scheme.make(request);
-  return std::visit(Profiler{named, request, options}, table);
+  return Profiler{named, request, options}(AppliedPositions<double>(scheme.make(request)));
 }
 
 Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options) {

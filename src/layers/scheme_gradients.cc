@@ -1,6 +1,7 @@
 // Gradients of what schemes learn: sums of gradients of tables, by class of length, that become
 // those of the weights when the pass ends.
 #include "layers/scheme_tables.h"
+#include "sextant/layers/scheme_positions.h"
 
 namespace sextant {
 
@@ -13,7 +14,7 @@ void SchemePositions<T>::add_gradient(View<const T> dx, std::span<const std::int
   if (!learns() || scheme_->kind != SchemeKind::added) return;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const std::int64_t length = segments[s + 1] - segments[s];
-    const Shape& shape = tables_of(length).added.shape();
+    const Shape& shape = tables_of(length).applied.added->shape();
     Tensor<double>& sum = gradient.sums_[{length_class(length), "added"}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
     const T* from = dx.data() + segments[s] * options_.width;
@@ -27,7 +28,7 @@ void SchemePositions<T>::want(AttentionGradients<T>& gradients, std::int64_t len
                               Pass& pass) const {
   using Wide = typename AttentionGradients<T>::Wide;
   if (!learns()) return;
-  const Tables& tables = tables_of(length);
+  const AppliedPositions<T, float>& tables = tables_of(length).applied;
   if (tables.bias) gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
   if (tables.indexed && tables.indexed->gradient_size() > 0) {
     gradients.indexed = pass.memory.take<double>({tables.indexed->gradient_size()});
@@ -58,7 +59,7 @@ void SchemePositions<T>::finish(SchemePositions& gradient) const {
   if (gradient.sums_.empty()) return;
   const SchemeWeights weights = widened(weights_);
   for (const auto& [key, sum] : gradient.sums_) {
-    const auto ids = first_positions(tables_.at(key.first)->length);
+    const auto ids = first_positions(tables_.at(key.first).length);
     for (const auto& [weight, slope] : scheme_->backward(request(ids, weights), sum.view())) {
       Tensor<T>& to = gradient.weights_.at(weight);
       for (std::int64_t i = 0; i < slope.count(); ++i) {

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "layers/apply_positions.h"
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
@@ -17,13 +16,6 @@ using detail::first_positions;
 using detail::widened;
 
 namespace {
-
-RotationTable<float> rounded(const RotationTable<double>& table) {
-  RotationTable<float> to{converted<float>(table.cos), converted<float>(table.sin), table.layout,
-                          table.first_channel};
-  if (table.keys) to.keys = std::make_shared<RotationTable<float>>(rounded(*table.keys));
-  return to;
-}
 
 template <class T>
 void add(const T* from, std::int64_t count, T* to) {
@@ -68,13 +60,6 @@ void SchemePositions<T>::start_with_weights() {
 }
 
 template <class T>
-SchemePositions<T>::~SchemePositions() = default;
-template <class T>
-SchemePositions<T>::SchemePositions(SchemePositions&&) noexcept = default;
-template <class T>
-SchemePositions<T>& SchemePositions<T>::operator=(SchemePositions&&) noexcept = default;
-
-template <class T>
 SchemeKind SchemePositions<T>::kind() const noexcept {
   return scheme_->kind;
 }
@@ -82,14 +67,7 @@ SchemeKind SchemePositions<T>::kind() const noexcept {
 template <class T>
 SchemeRequest SchemePositions<T>::request(std::span<const std::int64_t> ids,
                                           const SchemeWeights& weights) const {
-  SchemeRequest request;
-  request.width = options_.width;
-  request.heads = options_.heads;
-  request.head_dim = options_.head_dim;
-  request.positions = ids;
-  request.parameters = options_.parameters;
-  request.weights = weights.empty() ? nullptr : &weights;
-  return request;
+  return options_.request(ids, weights.empty() ? nullptr : &weights);
 }
 
 // Of the ids 0 .. length - 1, as the scheme has it.
@@ -132,15 +110,15 @@ void SchemePositions<T>::prepare(std::span<const std::int64_t> segments) {
 // The tables of these classes, and no others: every length of a text may have its own.
 template <class T>
 void SchemePositions<T>::prepare_classes(const std::map<std::int64_t, std::int64_t>& longest) {
-  std::map<std::int64_t, std::unique_ptr<Tables>> next;
+  std::map<std::int64_t, Tables> next;
+  const SchemeWeights weights = widened(weights_);
   for (const auto& [number, length] : longest) {
     const auto old = tables_.find(number);
-    if (old != tables_.end() && !learns() && old->second->length >= length) continue;
-    next.emplace(number, make(rows_for(number, length)));
+    if (old != tables_.end() && !learns() && old->second.length >= length) continue;
+    const std::int64_t rows = rows_for(number, length);
+    next.emplace(number, Tables{rows, {options_, rows, weights.empty() ? nullptr : &weights}});
   }
-  for (auto& [number, tables] : tables_) {
-    if (longest.contains(number)) next.emplace(number, std::move(tables));
-  }
+  for (const auto& [number, length] : longest) next.insert(tables_.extract(number));
   tables_ = std::move(next);
 }
 
@@ -155,37 +133,20 @@ std::int64_t SchemePositions<T>::rows_for(std::int64_t number, std::int64_t leng
 }
 
 template <class T>
-std::unique_ptr<typename SchemePositions<T>::Tables> SchemePositions<T>::make(
-    std::int64_t rows) const {
-  const SchemeWeights weights = widened(weights_);
-  AppliedPositions made =
-      make_positions(options_.scheme, options_.parameters, rows, options_.width, options_.heads,
-                     options_.head_dim, weights.empty() ? nullptr : &weights);
-  auto tables = std::make_unique<Tables>();
-  tables->length = rows;
-  if (made.added) tables->added = converted<T>(*made.added);
-  if (made.rotation) tables->rotation = rounded(*made.rotation);
-  tables->bias = std::move(made.bias);
-  tables->indexed = std::move(made.indexed);
-  tables->content = std::move(made.content);
-  return tables;
-}
-
-template <class T>
 bool SchemePositions<T>::is_prepared(std::int64_t length) const {
   const auto found = tables_.find(length_class(length));
-  return found != tables_.end() && found->second->length >= length;
+  return found != tables_.end() && found->second.length >= length;
 }
 
 template <class T>
 const typename SchemePositions<T>::Tables& SchemePositions<T>::tables_of(
     std::int64_t length) const {
   const auto found = tables_.find(length_class(length));
-  if (found == tables_.end() || found->second->length < length) {
+  if (found == tables_.end() || found->second.length < length) {
     throw Error("positions.length",
                 "must be prepared, got a sequence of " + std::to_string(length) + " tokens");
   }
-  return *found->second;
+  return found->second;
 }
 
 template <class T>
@@ -211,7 +172,7 @@ std::vector<typename SchemePositions<T>::Run> SchemePositions<T>::runs(
 template <class T>
 void SchemePositions<T>::add_row(std::int64_t position, std::int64_t length, T* x) const {
   if (scheme_->kind != SchemeKind::added) return;
-  add(tables_of(length).added.data() + position * options_.width, options_.width, x);
+  add(tables_of(length).applied.added->data() + position * options_.width, options_.width, x);
 }
 
 template <class T>
@@ -222,18 +183,14 @@ void SchemePositions<T>::add_to(View<T> x, std::span<const std::int64_t> segment
   parallel_for(sequences, pass.threads, [&](std::int64_t s) {
     const std::int64_t begin = segments[static_cast<std::size_t>(s)],
                        end = segments[static_cast<std::size_t>(s) + 1];
-    const T* rows = tables_of(end - begin).added.data();
+    const T* rows = tables_of(end - begin).applied.added->data();
     add(rows, (end - begin) * options_.width, x.data() + begin * options_.width);
   });
 }
 
 template <class T>
 void SchemePositions<T>::set(AttentionOptions<T>& options, std::int64_t length) const {
-  const Tables& tables = tables_of(length);
-  options.rotation = tables.rotation ? &*tables.rotation : nullptr;
-  options.bias = tables.bias ? &*tables.bias : nullptr;
-  options.indexed = tables.indexed.get();
-  options.content = tables.content.get();
+  tables_of(length).applied.set(options);
 }
 
 template <class T>

@@ -1,28 +1,16 @@
-// What the tables of a scheme in a model are, for making them and for their gradients.
+// What the tables of schemes and their gradients share.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "sextant/layers/scheme_positions.h"
+#include "sextant/schemes/scheme.h"
 
 namespace sextant {
-
-template <class T>
-struct SchemePositions<T>::Tables {
-  std::int64_t length = 0;
-  Tensor<T> added;
-  std::optional<RotationTable<float>> rotation;
-  std::optional<DistanceBias> bias;
-  std::shared_ptr<const IndexedBias> indexed;
-  std::shared_ptr<const ContentTerm> content;
-};
 
 namespace detail {
 

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <utility>
 
-#include "layers/apply_positions.h"
 #include "layers/rounding.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
+#include "sextant/layers/applied_positions.h"
 #include "sextant/tables/content_term.h"
 #include "sextant/text/segment.h"
 
@@ -71,15 +71,16 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
       x(row, i) = embeddings_(indices[static_cast<std::size_t>(row)], i);
     }
   }
-  const AppliedPositions positions = make_positions(scheme, parameters, length, kWidth, 1, kWidth);
+  const AppliedPositions<double> positions(
+      {.scheme = scheme, .parameters = parameters, .width = kWidth, .head_dim = kWidth}, length);
   positions.add_to(x);
 
   Tensor<double> q = to_q_(x), k = to_k_(x);
-  positions.rotate_heads(View<double>(q.data(), {1, 1, length, kWidth}));
+  positions.rotate_queries(View<double>(q.data(), {1, 1, length, kWidth}));
   positions.rotate_keys(View<double>(k.data(), {1, 1, length, kWidth}));
   AttentionOptions<double> options;
   options.causal = Causal::top_left;
-  positions.add_terms(options);
+  positions.set_terms(options);
 
   result.scores = map_of(q, k, options, Stage::biased);
   std::replace_if(

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <string_view>
 
-#include "layers/apply_positions.h"
 #include "layers/rounding.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
+#include "sextant/layers/applied_positions.h"
 #include "sextant/lessons/heads.h"
 #include "sextant/tables/content_term.h"
 
@@ -90,12 +90,15 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   result.keys = second.empty() ? first : second;
   const MultiHead<double> model = seeded_heads(options.width, options.heads, options.seed);
   const auto positions_of = [&](std::size_t length) {
-    return make_positions(options.scheme, options.parameters, static_cast<std::int64_t>(length),
-                          options.width, options.heads, options.width / options.heads,
-                          options.weights);
+    return AppliedPositions<double>({.scheme = options.scheme,
+                                     .parameters = options.parameters,
+                                     .width = options.width,
+                                     .heads = options.heads,
+                                     .head_dim = options.width / options.heads},
+                                    static_cast<std::int64_t>(length), options.weights);
   };
-  const AppliedPositions query_positions = positions_of(result.queries.size());
-  const AppliedPositions key_positions = positions_of(result.keys.size());
+  const auto query_positions = positions_of(result.queries.size());
+  const auto key_positions = positions_of(result.keys.size());
 
   Tensor<double> x = embed_words(result.queries, options.width, options.seed);
   Tensor<double> context = embed_words(result.keys, options.width, options.seed);
@@ -106,14 +109,15 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   // Named also without a mask: distances count from the key at the query's own place.
   how.causal = options.causal ? Causal::top_left : Causal::none;
   // Terms by distance or by place have to reach as far as the longer of the two.
-  const AppliedPositions& longer = x.size(0) < context.size(0) ? key_positions : query_positions;
-  longer.add_terms(how);
-  HeadsResult<double> heads = model(x, context, how, query_positions.rotation_or_null(),
-                                    key_positions.key_rotation_or_null());
+  const AppliedPositions<double>& longer =
+      x.size(0) < context.size(0) ? key_positions : query_positions;
+  longer.set_terms(how);
+  HeadsResult<double> heads =
+      model(x, context, how, query_positions.query_rotation(), key_positions.key_rotation());
 
   Tensor<double> q = model.to_q(x), k = model.to_k(context);
   const View<double> q_heads = as_heads(q, options.heads), k_heads = as_heads(k, options.heads);
-  query_positions.rotate_heads(q_heads);
+  query_positions.rotate_queries(q_heads);
   key_positions.rotate_keys(k_heads);
   const std::int64_t head_dim = options.width / options.heads;
   const double scale = how.content != nullptr ? how.content->default_scale(head_dim)

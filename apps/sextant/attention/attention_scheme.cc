@@ -7,25 +7,9 @@
 
 #include "sextant/core/error.h"
 #include "sextant/tables/content_term.h"
+#include "sextant/tables/indexed_bias.h"
 
 namespace sextant::app {
-namespace {
-
-Tensor<float> rounded(const Tensor<double>& table) {
-  auto result = Tensor<float>::uninitialized(table.shape());
-  std::transform(table.data(), table.data() + table.count(), result.data(),
-                 [](double value) { return static_cast<float>(value); });
-  return result;
-}
-
-RotationTable<float> rounded(const RotationTable<double>& table) {
-  RotationTable<float> result{rounded(table.cos), rounded(table.sin), table.layout,
-                              table.first_channel};
-  if (table.keys) result.keys = std::make_shared<RotationTable<float>>(rounded(*table.keys));
-  return result;
-}
-
-}  // namespace
 
 AttentionScheme::AttentionScheme(const SchemeChoice& choice, std::int64_t positions,
                                  std::int64_t heads, std::int64_t head_dim)
@@ -39,22 +23,13 @@ AttentionScheme::AttentionScheme(const SchemeChoice& choice, std::int64_t positi
   request_.positions = ids_;
   request_.parameters = choice.parameters;
   if (weights_) request_.weights = &*weights_;
-  SchemeTable made = scheme_.make(request_);
-  if (auto* rotation = std::get_if<RotationTable<double>>(&made)) rotation_ = rounded(*rotation);
-  if (auto* bias = std::get_if<DistanceBias>(&made)) bias_ = std::move(*bias);
-  if (auto* bias = std::get_if<std::shared_ptr<const IndexedBias>>(&made)) indexed_ = *bias;
-  if (auto* term = std::get_if<std::shared_ptr<const ContentTerm>>(&made)) content_ = *term;
+  positions_ = AppliedPositions<float>(scheme_.make(request_));
 }
 
 template <Floating T>
 void AttentionScheme::add_to(AttentionOptions<T>& options) {
-  if (rotation_.cos.count() > 0) options.rotation = &rotation_;
-  if (bias_.values.count() > 0) {
-    if (options.bias != nullptr) bias_.slopes = options.bias->slopes;
-    options.bias = &bias_;
-  }
-  if (indexed_) options.indexed = indexed_.get();
-  if (content_) options.content = content_.get();
+  if (options.bias != nullptr && positions_.bias) positions_.bias->slopes = options.bias->slopes;
+  positions_.set(options);
 }
 
 template <Floating T>
@@ -63,18 +38,18 @@ void AttentionScheme::want(AttentionGradients<T>& gradients) {
     list_ = Tensor<double>({1, count});
     return View<double>(list_.data(), {count});
   };
-  if (scheme_.backward != nullptr && bias_.values.count() > 0) {
+  if (scheme_.backward != nullptr && positions_.bias) {
     if constexpr (std::is_same_v<T, double>) {
-      list_ = Tensor<double>(bias_.values.shape());
+      list_ = Tensor<double>(positions_.bias->values.shape());
       gradients.bias.values = list_.view();
     } else {
-      narrow_ = Tensor<float>(bias_.values.shape());
+      narrow_ = Tensor<float>(positions_.bias->values.shape());
       gradients.bias.values = narrow_.view();
     }
-  } else if (scheme_.backward != nullptr && indexed_) {
-    gradients.indexed = list(indexed_->gradient_size());
-  } else if (scheme_.backward != nullptr && content_) {
-    gradients.content = list(content_->gradient_size());
+  } else if (scheme_.backward != nullptr && positions_.indexed) {
+    gradients.indexed = list(positions_.indexed->gradient_size());
+  } else if (scheme_.backward != nullptr && positions_.content) {
+    gradients.content = list(positions_.content->gradient_size());
   } else {
     throw Error("attention.dscheme",
                 "must go with a bias or a content term that has weights, got the scheme '" +

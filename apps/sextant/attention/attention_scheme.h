@@ -9,6 +9,7 @@
 
 #include "options/scheme_choice.h"
 #include "sextant/attention/backward.h"
+#include "sextant/layers/applied_positions.h"
 
 namespace sextant::app {
 
@@ -35,10 +36,7 @@ class AttentionScheme {
   std::vector<std::int64_t> ids_;
   std::optional<SchemeWeights> weights_;
   SchemeRequest request_;
-  RotationTable<float> rotation_;
-  DistanceBias bias_;
-  std::shared_ptr<const IndexedBias> indexed_;
-  std::shared_ptr<const ContentTerm> content_;
+  AppliedPositions<float> positions_;
   Tensor<double> list_;  // [1, n] or [heads, distances]
   Tensor<float> narrow_;
 };

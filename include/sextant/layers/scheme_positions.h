@@ -4,28 +4,19 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sextant/attention/attention.h"
 #include "sextant/attention/backward.h"
 #include "sextant/core/tensor.h"
+#include "sextant/layers/applied_positions.h"
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
-
-// The scheme and its other arguments.
-struct PositionOptions {
-  std::string scheme = "none";                    // any name that schemes() lists
-  std::map<std::string, std::string> parameters;  // of the scheme
-  std::int64_t width = 0, heads = 1, head_dim = 0;
-  std::int64_t length = 512;  // positions that a learned table has
-};
 
 // One scheme for all layers of a stack, as T5 shares its biases. Every sequence counts from 0. The
 // scheme's weights are trained, except the angles of rotary_mixed, which keep their initial values.
@@ -43,9 +34,6 @@ class SchemePositions {
   // unknown scheme, a bad parameter, a length below 1, a file of another length, and for a scheme
   // whose weights are made of the tokens (forgetting).
   explicit SchemePositions(PositionOptions options);
-  ~SchemePositions();
-  SchemePositions(SchemePositions&&) noexcept;
-  SchemePositions& operator=(SchemePositions&&) noexcept;
 
   const PositionOptions& options() const noexcept { return options_; }
   SchemeKind kind() const noexcept;
@@ -95,7 +83,10 @@ class SchemePositions {
   void list(Parameters<T>& to, const std::string& prefix);
 
  private:
-  struct Tables;
+  struct Tables {
+    std::int64_t length;
+    AppliedPositions<T, float> applied;
+  };
   SchemeRequest request(std::span<const std::int64_t> ids, const SchemeWeights& weights) const;
   bool learns() const noexcept { return !weights_.empty(); }
   void start_with_weights();
@@ -103,14 +94,13 @@ class SchemePositions {
   std::int64_t note_class(std::int64_t length);
   void prepare_classes(const std::map<std::int64_t, std::int64_t>& longest);
   std::int64_t rows_for(std::int64_t number, std::int64_t length) const;
-  std::unique_ptr<Tables> make(std::int64_t rows) const;
   const Tables& tables_of(std::int64_t length) const;
 
   PositionOptions options_;
   const Scheme* scheme_;
   std::map<std::string, Tensor<T>> weights_;
-  std::map<std::int64_t, std::int64_t> classes_;            // of lengths that were asked for
-  std::map<std::int64_t, std::unique_ptr<Tables>> tables_;  // by class
+  std::map<std::int64_t, std::int64_t> classes_;  // of lengths that were asked for
+  std::map<std::int64_t, Tables> tables_;         // by class
   // Of gradients of tables, by class and "added", "bias", ...
   std::map<std::pair<std::int64_t, std::string>, Tensor<double>> sums_;
 };

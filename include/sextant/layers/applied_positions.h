@@ -1,0 +1,84 @@
+// What a scheme does to a model or to a call of attention, whichever scheme it is: the only place
+// that looks at the kinds of tables.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "sextant/attention/attention.h"
+#include "sextant/core/tensor.h"
+#include "sextant/schemes/scheme.h"
+#include "sextant/tables/distance_bias.h"
+#include "sextant/tables/rotation_table.h"
+
+namespace sextant {
+
+// The scheme of a model and its other arguments.
+struct PositionOptions {
+  std::string scheme = "none";                    // any name that schemes() lists
+  std::map<std::string, std::string> parameters;  // of the scheme
+  std::int64_t width = 0, heads = 1, head_dim = 0;
+  std::int64_t length = 512;  // positions that a learned table has
+
+  // Borrows the ids and the weights. Rotations turn channels in pairs: of an odd head_dim the last
+  // channel stays as it is.
+  SchemeRequest request(std::span<const std::int64_t> ids,
+                        const SchemeWeights* weights = nullptr) const;
+};
+
+// Owns the tables, rounded once; at most one of them is there. T: the type of the rows that are
+// added; R: of rotations, float for those of the operator.
+template <class T, class R = T>
+struct AppliedPositions {
+  std::optional<Tensor<T>> added;              // [length, width], onto the embeddings
+  std::optional<RotationTable<R>> rotation;    // of q and k
+  std::optional<DistanceBias> bias;            // onto the scores
+  std::shared_ptr<const IndexedBias> indexed;  // likewise
+  std::shared_ptr<const ContentTerm> content;  // likewise
+
+  AppliedPositions() = default;
+  explicit AppliedPositions(SchemeTable table);
+  // The tables of positions 0 .. length - 1; `weights` are what the scheme has learned, null: where
+  // its training starts. Throws Error for an unknown scheme, a bad parameter, or a table that does
+  // not fit.
+  AppliedPositions(const PositionOptions& options, std::int64_t length,
+                   const SchemeWeights* weights = nullptr);
+
+  // Rotation, biases and terms into the options of a call, which borrows them from here; what there
+  // is none of stays as it was.
+  template <class U>
+  void set(AttentionOptions<U>& options) const requires std::same_as<R, float> {
+    if (rotation) options.rotation = &*rotation;
+    set_terms(options);
+  }
+  // The same without the rotation, for q and k that are rotated already.
+  template <class U>
+  void set_terms(AttentionOptions<U>& options) const {
+    if (bias) options.bias = &*bias;
+    if (indexed) options.indexed = indexed.get();
+    if (content) options.content = content.get();
+  }
+
+  void add_to(View<T> x) const;  // [length, width]
+  // The rotations of queries and of keys; null: none.
+  const RotationTable<R>* query_rotation() const noexcept {
+    return rotation ? &*rotation : nullptr;
+  }
+  const RotationTable<R>* key_rotation() const noexcept {
+    return rotation ? &rotation->for_keys() : nullptr;
+  }
+  // x [batch, heads, length, head_dim].
+  void rotate_queries(View<R> x) const {
+    if (rotation) rotate<R>(x, x, *rotation);
+  }
+  void rotate_keys(View<R> x) const {
+    if (rotation) rotate<R>(x, x, rotation->for_keys());
+  }
+};
+
+}  // namespace sextant
