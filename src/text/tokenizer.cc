@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/text_decoder.h"
@@ -11,25 +12,9 @@
 #include "text/tokenizer_parts.h"
 
 namespace sextant {
-namespace {}  // namespace
 
-const char* name(TokenizerKind kind) {
-  switch (kind) {
-    case TokenizerKind::word:
-      return "word";
-    case TokenizerKind::character:
-      return "character";
-    case TokenizerKind::subword:
-      return "subword";
-  }
-  throw Error("tokenizer.kind", "must be word, character or subword");
-}
-
-TokenizerKind tokenizer_kind(std::string_view kind) {
-  for (const auto each : {TokenizerKind::word, TokenizerKind::character, TokenizerKind::subword}) {
-    if (kind == name(each)) return each;
-  }
-  throw Error("tokenizer.kind", "must be word, character or subword, got " + text::in_quotes(kind));
+std::string_view name_of(TokenizerKind kind) noexcept {
+  return enum_name(kind, {"word", "character", "subword"});
 }
 
 Tokenizer::Tokenizer(const Settings& settings, std::vector<std::string> tokens,

@@ -104,7 +104,7 @@ SubwordTokenizer read_model(std::string_view bytes, std::string_view where) {
 void Tokenizer::save(const std::string& folder) const {
   Json object;
   object["format"] = kFormat;
-  object["kind"] = name(kind_);
+  object["kind"] = name_of(kind_);
   object["lower_case"] = lower_case_;
   object["split_punctuation"] = split_punctuation_;
   object["tokens"] = vocabulary_.tokens();
@@ -116,15 +116,15 @@ Tokenizer Tokenizer::load(const std::string& folder) {
   const std::string path = folder + "/tokenizer.json";
   const std::string bytes = read_file(path, text::kTokenFile.bytes);
   const auto kind = read_object(bytes, path)["kind"].get<std::string>();
-  if (kind != name(TokenizerKind::subword)) return parse(bytes, {}, path);
+  if (kind != name_of(TokenizerKind::subword)) return parse(bytes, {}, path);
   return parse(bytes, read_file(folder + "/tokenizer.model", text::kTokenFile.bytes), path);
 }
 
 Tokenizer Tokenizer::parse(std::string_view bytes, std::string_view model, std::string_view where) {
   const Json object = read_object(bytes, where);
-  const Settings settings{tokenizer_kind(object["kind"].get<std::string>()),
-                          object["lower_case"].get<bool>(),
-                          object["split_punctuation"].get<bool>()};
+  const Settings settings{
+      parse_name<TokenizerKind>(object["kind"].get<std::string>(), "tokenizer.kind"),
+      object["lower_case"].get<bool>(), object["split_punctuation"].get<bool>()};
   std::vector<std::string> tokens = text::read_tokens(object["tokens"], where);
   check_tokens(tokens, settings.kind, where);
   std::optional<SubwordTokenizer> subword;

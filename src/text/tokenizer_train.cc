@@ -6,32 +6,13 @@
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
+#include "text/tokenizer_fields.h"
 #include "text/tokenizer_parts.h"
 
 namespace sextant {
 namespace {
 
 constexpr auto kSpecials = static_cast<std::int64_t>(text::kSpecialTokens.size());
-
-void check_options(const TokenizerTraining& options) {
-  name(options.kind);
-  if (options.minimum_count < 1) {
-    throw Error("tokenizer.minimum_count",
-                "must be >= 1, got " + std::to_string(options.minimum_count));
-  }
-  if (options.kind == TokenizerKind::subword) {
-    if (options.subword != SubwordKind::unigram && options.subword != SubwordKind::bpe) {
-      throw Error("tokenizer.subword", "must be unigram or bpe");
-    }
-    if (options.vocabulary_size < 8 || options.vocabulary_size > 1'000'000) {
-      throw Error("tokenizer.vocabulary_size",
-                  "must be in 8 .. 1000000, got " + std::to_string(options.vocabulary_size));
-    }
-  } else if (options.vocabulary_size != 0 && options.vocabulary_size <= kSpecials) {
-    throw Error("tokenizer.vocabulary_size",
-                "must be 0 (all) or >= 5, got " + std::to_string(options.vocabulary_size));
-  }
-}
 
 // The special tokens, then the commonest others, equal counts by code point (the order of UTF-8
 // bytes).
@@ -52,6 +33,22 @@ std::vector<std::string> most_common(const std::unordered_map<std::string, std::
 }
 
 }  // namespace
+
+void check_options(const TokenizerTraining& options) {
+  check_fields("tokenizer", options);
+  if (options.kind == TokenizerKind::subword) {
+    if (options.subword != SubwordKind::unigram && options.subword != SubwordKind::bpe) {
+      throw Error("tokenizer.subword", "must be unigram or bpe");
+    }
+    if (options.vocabulary_size < 8 || options.vocabulary_size > 1'000'000) {
+      throw Error("tokenizer.vocabulary_size",
+                  "must be in 8 .. 1000000, got " + std::to_string(options.vocabulary_size));
+    }
+  } else if (options.vocabulary_size != 0 && options.vocabulary_size <= kSpecials) {
+    throw Error("tokenizer.vocabulary_size",
+                "must be 0 (all) or >= 5, got " + std::to_string(options.vocabulary_size));
+  }
+}
 
 Tokenizer Tokenizer::train(std::span<const std::string> texts, const TokenizerTraining& options) {
   check_options(options);

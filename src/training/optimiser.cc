@@ -6,30 +6,11 @@
 
 #include "kernels/layers/rows.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
+#include "training/training_fields.h"
 
 namespace sextant {
-namespace {
-
-constexpr double kLeastEpsilon = 1e-30;  // above 0 in float32, so that 0 / epsilon is 0
-
-void check_option(const char* where, bool right, const char* wanted, double got) {
-  if (!right) throw Error(where, std::string("must be ") + wanted + ", got " + shortest(got));
-}
-
-}  // namespace
-
 AdamW::AdamW(const Parameters<float>& parameters, const AdamWOptions& options) : options_(options) {
-  const auto is_share = [](double x) { return x >= 0 && x < 1; };
-  const auto is_size = [](double x) { return x >= 0 && std::isfinite(x); };
-  check_option("adamw.beta1", is_share(options.beta1), "at least 0 and below 1", options.beta1);
-  check_option("adamw.beta2", is_share(options.beta2), "at least 0 and below 1", options.beta2);
-  check_option("adamw.epsilon", options.epsilon >= kLeastEpsilon && is_size(options.epsilon),
-               "at least 1e-30 and finite", options.epsilon);
-  check_option("adamw.weight_decay", is_size(options.weight_decay), "at least 0 and finite",
-               options.weight_decay);
-  check_option("adamw.clip_norm", is_size(options.clip_norm), "at least 0 and finite",
-               options.clip_norm);
+  check_fields("adamw", options);
   for (const auto& [name, tensor, decays] : parameters) {
     slots_.push_back({name, Tensor<float>(tensor->shape()), Tensor<float>(tensor->shape())});
   }
@@ -56,8 +37,7 @@ double AdamW::step(const Parameters<float>& parameters, const Parameters<float>&
                    double learning_rate, int threads) {
   check("parameters", parameters);
   check("gradients", gradients);
-  check_option("adamw.learning_rate", learning_rate >= 0 && std::isfinite(learning_rate),
-               "at least 0 and finite", learning_rate);
+  check_range(kNotNegative, "adamw.learning_rate", learning_rate);
   double squares = 0;
   for (const auto& [name, tensor, decays] : gradients) {
     squares += kernels::sum_of_squares(tensor->data(), tensor->count(), threads);

@@ -1,16 +1,10 @@
 // Options as JSON and back.
 #include "training/run_description.h"
 
-#include <cmath>
-#include <initializer_list>
-#include <utility>
-
-#include "core/json.h"
+#include "core/fields_json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "sextant/core/names.h"
-#include "sextant/core/numbers.h"
-#include "sextant/core/parallel.h"
+#include "training/training_fields.h"
 
 namespace sextant {
 namespace {
@@ -19,26 +13,19 @@ namespace {
 constexpr int kFormat = 2;
 constexpr JsonLimits kSettings{.depth = JsonLimits{}.depth - 1};  // a level of run.json is above
 
-Json to_json(const TrainerOptions& options) {
-  const AdamWOptions& adamw = options.optimiser;
-  const Schedule& schedule = options.schedule;
-  return {{"format", kFormat},
-          {"seed", options.seed},
-          {"optimiser",
-           {{"beta1", adamw.beta1},
-            {"beta2", adamw.beta2},
-            {"epsilon", adamw.epsilon},
-            {"weight_decay", adamw.weight_decay},
-            {"clip_norm", adamw.clip_norm}}},
-          {"schedule",
-           {{"decay", name_of(schedule.decay)},
-            {"peak", schedule.peak},
-            {"warmup", schedule.warmup},
-            {"steps", schedule.steps},
-            {"floor", schedule.floor}}},
-          {"dropout", options.dropout},
-          {"word_dropout", options.word_dropout},
-          {"settings", Json::parse(options.settings)}};
+// The keys of files that are older than others of the list.
+constexpr std::string_view kRequired[] = {
+    "seed", "beta1",  "beta2", "epsilon", "weight_decay", "clip_norm",   "decay",
+    "peak", "warmup", "steps", "floor",   "dropout",      "word_dropout"};
+
+Json described(const TrainerOptions& options) {
+  Json json{{"format", kFormat},
+            {"seed", options.seed},
+            {"optimiser", to_json(options.optimiser)},
+            {"schedule", to_json(options.schedule)}};
+  write_fields(json, options, kResultFields);
+  json["settings"] = Json::parse(options.settings);
+  return json;
 }
 
 // Without the checksum, which is that of all the rest.
@@ -62,28 +49,19 @@ Json parse_run(const std::string& path, const std::string& text) {
   return json;
 }
 
-void check_count(const char* where, std::int64_t count) {
-  if (count < 0) throw Error(where, "must be at least 0, got " + std::to_string(count));
-}
-
-void check_minutes(const char* where, double minutes) {
-  if (!(minutes >= 0) || !std::isfinite(minutes)) {
-    throw Error(where, "must be at least 0 and finite, got " + shortest(minutes));
-  }
-}
-
-// name: "schedule.peak", or empty for the whole.
+// name: "schedule.peak", or empty for the whole. A key that a file lacks has its default.
 void check_same(const std::string& path, const std::string& name, const Json& found,
-                const Json& wanted) {
+                const Json& wanted, const Json& defaults) {
   if (found.is_object() && wanted.is_object()) {
     const auto full = [&name](const std::string& key) {
       return name.empty() ? key : name + "." + key;
     };
     for (const auto& [key, value] : wanted.items()) {
-      check_same(path, full(key), found.value(key, Json()), value);
+      const Json otherwise = defaults.is_object() ? defaults.value(key, Json()) : Json();
+      check_same(path, full(key), found.value(key, otherwise), value, otherwise);
     }
     for (const auto& [key, value] : found.items()) {
-      if (!wanted.contains(key)) check_same(path, full(key), value, Json());
+      if (!wanted.contains(key)) check_same(path, full(key), value, Json(), Json());
     }
   } else if (found != wanted) {
     throw Error(path, "must have the same " + name + " to be resumed: it is " + found.dump() +
@@ -91,20 +69,9 @@ void check_same(const std::string& path, const std::string& name, const Json& fo
   }
 }
 
-}  // namespace
-
-namespace {
-
 // What run.json keeps.
 void check_kept(const TrainerOptions& options) {
-  if (!(options.dropout >= 0 && options.dropout < 1)) {
-    throw Error("trainer.dropout",
-                "must be at least 0 and below 1, got " + shortest(options.dropout));
-  }
-  if (!(options.word_dropout >= 0 && options.word_dropout < 1)) {
-    throw Error("trainer.word_dropout",
-                "must be at least 0 and below 1, got " + shortest(options.word_dropout));
-  }
+  check_fields("trainer", options);
   Json::parse_object(options.settings, "trainer.settings", kSettings);
   learning_rate(options.schedule, 0);
   AdamW({}, options.optimiser);
@@ -115,12 +82,6 @@ void check_kept(const TrainerOptions& options) {
 void check_options(const TrainerOptions& options) {
   if (options.folder.empty()) throw Error("trainer.folder", "must not be empty");
   check_kept(options);
-  check_count("trainer.steps", options.steps);
-  check_count("trainer.patience", options.patience);
-  check_count("trainer.validate_every", options.validate_every);
-  check_count("trainer.checkpoint_every", options.checkpoint_every);
-  check_minutes("trainer.minutes", options.minutes);
-  check_minutes("trainer.checkpoint_minutes", options.checkpoint_minutes);
   if (options.steps == 0 && options.minutes == 0) {
     throw Error("trainer.steps", "must be above 0 when there are no minutes");
   }
@@ -128,14 +89,10 @@ void check_options(const TrainerOptions& options) {
     throw Error("trainer.patience",
                 "must be 0 when validate_every is 0, got " + std::to_string(options.patience));
   }
-  if (options.threads < 0 || options.threads > kMostThreads) {
-    throw Error("trainer.threads", "must be 0 .. " + std::to_string(kMostThreads) + ", got " +
-                                       std::to_string(options.threads));
-  }
 }
 
 std::string describe_run(const TrainerOptions& options) {
-  Json json = to_json(options);
+  Json json = described(options);
   json["checksum"] = checksum_of(json.dump());
   return json.dump(2) + "\n";
 }
@@ -151,7 +108,7 @@ bool is_description(const std::string& text) noexcept {
 
 void check_same_run(const std::string& path, const std::string& description,
                     const TrainerOptions& options) {
-  check_same(path, "", parse_run(path, description), to_json(options));
+  check_same(path, "", parse_run(path, description), described(options), described({}));
 }
 
 TrainerOptions read_run(const std::string& folder) {
@@ -160,20 +117,9 @@ TrainerOptions read_run(const std::string& folder) {
   try {
     TrainerOptions options{.folder = folder, .resume = true};
     options.seed = json.at("seed").get<std::uint64_t>();
-    const Json& adamw = json.at("optimiser");
-    options.optimiser = {.beta1 = adamw.at("beta1").get<double>(),
-                         .beta2 = adamw.at("beta2").get<double>(),
-                         .epsilon = adamw.at("epsilon").get<double>(),
-                         .weight_decay = adamw.at("weight_decay").get<double>(),
-                         .clip_norm = adamw.at("clip_norm").get<double>()};
-    const Json& schedule = json.at("schedule");
-    options.schedule = {.decay = parse_name<Decay>(schedule.at("decay").get<std::string>(), path),
-                        .peak = schedule.at("peak").get<double>(),
-                        .warmup = schedule.at("warmup").get<std::int64_t>(),
-                        .steps = schedule.at("steps").get<std::int64_t>(),
-                        .floor = schedule.at("floor").get<double>()};
-    options.dropout = json.at("dropout").get<double>();
-    options.word_dropout = json.at("word_dropout").get<double>();
+    read_fields(options.optimiser, json.at("optimiser"), "optimiser", kRequired);
+    read_fields(options.schedule, json.at("schedule"), "schedule", kRequired);
+    read_fields(options, json, "run", kRequired, kResultFields);
     options.settings = json.at("settings").dump();
     check_kept(options);
     return options;

@@ -6,25 +6,17 @@
 #include <numbers>
 #include <string>
 
-#include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "training/training_fields.h"
 
 namespace sextant {
 namespace {
 
 void check(const Schedule& schedule) {
-  if (name_of(schedule.decay) == "unknown") {
-    throw Error("schedule.decay", "must be one of the named values, got " +
-                                      std::to_string(static_cast<int>(schedule.decay)));
-  }
-  if (!(schedule.peak > 0) || !std::isfinite(schedule.peak)) {
-    throw Error("schedule.peak", "must be above 0 and finite, got " + shortest(schedule.peak));
-  }
-  const std::int64_t least = schedule.decay == Decay::inverse_square_root ? 1 : 0;
-  if (schedule.warmup < least) {
-    throw Error("schedule.warmup", "must be at least " + std::to_string(least) + ", got " +
-                                       std::to_string(schedule.warmup));
+  check_fields("schedule", schedule);
+  if (schedule.decay == Decay::inverse_square_root && schedule.warmup == 0) {
+    throw Error("schedule.warmup", "must be at least 1, got 0");
   }
   if (schedule.decay != Decay::cosine) return;
   if (schedule.steps <= schedule.warmup) {
@@ -32,7 +24,7 @@ void check(const Schedule& schedule) {
                                       std::to_string(schedule.warmup) + " for a cosine, got " +
                                       std::to_string(schedule.steps));
   }
-  if (!(schedule.floor >= 0 && schedule.floor <= schedule.peak)) {
+  if (schedule.floor > schedule.peak) {
     throw Error("schedule.floor", "must be 0 .. the peak of " + shortest(schedule.peak) + ", got " +
                                       shortest(schedule.floor));
   }

@@ -32,7 +32,7 @@ TEST(TextDecoder, AddsUpToDecode) {
       for (int i = 0; i < 12; ++i) {
         ids.push_back(any(random));
         text += decoder.add(ids.back());
-        ASSERT_EQ(text, tokenizer.decode(ids)) << name(tokenizer.kind());
+        ASSERT_EQ(text, tokenizer.decode(ids)) << name_of(tokenizer.kind());
       }
     }
   }

@@ -92,7 +92,7 @@ TEST(TokenizerFile, EveryFaultHasItsOwnError) {
        "must have \"sextant tokenizer 1\" as \"format\", got \"x\""},
       {"{\"format\": \"sextant tokenizer 1\", \"kind\": [], " + rest,
        "text as \"kind\", got array"},
-      {with("letter", ""), "must be word, character or subword, got \"letter\""},
+      {with("letter", ""), "must be one of word, character, subword, got 'letter'"},
       {"{\"format\": \"sextant tokenizer 1\", \"kind\": \"word\", \"lower_case\": 0, "
        "\"split_punctuation\": false, \"tokens\": []}",
        "true or false as \"lower_case\", got number"},

@@ -195,7 +195,7 @@ TEST(Tokenizer, TheSameTextsGiveTheSameTokens) {
   for (const auto kind : {TokenizerKind::word, TokenizerKind::character, TokenizerKind::subword}) {
     const TokenizerTraining options{.kind = kind, .vocabulary_size = 40};
     EXPECT_EQ(pieces_of(of(kPlay, options)), pieces_of(of(kPlay, options)));
-    EXPECT_EQ(tokenizer_kind(name(kind)), kind);
+    EXPECT_EQ(parse_name<TokenizerKind>(name_of(kind), "x"), kind);
   }
 }
 
@@ -215,7 +215,7 @@ TEST(Tokenizer, RefusesWhatCannotBeLearned) {
 TEST(Tokenizer, RefusesOptionsOutOfRange) {
   const auto subword = TokenizerKind::subword;
   EXPECT_THAT(error_of([] { of({"a"}, {.minimum_count = 0}); }),
-              HasSubstr("[tokenizer.minimum_count] must be >= 1, got 0"));
+              HasSubstr("[tokenizer.minimum_count] must be at least 1, got 0"));
   EXPECT_THAT(error_of([] { of({"a"}, {.vocabulary_size = 4}); }),
               HasSubstr("[tokenizer.vocabulary_size] must be 0 (all) or >= 5, got 4"));
   EXPECT_THAT(error_of([&] { of({"a"}, {.kind = subword}); }),
@@ -226,9 +226,9 @@ TEST(Tokenizer, RefusesOptionsOutOfRange) {
               }),
               HasSubstr("[tokenizer.subword] must be unigram or bpe"));
   EXPECT_THAT(error_of([] { of({"a"}, {.kind = static_cast<TokenizerKind>(9)}); }),
-              HasSubstr("[tokenizer.kind] must be word, character or subword"));
-  EXPECT_EQ(error_of([] { tokenizer_kind("letters"); }),
-            "[tokenizer.kind] must be word, character or subword, got \"letters\"");
+              HasSubstr("[tokenizer.kind] must be one of the named values, got 9"));
+  EXPECT_EQ(error_of([] { parse_name<TokenizerKind>("letters", "tokenizer.kind"); }),
+            "[tokenizer.kind] must be one of word, character, subword, got 'letters'");
 }
 
 TEST(Tokenizer, RefusesIdsOutsideItself) {

@@ -224,13 +224,13 @@ TEST(AdamW, RefusesWhatIsOutOfRange) {
   };
   refuses({.beta1 = 1}, "[adamw.beta1] must be at least 0 and below 1, got 1");
   refuses({.beta2 = -0.5}, "[adamw.beta2] must be at least 0 and below 1, got -0.5");
-  refuses({.epsilon = 0}, "[adamw.epsilon] must be at least 1e-30 and finite, got 0");
-  refuses({.weight_decay = -1}, "[adamw.weight_decay] must be at least 0 and finite, got -1");
-  refuses({.clip_norm = NAN}, "[adamw.clip_norm] must be at least 0 and finite, got nan");
+  refuses({.epsilon = 0}, "[adamw.epsilon] must be finite and at least 1e-30, got 0");
+  refuses({.weight_decay = -1}, "[adamw.weight_decay] must be finite and at least 0, got -1");
+  refuses({.clip_norm = NAN}, "[adamw.clip_norm] must be finite and at least 0, got nan");
 
   AdamW optimiser(weights.list());
   EXPECT_THAT([&] { optimiser.step(weights.list(), gradients.list(), NAN); },
-              ThrowsMessage<Error>("[adamw.learning_rate] must be at least 0 and finite, got nan"));
+              ThrowsMessage<Error>("[adamw.learning_rate] must be finite and at least 0, got nan"));
   EXPECT_THROW(optimiser.step(weights.list(), gradients.list(), 1, -1), Error);
   EXPECT_THAT(
       [&] { optimiser.step(weights.list(), {}, 1); },

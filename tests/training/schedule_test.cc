@@ -73,9 +73,9 @@ TEST(Schedule, RefusesWhatIsOutOfRange) {
   const auto refuses = [](const Schedule& schedule, std::int64_t step, const char* message) {
     EXPECT_THAT([&] { learning_rate(schedule, step); }, ThrowsMessage<Error>(message));
   };
-  refuses({.peak = 0}, 0, "[schedule.peak] must be above 0 and finite, got 0");
-  refuses({.peak = NAN}, 0, "[schedule.peak] must be above 0 and finite, got nan");
-  refuses({.peak = INFINITY}, 0, "[schedule.peak] must be above 0 and finite, got inf");
+  refuses({.peak = 0}, 0, "[schedule.peak] must be finite and above 0, got 0");
+  refuses({.peak = NAN}, 0, "[schedule.peak] must be finite and above 0, got nan");
+  refuses({.peak = INFINITY}, 0, "[schedule.peak] must be finite and above 0, got inf");
   refuses({.warmup = -1}, 0, "[schedule.warmup] must be at least 0, got -1");
   refuses({.decay = Decay::inverse_square_root}, 0, "[schedule.warmup] must be at least 1, got 0");
   refuses({.decay = Decay::cosine, .warmup = 5, .steps = 5}, 0,
@@ -83,7 +83,7 @@ TEST(Schedule, RefusesWhatIsOutOfRange) {
   refuses({.decay = Decay::cosine, .peak = 0.5, .steps = 5, .floor = 0.75}, 0,
           "[schedule.floor] must be 0 .. the peak of 0.5, got 0.75");
   refuses({.decay = Decay::cosine, .peak = 0.5, .steps = 5, .floor = NAN}, 0,
-          "[schedule.floor] must be 0 .. the peak of 0.5, got nan");
+          "[schedule.floor] must be finite and at least 0, got nan");
   refuses({.decay = static_cast<Decay>(7)}, 0,
           "[schedule.decay] must be one of the named values, got 7");
   refuses({}, -1, "[schedule.step] must be at least 0, got -1");

@@ -267,9 +267,9 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
   refuses([](O& o) { o.steps = -1; }, "[trainer.steps] must be at least 0, got -1");
   refuses([](O& o) { o.steps = 0; }, "[trainer.steps] must be above 0 when there are no minutes");
   refuses([](O& o) { o.minutes = NAN; },
-          "[trainer.minutes] must be at least 0 and finite, got nan");
+          "[trainer.minutes] must be finite and at least 0, got nan");
   refuses([](O& o) { o.checkpoint_minutes = -1; },
-          "[trainer.checkpoint_minutes] must be at least 0 and finite, got -1");
+          "[trainer.checkpoint_minutes] must be finite and at least 0, got -1");
   refuses([](O& o) { o.patience = -1; }, "[trainer.patience] must be at least 0, got -1");
   refuses([](O& o) { o.validate_every = -2; },
           "[trainer.validate_every] must be at least 0, got -2");
@@ -279,7 +279,7 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
           "[trainer.patience] must be 0 when validate_every is 0, got 3");
   refuses([](O& o) { o.threads = -1; }, "[trainer.threads] must be 0 .. 1024, got -1");
   refuses([](O& o) { o.settings = "[1]"; }, "[trainer.settings] must be a JSON object, got array");
-  refuses([](O& o) { o.schedule.peak = 0; }, "[schedule.peak] must be above 0 and finite, got 0");
+  refuses([](O& o) { o.schedule.peak = 0; }, "[schedule.peak] must be finite and above 0, got 0");
   refuses([](O& o) { o.optimiser.beta1 = 1; },
           "[adamw.beta1] must be at least 0 and below 1, got 1");
 }

@@ -88,7 +88,7 @@ void run(ExtrapolateOptions& options) {
                          [&watch](const ExtrapolationProgress& now) { watch.show(now); });
     if (result.stopped) signal = StopSignals::caught();
   }
-  const std::string kind = name(options.tokenizer.kind);
+  const std::string kind(name_of(options.tokenizer.kind));
   const std::string unit = kind == "subword" ? "sub-word" : kind;
   if (!result.table.rows.empty()) {
     const Picture picture = figures::extrapolation_chart(result.table, unit);

@@ -126,8 +126,8 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   model.integer("--heads", run.model.heads, 1, 1 << 16, "divides the width (default 4)");
   model.integer("--layers", run.model.layers, 1, 1000, "(default 4)");
   model.text("--tokenizer", "KIND", "word | character | subword (default character)",
-             [this](const std::string& given, const std::string&) {
-               tokenizer.kind = tokenizer_kind(given);
+             [this](const std::string& given, const std::string& where) {
+               tokenizer.kind = parse_name<TokenizerKind>(given, where);
              });
   model.integer("--vocabulary", tokenizer.vocabulary_size, 5, 1000000,
                 "largest size (default: all words or characters; 2000 sub-words)");

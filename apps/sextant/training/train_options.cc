@@ -127,11 +127,8 @@ void add_data_options(CLI::App& command, TrainOptions& to) {
   data.real("--held-out", 0, 1, true, SEXTANT_FIELD(settings.held_out),
             "fraction of the data that is held out for validation: the end of each text, random "
             "pairs (default 0.1)");
-  data.word(
-      "--tokenizer",
-      [](const std::string& name, const std::string&) { return tokenizer_kind(name); },
-      SEXTANT_FIELD(settings.tokenizer.kind),
-      "word | character | subword (default character; mlm, translate: subword)");
+  data.word("--tokenizer", parse_name<TokenizerKind>, SEXTANT_FIELD(settings.tokenizer.kind),
+            "word | character | subword (default character; mlm, translate: subword)");
   data.integer("--vocabulary", 5, 1000000, SEXTANT_FIELD(settings.tokenizer.vocabulary_size),
                "largest size (default: all words or characters; 4000 sub-words, translate 12000)");
   data.flag("--lower-case", true, SEXTANT_FIELD(settings.tokenizer.lower_case),

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sextant/core/names.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/vocabulary.h"
 
@@ -16,9 +17,8 @@ namespace sextant {
 
 enum class TokenizerKind { word, character, subword };
 
-// "word", "character", "subword". tokenizer_kind() throws Error for any other name.
-const char* name(TokenizerKind kind);
-TokenizerKind tokenizer_kind(std::string_view name);
+// "word", "character", "subword"; parse_name<TokenizerKind>() reads them back.
+std::string_view name_of(TokenizerKind kind) noexcept;
 
 struct TokenizerTraining {
   TokenizerKind kind = TokenizerKind::word;

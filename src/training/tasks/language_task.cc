@@ -10,6 +10,7 @@
 #include "sextant/models/model_folder.h"
 #include "training/mixed.h"
 #include "training/part_of.h"
+#include "training/tasks/task_fields.h"
 
 namespace sextant {
 namespace {
@@ -20,15 +21,7 @@ TransformerConfig with_vocabulary(TransformerConfig config, const Tokenizer& tok
 }
 
 const LanguageData& checked(const LanguageData& data, std::size_t tokens, std::size_t held_out) {
-  const auto positive = [](const char* name, std::int64_t value) {
-    if (value < 1) throw Error(name, "must be at least 1, got " + std::to_string(value));
-  };
-  positive("language_task.length", data.length);
-  positive("language_task.sequences", data.sequences);
-  positive("language_task.parts", data.parts);
-  if (!(data.hidden > 0 && data.hidden <= 1)) {
-    throw Error("language_task.hidden", "must be in 0 < hidden <= 1, got " + shortest(data.hidden));
-  }
+  check_fields("language_task", data);
   const auto enough = [&data](const char* name, std::size_t count) {
     if (count <= static_cast<std::size_t>(data.length)) {
       throw Error(name, "must have more than length = " + std::to_string(data.length) +

@@ -159,7 +159,8 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   Tokenizer tokenizer = tokenizer_for(plan, start, texts);
   if (settings.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
-                                             "tokens of kind " + name(tokenizer.kind()));
+                                             "tokens of kind " +
+                                             std::string(name_of(tokenizer.kind())));
   }
   if (settings.augment.any()) {
     pairs = augmented(pairs, settings.augment, static_cast<std::uint32_t>(plan.trainer.seed));

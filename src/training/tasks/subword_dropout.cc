@@ -23,7 +23,7 @@ SubwordDropout::SubwordDropout(const Tokenizer& tokenizer, double part) : part_(
   if (tokenizer.kind() != TokenizerKind::subword) {
     throw Error("subword_dropout.part",
                 std::string("must be 0 for tokens that are not sub-words, got ") + shortest(part) +
-                    " with kind " + name(tokenizer.kind()));
+                    " with kind " + std::string(name_of(tokenizer.kind())));
   }
   const std::int64_t size = tokenizer.size(), first = Tokenizer::unk() + 1;
   std::unordered_map<std::string, std::int64_t> ids;

@@ -6,9 +6,11 @@
 #include <iterator>
 #include <system_error>
 
-#include "core/json.h"
+#include "core/fields_json.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/text_data.h"
+#include "text/tokenizer_fields.h"
+#include "training/tasks/task_fields.h"
 
 namespace sextant {
 namespace {
@@ -29,32 +31,12 @@ std::vector<DataFile> files_of(const Json& json) {
   return files;
 }
 
-// One field after the other, for writing and for reading alike.
-template <class Plan, class Field>
-void each_number(Plan& plan, const Field& field) {
-  auto& settings = plan.settings;
-  field("reverse", settings.reverse);
-  field("augment_turn", settings.augment.turn);
-  field("augment_shuffle", settings.augment.shuffle);
-  field("augment_replace", settings.augment.replace);
-  field("augment_join", settings.augment.join);
-  field("held_out", settings.held_out);
-  field("length", settings.length);
-  field("batch", settings.batch);
-  field("parts", settings.parts);
-  field("masked", settings.masked);
-  field("smoothing", settings.smoothing);
-  field("subword_dropout", settings.subword_dropout);
-  field("lower_case", settings.tokenizer.lower_case);
-  field("split_punctuation", settings.tokenizer.split_punctuation);
-  field("minimum_count", settings.tokenizer.minimum_count);
-  field("vocabulary_size", settings.tokenizer.vocabulary_size);
-  field("steps", plan.trainer.steps);
-  field("minutes", plan.trainer.minutes);
-  field("patience", plan.trainer.patience);
-  field("validate_every", plan.trainer.validate_every);
-  field("checkpoint_every", plan.trainer.checkpoint_every);
-}
+// The keys of settings that are older than others of the lists.
+constexpr std::string_view kRequired[] = {
+    "reverse",        "held_out",        "length",          "batch",      "parts",
+    "masked",         "smoothing",       "subword_dropout", "lower_case", "split_punctuation",
+    "minimum_count",  "vocabulary_size", "steps",           "minutes",    "patience",
+    "validate_every", "checkpoint_every"};
 
 // What follows the warm-up depends on whether the number of steps is known.
 void complete_schedule(TrainerOptions& trainer, const ChosenSchedule& chosen) {
@@ -130,6 +112,7 @@ void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen) {
   if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
     tokenizer.vocabulary_size = settings.kind == "translate" ? kPairSubwords : kSubwords;
   }
+  check_options(tokenizer);
   TransformerConfig& model = settings.model;
   // Where training starts: a matter of the run, not of the model.
   const auto table = model.scheme_parameters.extract("file");
@@ -157,8 +140,14 @@ std::string format_settings(const TrainingPlan& plan) {
   json["valid"] = json_of(settings.valid);
   json["from"] = json_of(settings.from);
   json["table"] = json_of(settings.table);
-  json["tokenizer"] = name(settings.tokenizer.kind);
-  each_number(plan, [&json](const char* key, const auto& value) { json[key] = value; });
+  json["tokenizer"] = name_of(settings.tokenizer.kind);
+  json["reverse"] = settings.reverse;  // its place, before those of the augmentation
+  each_field<PairAugmentation>([&](const auto& one) {
+    json["augment_" + std::string(one.name)] = settings.augment.*one.member;
+  });
+  write_fields(json, settings);
+  write_fields(json, settings.tokenizer, kTokenizerSettings);
+  write_fields(json, plan.trainer, kLimitFields);
   json["model"] = Json::parse(format_config(settings.model));
   json["model"].erase("format");  // run.json has a number of its own
   return json.dump();
@@ -179,8 +168,13 @@ TrainingPlan read_plan(const std::string& folder) {
     settings.from = files_of(json.at("from"));
     if (const Json* table = json.find("table"))
       settings.table = files_of(*table);  // not in older runs
-    settings.tokenizer.kind = tokenizer_kind(json.at("tokenizer").get<std::string>());
-    each_number(plan, [&json](const char* key, auto& value) { json.at(key).get_to(value); });
+    settings.tokenizer.kind = parse_name<TokenizerKind>(json.at("tokenizer").text(), path);
+    each_field<PairAugmentation>([&](const auto& one) {
+      json.at("augment_" + std::string(one.name)).get_to(settings.augment.*one.member);
+    });
+    read_fields(settings, json, path, kRequired);
+    read_fields(settings.tokenizer, json, path, kRequired, kTokenizerSettings);
+    read_fields(plan.trainer, json, path, kRequired, kLimitFields);
     settings.model = parse_config(json.at("model").dump(), path);
   } catch (const JsonError& error) {
     throw Error(path, "must be of `sextant train`: " + error.problem());

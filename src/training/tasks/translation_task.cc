@@ -9,6 +9,7 @@
 #include "sextant/models/model_folder.h"
 #include "training/mixed.h"
 #include "training/part_of.h"
+#include "training/tasks/task_fields.h"
 
 namespace sextant {
 namespace {
@@ -21,12 +22,7 @@ TransformerConfig of_translator(TransformerConfig config, const Tokenizer& token
 
 const TranslationData& checked(const TranslationData& data, const TokenPairs& pairs,
                                const TokenPairs& held_out) {
-  const auto positive = [](const char* name, std::int64_t value) {
-    if (value < 1) throw Error(name, "must be at least 1, got " + std::to_string(value));
-  };
-  positive("translation_task.pairs", data.pairs);
-  positive("translation_task.parts", data.parts);
-  positive("translation_task.longest", data.longest);
+  check_fields("translation_task", data);
   if (pairs.source.empty()) throw Error("translation_task.pairs", "must have a pair with tokens");
   if (held_out.source.empty()) {
     throw Error("translation_task.held_out", "must have a pair with tokens");

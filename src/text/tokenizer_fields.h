@@ -1,0 +1,26 @@
+// The list of the options of a tokenizer's training.
+#pragma once
+
+#include "core/fields.h"
+#include "sextant/text/tokenizer.h"
+
+namespace sextant {
+
+inline constexpr auto kTokenizerKind = field(&TokenizerTraining::kind, "kind", "what a token is");
+inline constexpr auto kTokenizerSettings = std::tuple{
+    field(&TokenizerTraining::lower_case, "lower_case", "lower-case the text first"),
+    field(&TokenizerTraining::split_punctuation, "split_punctuation",
+          "punctuation marks are words of their own"),
+    field(&TokenizerTraining::minimum_count, "minimum_count", at_least(1),
+          "rarer words and characters are unknown"),
+    field(&TokenizerTraining::vocabulary_size, "vocabulary_size", at_least(0), "largest size")
+        .further("0: all words and characters; else at least 5, of sub-words 8 .. 1000000")};
+
+template <>
+inline constexpr auto kFields<TokenizerTraining> = std::tuple_cat(std::tuple{kTokenizerKind},
+                                                                  kTokenizerSettings);
+
+// Throws Error("tokenizer.OPTION", ...) for what is out of range.
+void check_options(const TokenizerTraining& options);
+
+}  // namespace sextant
