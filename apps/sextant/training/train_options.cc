@@ -2,199 +2,77 @@
 #include "training/train_options.h"
 
 #include <algorithm>
-#include <type_traits>
 
+#include "models/transformer_fields.h"
+#include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
-#include "sextant/core/parallel.h"
+#include "text/tokenizer_fields.h"
+#include "training/tasks/task_fields.h"
 
 namespace sextant::app {
 
-// Adds options of one group; `field` gives the part of a plan that one is about.
-struct TrainOptionAdder {
-  CLI::App& command;
-  TrainOptions& to;
-  std::string group;
-  std::string kinds = {};  // the tasks that have these options; empty: all
-
-  using Reader = std::function<std::function<void(TrainingPlan&)>(const std::string&)>;
-  void add(const std::string& name, const std::string& type, const std::string& meaning,
-           const Reader& reader) const {
-    to.kinds_[name] = kinds;
-    command
-        .add_option_function<std::string>(
-            name,
-            [options = &to, reader](const std::string& text) {
-              options->given_.push_back(reader(text));
-            },
-            meaning)
-        ->type_name(type)
-        ->group(group);
-  }
-
-  template <class Field>
-  void integer(const std::string& name, std::int64_t least, std::int64_t most, Field field,
-               const std::string& meaning) const {
-    add(name, "N", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
-      const std::int64_t value = parse_integer(text, where, least, most);
-      return [field, value](TrainingPlan& plan) {
-        field(plan) = static_cast<std::remove_reference_t<decltype(field(plan))>>(value);
-      };
-    });
-  }
-
-  // In [least, below), without `least` itself when `above` is true.
-  template <class Field>
-  void real(const std::string& name, double least, double below, bool above, Field field,
-            const std::string& meaning) const {
-    add(name, "X", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
-      const double value = parse_finite(text, where, least, above);
-      if (!(value < below)) {
-        throw Error(where, "must be below " + shortest(below) + ", got " + text);
-      }
-      return [field, value](TrainingPlan& plan) { field(plan) = value; };
-    });
-  }
-
-  template <class Parse, class Field>
-  void word(const std::string& name, Parse parse, Field field, const std::string& meaning) const {
-    add(name, "NAME", meaning, [=, where = "train." + name.substr(2)](const std::string& text) {
-      const auto value = parse(text, where);
-      return [field, value](TrainingPlan& plan) { field(plan) = value; };
-    });
-  }
-
-  template <class Field>
-  void flag(const std::string& name, bool value, Field field, const std::string& meaning) const {
-    to.kinds_[name] = kinds;
-    command
-        .add_flag_function(
-            name,
-            [options = &to, field, value](std::int64_t) {
-              options->given_.emplace_back(
-                  [field, value](TrainingPlan& plan) { field(plan) = value; });
-            },
-            meaning)
-        ->group(group);
-  }
-};
-
 namespace {
 
-constexpr double kAnyNumber = 1e300;
+constexpr const char* kModel = "The model";
+constexpr const char* kData = "The data";
+constexpr const char* kSteps = "The steps";
 constexpr const char* kPairTasks = "translate dates";
 constexpr const char* kTextTasks = "lm mlm";
 
-// Makes "[&](TrainingPlan& p) -> T& { return p.settings.model.width; }" short.
-#define SEXTANT_FIELD(name) \
-  [](TrainingPlan & plan) -> auto& { return plan.name; }
+// Names that lists of fields do not give, and what follows from other options. All other rows of
+// the lists are options as they are.
+const std::vector<Wording> kModelWords = {
+    {.field = "kind", .hidden = true},
+    {.field = "vocabulary", .hidden = true},
+    {.field = "length", .hidden = true},
+    {.field = "scheme", .hidden = true},
+    {.field = "seed", .hidden = true},
+    {.field = "pre_norm",
+     .option = "--post-norm",
+     .meaning = "norms after each block, as in Vaswani et al. 2017, instead of before it"},
+    {.field = "bias", .option = "--no-bias", .meaning = "linear maps without bias"},
+    {.field = "tied",
+     .option = "--untied",
+     .meaning = "a separate matrix for the logits instead of the embedding"},
+    {.field = "encoder_layers", .tasks = kPairTasks},
+    {.field = "pointer", .tasks = kPairTasks}};
+const std::vector<Wording> kSettingsWords = {
+    {.field = "batch", .group = kSteps},        {.field = "parts", .group = kSteps},
+    {.field = "smoothing", .group = kSteps},    {.field = "masked", .tasks = "mlm"},
+    {.field = "reverse", .tasks = "translate"}, {.field = "subword_dropout", .tasks = "translate"}};
+const std::vector<Wording> kTokenizerWords = {
+    {.field = "kind", .option = "--tokenizer"},
+    {.field = "split_punctuation", .hidden = true},
+    {.field = "minimum_count", .option = "--min-count"},
+    {.field = "vocabulary_size",
+     .option = "--vocabulary",
+     .default_text = "0; 4000 sub-words, translate 12000"}};
+const std::vector<Wording> kTrainerWords = {{.field = "checkpoint_minutes", .hidden = true}};
+const std::vector<Wording> kScheduleWords = {
+    {.field = "peak", .option = "--rate"},
+    {.field = "steps", .hidden = true},
+    {.field = "floor", .hidden = true},
+    {.field = "warmup", .default_text = "100, translate 400; at most a tenth of --steps"},
+    {.field = "decay", .default_text = "cosine to 1/20 with --steps, else inverse_square_root"}};
+const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden = true},
+                                              {.field = "beta2", .hidden = true},
+                                              {.field = "epsilon", .hidden = true},
+                                              {.field = "clip_norm", .option = "--clip"}};
 
-constexpr const char* kModel = "The model";
-
-void add_model_options(CLI::App& command, TrainOptions& to) {
-  const TrainOptionAdder model{command, to, kModel};
-  model.integer("--width", 1, 1 << 16, SEXTANT_FIELD(settings.model.width),
-                "of embeddings and layers (default 192; translate 256, dates 64)");
-  model.integer("--heads", 1, 1 << 16, SEXTANT_FIELD(settings.model.heads),
-                "of attention; divides the width (default 6; translate 8, dates 4)");
-  model.integer("--heads-k", 1, 1 << 16, SEXTANT_FIELD(settings.model.heads_k),
-                "of keys and values; divides the heads (default: the heads)");
-  model.integer("--layers", 1, 1000, SEXTANT_FIELD(settings.model.layers),
-                "of the decoder, or of the only stack (default 4; translate 3, dates 2)");
-  model.integer("--hidden", 1, kMostSize, SEXTANT_FIELD(settings.model.hidden),
-                "width inside feed-forward layers (default 4 times the width)");
-  model.word("--activation", parse_name<Activation>, SEXTANT_FIELD(settings.model.activation),
-             "relu | gelu | gelu_tanh | silu | swiglu (default gelu)");
-  model.word("--norm", parse_name<NormKind>, SEXTANT_FIELD(settings.model.norm),
-             "layer | rms (default layer)");
-  model.flag("--post-norm", false, SEXTANT_FIELD(settings.model.pre_norm),
-             "norms after each block, as in Vaswani et al. 2017, instead of before it");
-  model.flag("--no-bias", false, SEXTANT_FIELD(settings.model.bias), "linear maps without bias");
-  model.flag("--untied", false, SEXTANT_FIELD(settings.model.tied),
-             "a separate matrix for the logits instead of the embedding");
-  const TrainOptionAdder pairs{command, to, kModel, kPairTasks};
-  pairs.integer("--encoder-layers", 1, 1000, SEXTANT_FIELD(settings.model.encoder_layers),
-                "translate, dates: of the encoder (default: the layers)");
-  pairs.flag("--pointer", true, SEXTANT_FIELD(settings.model.pointer),
-             "translate, dates: the model may copy tokens of the source");
-}
-
-void add_data_options(CLI::App& command, TrainOptions& to) {
-  const TrainOptionAdder data{command, to, "The data"};
-  data.integer("--length", 1, kMostSize, SEXTANT_FIELD(settings.length),
-               "tokens per sequence; longer sides of pairs are cut (default 128)");
-  data.real("--held-out", 0, 1, true, SEXTANT_FIELD(settings.held_out),
-            "fraction of the data that is held out for validation: the end of each text, random "
-            "pairs (default 0.1)");
-  data.word("--tokenizer", parse_name<TokenizerKind>, SEXTANT_FIELD(settings.tokenizer.kind),
-            "word | character | subword (default character; mlm, translate: subword)");
-  data.integer("--vocabulary", 5, 1000000, SEXTANT_FIELD(settings.tokenizer.vocabulary_size),
-               "largest size (default: all words or characters; 4000 sub-words, translate 12000)");
-  data.flag("--lower-case", true, SEXTANT_FIELD(settings.tokenizer.lower_case),
-            "lower-case the text first");
-  data.integer("--min-count", 1, kMostInteger, SEXTANT_FIELD(settings.tokenizer.minimum_count),
-               "rarer words and characters are unknown (default 1)");
-  const TrainOptionAdder masked{command, to, "The data", "mlm"};
-  masked.real("--masked", 0, 1, true, SEXTANT_FIELD(settings.masked),
-              "mlm: fraction of the tokens to predict (default 0.15)");
-}
-
-void add_step_options(CLI::App& command, TrainOptions& to) {
-  const TrainOptionAdder steps{command, to, "The steps"};
-  steps.integer("--steps", 1, kMostInteger, SEXTANT_FIELD(trainer.steps),
-                "how many (dates: default 600)");
-  steps.real("--minutes", 0, kAnyNumber, true, SEXTANT_FIELD(trainer.minutes),
-             "wall time across resumed runs; with --steps: whichever ends first");
-  steps.integer("--patience", 1, kMostInteger, SEXTANT_FIELD(trainer.patience),
-                "end after N validations without a new best loss");
-  steps.integer("--batch", 1, kMostSize, SEXTANT_FIELD(settings.batch),
-                "sequences or pairs per step (default 32; translate, dates 64)");
-  steps.integer("--parts", 1, kMostSize, SEXTANT_FIELD(settings.parts),
-                "batches per step: less memory, the same sums (default 1)");
-  steps.real("--rate", 0, kAnyNumber, true, SEXTANT_FIELD(trainer.schedule.peak),
-             "highest learning rate (default 0.001; dates 0.003)");
-  steps.integer("--warmup", 0, kMostInteger, SEXTANT_FIELD(trainer.schedule.warmup),
-                "steps of linear warm-up (default 100, translate 400; at most a tenth of --steps)");
-  steps.word("--decay", parse_name<Decay>, SEXTANT_FIELD(trainer.schedule.decay),
-             "constant | inverse_square_root | cosine: the rate after the warm-up (default cosine "
-             "to 1/20 with --steps, else inverse_square_root)");
-  steps.real("--weight-decay", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.weight_decay),
-             "of AdamW (default 0.1; dates 0.01)");
-  steps.real("--clip", 0, kAnyNumber, false, SEXTANT_FIELD(trainer.optimiser.clip_norm),
-             "largest norm of the gradients; 0: no limit (default 1)");
-  steps.real("--dropout", 0, 1, false, SEXTANT_FIELD(trainer.dropout),
-             "(default 0.1; translate 0.3, dates 0)");
-  steps.real("--word-dropout", 0, 1, false, SEXTANT_FIELD(trainer.word_dropout),
-             "fraction of the words whose vectors are hidden in a step (default 0)");
-  steps.real("--smoothing", 0, 1, false, SEXTANT_FIELD(settings.smoothing),
-             "label smoothing (default 0; translate 0.1)");
-  steps.integer("--seed", 0, kMostSeed, SEXTANT_FIELD(trainer.seed),
-                "of weights, order and dropout, 0 .. 2^32 - 1 (default 0)");
-  steps.integer("--threads", 0, kMostThreads, SEXTANT_FIELD(trainer.threads),
-                "0: all cores (default 0); results have the same bits for any number");
-  steps.integer("--validate-every", 1, kMostInteger, SEXTANT_FIELD(trainer.validate_every),
-                "steps (default 250; dates 200)");
-  steps.integer("--checkpoint-every", 1, kMostInteger, SEXTANT_FIELD(trainer.checkpoint_every),
-                "steps (default: every five minutes, at the best validations and at the end)");
-}
-#undef SEXTANT_FIELD
-
+// "turn,join": names of PairAugmentation.
 PairAugmentation parse_augmentation(const std::string& text, const std::string& where) {
   PairAugmentation how;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string name = text.substr(begin, end - begin);
-    bool* const one = name == "turn"      ? &how.turn
-                      : name == "shuffle" ? &how.shuffle
-                      : name == "replace" ? &how.replace
-                      : name == "join"    ? &how.join
-                                          : nullptr;
-    if (one == nullptr) {
+    bool found = false;
+    each_field<PairAugmentation>([&](const auto& one) {
+      if (one.name == text.substr(begin, end - begin)) found = how.*one.member = true;
+    });
+    if (!found) {
       throw Error(where, "must be of turn, shuffle, replace, join, separated by commas, got '" +
                              text + "'");
     }
-    *one = true;
     begin = end + 1;
   }
   return how;
@@ -218,6 +96,22 @@ bool is_about_model(const CLI::Option& option, const std::string& name) {
 
 }  // namespace
 
+template <class Options>
+void TrainOptions::add(CLI::App& command, const char* group, std::span<const Wording> words,
+                       Options& (*part)(TrainingPlan&)) {
+  std::vector<Defaults<Options>> defaults;
+  for (const char* task : kTrainingKinds) {
+    TrainingPlan plan = default_plan(task);
+    defaults.push_back({task, part(plan)});
+  }
+  for (const Wording& word : words) {
+    kinds_[word.option.empty() ? dashed(word.field) : word.option] = word.tasks;
+  }
+  add_fields<Options>(command, defaults, group, words, [this, part](const auto& change) {
+    given_.push_back([change, part](TrainingPlan& plan) { change(part(plan)); });
+  });
+}
+
 void TrainOptions::add_to(CLI::App& command) {
   command.add_option("KIND", kind,
                      "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
@@ -228,7 +122,6 @@ void TrainOptions::add_to(CLI::App& command) {
                    "continue the run in -o with its settings; only --steps, --minutes and "
                    "--patience may change");
   command.add_flag("--json", json, "the result as one JSON object");
-  constexpr const char* kData = "The data";
   command.add_option("--text", texts_, "lm, mlm: one or more files of text")
       ->type_name("FILE ...")
       ->group(kData);
@@ -243,29 +136,41 @@ void TrainOptions::add_to(CLI::App& command) {
             {"--pairs", "translate"},
             {"--valid", "translate"},
             {"--from", "lm mlm translate"}};
-  const TrainOptionAdder pairs{command, *this, kData, "translate"};
-  pairs.flag(
-      "--reverse", true, [](TrainingPlan & plan) -> auto& { return plan.settings.reverse; },
-      "translate from the second column to the first");
-  pairs.word(
-      "--augment", parse_augmentation,
-      [](TrainingPlan & plan) -> auto& { return plan.settings.augment; },
-      "translate, if both sides are the same language: more pairs, by one or more of turn (both "
-      "directions), shuffle (each target with its own words in a disturbed order), replace (words "
-      "that both sides share are replaced) and join (each pair with the next), separated by "
-      "commas");
-  pairs.real(
-      "--subword-dropout", 0, 1, false,
-      [](TrainingPlan & plan) -> auto& { return plan.settings.subword_dropout; },
-      "translate: fraction of the sub-words that are split into smaller ones, different in each "
-      "epoch (default 0)");
-  add_data_options(command, *this);
+  kinds_["--augment"] = "translate";
+  command
+      .add_option_function<std::string>(
+          "--augment",
+          [this](const std::string& text) {
+            given_.push_back([how = parse_augmentation(text, "train.augment")](TrainingPlan& plan) {
+              plan.settings.augment = how;
+            });
+          },
+          "translate, if both sides are the same language: more pairs, by one or more of turn "
+          "(both directions), shuffle (each target with its own words in a disturbed order), "
+          "replace (words that both sides share are replaced) and join (each pair with the next), "
+          "separated by commas")
+      ->type_name("NAMES")
+      ->group(kData);
+  add<TrainingSettings>(
+      command, kData, kSettingsWords, [](TrainingPlan & plan) -> auto& { return plan.settings; });
+  add<TokenizerTraining>(
+      command, kData, kTokenizerWords,
+      [](TrainingPlan & plan) -> auto& { return plan.settings.tokenizer; });
   command
       .add_option("--from", from_, "start from this trained model and its tokenizer, on any data")
       ->type_name("DIR")
       ->group(kModel);
-  add_model_options(command, *this);
-  add_step_options(command, *this);
+  add<TransformerConfig>(
+      command, kModel, kModelWords,
+      [](TrainingPlan & plan) -> auto& { return plan.settings.model; });
+  add<TrainerOptions>(
+      command, kSteps, kTrainerWords, [](TrainingPlan & plan) -> auto& { return plan.trainer; });
+  add<Schedule>(
+      command, kSteps, kScheduleWords,
+      [](TrainingPlan & plan) -> auto& { return plan.trainer.schedule; });
+  add<AdamWOptions>(
+      command, kSteps, kOptimiserWords,
+      [](TrainingPlan & plan) -> auto& { return plan.trainer.optimiser; });
   choice_.add_to(command, "rotary", why_it_cannot_learn);
 }
 
@@ -332,6 +237,9 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!from_.empty()) settings.from.push_back(data_file(from_));
   settings.model.scheme = choice_.scheme;
   settings.model.scheme_parameters = choice_.parameters;
+  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
+    throw Error("train.steps", "must be above 0 when there are no --minutes");
+  }
   complete_plan(plan,
                 {.decay = command.count("--decay") > 0, .warmup = command.count("--warmup") > 0});
   return plan;

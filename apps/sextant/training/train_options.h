@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "options/field_options.h"
 #include "options/scheme_choice.h"
 #include "sextant/training/tasks/training_plan.h"
 
@@ -25,7 +27,11 @@ struct TrainOptions {
   TrainingPlan plan(const CLI::App& command) const;
 
  private:
-  friend struct TrainOptionAdder;
+  // The options of one part of a plan.
+  template <class Options>
+  void add(CLI::App& command, const char* group, std::span<const Wording> words,
+           Options& (*part)(TrainingPlan&));
+
   std::vector<std::string> texts_;
   std::string pairs_, valid_, from_;
   SchemeChoice choice_;

@@ -314,7 +314,8 @@ TEST_F(Train, RefusesWrongCommandLines) {
   refused("train lm --text t --steps 0" + to, "[train.steps]");
   refused("train lm --text t --minutes -1" + to, "[train.minutes]");
   refused("train lm --text t --steps 1 --pointer" + to, "[train.pointer] must be given with");
-  refused("train lm --text t --steps 1 --held-out 1" + to, "[train.held-out] must be below 1");
+  refused("train lm --text t --steps 1 --held-out 1" + to,
+          "[train.held-out] must be above 0 and below 1");
   refused("train lm --text t --minutes 1 --decay cosine" + to, "[train.decay]");
   refused("train lm --text t --steps 1 --activation tanh" + to, "[train.activation]");
   refused("train lm --text t --steps 1 --tokenizer bytes" + to, "bytes");

@@ -1,0 +1,111 @@
+// The options of a command from the list of a struct's fields: a row of the list is an option.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/fields.h"
+
+namespace CLI {
+class App;
+}
+
+namespace sextant::app {
+
+// What a command says of a field otherwise than the list.
+struct Wording {
+  std::string_view field;
+  std::string option = {};        // "--rate" of "peak"
+  bool hidden = false;            // no option of the command
+  std::string default_text = {};  // of a default that follows from other options
+  std::string meaning = {};       // of a flag that means no
+  std::string group = {};
+  std::string tasks = {};  // "translate dates": those that have it; empty: all
+};
+
+// The defaults of a command, or those of each of its tasks.
+template <class Options>
+struct Defaults {
+  std::string task;
+  Options options;
+};
+
+// An option as help shows it.
+struct CommandOption {
+  std::string name, type, meaning, allowed, default_text, group;
+};
+// "--half-width" of "half_width".
+std::string dashed(std::string_view field);
+// "192; translate 256, dates 64": the first text, then those that differ.
+std::string merged(const std::vector<std::pair<std::string, std::string>>& texts);
+
+// `read` gets the text, and what errors call the option: "train.half-width".
+void add_value(CLI::App& command, const CommandOption& option,
+               const std::function<void(const std::string&, const std::string&)>& read);
+void add_flag(CLI::App& command, const CommandOption& option, const std::function<void()>& set);
+
+// An option for every field of the list; flags change a default. apply(change) is called for those
+// that are given, with a function that sets the member of an Options.
+template <class Options, class Apply>
+void add_fields(CLI::App& command, const std::vector<Defaults<Options>>& defaults,
+                const std::string& group, std::span<const Wording> words, const Apply& apply) {
+  each_field<Options>([&](const auto& field) {
+    const auto found = std::ranges::find(words, field.name, &Wording::field);
+    const Wording word = found == words.end() ? Wording{} : *found;
+    using Member = std::remove_cvref_t<decltype(std::declval<Options>().*field.member)>;
+    if constexpr (!requires { typename Member::mapped_type; }) {
+      if (word.hidden) return;
+      const Option range{.range = fields::range_of<Member>(field.range),
+                         .further = field.conditions};
+      CommandOption option{
+          .name = word.option.empty() ? dashed(field.name) : word.option,
+          .type = std::is_enum_v<Member>             ? "NAME"
+                  : std::is_integral_v<Member>       ? "N"
+                  : std::is_floating_point_v<Member> ? "X"
+                                                     : "TEXT",
+          .meaning = word.meaning.empty() ? std::string(field.meaning) : word.meaning,
+          .allowed = range.allowed(),
+          .default_text = word.default_text,
+          .group = word.group.empty() ? group : word.group};
+      if (!word.tasks.empty()) {
+        std::string tasks = word.tasks;
+        for (auto at = tasks.find(' '); at != tasks.npos; at = tasks.find(' ', at + 2)) {
+          tasks.replace(at, 1, ", ");
+        }
+        option.meaning = tasks + ": " + option.meaning;
+      }
+      if constexpr (std::is_same_v<Member, bool>) {
+        const bool value = !(defaults.front().options.*field.member);
+        add_flag(command, option,
+                 [=] { apply([=](Options& options) { options.*field.member = value; }); });
+      } else {
+        std::vector<std::pair<std::string, std::string>> texts;
+        for (const auto& [task, options] : defaults) {
+          texts.emplace_back(task, option_text(options.*field.member));
+        }
+        if (option.default_text.empty()) option.default_text = merged(texts);
+        add_value(command, option, [=](const std::string& text, const std::string& where) {
+          Options read;
+          read_field(read, field, text, where);
+          apply(
+              [=, value = read.*field.member](Options& options) { options.*field.member = value; });
+        });
+      }
+    }
+  });
+}
+
+// The same with the values of `target` as defaults, which options change.
+template <class Options>
+void add_fields(CLI::App& command, Options& target, const std::string& group = "",
+                std::span<const Wording> words = {}) {
+  add_fields<Options>(command, {{"", target}}, group, words,
+                      [&target](const auto& change) { change(target); });
+}
+
+}  // namespace sextant::app
