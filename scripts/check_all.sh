@@ -17,11 +17,20 @@ build_and_test() {  # PRESET FOLDER CMAKE-ARGUMENT...: a build of a preset in a 
   cmake --preset "$preset" -B "$folder" -DSEXTANT_WERROR=ON "$@" && cmake --build "$folder" &&
     env "${sanitizer_options[@]}" ctest --test-dir "$folder" --output-on-failure --no-tests=error -j 2
 }
+new_schemes() {  # the tests of a copy of the tree with one new scheme of each kind
+  local tree=$PWD/build/new-schemes kind
+  rm -rf "$tree" && mkdir -p "$tree" && git archive HEAD | tar -x -C "$tree" || return
+  for kind in added rotated rotary-scaling distance distance-learned indexed indexed-learned content; do
+    "$tree/scripts/new-scheme" "rotary_sample_${kind//-/_}" "$kind" > /dev/null || return
+  done
+  (cd "$tree" && cmake --preset dev && cmake --build --preset dev --target schemes_tests && build/dev/tests/schemes_tests --gtest_brief=1)
+}
 sanitizer_options=(OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1
   "LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0")
 
 step "format" make check-format
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks'
+step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
 step "clang, no precompiled headers" build_and_test clang build/clang -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON

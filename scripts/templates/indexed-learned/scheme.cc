@@ -1,0 +1,160 @@
+// A learned number per head for each of the first keys, and the sums that become its gradient.
+#include "sextant/schemes/indexed/new_scheme.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schemes/descriptors.h"
+#include "schemes/distance/distances.h"
+#include "schemes/indexed/position_runs.h"
+#include "schemes/initial_weights.h"
+#include "schemes/weight_fields.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+
+template <>
+inline constexpr auto kFields<NewScheme> = std::tuple{
+    field(&NewScheme::keys, "keys", IntegerRange{1, 1 << 20}, "keys with a number of their own")};
+template <>
+inline constexpr auto kWeights<NewSchemeWeights> =
+    std::tuple{weight(&NewSchemeWeights::table, "table", "[keys, heads]",
+                      "by key; initially normal, deviation 0.02")};
+
+namespace {
+
+class NewSchemeBias final : public IndexedBias {
+ public:
+  NewSchemeBias(const Tensor<double>& table, detail::PositionRuns ids)
+      : keys_(table.size(0)), heads_(table.size(1)), ids_(std::move(ids)) {
+    for (std::int64_t head = 0; head < heads_; ++head) {
+      for (std::int64_t key = 0; key < keys_; ++key) {
+        table_.push_back(detail::rounded_bias(table(key, head)));
+      }
+    }
+  }
+
+  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+    const auto hide = [&](std::int64_t at, std::int64_t keys) {
+      std::fill_n(values + at, keys, detail::kHiddenScore);
+    };
+    detail::for_each_run(
+        ids_, tile, row_stride,
+        [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
+          if (tile.head >= heads_) return hide(at, keys);
+          for (std::int64_t j = 0; j < keys; ++j) {
+            const std::int64_t id = key_id + j;
+            values[at + j] = has_number(id) ? table_[place(tile.head, id)] : 0;
+          }
+        },
+        hide);
+  }
+
+  std::int64_t gradient_size() const noexcept override { return heads_ * keys_; }
+
+  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
+                  double* gradient) const noexcept override {
+    if (tile.head >= heads_) return;
+    detail::for_each_run(
+        ids_, tile, row_stride,
+        [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
+          for (std::int64_t j = 0; j < keys; ++j) {
+            const std::int64_t id = key_id + j;
+            if (has_number(id)) gradient[place(tile.head, id)] += dscores[at + j];
+          }
+        },
+        [](std::int64_t, std::int64_t) {});
+  }
+
+ private:
+  bool has_number(std::int64_t id) const noexcept { return id >= 0 && id < keys_; }
+  std::size_t place(std::int64_t head, std::int64_t id) const noexcept {
+    return static_cast<std::size_t>(head * keys_ + id);
+  }
+
+  std::int64_t keys_, heads_;
+  detail::PositionRuns ids_;
+  std::vector<float> table_;  // [heads, keys]
+};
+
+void check(const NewScheme& options, const Tensor<double>& table) {
+  check_fields("new_scheme", options);
+  if (table.rank() != 2 || table.size(0) != options.keys) {
+    throw Error("new_scheme.table", "must be [" + std::to_string(options.keys) + ", heads], got " +
+                                        table.shape().to_string());
+  }
+  detail::check_finite("new_scheme", "table", table);
+}
+
+}  // namespace
+
+std::shared_ptr<const IndexedBias> new_scheme(const NewScheme& options,
+                                              const NewSchemeWeights& weights,
+                                              std::span<const std::int64_t> positions) {
+  check(options, weights.table);
+  return std::make_shared<NewSchemeBias>(weights.table,
+                                         detail::PositionRuns("new_scheme", positions));
+}
+
+NewSchemeWeights new_scheme_backward(const NewScheme& options, const NewSchemeWeights& weights,
+                                     View<const double> gradient) {
+  check(options, weights.table);
+  if (gradient.shape() != Shape({1, weights.table.count()})) {
+    throw Error("new_scheme.gradient", "must be [1, " + std::to_string(weights.table.count()) +
+                                           "], as attention_backward() makes it, got " +
+                                           gradient.shape().to_string());
+  }
+  NewSchemeWeights sums{Tensor<double>(weights.table.shape())};
+  for (std::int64_t head = 0; head < weights.table.size(1); ++head) {
+    for (std::int64_t key = 0; key < options.keys; ++key) {
+      sums.table(key, head) = gradient(std::int64_t{0}, head * options.keys + key);
+    }
+  }
+  return sums;
+}
+
+namespace descriptors {
+namespace {
+
+WeightSizes weight_sizes(const SchemeRequest& request) {
+  return {{"table", {Parameters(kNewScheme, request).options<NewScheme>().keys, request.heads}}};
+}
+
+SchemeWeights initial_weights(const SchemeRequest& request) {
+  InitialWeights weights(kNewScheme, request);
+  weights.normal("table", 0.02);
+  return weights.take();
+}
+
+SchemeTable make(const SchemeRequest& request) {
+  const Parameters given(kNewScheme, request);
+  detail::runs_of("new_scheme", request);  // refuses several axes
+  return new_scheme(given.options<NewScheme>(), weights_of<NewSchemeWeights>(given),
+                    request.positions);
+}
+
+SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
+  const Parameters given(kNewScheme, request);
+  return named(new_scheme_backward(given.options<NewScheme>(), weights_of<NewSchemeWeights>(given),
+                                   gradient));
+}
+
+}  // namespace
+
+constinit const Scheme kNewScheme = {
+    .name = "new_scheme",
+    .kind = SchemeKind::indexed_bias,
+    .idea = "idea",
+    .paper = "paper",
+    .parameters = parameters_of<NewScheme, InitialSeed>,
+    .make = make,
+    .weights = kWeightList<NewSchemeWeights>,
+    .weight_sizes = weight_sizes,
+    .initial_weights = initial_weights,
+    .backward = backward,
+};
+
+}  // namespace descriptors
+}  // namespace sextant

@@ -1,0 +1,33 @@
+// A learned number per head for each of the first keys (Authors year, arXiv id, section).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sextant/core/tensor.h"
+#include "sextant/tables/indexed_bias.h"
+
+namespace sextant {
+
+struct NewScheme {
+  std::int64_t keys = 4;  // 1 .. 2^20
+};
+struct NewSchemeWeights {
+  Tensor<double> table{};  // [keys, heads], finite
+};
+
+// table[key id, head] for key ids 0 .. keys - 1, rounded to float32; 0 for others. Token n of the
+// sequence has the id positions[n]: key n, and query n - offset; tokens beyond the list are hidden
+// and attend to nothing, and so do heads beyond the table's. Position ids of the call of
+// attention() replace the list. Throws Error when an option or a shape is wrong, and unless ids
+// are within +-2^53.
+std::shared_ptr<const IndexedBias> new_scheme(const NewScheme& options,
+                                              const NewSchemeWeights& weights,
+                                              std::span<const std::int64_t> positions);
+
+// The gradient of the weights from what attention_backward() makes for the bias, [1, heads x keys].
+NewSchemeWeights new_scheme_backward(const NewScheme& options, const NewSchemeWeights& weights,
+                                     View<const double> gradient);
+
+}  // namespace sextant
