@@ -141,7 +141,9 @@ void add_plot(CLI::App& program, Job& job) {
         .add_option_function<std::string>(
             "--" + name,
             [&list, name](const std::string& text) {
-              list = parse_int64_list(text, "plot." + name);
+              const std::string where = "plot." + name;
+              list = parse_int64_list(text, where);
+              for (const std::int64_t at : list) check_range(IntegerRange{0, kMostInteger}, where, at);
             },
             meaning)
         ->type_name("LIST");

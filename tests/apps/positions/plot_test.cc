@@ -77,7 +77,11 @@ TEST(Plot, DrawsTablesFromFiles) {
 TEST(Plot, RefusesWhatIsNotThere) {
   EXPECT_THAT(sextant("plot rows --rows 0,100").err,
               StartsWith("sextant: [plot.rows] must be 0 .. 99"));
-  EXPECT_THAT(sextant("plot sinusoids --columns -1").err, StartsWith("sextant: [plot.columns]"));
+  for (const char* wrong : {"sinusoids --columns 1,-1", "rows --rows -1"}) {
+    const Outcome outcome = sextant("plot " + std::string(wrong));
+    EXPECT_EQ(outcome.code, 2) << wrong;
+    EXPECT_THAT(outcome.err, HasSubstr("s] must be at least 0, got -1"));
+  }
   EXPECT_THAT(sextant("plot heatmap --table no.npy").err, StartsWith("sextant: [no.npy]"));
   EXPECT_THAT(sextant("plot similarity --length 5000").err, HasSubstr("4096"));
   const Outcome rotary = sextant("plot similarity --scheme rotary");
