@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
@@ -135,22 +136,10 @@ class Source {
 
 void check(std::span<const std::int64_t> max_lengths, const BeamStep& step,
            const BeamSearch& options) {
-  if (options.beams < 1 || options.beams > 4096) {
-    throw Error("beam_search.beams", "must be in 1 .. 4096, got " + std::to_string(options.beams));
-  }
-  if (options.n_best < 1 || options.n_best > options.beams) {
-    throw Error("beam_search.n_best", "must be in 1 .. " + std::to_string(options.beams) +
-                                          " (beams), got " + std::to_string(options.n_best));
-  }
-  if (!(options.length_penalty >= 0 && options.length_penalty <= 100)) {
-    throw Error("beam_search.length_penalty",
-                "must be in 0 .. 100, got " + shortest(options.length_penalty));
-  }
-  if (options.bos < 0) {
-    throw Error("beam_search.bos", "must be >= 0, got " + std::to_string(options.bos));
-  }
-  if (options.eos < 0) {
-    throw Error("beam_search.eos", "must be >= 0, got " + std::to_string(options.eos));
+  check_fields("beam_search", options);
+  if (options.n_best > options.beams) {
+    throw Error("beam_search.n_best", "must be at most beams = " + std::to_string(options.beams) +
+                                          ", got " + std::to_string(options.n_best));
   }
   for (const std::int64_t length : max_lengths) {
     if (length < 1) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/models/sampling.h"
 
@@ -82,9 +83,7 @@ FilledText fill_masks(LanguageModel<float>& model, const Tokenizer& tokenizer,
     throw Error("fill_masks.model",
                 "must be masked, got " + std::string(name_of(model.config.kind)));
   }
-  if (options.guesses < 1) {
-    throw Error("fill_masks.guesses", "must be at least 1, got " + std::to_string(options.guesses));
-  }
+  check_fields("fill_masks", options);
   const Holes holes = holes_of(text, tokenizer, options);
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};

@@ -7,6 +7,7 @@
 
 #include "layers/ops.h"
 #include "models/embed_tokens.h"
+#include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/stack_decoder.h"
 
@@ -19,9 +20,7 @@ std::vector<std::int64_t> generate(LanguageModel<float>& model,
     throw Error("generate.model", "must be causal, got " + std::string(name_of(model.config.kind)));
   }
   if (prompt.empty()) throw Error("generate.prompt", "must have at least one token");
-  if (options.most < 1) {
-    throw Error("generate.most", "must be at least 1, got " + std::to_string(options.most));
-  }
+  check_fields("generate", options);
   check_sampling(options.sampling);
   for (const std::int64_t token : prompt) {
     if (token < 0 || token >= model.config.vocabulary) {

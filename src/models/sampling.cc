@@ -7,13 +7,12 @@
 #include <numeric>
 #include <string>
 
+#include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check_logits(std::span<const float> logits) {
   if (logits.empty()) throw Error("sampling.logits", "must hold at least one token");
@@ -50,22 +49,7 @@ void keep(std::vector<double>& values, std::span<const std::size_t> order, std::
 
 }  // namespace
 
-void check_sampling(const Sampling& options) {
-  if (!(options.repetition_penalty >= 0.001 && options.repetition_penalty <= 1000)) {
-    throw Error("sampling.repetition_penalty",
-                "must be in 0.001 .. 1000, got " + shortest(options.repetition_penalty));
-  }
-  if (!(options.temperature >= 0 && options.temperature < kInfinity)) {
-    throw Error("sampling.temperature",
-                "must be >= 0 and finite, got " + shortest(options.temperature));
-  }
-  if (options.top_k < 0) {
-    throw Error("sampling.top_k", "must be >= 0 (0: all), got " + std::to_string(options.top_k));
-  }
-  if (!(options.top_p > 0 && options.top_p <= 1)) {
-    throw Error("sampling.top_p", "must be above 0 and at most 1, got " + shortest(options.top_p));
-  }
-}
+void check_sampling(const Sampling& options) { check_fields("sampling", options); }
 
 std::int64_t greedy_token(std::span<const float> logits) {
   check_logits(logits);

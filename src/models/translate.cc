@@ -11,6 +11,7 @@
 
 #include "layers/ops.h"
 #include "models/embed_tokens.h"
+#include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/layers/stack_decoder.h"
@@ -186,16 +187,7 @@ void check(std::span<Translator<float>* const> models,
                                         " and " + std::to_string(model->config.vocabulary) +
                                         " tokens");
   }
-  if (!(options.factor >= 0 && options.factor <= 1000)) {
-    throw Error("translate.factor", "must be in 0 .. 1000, got " + shortest(options.factor));
-  }
-  if (options.more < 1 || options.more > (1 << 20)) {
-    throw Error("translate.more", "must be 1 .. 1048576, got " + std::to_string(options.more));
-  }
-  if (options.together < 1) {
-    throw Error("translate.together",
-                "must be at least 1, got " + std::to_string(options.together));
-  }
+  check_fields("translate", options);
   for (const auto& source : sources) {
     if (source.empty()) throw Error("translate.sources", "must have a token each");
     check_tokens("translate.sources", source, vocabulary);

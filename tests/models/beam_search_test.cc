@@ -266,8 +266,9 @@ TEST(BeamSearch, RefusesOptionsOutOfRange) {
   const auto refused = [](const BeamSearch& options, std::int64_t length = 3) {
     return error_of([&] { search_constant({0, 0, 0.5, 0.5}, length, options); });
   };
-  EXPECT_THAT(refused({.beams = 0}), HasSubstr("[beam_search.beams] must be in 1 .. 4096, got 0"));
-  EXPECT_THAT(refused({.n_best = 5}), HasSubstr("[beam_search.n_best] must be in 1 .. 4 (beams)"));
+  EXPECT_THAT(refused({.beams = 0}), HasSubstr("[beam_search.beams] must be 1 .. 4096, got 0"));
+  EXPECT_THAT(refused({.n_best = 5}),
+              HasSubstr("[beam_search.n_best] must be at most beams = 4, got 5"));
   for (const double bad : {-0.1, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THAT(refused({.length_penalty = bad}), HasSubstr("[beam_search.length_penalty]"));
   }

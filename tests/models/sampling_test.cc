@@ -176,9 +176,10 @@ TEST(Sampling, RefusesOptionsOutOfRange) {
     EXPECT_THAT(refused({.repetition_penalty = bad}), HasSubstr("[sampling.repetition_penalty]"));
   }
   for (const double bad : {-0.1, std::numeric_limits<double>::infinity(), kNan}) {
-    EXPECT_THAT(refused({.temperature = bad}), HasSubstr("[sampling.temperature] must be >= 0"));
+    EXPECT_THAT(refused({.temperature = bad}),
+                HasSubstr("[sampling.temperature] must be finite and at least 0"));
   }
-  EXPECT_THAT(refused({.top_k = -1}), HasSubstr("[sampling.top_k] must be >= 0 (0: all), got -1"));
+  EXPECT_THAT(refused({.top_k = -1}), HasSubstr("[sampling.top_k] must be at least 0, got -1"));
   for (const double bad : {0.0, 1.1, kNan}) {
     EXPECT_THAT(refused({.top_p = bad}), HasSubstr("[sampling.top_p] must be above 0"));
   }

@@ -5,9 +5,10 @@
 
 #include "commands.h"
 #include "models/generate_command.h"
+#include "models/generation_fields.h"
+#include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/models/text_stream.h"
 #include "sextant/text/segment.h"
 #include "streams/console.h"
@@ -74,37 +75,6 @@ void run(const Generate& command) {
   show(stream.text().ends_with('\n') ? "" : "\n");
 }
 
-template <class Check>
-void add_real(CLI::App& command, const std::string& name, double& value, Check check,
-              const std::string& meaning) {
-  const std::string where = "generate." + name.substr(2);
-  command
-      .add_option_function<std::string>(
-          name,
-          [&value, where, check](const std::string& text) {
-            value = parse_finite(text, where);
-            check();
-          },
-          meaning)
-      ->type_name("X");
-}
-
-void add_sampling(CLI::App& command, Generate& generate) {
-  Sampling& sampling = generate.options.sampling;
-  const auto check = [&sampling] { check_sampling(sampling); };
-  add_real(command, "--temperature", sampling.temperature, check,
-           "divides the logits; 0: always the most probable token (default 0.8)");
-  add_integer(command, "--top-k", sampling.top_k, 0, kMostInteger,
-              "sample from the k most probable tokens; 0: all (default 0)");
-  add_real(
-      command, "--top-p", sampling.top_p, check,
-      "sample from the fewest tokens with this total probability, above 0, at most 1 (default 1)");
-  add_real(command, "--repetition-penalty", sampling.repetition_penalty, check,
-           "above 1: earlier tokens become less probable (default 1)");
-  command.add_flag("--greedy", generate.greedy, "the same as --temperature 0")
-      ->excludes(command.get_option("--temperature"));
-}
-
 }  // namespace
 
 void add_generate(CLI::App& program, Job& job) {
@@ -125,9 +95,11 @@ void add_generate(CLI::App& program, Job& job) {
                    ->excludes(prompt);
   add_integer(command, "--tokens", generate->options.most, 1, kMostMadeTokens,
               "how many at most (default 200)");
-  add_sampling(command, *generate);
-  add_integer(command, "--seed", generate->options.seed, 0, kMostSeed,
-              "seed of the random choices, 0 .. 2^32 - 1 (default 1)");
+  add_fields(command, generate->options.sampling);
+  command.add_flag("--greedy", generate->greedy, "the same as --temperature 0")
+      ->excludes(command.get_option("--temperature"));
+  const Wording words[] = {{.field = "most", .hidden = true}, {.field = "threads", .hidden = true}};
+  add_fields(command, generate->options, "", words);
   command
       .add_option("--stop", generate->stop,
                   "stop before this text, which is not part of the result")

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/generation_fields.h"
+#include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 
@@ -43,18 +45,11 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
 }
 
 void add_search(CLI::App& command, BeamSearch& search) {
-  constexpr std::int64_t kMostBeams = 4096;
-  add_integer(command, "--beam", search.beams, 1, kMostBeams,
-              "number of hypotheses; 1: greedy (default 4)");
-  const std::string where = command.get_name() + ".length-penalty";
-  command
-      .add_option_function<std::string>(
-          "--length-penalty",
-          [&search, where](const std::string& text) {
-            search.length_penalty = parse_finite(text, where, 0);
-          },
-          "0: none; larger: longer translations (default 1)")
-      ->type_name("X");
+  const Wording words[] = {{.field = "beams", .option = "--beam"},
+                           {.field = "n_best", .hidden = true},
+                           {.field = "bos", .hidden = true},
+                           {.field = "eos", .hidden = true}};
+  add_fields(command, search, "", words);
 }
 
 }  // namespace sextant::app

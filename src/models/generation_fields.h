@@ -1,0 +1,52 @@
+// The lists of the options of sampling, beam search and what uses them.
+#pragma once
+
+#include "core/fields.h"
+#include "sextant/models/fill_masks.h"
+#include "sextant/models/generate.h"
+#include "sextant/models/translate.h"
+
+namespace sextant {
+
+inline constexpr std::string_view kAllCores = "0: all cores";
+
+template <>
+inline constexpr auto kFields<Sampling> = std::tuple{
+    field(&Sampling::temperature, "temperature", kNotNegative,
+          "divides the logits; 0: always the most probable token"),
+    field(&Sampling::top_k, "top_k", at_least(0), "sample from the k most probable tokens; 0: all"),
+    field(&Sampling::top_p, "top_p", NumberRange{0, 1, true},
+          "sample from the fewest tokens with this total probability"),
+    field(&Sampling::repetition_penalty, "repetition_penalty", NumberRange{0.001, 1000},
+          "above 1: earlier tokens become less probable")};
+
+template <>
+inline constexpr auto kFields<Generation> =
+    std::tuple{field(&Generation::most, "most", at_least(1), "tokens to make, at most"),
+               field(&Generation::seed, "seed", kSeeds, "of the random choices"),
+               field(&Generation::threads, "threads", kThreads, kAllCores)};
+
+template <>
+inline constexpr auto kFields<BeamSearch> = std::tuple{
+    field(&BeamSearch::beams, "beams", IntegerRange{1, 4096}, "number of hypotheses; 1: greedy"),
+    field(&BeamSearch::n_best, "n_best", at_least(1), "translations of each source")
+        .further("at most the beams"),
+    field(&BeamSearch::length_penalty, "length_penalty", NumberRange{0, 100},
+          "0: none; larger: longer translations"),
+    field(&BeamSearch::bos, "bos", at_least(0), "the token that begins"),
+    field(&BeamSearch::eos, "eos", at_least(0), "the token that ends")};
+
+template <>
+inline constexpr auto kFields<Translation> = std::tuple{
+    field(&Translation::factor, "factor", NumberRange{0, 1000},
+          "tokens that a translation may have for each of the source"),
+    field(&Translation::more, "more", IntegerRange{1, 1 << 20}, "tokens that it may have besides"),
+    field(&Translation::together, "together", at_least(1), "sources that are decoded together"),
+    field(&Translation::threads, "threads", kThreads, kAllCores)};
+
+template <>
+inline constexpr auto kFields<FillOptions> = std::tuple{
+    field(&FillOptions::guesses, "guesses", at_least(1), "of a hole, the most probable ones"),
+    field(&FillOptions::threads, "threads", kThreads, kAllCores)};
+
+}  // namespace sextant
