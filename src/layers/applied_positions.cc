@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "layers/combine_tables.h"
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
 
@@ -25,24 +26,44 @@ RotationTable<To> rounded(const RotationTable<double>& table) {
   return to;
 }
 
-template <class T, class R>
-struct Sorter {
-  AppliedPositions<T, R>& applied;
-  void operator()(std::monostate) const {}
-  void operator()(Tensor<double>&& table) const { applied.added = rounded<T>(std::move(table)); }
-  void operator()(RotationTable<double>&& table) const {
-    if constexpr (std::is_same_v<R, double>) {
-      applied.rotation = std::move(table);
-    } else {
-      applied.rotation = rounded<R>(table);
-    }
+template <class To>
+RotationTable<To> rounded(RotationTable<double>&& table) {
+  if constexpr (std::is_same_v<To, double>) return std::move(table);
+  return rounded<To>(std::as_const(table));
+}
+
+std::vector<SchemeTable> one(SchemeTable&& table) {
+  std::vector<SchemeTable> list;
+  list.push_back(std::move(table));
+  return list;
+}
+
+// Puts a table to those of its kind.
+struct Adder {
+  AppliedPositions<double>& applied;
+
+  template <class Table>
+  static void add(std::optional<Table>& to, Table&& table) {
+    if (to) return detail::combine(*to, table);
+    to = std::move(table);
   }
-  void operator()(DistanceBias&& bias) const { applied.bias = std::move(bias); }
+  template <class Table>
+  static void add_one(std::shared_ptr<const Table>& to, std::shared_ptr<const Table>&& table,
+                      const char* kind) {
+    if (to) {
+      throw Error("positions.scheme", "must have at most one " + std::string(kind) + ", got two");
+    }
+    to = std::move(table);
+  }
+  void operator()(std::monostate) const {}
+  void operator()(Tensor<double>&& table) const { add(applied.added, std::move(table)); }
+  void operator()(RotationTable<double>&& table) const { add(applied.rotation, std::move(table)); }
+  void operator()(DistanceBias&& bias) const { add(applied.bias, std::move(bias)); }
   void operator()(std::shared_ptr<const IndexedBias>&& bias) const {
-    applied.indexed = std::move(bias);
+    add_one(applied.indexed, std::move(bias), "bias by query and key");
   }
   void operator()(std::shared_ptr<const ContentTerm>&& term) const {
-    applied.content = std::move(term);
+    add_one(applied.content, std::move(term), "content term");
   }
 };
 
@@ -64,15 +85,25 @@ SchemeRequest PositionOptions::request(std::span<const std::int64_t> ids,
 }
 
 template <class T, class R>
-AppliedPositions<T, R>::AppliedPositions(SchemeTable table) {
-  std::visit(Sorter<T, R>{*this}, std::move(table));
+AppliedPositions<T, R>::AppliedPositions(std::vector<SchemeTable> tables) {
+  AppliedPositions<double> all;
+  for (SchemeTable& table : tables) std::visit(Adder{all}, std::move(table));
+  if (all.added) added = rounded<T>(std::move(*all.added));
+  if (all.rotation) rotation = rounded<R>(std::move(*all.rotation));
+  bias = std::move(all.bias);
+  indexed = std::move(all.indexed);
+  content = std::move(all.content);
 }
 
 template <class T, class R>
+AppliedPositions<T, R>::AppliedPositions(SchemeTable table)
+    : AppliedPositions(one(std::move(table))) {}
+
+template <class T, class R>
 AppliedPositions<T, R>::AppliedPositions(const PositionOptions& options, std::int64_t length,
-                                         const SchemeWeights* weights) {
-  const auto ids = detail::first_positions(length);
-  std::visit(Sorter<T, R>{*this}, find_scheme(options.scheme).make(options.request(ids, weights)));
+                                         const SchemeWeights* weights)
+    : AppliedPositions(find_scheme(options.scheme)
+                           .make(options.request(detail::first_positions(length), weights))) {
   if (!added || added->shape() == Shape{length, options.width}) return;
   throw Error(options.scheme, "must make a table of shape " +
                                   Shape{length, options.width}.to_string() + ", got " +

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
@@ -31,7 +32,7 @@ struct PositionOptions {
                         const SchemeWeights* weights = nullptr) const;
 };
 
-// Owns the tables, rounded once; at most one of them is there. T: the type of the rows that are
+// Owns the tables of one scheme or of several, rounded once. T: the type of the rows that are
 // added; R: of rotations, float for those of the operator.
 template <class T, class R = T>
 struct AppliedPositions {
@@ -43,6 +44,11 @@ struct AppliedPositions {
 
   AppliedPositions() = default;
   explicit AppliedPositions(SchemeTable table);
+  // Of several schemes, in any order. Rows add up, and biases by distance of the same heads. A
+  // rotation is multiplied by tables that multiply all channels of a row by one number, as
+  // temperature does. Throws Error for two rotations, two biases by query and key, two content
+  // terms, and tables whose sizes differ.
+  explicit AppliedPositions(std::vector<SchemeTable> tables);
   // The tables of positions 0 .. length - 1; `weights` are what the scheme has learned, null: where
   // its training starts. Throws Error for an unknown scheme, a bad parameter, or a table that does
   // not fit.
