@@ -13,7 +13,6 @@
 #include "models/embed_tokens.h"
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/layers/stack_decoder.h"
 
 namespace sextant {

@@ -1,14 +1,12 @@
 // Encoding and decoding with any of the three kinds.
 #include "sextant/text/tokenizer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/text_decoder.h"
-#include "text/quote.h"
 #include "text/tokenizer_parts.h"
 
 namespace sextant {

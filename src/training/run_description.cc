@@ -14,9 +14,9 @@ constexpr int kFormat = 2;
 constexpr JsonLimits kSettings{.depth = JsonLimits{}.depth - 1};  // a level of run.json is above
 
 // The keys of files that are older than others of the list.
-constexpr std::string_view kRequired[] = {
-    "seed", "beta1",  "beta2", "epsilon", "weight_decay", "clip_norm",   "decay",
-    "peak", "warmup", "steps", "floor",   "dropout",      "word_dropout"};
+constexpr std::string_view kRequired[] = {"seed",         "beta1",     "beta2", "epsilon",
+                                          "weight_decay", "clip_norm", "decay", "peak",
+                                          "warmup",       "steps",     "floor", "dropout"};
 
 Json described(const TrainerOptions& options) {
   Json json{{"format", kFormat},

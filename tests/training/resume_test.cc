@@ -276,6 +276,24 @@ TEST_F(Resume, RefusesNumbersOutOfRange) {
   refuses_number("\"peak\": 0.05", "\"peak\": 0");
 }
 
+// As runs that are older than an option.
+TEST_F(Resume, TakesTheDefaultOfAKeyThatIsNotThere) {
+  train_until(7);
+  Json json = Json::parse(read_file(path("run/run.json")));
+  json.erase("checksum");
+  json.erase("word_dropout");
+  json["checksum"] = checksum_of(json.dump());
+  write("run/run.json", json.dump(2) + "\n");
+  EXPECT_EQ(read_run(path("run")).word_dropout, 0);
+  TrainerOptions other = resumed();
+  other.word_dropout = 0.5;
+  refuses(other, "must have the same word_dropout to be resumed: it is 0.0, asked for 0.5");
+  ToyTask task(1);
+  train(task, resumed());
+  EXPECT_EQ(read_file(path("run/last/optimiser.safetensors")),
+            read_file(path("straight/last/optimiser.safetensors")));
+}
+
 TEST_F(Resume, RefusesMetricsThatWereEdited) {
   train_until(7);
   const std::string kept = read_file(path("run/metrics.jsonl"));

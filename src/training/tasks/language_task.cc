@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/models/model_folder.h"
 #include "training/mixed.h"
 #include "training/part_of.h"
