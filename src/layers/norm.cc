@@ -9,9 +9,7 @@
 
 namespace sextant {
 
-std::string_view name_of(NormKind kind) noexcept {
-  return enum_name(kind, {"layer", "rms"});
-}
+std::string_view name_of(NormKind kind) noexcept { return enum_name(kind, {"layer", "rms"}); }
 
 template <class T>
 Norm<T>::Norm(NormKind norm_kind, std::int64_t width, double norm_epsilon)

@@ -45,7 +45,7 @@ struct SchemeChoice {
   figures::NamedScheme named(const std::optional<SchemeWeights>& weights) const {
     return {scheme, parameters, weights ? &*weights : nullptr};
   }
-  std::string title() const;  // "rotary positions", "no positions"
+  std::string title() const;         // "rotary positions", "no positions"
   Json resolved_parameters() const;  // defaults included
   // What --scheme-weights holds, in float64; none when it was not given. Throws Error for what is
   // no file of floats.

@@ -143,7 +143,8 @@ void add_plot(CLI::App& program, Job& job) {
             [&list, name](const std::string& text) {
               const std::string where = "plot." + name;
               list = parse_int64_list(text, where);
-              for (const std::int64_t at : list) check_range(IntegerRange{0, kMostInteger}, where, at);
+              for (const std::int64_t at : list)
+                check_range(IntegerRange{0, kMostInteger}, where, at);
             },
             meaning)
         ->type_name("LIST");
