@@ -1,7 +1,9 @@
 // The frequencies of the pairs of a rotation, and what scalings make of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,5 +54,13 @@ std::vector<float> framework_powers(double base, std::int64_t denominator, std::
 
 // Lengths in tokens.
 inline constexpr IntegerRange kLengths{1, std::int64_t{1} << 53};
+
+// Of a text with these ids, that scalings depend on: the largest + 1. Ids may be out of range
+// still.
+inline std::int64_t length_of(std::span<const std::int64_t> ids) noexcept {
+  std::int64_t last = -1;
+  for (const std::int64_t id : ids) last = std::max(last, id);
+  return std::min(last, kLengths.most) + 1;
+}
 
 }  // namespace sextant

@@ -61,18 +61,12 @@ Rotation rotation_of(const Rotary& options, std::int64_t axes, std::int64_t leng
   return rotation;
 }
 
-std::int64_t length_of(const std::int64_t* ids, std::int64_t count) noexcept {
-  std::int64_t length = 0;
-  for (std::int64_t i = 0; i < count; ++i) length = std::max(length, ids[i] + 1);
-  return length;
-}
-
 template <Floating T>
 RotationTable<T> axial_table(const Rotary& options, const AxialAxes& axial,
                              View<const std::int64_t> ids) {
   const Tensor<std::int64_t> dense = copy_of(ids);
-  Rotation rotation = rotation_of(options, ids.rank() == 2 ? ids.size(1) : 0,
-                                  length_of(dense.data(), dense.count()));
+  Rotation rotation =
+      rotation_of(options, ids.rank() == 2 ? ids.size(1) : 0, length_of(dense.span()));
   const Tensor<std::int64_t> coordinates = coordinates_of(rotation, axial, ids);
   return make_rotation_of_axes<T>(rotation, coordinates);
 }
@@ -125,7 +119,7 @@ RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> pos
     const AxialCells cells = cells_of(*axial, count, positions.data());
     return axial_table<T>(options, cells.axial, cells.ids);
   }
-  const Rotation rotation = rotation_of(options, 1, length_of(positions.data(), count));
+  const Rotation rotation = rotation_of(options, 1, length_of(positions));
   return with_query_scale<T>(
       options, [&]<class U>(U) { return make_rotation<U>(rotation, positions); },
       [&](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; });
@@ -135,8 +129,8 @@ template <Floating T>
 RotationTable<T> rotary(const Rotary& options, View<const std::int64_t> ids) {
   if (const AxialAxes* axial = axial_of(options)) return axial_table<T>(options, *axial, ids);
   const Tensor<std::int64_t> dense = copy_of(ids);
-  const Rotation rotation = rotation_of(options, ids.rank() == 2 ? ids.size(1) : 0,
-                                        length_of(dense.data(), dense.count()));
+  const Rotation rotation =
+      rotation_of(options, ids.rank() == 2 ? ids.size(1) : 0, length_of(dense.span()));
   if (rotation.axes == 1) return rotary<T>(options, dense.span());
   return make_rotation_of_axes<T>(rotation, ids);
 }

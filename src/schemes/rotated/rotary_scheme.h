@@ -2,7 +2,6 @@
 // scaling or with several ids a row. Sections and a query scale go with every scaling.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -61,9 +60,8 @@ struct RotaryScheme {
   }
 
   static RotationFrequencies frequencies(const SchemeRequest& request) {
-    std::int64_t length = 0;
-    for (const std::int64_t position : request.positions) length = std::max(length, position + 1);
-    return rotation_frequencies(options(request), length, request.axes == 1 ? 0 : request.axes);
+    return rotation_frequencies(options(request), length_of(request.positions),
+                                request.axes == 1 ? 0 : request.axes);
   }
 
   static std::int64_t class_of(const SchemeRequest& request, std::int64_t length) {

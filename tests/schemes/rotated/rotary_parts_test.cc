@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,12 @@ TEST(RotaryParts, NamesTheOptionAtFault) {
     const std::int64_t before[] = {-1};
     rotary<float>({.head_dim = 16, .query_scale = {.attn_scale = 1}}, before);
   });
+  // The largest id of all: the length of the text is not beyond what a number holds.
+  for (const RotaryScaling& scaling : {RotaryScaling{}, RotaryScaling{DynamicNtkScaling{}}}) {
+    const std::int64_t beyond[] = {std::numeric_limits<std::int64_t>::max()};
+    expect_error(scaling.index() == 0 ? "rotary.positions" : "rotary_dynamic_ntk.positions",
+                 [&] { rotary<float>({.head_dim = 16, .scaling = scaling}, beyond); });
+  }
   expect_error("rotary_axial.coordinates", [] {
     rotary<float>(
         {.head_dim = 16,
