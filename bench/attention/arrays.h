@@ -28,8 +28,8 @@ template <class T>
 std::shared_ptr<Arrays<T>> make_arrays(const Problem& problem) {
   auto a = std::make_shared<Arrays<T>>();
   a->q = uniform<T>({1, problem.heads, problem.queries, problem.head_dim}, kSeedQ);
-  a->k = uniform<T>({1, problem.heads_k, problem.keys, problem.head_dim}, kSeedK);
-  a->v = uniform<T>({1, problem.heads_k, problem.keys, problem.head_dim}, kSeedV);
+  a->k = uniform<T>({1, problem.kv_heads, problem.keys, problem.head_dim}, kSeedK);
+  a->v = uniform<T>({1, problem.kv_heads, problem.keys, problem.head_dim}, kSeedV);
   a->out = Tensor<T>({1, problem.heads, problem.queries, problem.head_dim});
   if (problem.bias == "distance") {
     a->bias = {uniform<float>({problem.heads, 2 * problem.keys - 1}, kSeedBias), problem.keys - 1};

@@ -53,7 +53,7 @@ void add_decode(std::vector<Case>& cases, std::int64_t n) {
                        "85 %; 2x",
                        {.kind = "decode",
                         .heads = 32,
-                        .heads_k = 8,
+                        .kv_heads = 8,
                         .queries = 1,
                         .keys = cache,
                         .head_dim = 128,
@@ -76,7 +76,7 @@ void add_backward(std::vector<Case>& cases, std::int64_t n) {
     add("", narrow ? "80 / 90 %; 1.2x" : "84 / 90 %; 1.2x", {}, width);
     add(" causal", narrow ? "76 / 86 %; 1.45x" : "80 / 86 %; 1.45x", {.causal = true}, width);
     add(" distance bias", "of plain 92 %; 1.5x", {.bias = "distance"}, width);
-    add(" one head", "2 threads 1.8x one; 1.15x", {.heads = 1, .heads_k = 1}, width);
+    add(" one head", "2 threads 1.8x one; 1.15x", {.heads = 1, .kv_heads = 1}, width);
   }
 }
 
@@ -85,7 +85,7 @@ void add_rotate(std::vector<Case>& cases, std::int64_t n) {
     for (const bool in_place : {false, true}) {
       const Problem problem{.kind = "rotate",
                             .heads = 32,
-                            .heads_k = 32,
+                            .kv_heads = 32,
                             .queries = n,
                             .keys = n,
                             .head_dim = 128,
@@ -111,7 +111,7 @@ template <class P, class Use>
 void for_each_field(P& problem, const Use& use) {
   use("kind", problem.kind);
   use("heads", problem.heads);
-  use("heads_k", problem.heads_k);
+  use("kv_heads", problem.kv_heads);
   use("queries", problem.queries);
   use("keys", problem.keys);
   use("head_dim", problem.head_dim);

@@ -13,7 +13,7 @@ namespace sextant::bench {
 // One case in full. The rivals in bench/peers read the same fields from `attention --list-json`.
 struct Problem {
   std::string kind = "forward";  // forward, backward, decode, rotate or small
-  std::int64_t heads = 8, heads_k = 8, queries = 0, keys = 0, head_dim = 0;
+  std::int64_t heads = 8, kv_heads = 8, queries = 0, keys = 0, head_dim = 0;
   std::string dtype = "f32";  // f32, bf16, f16
   bool causal = false;        // the last query sees every key
   std::int64_t window = 0;    // keys seen to the left, the own one counted; 0: all

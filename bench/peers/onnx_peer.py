@@ -82,7 +82,7 @@ def measure(rows, peer, threads, make, check):
 
 def arrays(case):
     kind = TYPES[case["dtype"]][1]
-    shapes = [(case["heads"], case["queries"]), (case["heads_k"], case["keys"]), (case["heads_k"], case["keys"])]
+    shapes = [(case["heads"], case["queries"]), (case["kv_heads"], case["keys"]), (case["kv_heads"], case["keys"])]
     seeds = [common.SEED_Q, common.SEED_K, common.SEED_V]
     return [common.uniform((1, h, n, case["head_dim"]), s).astype(kind) for (h, n), s in zip(shapes, seeds)]
 
@@ -118,7 +118,7 @@ def grouped(case, threads, rows):
     extra = {"local_window_size": case["window"]} if case["window"] else {}
     measure(rows, "ORT GQA", threads,
             lambda count: Model("GroupQueryAttention", MICROSOFT, feeds, outputs, count,
-                                       num_heads=case["heads"], kv_num_heads=case["heads_k"], **extra),
+                                       num_heads=case["heads"], kv_num_heads=case["kv_heads"], **extra),
             lambda out: unpacked(out, case["heads"]))
 
 

@@ -13,8 +13,8 @@ DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
 def inputs(case):
-    heads, heads_k, width = case["heads"], case["heads_k"], case["head_dim"]
-    shapes = [(heads, case["queries"]), (heads_k, case["keys"]), (heads_k, case["keys"])]
+    heads, kv_heads, width = case["heads"], case["kv_heads"], case["head_dim"]
+    shapes = [(heads, case["queries"]), (kv_heads, case["keys"]), (kv_heads, case["keys"])]
     seeds = [common.SEED_Q, common.SEED_K, common.SEED_V]
     return [torch.from_numpy(common.uniform((1, h, n, width), seed)).to(DTYPES[case["dtype"]])
             for (h, n), seed in zip(shapes, seeds)]
@@ -39,7 +39,7 @@ def sdpa_options(case):
 
 def sdpa(case, threads, rows):
     q, k, v = inputs(case)
-    options = {"enable_gqa": True} if case["heads"] != case["heads_k"] else sdpa_options(case)
+    options = {"enable_gqa": True} if case["heads"] != case["kv_heads"] else sdpa_options(case)
     with torch.no_grad():
         measure(rows, "torch SDPA", threads, lambda: scaled_dot_product_attention(q, k, v, **options))
 

@@ -18,7 +18,7 @@ TransformerConfig config_of(ModelKind kind) {
   config.width = 256;
   config.heads = 8;
   config.layers = kind == ModelKind::translator ? 3 : 6;
-  config.hidden = 1024;
+  config.ffn_width = 1024;
   config.activation = Activation::relu;
   config.tied = false;
   config.scheme = kind == ModelKind::translator ? "sinusoidal" : "learned";
@@ -81,7 +81,7 @@ Operations operations_of(const TrainingCase& test) {
   const auto layers = static_cast<double>(test.config.layers);
   const auto vocabulary = static_cast<double>(test.config.vocabulary);
   const double self = 4 * width * width;  // multiply-adds of a token: q, k, v and out
-  const double forward = 2 * width * static_cast<double>(test.config.hidden);
+  const double forward = 2 * width * static_cast<double>(test.config.ffn_width);
   double maps = 0;   // multiply-adds
   double pairs = 0;  // of queries and keys, in all layers
   for (const auto& batch : test.batches) {
@@ -119,7 +119,7 @@ Json to_json(const TrainingCase& test) {
           {"width", test.config.width},
           {"heads", test.config.heads},
           {"layers", test.config.layers},
-          {"hidden", test.config.hidden},
+          {"hidden", test.config.ffn_width},
           {"length", test.config.length},
           {"dropout", test.dropout},
           {"batches", batches}};

@@ -82,8 +82,8 @@ Call<T>::Call(Choices& choices) {
                       [&] { return alike ? size : size * random.normal(); });
   };
   q = array(heads_q, q_len, head_dim);
-  k = array(heads_k, k_len, head_dim);
-  v = array(heads_k, k_len, v_dim);
+  k = array(kv_heads, k_len, head_dim);
+  v = array(kv_heads, k_len, v_dim);
   out = strided<T>(Shape{batch, heads_q, q_len, v_dim}, random, false, [] { return 7; });
   choose_places(choices);
   choose_masks(choices, random);
@@ -103,8 +103,8 @@ Call<T>::Call(Choices& choices) {
 template <class T>
 void Call<T>::choose_shapes(Choices& choices) {
   batch = choices.integer(1, 2);
-  heads_k = choices.integer(1, 2);
-  heads_q = heads_k * choices.integer(1, 2);
+  kv_heads = choices.integer(1, 2);
+  heads_q = kv_heads * choices.integer(1, 2);
   std::int64_t widest = 40;
   switch (choices.integer(0, 7)) {
     case 0:
@@ -113,7 +113,7 @@ void Call<T>::choose_shapes(Choices& choices) {
       k_len = choices.integer(1, 300);
       break;
     case 2:  // several tiles
-      batch = heads_k = heads_q = 1;
+      batch = kv_heads = heads_q = 1;
       q_len = choices.integer(40, 80);
       k_len = choices.integer(100, 300);
       widest = 8;
@@ -246,8 +246,8 @@ void Call<T>::choose_rotation(Choices& choices, NumpyRandom& random) {
 // Puts NaN or infinity into some keys, values and queries.
 template <class T>
 void Call<T>::choose_poison(Choices& choices, NumpyRandom& random) {
-  bad_k = Tensor<Poison>(Shape{batch, heads_k, k_len});
-  bad_v = Tensor<Poison>(Shape{batch, heads_k, k_len});
+  bad_k = Tensor<Poison>(Shape{batch, kv_heads, k_len});
+  bad_v = Tensor<Poison>(Shape{batch, kv_heads, k_len});
   bad_q = Tensor<Poison>(Shape{batch, heads_q, q_len});
   const double share = static_cast<double>(choices.integer(0, 3)) / 12;
   if (share == 0) return;

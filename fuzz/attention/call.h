@@ -31,7 +31,7 @@ struct Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  std::int64_t batch, heads_q, heads_k, q_len, k_len, head_dim, v_dim;
+  std::int64_t batch, heads_q, kv_heads, q_len, k_len, head_dim, v_dim;
   Strided<T> q, k, v, out;
   Strided<bool> bool_mask;
   Strided<Wide> float_mask;
@@ -42,10 +42,10 @@ struct Call {
   Checkered indexed;
   RotationTable<float> rotation;
   AttentionOptions<T> options;
-  // [batch, heads_k, k_len] and [batch, heads_q, q_len]: where k or v, and q, are no numbers.
+  // [batch, kv_heads, k_len] and [batch, heads_q, q_len]: where k or v, and q, are no numbers.
   Tensor<Poison> bad_k, bad_v, bad_q;
 
-  std::int64_t group() const noexcept { return heads_q / heads_k; }
+  std::int64_t group() const noexcept { return heads_q / kv_heads; }
   // Where the sequence of a query, or that of a key, has its first query or key in the batch row.
   std::int64_t query_begin(std::int64_t i) const noexcept;
   std::int64_t key_begin(std::int64_t j) const noexcept;

@@ -43,7 +43,7 @@ bool spoil_arrays(Handed<T>& h, const Call<T>& call, std::int64_t which) {
       return true;
     }
     default:
-      if (call.heads_k < 2) return false;
+      if (call.kv_heads < 2) return false;
       h.q = h.q.narrow(1, 0, 1);  // one head for two
       h.out = h.out.narrow(1, 0, 1);
       return true;

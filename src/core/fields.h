@@ -48,6 +48,7 @@ struct Field {
   std::string_view meaning;
   std::string_view unset_word = "auto";  // of optional members and of lists, which are then empty
   std::string_view conditions = "";
+  std::string_view earlier = "";  // key in files that earlier versions wrote
   bool from_request = false;
   bool must_be_given = false;
 
@@ -61,6 +62,12 @@ struct Field {
   constexpr Field further(std::string_view text) const {
     Field changed = *this;
     changed.conditions = text;
+    return changed;
+  }
+  // The name that files of earlier versions have.
+  constexpr Field formerly(std::string_view key) const {
+    Field changed = *this;
+    changed.earlier = key;
     return changed;
   }
   // Has no default: whoever sets options by name must name it.

@@ -79,9 +79,9 @@ Json settings_of(const ExtrapolationOptions& options) {
   return {{"model", json},
           {"data",
            {{"length", options.data.length},
-            {"sequences", options.data.sequences},
-            {"parts", options.data.parts},
-            {"smoothing", options.data.smoothing},
+            {"batch_size", options.data.batch_size},
+            {"accumulation_steps", options.data.accumulation_steps},
+            {"label_smoothing", options.data.label_smoothing},
             {"seed", options.data.seed}}},
           {"learning_rate", options.learning_rate},
           {"dropout", options.dropout}};

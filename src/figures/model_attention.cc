@@ -49,7 +49,7 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
 Labelled target_of(const std::optional<std::string>& given, const Tokenizer& tokenizer,
                    Translator<float>& model, const Labelled& source, int threads) {
   if (given) return labelled(tokenizer, *given, "attend.target");
-  Translation options;
+  TranslateOptions options;
   options.threads = threads;
   const std::vector<std::vector<std::int64_t>> sources = {source.ids};
   Labelled target{translate(model, sources, options)[0][0].tokens, {}};

@@ -16,11 +16,11 @@ AttentionLayerOptions checked(AttentionLayerOptions options) {
   };
   positive("attention_layer.width", options.width);
   positive("attention_layer.heads", options.heads);
-  if (options.heads_k == 0) options.heads_k = options.heads;
-  positive("attention_layer.heads_k", options.heads_k);
-  if (options.heads % options.heads_k != 0) {
-    throw Error("attention_layer.heads_k", "must divide heads = " + std::to_string(options.heads) +
-                                               ", got " + std::to_string(options.heads_k));
+  if (options.kv_heads == 0) options.kv_heads = options.heads;
+  positive("attention_layer.kv_heads", options.kv_heads);
+  if (options.heads % options.kv_heads != 0) {
+    throw Error("attention_layer.kv_heads", "must divide heads = " + std::to_string(options.heads) +
+                                                ", got " + std::to_string(options.kv_heads));
   }
   if (options.head_dim == 0) {
     if (options.width % options.heads != 0) {
@@ -133,7 +133,7 @@ template <class T>
 AttentionLayer<T>::AttentionLayer(const AttentionLayerOptions& given, NumpyRandom& random,
                                   double out_gain)
     : options(checked(given)),
-      in(Linear<T>::glorot(options.width, (options.heads + 2 * options.heads_k) * options.head_dim,
+      in(Linear<T>::glorot(options.width, (options.heads + 2 * options.kv_heads) * options.head_dim,
                            random, options.bias)),
       out(Linear<T>::glorot(options.heads * options.head_dim, options.width, random, options.bias,
                             out_gain)) {}
@@ -142,17 +142,17 @@ template <class T>
 typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, View<const T> given,
                                                              const AttentionCall<T>& call,
                                                              View<T> y, Pass& pass) const {
-  const auto [width, heads, heads_k, head_dim, with_bias, cross] = options;
+  const auto [width, heads, kv_heads, head_dim, with_bias, cross] = options;
   const View<const T> context = checked_context(given, options);
-  const std::int64_t tokens = x.size(0), q_width = heads * head_dim, k_width = heads_k * head_dim;
+  const std::int64_t tokens = x.size(0), q_width = heads * head_dim, k_width = kv_heads * head_dim;
   Saved saved{.x = x, .context = context, .call = call};
   const View<T> projected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
   ops::linear<T>(x, part(in, 0, projected.size(1)), bias_of(in, 0), projected, pass.threads);
   const View<T> keys =
       cross ? project_context(context, pass) : projected.narrow(1, q_width, 2 * k_width);
   saved.q = heads_of(projected, 0, heads, head_dim);
-  saved.k = heads_of(keys, 0, heads_k, head_dim);
-  saved.v = heads_of(keys, k_width, heads_k, head_dim);
+  saved.k = heads_of(keys, 0, kv_heads, head_dim);
+  saved.v = heads_of(keys, k_width, kv_heads, head_dim);
   const View<T> mixed = pass.memory.take<T>({tokens, q_width});
   saved.mixed = heads_of(mixed, 0, heads, head_dim);
   saved.log_sum_exp = pass.memory.take<float>({1, heads, tokens});
@@ -167,7 +167,7 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
 template <class T>
 View<T> AttentionLayer<T>::project_context(View<const T> context, Pass& pass) const {
   const std::int64_t q_width = options.heads * options.head_dim,
-                     k_width = options.heads_k * options.head_dim;
+                     k_width = options.kv_heads * options.head_dim;
   const View<T> keys = pass.memory.take<T>({context.size(0), 2 * k_width});
   ops::linear<T>(context, part(in, q_width, 2 * k_width), bias_of(in, q_width), keys, pass.threads);
   return keys;
@@ -176,14 +176,14 @@ View<T> AttentionLayer<T>::project_context(View<const T> context, Pass& pass) co
 template <class T>
 void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call,
                                        View<T> y, Pass& pass) const {
-  const auto [width, heads, heads_k, head_dim, with_bias, cross] = options;
+  const auto [width, heads, kv_heads, head_dim, with_bias, cross] = options;
   const auto mark = pass.memory.mark();
   const View<T> q = pass.memory.take<T>({x.size(0), heads * head_dim});
   const View<T> mixed = pass.memory.take<T>(q.shape());
   ops::linear<T>(x, part(in, 0, heads * head_dim), bias_of(in, 0), q, pass.threads);
   const View<T> q_heads = heads_of(q, 0, heads, head_dim);
-  const View<T> k_heads = heads_of(keys, 0, heads_k, head_dim);
-  const View<T> v_heads = heads_of(keys, heads_k * head_dim, heads_k, head_dim);
+  const View<T> k_heads = heads_of(keys, 0, kv_heads, head_dim);
+  const View<T> v_heads = heads_of(keys, kv_heads * head_dim, kv_heads, head_dim);
   const View<T> out_heads = heads_of(mixed, 0, heads, head_dim);
   each_part(call, true, x.size(0), keys.size(0), pass.threads, [&](const Part<T>& part) {
     attention<T>(part.of_queries(q_heads), part.of_keys(k_heads), part.of_keys(v_heads),
@@ -197,11 +197,11 @@ template <class T>
 void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
                                  AttentionLayer& gradient, SchemePositions<T>* positions_gradient,
                                  Pass& pass) const {
-  const std::int64_t heads = options.heads, heads_k = options.heads_k,
+  const std::int64_t heads = options.heads, kv_heads = options.kv_heads,
                      head_dim = options.head_dim;  // no structured binding: clang 14 and lambdas
   const bool cross = options.cross;
   const std::int64_t tokens = saved.x.size(0), q_width = heads * head_dim,
-                     k_width = heads_k * head_dim;
+                     k_width = kv_heads * head_dim;
   const auto mark = pass.memory.mark();
   const View<T> dmixed = pass.memory.take<T>({tokens, q_width});
   const View<const T> mixed(saved.mixed.data(), {tokens, q_width});
@@ -213,8 +213,8 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
   each_part(saved.call, cross, tokens, dkeys.size(0), pass.threads, [&](const Part<T>& part) {
     AttentionGradients<T> gradients;
     gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));
-    gradients.k = part.of_keys(heads_of(dkeys, 0, heads_k, head_dim));
-    gradients.v = part.of_keys(heads_of(dkeys, k_width, heads_k, head_dim));
+    gradients.k = part.of_keys(heads_of(dkeys, 0, kv_heads, head_dim));
+    gradients.v = part.of_keys(heads_of(dkeys, k_width, kv_heads, head_dim));
     if (positions != nullptr) positions->want(gradients, part.length, pass);
     attention_backward<T>(part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
                           part.of_queries(saved.mixed),
@@ -259,9 +259,9 @@ Tensor<T> AttentionLayer<T>::weights(const Saved& saved, std::int64_t sequence) 
 }
 
 template <class T>
-void AttentionLayer<T>::list(Parameters<T>& to, const std::string& prefix) {
-  in.list(to, prefix + "in.");
-  out.list(to, prefix + "out.");
+void AttentionLayer<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
+  in.append_parameters(to, prefix + "in.");
+  out.append_parameters(to, prefix + "out.");
 }
 
 template struct AttentionLayer<float>;

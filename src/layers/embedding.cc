@@ -199,7 +199,7 @@ void Embedding<T>::backward(std::span<const std::int64_t> indices, double scale,
 }
 
 template <class T>
-void Embedding<T>::list(Parameters<T>& to, const std::string& prefix) {
+void Embedding<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
   to.push_back({prefix + "weight", &table_, false});
 }
 

@@ -6,12 +6,12 @@
 namespace sextant {
 
 template <class T>
-FeedForward<T>::FeedForward(std::int64_t width, std::int64_t hidden, Activation function,
+FeedForward<T>::FeedForward(std::int64_t width, std::int64_t ffn_width, Activation function,
                             bool with_bias, NumpyRandom& random, double out_gain)
     : activation(function),
-      in(Linear<T>::glorot(width, function == Activation::swiglu ? 2 * hidden : hidden, random,
-                           with_bias)),
-      out(Linear<T>::glorot(hidden, width, random, with_bias, out_gain)) {}
+      in(Linear<T>::glorot(width, function == Activation::swiglu ? 2 * ffn_width : ffn_width,
+                           random, with_bias)),
+      out(Linear<T>::glorot(ffn_width, width, random, with_bias, out_gain)) {}
 
 template <class T>
 typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> y,
@@ -61,9 +61,9 @@ void FeedForward<T>::backward(const Saved& saved, View<const T> dy, View<T> dx,
 }
 
 template <class T>
-void FeedForward<T>::list(Parameters<T>& to, const std::string& prefix) {
-  in.list(to, prefix + "in.");
-  out.list(to, prefix + "out.");
+void FeedForward<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
+  in.append_parameters(to, prefix + "in.");
+  out.append_parameters(to, prefix + "out.");
 }
 
 template struct FeedForward<float>;

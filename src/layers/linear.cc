@@ -81,7 +81,7 @@ void Linear<T>::backward(View<const T> x, View<const T> dy, View<T> dx, Linear& 
 }
 
 template <class T>
-void Linear<T>::list(Parameters<T>& to, const std::string& prefix) {
+void Linear<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
   to.push_back({prefix + "weight", &weight, true});
   if (bias.count() > 0) to.push_back({prefix + "bias", &bias, false});
 }

@@ -36,7 +36,7 @@ void Norm<T>::backward(const Saved& saved, View<const T> dy, View<T> dx, bool ad
 }
 
 template <class T>
-void Norm<T>::list(Parameters<T>& to, const std::string& prefix) {
+void Norm<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
   to.push_back({prefix + "gain", &gain, false});
   if (bias.count() > 0) to.push_back({prefix + "bias", &bias, false});
 }

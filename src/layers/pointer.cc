@@ -51,10 +51,10 @@ void Pointer<T>::mix(View<const T> h, View<const T> keys, std::span<const std::i
 }
 
 template <class T>
-void Pointer<T>::list(Parameters<T>& to, const std::string& prefix) {
-  to_q.list(to, prefix + "to_q.");
-  to_k.list(to, prefix + "to_k.");
-  gate.list(to, prefix + "gate.");
+void Pointer<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
+  to_q.append_parameters(to, prefix + "to_q.");
+  to_k.append_parameters(to, prefix + "to_k.");
+  gate.append_parameters(to, prefix + "gate.");
 }
 
 template struct Pointer<float>;

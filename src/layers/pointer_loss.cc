@@ -110,26 +110,27 @@ class Mixture {
     const double g = mixture.gate, logit = static_cast<double>(line[target]);
     const Rivals rivals = rivals_of(at, logits);
     const auto own =
-        ops::cross_entropy<T>(logits, &target, options_.smoothing, 1, want_gradient, 1);
+        ops::cross_entropy<T>(logits, &target, options_.label_smoothing, 1, want_gradient, 1);
     const double p = std::exp(-own.loss);
     const double mixed = std::max(g * p + (1 - g) * mixture.copied, kLeast);
     const double loss = -std::log(mixed);
-    const LossSum sum{loss, own.smoothed + (1 - options_.smoothing) * (loss - own.loss), 1,
+    const LossSum sum{loss, own.smoothed + (1 - options_.label_smoothing) * (loss - own.loss), 1,
                       is_best(at, mixed, own.loss + logit, rivals) ? 1 : 0};
     if (!want_gradient) return sum;
-    const double main = options_.scale * (1 - options_.smoothing);
+    const double main = options_.scale * (1 - options_.label_smoothing);
     mixture.dcopied = -main * (1 - g) / mixed;
     dgates_(static_cast<std::int64_t>(at), 0) =
         static_cast<T>(-main * (p - mixture.copied) / mixed * g * (1 - g));
     // cross_entropy() left softmax - (1 - smoothing) target - smoothing / vocabulary; the part of
     // the target counts by the vocabulary's share in the mixture alone.
     const double share = g * p / mixed;
-    const double smooth = options_.smoothing / static_cast<double>(vocabulary);
+    const double smooth = options_.label_smoothing / static_cast<double>(vocabulary);
     const double of_main = main * share;
     const auto gradient = [&](T value, double hit) {
-      const double softmax = static_cast<double>(value) + smooth + hit * (1 - options_.smoothing);
+      const double softmax =
+          static_cast<double>(value) + smooth + hit * (1 - options_.label_smoothing);
       return static_cast<T>(of_main * (softmax - hit) +
-                            options_.scale * (options_.smoothing * softmax - smooth));
+                            options_.scale * (options_.label_smoothing * softmax - smooth));
     };
     const T of_target = gradient(line[target], 1);
     for (std::int64_t w = 0; w < vocabulary; ++w) line[w] = gradient(line[w], 0);

@@ -194,7 +194,7 @@ void SchemePositions<T>::set(AttentionOptions<T>& options, std::int64_t length) 
 }
 
 template <class T>
-void SchemePositions<T>::list(Parameters<T>& to, const std::string& prefix) {
+void SchemePositions<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
   for (auto& [name, tensor] : weights_) to.push_back({prefix + name, &tensor, false});
 }
 

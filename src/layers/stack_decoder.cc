@@ -13,7 +13,7 @@ namespace {
 
 KvCache<float> empty_cache(const AttentionLayerOptions& o, std::int64_t rows,
                            std::int64_t capacity) {
-  return KvCache<float>(rows, o.heads_k, o.head_dim, o.head_dim, capacity);
+  return KvCache<float>(rows, o.kv_heads, o.head_dim, o.head_dim, capacity);
 }
 
 // [rows * count, columns] as [rows, heads, count, head_dim].
@@ -131,7 +131,7 @@ View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
   using Saved = AttentionLayer<float>::Saved;
   const auto self = [&](std::size_t i, View<const float> from, View<float> to) {
     const AttentionLayer<float>& layer = stack_.layers[i].self;
-    const std::int64_t heads = layer.options.heads, heads_k = layer.options.heads_k,
+    const std::int64_t heads = layer.options.heads, kv_heads = layer.options.kv_heads,
                        head_dim = layer.options.head_dim;
     const auto mark = pass.memory.mark();
     const View<float> all = pass.memory.take<float>({from.size(0), layer.in.weight.size(0)});
@@ -140,8 +140,8 @@ View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
     const auto part = [&](std::int64_t first, std::int64_t of) {
       return by_row(all.narrow(1, first * head_dim, of * head_dim), rows(), of);
     };
-    caches_[i].append(View<const float>(part(heads, heads_k)),
-                      View<const float>(part(heads + heads_k, heads_k)));
+    caches_[i].append(View<const float>(part(heads, kv_heads)),
+                      View<const float>(part(heads + kv_heads, kv_heads)));
     AttentionOptions<float> options;
     options.threads = pass.threads;
     positions_.set(options, length);
@@ -183,13 +183,13 @@ void StackDecoder::select(std::span<const std::int64_t> parents) {
     KvCache<float> next = empty_cache(o, count, capacity_);
     if (length_ > 0) {
       const View<const float> keys = caches_[i].keys(), values = caches_[i].values();
-      auto k = Tensor<float>::uninitialized({count, o.heads_k, length_, o.head_dim});
+      auto k = Tensor<float>::uninitialized({count, o.kv_heads, length_, o.head_dim});
       auto v = Tensor<float>::uninitialized(k.shape());
       const std::int64_t size = length_ * o.head_dim;
       for (std::int64_t row = 0; row < count; ++row) {
         const std::int64_t from = parents[static_cast<std::size_t>(row)];
-        for (std::int64_t head = 0; head < o.heads_k; ++head) {
-          const std::int64_t to = (row * o.heads_k + head) * size;
+        for (std::int64_t head = 0; head < o.kv_heads; ++head) {
+          const std::int64_t to = (row * o.kv_heads + head) * size;
           std::copy_n(&keys(from, head, 0, 0), size, k.data() + to);
           std::copy_n(&values(from, head, 0, 0), size, v.data() + to);
         }

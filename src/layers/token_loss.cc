@@ -28,9 +28,9 @@ void check_token_loss(const Shape& h, const Shape& weight, std::span<const std::
                                             ", got " + std::to_string(target));
     }
   }
-  if (!(options.smoothing >= 0 && options.smoothing < 1)) {
-    throw Error("token_loss.smoothing",
-                "must be in 0 <= smoothing < 1, got " + shortest(options.smoothing));
+  if (!(options.label_smoothing >= 0 && options.label_smoothing < 1)) {
+    throw Error("token_loss.label_smoothing",
+                "must be in 0 <= label_smoothing < 1, got " + shortest(options.label_smoothing));
   }
 }
 
@@ -57,8 +57,8 @@ LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::i
     const View<const T> x = h.narrow(0, first, count);
     const View<T> part = logits.narrow(0, 0, count);
     ops::linear<T>(x, weight, nullptr, part, pass.threads);
-    sum.add(ops::cross_entropy<T>(part, targets.data() + first, options.smoothing, options.scale,
-                                  want_gradient, pass.threads));
+    sum.add(ops::cross_entropy<T>(part, targets.data() + first, options.label_smoothing,
+                                  options.scale, want_gradient, pass.threads));
     if (!want_gradient) continue;
     ops::linear_input_gradient<T>(View<const T>(part), weight, dh.narrow(0, first, count), false,
                                   pass.threads);

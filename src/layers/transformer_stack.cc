@@ -19,7 +19,7 @@ double out_gain(const StackOptions& options) {
 }
 
 std::int64_t hidden_of(const StackOptions& options) {
-  return options.hidden == 0 ? 4 * options.attention.width : options.hidden;
+  return options.ffn_width == 0 ? 4 * options.attention.width : options.ffn_width;
 }
 
 AttentionLayerOptions attention_of(const StackOptions& options, bool cross) {
@@ -66,15 +66,15 @@ TransformerLayer<T>::TransformerLayer(const StackOptions& options, NumpyRandom& 
 }
 
 template <class T>
-void TransformerLayer<T>::list(Parameters<T>& to, const std::string& prefix) {
-  self.list(to, prefix + "self.");
-  self_norm.list(to, prefix + "self_norm.");
+void TransformerLayer<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
+  self.append_parameters(to, prefix + "self.");
+  self_norm.append_parameters(to, prefix + "self_norm.");
   if (cross) {
-    cross->list(to, prefix + "cross.");
-    cross_norm->list(to, prefix + "cross_norm.");
+    cross->append_parameters(to, prefix + "cross.");
+    cross_norm->append_parameters(to, prefix + "cross_norm.");
   }
-  feed_forward.list(to, prefix + "feed_forward.");
-  feed_forward_norm.list(to, prefix + "feed_forward_norm.");
+  feed_forward.append_parameters(to, prefix + "feed_forward.");
+  feed_forward_norm.append_parameters(to, prefix + "feed_forward_norm.");
 }
 
 template <class T>
@@ -83,8 +83,9 @@ TransformerStack<T>::TransformerStack(const StackOptions& given, NumpyRandom& ra
   if (options.layers < 1 || options.layers > 1000) {
     throw Error("stack.layers", "must be 1 .. 1000, got " + std::to_string(options.layers));
   }
-  if (options.hidden < 0) {
-    throw Error("stack.hidden", "must not be negative, got " + std::to_string(options.hidden));
+  if (options.ffn_width < 0) {
+    throw Error("stack.ffn_width",
+                "must not be negative, got " + std::to_string(options.ffn_width));
   }
   layers.reserve(static_cast<std::size_t>(options.layers));
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options, random);
@@ -148,11 +149,11 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
 }
 
 template <class T>
-void TransformerStack<T>::list(Parameters<T>& to, const std::string& prefix) {
+void TransformerStack<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers[i].list(to, prefix + std::to_string(i) + ".");
+    layers[i].append_parameters(to, prefix + std::to_string(i) + ".");
   }
-  if (final_norm) final_norm->list(to, prefix + "final_norm.");
+  if (final_norm) final_norm->append_parameters(to, prefix + "final_norm.");
 }
 
 template struct TransformerLayer<float>;

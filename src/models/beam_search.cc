@@ -32,7 +32,7 @@ struct Candidate {
 
 class Source {
  public:
-  Source(std::int64_t max_length, const BeamSearch& options)
+  Source(std::int64_t max_length, const BeamSearchOptions& options)
       : options_(options), max_length_(max_length), alive_(1) {}
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(alive_.size()); }
@@ -126,7 +126,7 @@ class Source {
     return hope <= finished_[wanted - 1].score;
   }
 
-  const BeamSearch& options_;
+  const BeamSearchOptions& options_;
   std::int64_t max_length_;
   std::int64_t length_ = 0;           // tokens of the hypotheses that go on
   std::vector<Hypothesis> alive_;     // by falling probability
@@ -135,7 +135,7 @@ class Source {
 };
 
 void check(std::span<const std::int64_t> max_lengths, const BeamStep& step,
-           const BeamSearch& options) {
+           const BeamSearchOptions& options) {
   check_fields("beam_search", options);
   if (options.n_best > options.beams) {
     throw Error("beam_search.n_best", "must be at most beams = " + std::to_string(options.beams) +
@@ -152,7 +152,8 @@ void check(std::span<const std::int64_t> max_lengths, const BeamStep& step,
 }  // namespace
 
 std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> max_lengths,
-                                                 const BeamStep& step, const BeamSearch& options) {
+                                                 const BeamStep& step,
+                                                 const BeamSearchOptions& options) {
   check(max_lengths, step, options);
   std::vector<Source> sources;
   std::vector<std::int64_t> parents;

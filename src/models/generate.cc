@@ -14,7 +14,8 @@
 namespace sextant {
 
 std::vector<std::int64_t> generate(LanguageModel<float>& model,
-                                   std::span<const std::int64_t> prompt, const Generation& options,
+                                   std::span<const std::int64_t> prompt,
+                                   const GenerateOptions& options,
                                    const std::function<bool(std::int64_t)>& each) {
   if (model.config.kind != ModelKind::causal) {
     throw Error("generate.model", "must be causal, got " + std::string(name_of(model.config.kind)));
@@ -31,7 +32,7 @@ std::vector<std::int64_t> generate(LanguageModel<float>& model,
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const auto length = static_cast<std::int64_t>(prompt.size());
-  StackDecoder decoder(model.stack, model.positions, 1, length + options.most);
+  StackDecoder decoder(model.stack, model.positions, 1, length + options.max_tokens);
   NumpyRandom random(options.seed);
   std::vector<std::int64_t> tokens(prompt.begin(), prompt.end()), next = tokens;
   // Each token once, which is all that a repetition penalty looks at.
@@ -44,7 +45,7 @@ std::vector<std::int64_t> generate(LanguageModel<float>& model,
   };
   std::for_each(tokens.begin(), tokens.end(), add_different);
   std::vector<float> logits(static_cast<std::size_t>(model.config.vocabulary));
-  while (static_cast<std::int64_t>(tokens.size()) < length + options.most) {
+  while (static_cast<std::int64_t>(tokens.size()) < length + options.max_tokens) {
     memory.reset();
     const View<const float> x = detail::embed_next<float>(model.embedding, next, pass);
     const View<const float> h = decoder.read(x, pass);

@@ -11,38 +11,42 @@ namespace sextant {
 inline constexpr std::string_view kAllCores = "0: all cores";
 
 template <>
-inline constexpr auto kFields<Sampling> = std::tuple{
-    field(&Sampling::temperature, "temperature", kNotNegative,
-          "divides the logits; 0: always the most probable token"),
-    field(&Sampling::top_k, "top_k", at_least(0), "sample from the k most probable tokens; 0: all"),
-    field(&Sampling::top_p, "top_p", NumberRange{0, 1, true},
-          "sample from the fewest tokens with this total probability"),
-    field(&Sampling::repetition_penalty, "repetition_penalty", NumberRange{0.001, 1000},
-          "above 1: earlier tokens become less probable")};
+inline constexpr auto kFields<SamplingOptions> =
+    std::tuple{field(&SamplingOptions::temperature, "temperature", kNotNegative,
+                     "divides the logits; 0: always the most probable token"),
+               field(&SamplingOptions::top_k, "top_k", at_least(0),
+                     "sample from the k most probable tokens; 0: all"),
+               field(&SamplingOptions::top_p, "top_p", NumberRange{0, 1, true},
+                     "sample from the fewest tokens with this total probability"),
+               field(&SamplingOptions::repetition_penalty, "repetition_penalty",
+                     NumberRange{0.001, 1000}, "above 1: earlier tokens become less probable")};
 
 template <>
-inline constexpr auto kFields<Generation> =
-    std::tuple{field(&Generation::most, "most", at_least(1), "tokens to make, at most"),
-               field(&Generation::seed, "seed", kSeeds, "of the random choices"),
-               field(&Generation::threads, "threads", kThreads, kAllCores)};
+inline constexpr auto kFields<GenerateOptions> = std::tuple{
+    field(&GenerateOptions::max_tokens, "max_tokens", at_least(1), "tokens to make, at most"),
+    field(&GenerateOptions::seed, "seed", kSeeds, "of the random choices"),
+    field(&GenerateOptions::threads, "threads", kThreads, kAllCores)};
 
 template <>
-inline constexpr auto kFields<BeamSearch> = std::tuple{
-    field(&BeamSearch::beams, "beams", IntegerRange{1, 4096}, "number of hypotheses; 1: greedy"),
-    field(&BeamSearch::n_best, "n_best", at_least(1), "translations of each source")
+inline constexpr auto kFields<BeamSearchOptions> = std::tuple{
+    field(&BeamSearchOptions::beams, "beams", IntegerRange{1, 4096},
+          "number of hypotheses; 1: greedy"),
+    field(&BeamSearchOptions::n_best, "n_best", at_least(1), "translations of each source")
         .further("at most the beams"),
-    field(&BeamSearch::length_penalty, "length_penalty", NumberRange{0, 100},
+    field(&BeamSearchOptions::length_penalty, "length_penalty", NumberRange{0, 100},
           "0: none; larger: longer translations"),
-    field(&BeamSearch::bos, "bos", at_least(0), "the token that begins"),
-    field(&BeamSearch::eos, "eos", at_least(0), "the token that ends")};
+    field(&BeamSearchOptions::bos, "bos", at_least(0), "the token that begins"),
+    field(&BeamSearchOptions::eos, "eos", at_least(0), "the token that ends")};
 
 template <>
-inline constexpr auto kFields<Translation> = std::tuple{
-    field(&Translation::factor, "factor", NumberRange{0, 1000},
-          "tokens that a translation may have for each of the source"),
-    field(&Translation::more, "more", IntegerRange{1, 1 << 20}, "tokens that it may have besides"),
-    field(&Translation::together, "together", at_least(1), "sources that are decoded together"),
-    field(&Translation::threads, "threads", kThreads, kAllCores)};
+inline constexpr auto kFields<TranslateOptions> =
+    std::tuple{field(&TranslateOptions::length_factor, "length_factor", NumberRange{0, 1000},
+                     "tokens that a translation may have for each of the source"),
+               field(&TranslateOptions::extra_tokens, "extra_tokens", IntegerRange{1, 1 << 20},
+                     "tokens that it may have besides"),
+               field(&TranslateOptions::batch_size, "batch_size", at_least(1),
+                     "sources that are decoded together"),
+               field(&TranslateOptions::threads, "threads", kThreads, kAllCores)};
 
 template <>
 inline constexpr auto kFields<FillOptions> = std::tuple{

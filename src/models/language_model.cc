@@ -146,9 +146,9 @@ std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int
 template <class T>
 Parameters<T> LanguageModel<T>::parameters() {
   Parameters<T> list;
-  embedding.list(list, "embedding.");
-  positions.list(list, "positions.");
-  stack.list(list, "stack.");
+  embedding.append_parameters(list, "embedding.");
+  positions.append_parameters(list, "positions.");
+  stack.append_parameters(list, "stack.");
   if (!config.tied) list.push_back({"output.weight", &output, true});
   return list;
 }

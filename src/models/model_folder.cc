@@ -51,7 +51,7 @@ double numbers_of_scheme(const TransformerConfig& c) {
 void check_size(const ModelFolder& folder) {
   const TransformerConfig& c = folder.config;
   const double width = static_cast<double>(c.width);
-  const double hidden = c.hidden > 0 ? static_cast<double>(c.hidden) : 4 * width;
+  const double hidden = c.ffn_width > 0 ? static_cast<double>(c.ffn_width) : 4 * width;
   double layers = static_cast<double>(c.layers);
   if (c.kind == ModelKind::translator) {
     layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);

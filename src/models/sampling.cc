@@ -49,14 +49,15 @@ void keep(std::vector<double>& values, std::span<const std::size_t> order, std::
 
 }  // namespace
 
-void check_sampling(const Sampling& options) { check_fields("sampling", options); }
+void check_sampling(const SamplingOptions& options) { check_fields("sampling", options); }
 
 std::int64_t greedy_token(std::span<const float> logits) {
   check_logits(logits);
   return std::max_element(logits.begin(), logits.end()) - logits.begin();
 }
 
-std::vector<double> token_probabilities(std::span<const float> logits, const Sampling& options,
+std::vector<double> token_probabilities(std::span<const float> logits,
+                                        const SamplingOptions& options,
                                         std::span<const std::int64_t> previous) {
   check_sampling(options);
   check_logits(logits);
@@ -102,7 +103,7 @@ std::vector<double> token_probabilities(std::span<const float> logits, const Sam
   return values;
 }
 
-std::int64_t sample_token(std::span<const float> logits, const Sampling& options,
+std::int64_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           NumpyRandom& random, std::span<const std::int64_t> previous) {
   const std::vector<double> probabilities = token_probabilities(logits, options, previous);
   const double point = options.temperature == 0 ? 0 : random.uniform();

@@ -46,9 +46,9 @@ void check_config(const TransformerConfig& c) {
     throw Error("transformer.heads", "must divide width = " + std::to_string(c.width) + ", got " +
                                          std::to_string(c.heads));
   }
-  if (c.heads_k > 0 && c.heads % c.heads_k != 0) {
-    throw Error("transformer.heads_k", "must divide heads = " + std::to_string(c.heads) + ", got " +
-                                           std::to_string(c.heads_k));
+  if (c.kv_heads > 0 && c.heads % c.kv_heads != 0) {
+    throw Error("transformer.kv_heads", "must divide heads = " + std::to_string(c.heads) +
+                                            ", got " + std::to_string(c.kv_heads));
   }
   if (c.pointer && c.kind != ModelKind::translator) {
     throw Error("transformer.pointer", "must be false for a model that is not a translator");
@@ -58,8 +58,8 @@ void check_config(const TransformerConfig& c) {
 StackOptions TransformerConfig::stack(bool encoder) const {
   StackOptions options;
   options.layers = encoder && encoder_layers > 0 ? encoder_layers : layers;
-  options.attention = {.width = width, .heads = heads, .heads_k = heads_k};
-  options.hidden = hidden;
+  options.attention = {.width = width, .heads = heads, .kv_heads = kv_heads};
+  options.ffn_width = ffn_width;
   options.activation = activation;
   options.norm = norm;
   options.pre_norm = pre_norm;

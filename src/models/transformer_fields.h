@@ -13,15 +13,17 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(&TransformerConfig::width, "width", IntegerRange{1, 1 << 16}, "of embeddings and layers"),
     field(&TransformerConfig::heads, "heads", IntegerRange{1, 1 << 16}, "of attention")
         .further("divides the width"),
-    field(&TransformerConfig::heads_k, "heads_k", IntegerRange{0, 1 << 16},
+    field(&TransformerConfig::kv_heads, "kv_heads", IntegerRange{0, 1 << 16},
           "of keys and values; 0: the heads")
-        .further("divides the heads"),
+        .further("divides the heads")
+        .formerly("heads_k"),
     field(&TransformerConfig::layers, "layers", IntegerRange{1, 1000},
           "of the decoder, or of the only stack"),
     field(&TransformerConfig::encoder_layers, "encoder_layers", IntegerRange{0, 1000},
           "of the encoder of a translator; 0: the layers"),
-    field(&TransformerConfig::hidden, "hidden", IntegerRange{0, 1 << 20},
-          "width inside feed-forward layers; 0: 4 times the width"),
+    field(&TransformerConfig::ffn_width, "ffn_width", IntegerRange{0, 1 << 20},
+          "width inside feed-forward layers; 0: 4 times the width")
+        .formerly("hidden"),
     field(&TransformerConfig::activation, "activation", "of feed-forward layers"),
     field(&TransformerConfig::norm, "norm", "of layers"),
     field(&TransformerConfig::pre_norm, "pre_norm",

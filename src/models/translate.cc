@@ -138,7 +138,8 @@ class Decodings {
 };
 
 // Walks along the targets, all side by side, shorter ones leaving.
-LossSum loss_along(Decodings& models, std::span<const Tokens> targets, const BeamSearch& search) {
+LossSum loss_along(Decodings& models, std::span<const Tokens> targets,
+                   const BeamSearchOptions& search) {
   LossSum sum;
   Tokens read(targets.size(), search.bos), rows(targets.size());
   std::iota(rows.begin(), rows.end(), std::int64_t{0});
@@ -177,7 +178,7 @@ void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vo
 }
 
 void check(std::span<Translator<float>* const> models,
-           std::span<const std::vector<std::int64_t>> sources, const Translation& options) {
+           std::span<const std::vector<std::int64_t>> sources, const TranslateOptions& options) {
   if (models.empty()) throw Error("translate.models", "must be at least one, got none");
   const std::int64_t vocabulary = models[0]->config.vocabulary;
   for (const Translator<float>* model : models) {
@@ -197,16 +198,16 @@ void check(std::span<Translator<float>* const> models,
 
 std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* const> models,
                                                std::span<const std::vector<std::int64_t>> sources,
-                                               const Translation& options) {
+                                               const TranslateOptions& options) {
   check(models, sources, options);
   std::vector<std::vector<Hypothesis>> all;
   for (std::size_t first = 0; first < sources.size();) {
     const auto together = sources.subspan(
-        first, std::min(sources.size() - first, static_cast<std::size_t>(options.together)));
+        first, std::min(sources.size() - first, static_cast<std::size_t>(options.batch_size)));
     Tokens lengths;
     for (const Tokens& source : together) {
-      const double length = options.factor * static_cast<double>(source.size());
-      lengths.push_back(static_cast<std::int64_t>(length) + options.more);
+      const double length = options.length_factor * static_cast<double>(source.size());
+      lengths.push_back(static_cast<std::int64_t>(length) + options.extra_tokens);
     }
     Decodings decodings(models, together, *std::ranges::max_element(lengths), options.threads);
     auto found = beam_search(
@@ -223,14 +224,14 @@ std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* cons
 
 std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
                                                std::span<const std::vector<std::int64_t>> sources,
-                                               const Translation& options) {
+                                               const TranslateOptions& options) {
   return translate(std::array{&model}, sources, options);
 }
 
 LossSum translation_loss(std::span<Translator<float>* const> models,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,
-                         const Translation& options) {
+                         const TranslateOptions& options) {
   check(models, sources, options);
   if (targets.size() != sources.size()) {
     throw Error("translation_loss.targets", "must be as many as sources, " +
@@ -246,7 +247,7 @@ LossSum translation_loss(std::span<Translator<float>* const> models,
   LossSum sum;
   for (std::size_t first = 0; first < sources.size();) {
     const std::size_t count =
-        std::min(sources.size() - first, static_cast<std::size_t>(options.together));
+        std::min(sources.size() - first, static_cast<std::size_t>(options.batch_size));
     std::size_t longest = 0;
     for (const Tokens& target : targets.subspan(first, count)) {
       longest = std::max(longest, target.size());

@@ -27,7 +27,7 @@ std::vector<Translator<float>*> LineTranslator::models() {
 }
 
 std::vector<std::vector<Hypothesis>> LineTranslator::translate(
-    std::span<const std::vector<std::int64_t>> lines, const Translation& options) {
+    std::span<const std::vector<std::int64_t>> lines, const TranslateOptions& options) {
   std::vector<std::vector<std::int64_t>> sources;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -156,13 +156,13 @@ typename Translator<T>::Maps Translator<T>::attention_maps(std::span<const std::
 template <class T>
 Parameters<T> Translator<T>::parameters() {
   Parameters<T> list;
-  embedding.list(list, "embedding.");
-  encoder_positions.list(list, "encoder_positions.");
-  decoder_positions.list(list, "decoder_positions.");
-  encoder.list(list, "encoder.");
-  decoder.list(list, "decoder.");
+  embedding.append_parameters(list, "embedding.");
+  encoder_positions.append_parameters(list, "encoder_positions.");
+  decoder_positions.append_parameters(list, "decoder_positions.");
+  encoder.append_parameters(list, "encoder.");
+  decoder.append_parameters(list, "decoder.");
   if (!config.tied) list.push_back({"output.weight", &output, true});
-  if (pointer) pointer->list(list, "pointer.");
+  if (pointer) pointer->append_parameters(list, "pointer.");
   return list;
 }
 

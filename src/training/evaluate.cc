@@ -21,8 +21,9 @@ std::int64_t characters_of(std::string_view text) {
 double mean(const LossSum& sum) { return sum.loss / static_cast<double>(sum.tokens); }
 
 void translate_all(LineTranslator& translator, const std::vector<std::string>& lines,
-                   std::span<const std::vector<std::int64_t>> sources, const Translation& options,
-                   const EvaluationObserver& observer, PairScore& score) {
+                   std::span<const std::vector<std::int64_t>> sources,
+                   const TranslateOptions& options, const EvaluationObserver& observer,
+                   PairScore& score) {
   const auto start = std::chrono::steady_clock::now();
   std::int64_t tokens = 0;  // that were made, ends included
   for (std::size_t first = 0; first < sources.size(); first += kTogether) {
@@ -43,7 +44,7 @@ void translate_all(LineTranslator& translator, const std::vector<std::string>& l
 
 // The loss of the references, each given its source. Pairs of which a side has no token have none.
 LossSum reference_loss(LineTranslator& translator, const TokenPairs& pairs,
-                       const Translation& options, const EvaluationObserver& observer) {
+                       const TranslateOptions& options, const EvaluationObserver& observer) {
   TokenPairs with_tokens;
   for (std::size_t i = 0; i < pairs.source.size(); ++i) {
     if (pairs.source[i].empty() || pairs.target[i].empty()) continue;
@@ -100,7 +101,7 @@ TextScore evaluate(LanguageModel<float>& model, const Tokenizer& tokenizer, std:
 }
 
 PairScore evaluate(LineTranslator& translator, const SentencePairs& pairs,
-                   const Translation& options, const EvaluationObserver& observer,
+                   const TranslateOptions& options, const EvaluationObserver& observer,
                    std::string_view where) {
   TokenPairs tokens;
   tokens.source = tokens_of(translator, pairs.source, where);
@@ -133,7 +134,7 @@ ExactMatch exact_match(const std::string& folder, const SentencePairs& pairs, in
     sources.push_back(model_folder.tokenizer.encode(text));
   }
   const auto found =
-      translate(model, sources, {.search = {.beams = 1}, .together = 100, .threads = threads});
+      translate(model, sources, {.search = {.beams = 1}, .batch_size = 100, .threads = threads});
   ExactMatch match;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string got = model_folder.tokenizer.decode(found[i].front().tokens);

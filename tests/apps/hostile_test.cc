@@ -73,7 +73,7 @@ void train_run(const Folder& folder) {
   put(folder / "text.txt", text);
   const Outcome made = shell("cd '" + folder.path().string() +
                              "'; sextant train lm --text text.txt --length 16 -o run --width 16 "
-                             "--heads 2 --layers 1 --batch 4 --threads 1 --steps 2");
+                             "--heads 2 --layers 1 --batch-size 4 --threads 1 --steps 2");
   if (made.code != 0) throw std::runtime_error(made.err);
 }
 

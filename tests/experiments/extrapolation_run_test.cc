@@ -34,7 +34,7 @@ class Extrapolation : public RunFolders {
     options.model.width = 8;
     options.model.heads = 2;
     options.model.layers = 1;
-    options.data = {.length = 8, .sequences = 2};
+    options.data = {.length = 8, .batch_size = 2};
     options.steps = 6;
     options.test_lengths = {8, 16};
     options.stride = 4;
@@ -164,8 +164,8 @@ TEST_F(Extrapolation, RefusesAnotherPlansFolder) {
   other.model.width = 16;
   expect_refused(other, "model.width");
   other = options();
-  other.data.sequences = 3;
-  expect_refused(other, "data.sequences");
+  other.data.batch_size = 3;
+  expect_refused(other, "data.batch_size");
   tokens_[0] = tokens_[1];
   expect_refused(options(), "the same text");
 }

@@ -22,7 +22,7 @@ TransformerConfig config_of(const std::string& scheme) {
   config.width = 16;
   config.heads = 2;
   config.layers = 2;
-  config.hidden = 32;
+  config.ffn_width = 32;
   config.scheme = scheme;
   config.length = 8;
   return config;

@@ -73,9 +73,9 @@ TYPED_TEST(GoldenEnds, CrossEntropy) {
     const auto targets = golden.config()["targets"].get<std::vector<std::int64_t>>();
     Workspace memory;
     Pass pass{memory};
-    const LossSum sum = token_loss<T>(logits, unit, targets,
-                                      {.smoothing = golden.config()["smoothing"].get<double>()},
-                                      dlogits, dunit.view(), pass);
+    const LossSum sum = token_loss<T>(
+        logits, unit, targets, {.label_smoothing = golden.config()["smoothing"].get<double>()},
+        dlogits, dunit.view(), pass);
     // Seven rows, each a logarithm of a sum of seven exponentials of logits up to 8: their
     // roundings and those of the logits.
     const double u = std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24;
@@ -120,8 +120,8 @@ TYPED_TEST(GoldenEnds, PointerLoss) {
          .context_segments = context_segments,
          .targets = targets},
         weight,
-        {.smoothing = golden.config()["smoothing"].get<double>(), .scale = golden["dout"](0)}, dh,
-        dcontext, dweight, &it.gradient, pass);
+        {.label_smoothing = golden.config()["smoothing"].get<double>(), .scale = golden["dout"](0)},
+        dh, dcontext, dweight, &it.gradient, pass);
     const double tolerance = golden.tolerance<T>() * golden["output"](0);
     EXPECT_NEAR(sum.smoothed, golden["output"](0), tolerance);
     EXPECT_NEAR(sum.loss, golden["negative_log_likelihood"](0), tolerance);

@@ -22,7 +22,7 @@ Parameters<T> parameters_of(Layer& layer) {
     return layer.parameters();
   } else {
     Parameters<T> list;
-    layer.list(list, "");
+    layer.append_parameters(list, "");
     return list;
   }
 }

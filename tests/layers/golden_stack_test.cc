@@ -59,7 +59,7 @@ StackOptions stack_options(const Json& config) {
   options.layers = config.contains("layers") ? config["layers"].get<std::int64_t>() : 1;
   options.attention.width = config["width"].get<std::int64_t>();
   options.attention.heads = config["heads"].get<std::int64_t>();
-  options.hidden = config["hidden"].get<std::int64_t>();
+  options.ffn_width = config["hidden"].get<std::int64_t>();
   options.epsilon = config["eps"].get<double>();
   if (config.contains("activation")) {
     options.activation = parse_name<Activation>(config["activation"].get<std::string>(), "config");
@@ -151,7 +151,7 @@ TYPED_TEST(GoldenStack, Llama) {
   const GoldenCase golden("llama");
   const auto& config = golden.config();
   StackOptions options = stack_options(config);
-  options.attention.heads_k = config["key_heads"].get<std::int64_t>();
+  options.attention.kv_heads = config["key_heads"].get<std::int64_t>();
   options.activation = Activation::swiglu;
   options.norm = NormKind::rms;
   options.causal = true;

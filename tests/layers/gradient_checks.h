@@ -77,7 +77,7 @@ inline void expect_gradients(const Parameters<double>& values, const Parameters<
 template <class Layer>
 Parameters<double> listed(Layer& layer) {
   Parameters<double> list;
-  layer.list(list, "");
+  layer.append_parameters(list, "");
   return list;
 }
 

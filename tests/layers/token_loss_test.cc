@@ -15,7 +15,7 @@ TEST(TokenLoss, HasTheGradientOfSmoothedCrossEntropy) {
   Tensor<double> h = random_tensor({5, 4}, 1), weight = random_tensor({7, 4}, 2);
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
-  const TokenLossOptions options{.smoothing = 0.1, .scale = 0.25};
+  const TokenLossOptions options{.label_smoothing = 0.1, .scale = 0.25};
   const auto loss = [&] {
     return token_loss<double>(h, weight, kTargets, options, {}, {}, pass).smoothed * options.scale;
   };
@@ -68,7 +68,7 @@ TEST(Pointer, HasTheGradientOfTheMixture) {
   set_to_zero(listed(gradient));
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
-  const TokenLossOptions options{.smoothing = 0.1, .scale = 0.25};
+  const TokenLossOptions options{.label_smoothing = 0.1, .scale = 0.25};
   const auto loss = [&] {
     return options.scale *
            pointer.loss(data.input(), data.weight, options, {}, {}, {}, nullptr, pass).smoothed;

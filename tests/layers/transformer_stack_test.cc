@@ -64,7 +64,7 @@ StackOptions small() {
   StackOptions options;
   options.layers = 2;
   options.attention = {.width = 8, .heads = 2};
-  options.hidden = 12;
+  options.ffn_width = 12;
   options.activation = Activation::gelu;
   return options;
 }
@@ -86,7 +86,7 @@ TEST(TransformerStack, HasTheGradientsOfADecoderWithCrossAttentionAndDropout) {
 
 TEST(TransformerStack, HasTheGradientsOfALlamaStyleBlock) {
   Probe probe{small(), {.scheme = "rotary", .width = 16, .heads = 4, .head_dim = 4}, 0};
-  probe.options.attention = {.width = 16, .heads = 4, .heads_k = 2};
+  probe.options.attention = {.width = 16, .heads = 4, .kv_heads = 2};
   probe.options.norm = NormKind::rms;
   probe.options.activation = Activation::swiglu;
   probe.options.causal = true;
@@ -159,7 +159,7 @@ TEST(TransformerStack, RefusesSizesThatDoNotFit) {
   options.layers = 0;
   EXPECT_THROW(TransformerStack<float>(options, random), Error);
   options = small();
-  options.attention.heads_k = 3;
+  options.attention.kv_heads = 3;
   EXPECT_THROW(TransformerStack<float>(options, random), Error);
 }
 

@@ -117,7 +117,7 @@ class Model {
 
 std::vector<std::vector<Hypothesis>> search(std::vector<Chain> chains,
                                             const std::vector<std::int64_t>& lengths,
-                                            BeamSearch options) {
+                                            BeamSearchOptions options) {
   options.bos = kBos;
   options.eos = kEos;
   Model model(std::move(chains));
@@ -125,7 +125,8 @@ std::vector<std::vector<Hypothesis>> search(std::vector<Chain> chains,
       lengths, [&](auto parents, auto tokens) { return model(parents, tokens); }, options);
 }
 
-std::vector<Hypothesis> search(const Chain& chain, std::int64_t length, const BeamSearch& options) {
+std::vector<Hypothesis> search(const Chain& chain, std::int64_t length,
+                               const BeamSearchOptions& options) {
   return search(std::vector<Chain>{chain}, {length}, options).at(0);
 }
 
@@ -177,7 +178,7 @@ TEST(BeamSearch, WithOneBeamIsGreedy) {
 TEST(BeamSearch, SourcesDoNotTouchEachOther) {
   const std::vector<Chain> chains = {Chain(1), Chain(2), Chain(3), Chain(4)};
   const std::vector<std::int64_t> lengths = {3, 9, 1, 6};
-  const BeamSearch options{.beams = 3, .n_best = 3};
+  const BeamSearchOptions options{.beams = 3, .n_best = 3};
   const auto together = search(chains, lengths, options);
   ASSERT_EQ(together.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -204,7 +205,7 @@ Tensor<float> rows_of(std::span<const std::int64_t> tokens, std::vector<double> 
 }
 
 std::vector<Hypothesis> search_constant(const std::vector<double>& probabilities,
-                                        std::int64_t length, const BeamSearch& options) {
+                                        std::int64_t length, const BeamSearchOptions& options) {
   const std::vector<std::int64_t> lengths = {length};
   return beam_search(
       lengths, [&](auto, auto tokens) { return rows_of(tokens, probabilities); }, options)[0];
@@ -263,7 +264,7 @@ TEST(BeamSearch, RefusesATableThatIsNone) {
 }
 
 TEST(BeamSearch, RefusesOptionsOutOfRange) {
-  const auto refused = [](const BeamSearch& options, std::int64_t length = 3) {
+  const auto refused = [](const BeamSearchOptions& options, std::int64_t length = 3) {
     return error_of([&] { search_constant({0, 0, 0.5, 0.5}, length, options); });
   };
   EXPECT_THAT(refused({.beams = 0}), HasSubstr("[beam_search.beams] must be 1 .. 4096, got 0"));

@@ -17,7 +17,7 @@ TransformerConfig small(ModelKind kind, const std::string& scheme) {
   config.vocabulary = 13;
   config.width = 16;
   config.heads = 4;
-  config.heads_k = kind == ModelKind::causal ? 2 : 0;
+  config.kv_heads = kind == ModelKind::causal ? 2 : 0;
   config.layers = 2;
   config.length = 64;
   config.scheme = scheme;
@@ -48,8 +48,8 @@ TEST(Generate, GivesTheMostProbableTokensOfTheWholeModel) {
     SCOPED_TRACE(scheme);
     LanguageModel<float> model(small(ModelKind::causal, scheme));
     std::vector<std::int64_t> tokens = {1, 7, 5};
-    Generation options;
-    options.most = 6;
+    GenerateOptions options;
+    options.max_tokens = 6;
     options.sampling.temperature = 0;
     const auto made = generate(model, tokens, options);
     ASSERT_EQ(made.size(), 6u);
@@ -63,8 +63,8 @@ TEST(Generate, GivesTheMostProbableTokensOfTheWholeModel) {
 TEST(Generate, StopsWhereItIsTold) {
   LanguageModel<float> model(small(ModelKind::causal, "rotary"));
   const std::vector<std::int64_t> prompt = {1};
-  Generation options;
-  options.most = 8;
+  GenerateOptions options;
+  options.max_tokens = 8;
   std::int64_t calls = 0;
   EXPECT_EQ(generate(model, prompt, options, [&](std::int64_t) { return ++calls < 3; }).size(), 3u);
   const auto all = generate(model, prompt, options);
@@ -97,7 +97,7 @@ TEST(Translate, GivesHypothesesTheProbabilityOfTheWholeModel) {
     config.pointer = pointer;
     Translator<float> model(config);
     const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {7}, {8, 3, 3, 9, 10}};
-    Translation options;
+    TranslateOptions options;
     options.search.beams = options.search.n_best = 3;
     const auto found = translate(model, sources, options);
     ASSERT_EQ(found.size(), sources.size());
@@ -116,9 +116,9 @@ TEST(Translate, DoesNotDependOnWhichSourcesAreTogether) {
   config.pointer = true;
   Translator<float> model(config);
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {7}, {8, 3, 3, 9, 10}};
-  Translation options;
+  TranslateOptions options;
   const auto together = translate(model, sources, options);
-  options.together = 1;
+  options.batch_size = 1;
   const auto alone = translate(model, sources, options);
   for (std::size_t s = 0; s < sources.size(); ++s) {
     EXPECT_EQ(together[s][0].tokens, alone[s][0].tokens);
@@ -134,9 +134,9 @@ TEST(Translate, SeveralModelsDecideByTheMeanOfTheirProbabilities) {
   config.pointer = true;
   Translator<float> second(config);
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {8, 3}};
-  Translation options;
-  options.factor = 0;
-  options.more = 1;  // one token: <eos>, or one without an end
+  TranslateOptions options;
+  options.length_factor = 0;
+  options.extra_tokens = 1;  // one token: <eos>, or one without an end
   options.search.beams = options.search.n_best = config.vocabulary;
   std::array models = {&first, &second};
   const auto both = translate(models, sources, options);
@@ -184,7 +184,7 @@ TEST(TranslationLoss, IsThatOfTheWholeModel) {
     }
     for (const std::int64_t together : {1, 2, 32}) {
       const LossSum sum =
-          translation_loss(std::array{&model}, sources, targets, {.together = together});
+          translation_loss(std::array{&model}, sources, targets, {.batch_size = together});
       EXPECT_NEAR(sum.loss, expected, 1e-5 * expected);
       EXPECT_EQ(sum.smoothed, sum.loss);
       EXPECT_EQ(sum.tokens, 9);

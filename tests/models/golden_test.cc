@@ -24,7 +24,7 @@ TransformerConfig config_of(const Json& json, ModelKind kind) {
   config.width = json["width"].get<std::int64_t>();
   config.heads = json["heads"].get<std::int64_t>();
   config.layers = json["layers"].get<std::int64_t>();
-  config.hidden = json["hidden"].get<std::int64_t>();
+  config.ffn_width = json["hidden"].get<std::int64_t>();
   config.scheme = "sinusoidal";
   return config;
 }
@@ -53,8 +53,9 @@ void expect_model(const GoldenCase& golden, const TransformerConfig& config, con
   Golden<T, Model> it(golden, names, config);
   Workspace memory;
   Pass pass{memory};
-  const TokenLossOptions options{.smoothing = golden.config()["smoothing"].template get<double>(),
-                                 .scale = golden["dout"](0)};
+  const TokenLossOptions options{
+      .label_smoothing = golden.config()["smoothing"].template get<double>(),
+      .scale = golden["dout"](0)};
   const LossSum sum = it.layer.loss(batch, options, &it.gradient, pass);
   EXPECT_EQ(sum.tokens, 7);
   EXPECT_NEAR(sum.smoothed, golden["output"](0), golden.tolerance<T>() * golden["output"](0));
@@ -64,7 +65,7 @@ void expect_model(const GoldenCase& golden, const TransformerConfig& config, con
 TYPED_TEST(GoldenModels, CausalLanguageModel) {
   const GoldenCase golden("language_model");
   TransformerConfig config = config_of(golden.config(), ModelKind::causal);
-  config.heads_k = golden.config()["key_heads"].template get<std::int64_t>();
+  config.kv_heads = golden.config()["key_heads"].template get<std::int64_t>();
   config.activation = Activation::swiglu;
   config.norm = NormKind::rms;
   config.bias = config.tied = false;

@@ -15,7 +15,7 @@ TransformerConfig tiny(ModelKind kind) {
   config.width = 8;
   config.heads = 2;
   config.layers = 1;
-  config.hidden = 12;
+  config.ffn_width = 12;
   config.length = 8;
   return config;
 }
@@ -33,7 +33,7 @@ void expect_model_gradients(const TransformerConfig& config, const Batch& batch)
     for (double& value : parameter.tensor->span()) value *= 50;
   }
   Workspace memory;
-  const TokenLossOptions options{.smoothing = 0.1, .scale = 0.5};
+  const TokenLossOptions options{.label_smoothing = 0.1, .scale = 0.5};
   const auto loss = [&] {
     memory.reset();
     Pass pass{

@@ -168,7 +168,7 @@ TEST(Sampling, RefusesLogitsWithoutAChoice) {
 }
 
 TEST(Sampling, RefusesOptionsOutOfRange) {
-  const auto refused = [](const Sampling& options) {
+  const auto refused = [](const SamplingOptions& options) {
     return error_of([&] { token_probabilities(std::vector<float>{1, 2}, options); });
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

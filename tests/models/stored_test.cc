@@ -45,13 +45,13 @@ class StoredModel : public ::testing::Test {
 TEST_F(StoredModel, OfTheFirstDaysSaysWhatItSaid) {
   const ModelFolder folder = open_model_folder(folder_);
   LanguageModel<float> model = load_language_model(folder);
-  Generation options;
+  GenerateOptions options;
   options.sampling.temperature = 0;
-  options.most = 8;
+  options.max_tokens = 8;
   EXPECT_EQ(folder.tokenizer.decode(generate(model, folder.tokenizer.encode("abc"), options)),
             "cccccccc");
   options.sampling.temperature = 1;
-  options.most = 16;
+  options.max_tokens = 16;
   options.seed = 3;
   EXPECT_EQ(folder.tokenizer.decode(generate(model, folder.tokenizer.encode("abc"), options)),
             "gmmmrvee\nejgij");
@@ -70,6 +70,12 @@ TEST_F(StoredModel, IsWrittenAsItWas) {
   replace("{\n", "{\n  \"format\": 1,\n");
   replace("\"scheme_parameters\": {}", "\"scheme_parameters\": {\n    \"base\": \"500\"\n  }");
   replace("\"gelu\"", "\"swiglu\"");
+  // Keys of earlier versions are read, today's are written.
+  replace("\"heads_k\": 0", "\"heads_k\": 1");
+  const TransformerConfig found = parse_config(config());
+  replace("\"heads_k\"", "\"kv_heads\"");
+  replace("\"hidden\"", "\"ffn_width\"");
+  EXPECT_EQ(format_config(found), config());
   EXPECT_EQ(format_config(parse_config(config())), config());
 }
 

@@ -40,7 +40,7 @@ TransformerConfig config_of(std::string_view scheme, ModelKind kind = ModelKind:
   config.width = 48;
   config.heads = 6;
   // Rotations by head are for as many heads of keys as of queries.
-  config.heads_k = kind == ModelKind::translator || scheme == "rotary_mixed" ? 0 : 3;
+  config.kv_heads = kind == ModelKind::translator || scheme == "rotary_mixed" ? 0 : 3;
   config.layers = 2;
   config.length = 80;
   config.scheme = scheme;
@@ -167,11 +167,11 @@ TEST_P(TextLength, ReadInPiecesIsReadAtOnce) {
 TEST_P(TextLength, GeneratesByTheTextSoFar) {
   LanguageModel<float> model(config_of(GetParam())), fresh(model.config);
   Ids text = text_of(5, 3);
-  Generation options;
+  GenerateOptions options;
   options.sampling.temperature = 0;
-  options.most = 12;
+  options.max_tokens = 12;
   const Ids made = generate(model, text, options);
-  options.most = 70;
+  options.max_tokens = 70;
   const Ids more = generate(model, text, options);
   ASSERT_EQ(made.size(), 12u);
   EXPECT_TRUE(std::equal(made.begin(), made.end(), more.begin()));
@@ -188,10 +188,10 @@ TEST_P(TextLength, TranslatesASourceAsIfAlone) {
   if (GetParam() == "cope") return;  // the encoder is not causal
   Translator<float> model(config_of(GetParam(), ModelKind::translator));
   const std::vector<Ids> sources = {text_of(7, 1), text_of(20, 2), text_of(3, 3), text_of(13, 4)};
-  Translation options;
+  TranslateOptions options;
   options.search.beams = options.search.n_best = 3;
-  options.more = 12;
-  options.factor = 0;
+  options.extra_tokens = 12;
+  options.length_factor = 0;
   const auto together = translate(model, sources, options);
   for (std::size_t s = 0; s < sources.size(); ++s) {
     Translator<float> fresh(model.config);

@@ -100,7 +100,7 @@ TEST(OnnxAttention, EveryTypeGivesEveryStage) {
   for (const DType type : kTypes)
     for (int mode = 0; mode < 4; ++mode) {
       EXPECT_EQ(outcome({.heads_q = 4,
-                         .heads_k = 2,
+                         .kv_heads = 2,
                          .v_dim = 3,
                          .past = 2,
                          .type = type,
@@ -116,7 +116,7 @@ TEST(OnnxAttention, EveryTypeGivesEveryStage) {
 TEST(OnnxAttention, HeadsInTheLastAxisInEveryType) {
   for (const DType type : kTypes) {
     EXPECT_EQ(outcome({.heads_q = 6,
-                       .heads_k = 3,
+                       .kv_heads = 3,
                        .v_dim = 5,
                        .past = 3,
                        .type = type,

@@ -178,7 +178,7 @@ std::string write_attention(const std::string& folder, const AttentionCase& w) {
   c.about["attributes"] = w.attributes;
   if (w.rank3) {
     c.about["attributes"]["q_num_heads"] = w.heads_q;
-    c.about["attributes"]["kv_num_heads"] = w.heads_k;
+    c.about["attributes"]["kv_num_heads"] = w.kv_heads;
   }
   c.about["tolerance"] = {{"rtol", w.rtol}, {"atol", w.type == DType::float64 ? 1e-14 : 1e-7}};
   NumpyRandom random(23);
@@ -193,15 +193,15 @@ std::string write_attention(const std::string& folder, const AttentionCase& w) {
   reference::Attention call;
   call.q = drawn(Shape{w.batch, w.heads_q, w.q_len, w.head_dim}, grid);
   c.input(0, "Q", w.type, in_layout(w.rank3, call.q));
-  call.k = drawn(Shape{w.batch, w.heads_k, w.k_len, w.head_dim}, grid);
+  call.k = drawn(Shape{w.batch, w.kv_heads, w.k_len, w.head_dim}, grid);
   c.input(1, "K", w.type, in_layout(w.rank3, call.k));
-  call.v = c.input(2, "V", v_type, drawn(Shape{w.batch, w.heads_k, w.k_len, w.v_dim}, positive));
+  call.v = c.input(2, "V", v_type, drawn(Shape{w.batch, w.kv_heads, w.k_len, w.v_dim}, positive));
   if (w.rank3) c.input(2, "V", v_type, joined(call.v));
   if (w.past > 0) {
     const auto past_k =
-        c.input(4, "past_key", w.type, drawn(Shape{w.batch, w.heads_k, w.past, w.head_dim}, grid));
+        c.input(4, "past_key", w.type, drawn(Shape{w.batch, w.kv_heads, w.past, w.head_dim}, grid));
     const auto past_v = c.input(5, "past_value", v_type,
-                                drawn(Shape{w.batch, w.heads_k, w.past, w.v_dim}, positive));
+                                drawn(Shape{w.batch, w.kv_heads, w.past, w.v_dim}, positive));
     call.k = appended(past_k, call.k);
     call.v = appended(past_v, call.v);
   }

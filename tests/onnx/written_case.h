@@ -39,7 +39,7 @@ class WrittenCase {
 };
 
 struct AttentionCase {
-  std::int64_t batch = 2, heads_q = 2, heads_k = 2, q_len = 3, k_len = 5, head_dim = 4, v_dim = 4;
+  std::int64_t batch = 2, heads_q = 2, kv_heads = 2, q_len = 3, k_len = 5, head_dim = 4, v_dim = 4;
   std::int64_t past = 0;
   DType type = DType::float32;
   std::optional<DType> v_type{};  // that of v and past_value, when it is another

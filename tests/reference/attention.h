@@ -9,8 +9,8 @@
 
 namespace sextant::reference {
 
-// One call. Arrays are dense: q [batch, heads_q, q_len, head_dim], k [batch, heads_k, k_len,
-// head_dim], v [batch, heads_k, k_len, v_dim].
+// One call. Arrays are dense: q [batch, heads_q, q_len, head_dim], k [batch, kv_heads, k_len,
+// head_dim], v [batch, kv_heads, k_len, v_dim].
 struct Attention {
   Tensor<double> q, k, v;
   // (sequence, query head, query, key): may the query see the key, and what is added to the score.

@@ -38,8 +38,8 @@ class Evaluation : public RunFolders {
     const SentencePairs pairs = turned_words();
     const Tokenizer tokenizer = Tokenizer::train(pairs.source);
     const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
-    TranslationTask task({.width = 32, .heads = 4, .layers = 1, .hidden = 64}, tokenizer, tokens,
-                         tokens, {.pairs = 36, .smoothing = 0});
+    TranslationTask task({.width = 32, .heads = 4, .layers = 1, .ffn_width = 64}, tokenizer, tokens,
+                         tokens, {.batch_size = 36, .label_smoothing = 0});
     AdamW optimiser(task.parameters(), {.clip_norm = 1});
     Workspace memory;
     for (std::int64_t step = 0; step < steps; ++step) {

@@ -22,7 +22,7 @@ TransformerConfig small(ModelKind kind) {
   config.width = 30;
   config.heads = 3;
   config.layers = 2;
-  config.hidden = 57;
+  config.ffn_width = 57;
   config.pointer = kind == ModelKind::translator;
   config.scheme = "sinusoidal";  // a hidden word is not a row of zeros, whose norm is a cliff
   return config;
@@ -43,7 +43,11 @@ LanguageTask language_task(ModelKind kind, std::int64_t parts) {
           tokenizer,
           tokens,
           tokens,
-          {.length = 7, .sequences = 5, .parts = parts, .smoothing = 0.1, .hidden = 0.3}};
+          {.length = 7,
+           .batch_size = 5,
+           .accumulation_steps = parts,
+           .label_smoothing = 0.1,
+           .mask_probability = 0.3}};
 }
 
 // Sentences of uneven lengths, sources and targets apart.
@@ -55,7 +59,11 @@ TranslationTask translation_task(std::int64_t parts) {
   }
   const Tokenizer tokenizer = Tokenizer::train(pairs.source, {.kind = TokenizerKind::character});
   const auto tokens = TokenPairs::encode(pairs, tokenizer, 20);
-  return {small(ModelKind::translator), tokenizer, tokens, tokens, {.pairs = 6, .parts = parts}};
+  return {small(ModelKind::translator),
+          tokenizer,
+          tokens,
+          tokens,
+          {.batch_size = 6, .accumulation_steps = parts}};
 }
 
 struct Sums {
@@ -77,7 +85,7 @@ Sums sums_of(Task task, std::uint64_t seed) {
               .random = {.seed = seed},
               .word_dropout = 0.2};
     sums.loss.add(
-        model.loss(task.training_batch(kStep, batch), {.smoothing = 0.1}, &gradient, pass));
+        model.loss(task.training_batch(kStep, batch), {.label_smoothing = 0.1}, &gradient, pass));
   }
   for (const auto& each : gradient.parameters()) {
     sums.gradients.emplace_back(each.tensor->span().begin(), each.tensor->span().end());
@@ -168,8 +176,9 @@ TEST_F(PartsOfARun, AMaskedStepHasATargetEvenWhereNoneIsDrawn) {
   const Tokenizer tokenizer =
       Tokenizer::train(std::vector<std::string>{text}, {.kind = TokenizerKind::character});
   const auto tokens = tokenizer.encode(text);
-  LanguageTask task(small(ModelKind::masked), tokenizer, tokens, tokens,
-                    {.length = 1, .sequences = 2, .parts = 2, .hidden = 0.01});
+  LanguageTask task(
+      small(ModelKind::masked), tokenizer, tokens, tokens,
+      {.length = 1, .batch_size = 2, .accumulation_steps = 2, .mask_probability = 0.01});
   std::int64_t first = 0;
   for (std::int64_t step = 0; step < 40; ++step) {
     EXPECT_GE(task.target_tokens(step), 1);

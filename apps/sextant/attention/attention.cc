@@ -42,9 +42,10 @@ void add_arrays(CLI::App& program, AttentionCommand& command) {
   add_file(program, inputs, "--q",
            "queries [batch, heads, length, head_dim]; - reads stdin, as everywhere")
       ->required();
-  add_file(program, inputs, "--k", "keys [batch, heads_k, k_len, head_dim]; heads_k divides heads")
+  add_file(program, inputs, "--k",
+           "keys [batch, kv_heads, k_len, head_dim]; kv_heads divides heads")
       ->required();
-  add_file(program, inputs, "--v", "values [batch, heads_k, k_len, v_dim]")->required();
+  add_file(program, inputs, "--v", "values [batch, kv_heads, k_len, v_dim]")->required();
   program
       .add_option("--dtype", command.dtype,
                   "type of q, k, v and all results; bfloat16 is stored as uint16 (default: that of "

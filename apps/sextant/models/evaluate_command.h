@@ -14,7 +14,7 @@ struct Evaluate {
   bool json = false;
 
   // Of pairs.
-  Translation options{};
+  TranslateOptions options{};
   bool reverse = false;
   std::int64_t limit = 0;  // pairs; 0: all
   std::string output;

@@ -57,7 +57,7 @@ void evaluate_pairs(const Evaluate& command) {
     pairs.source.resize(limit);
     pairs.target.resize(limit);
   }
-  Translation options = command.options;
+  TranslateOptions options = command.options;
   options.threads = command.model.threads;
   const Progress progress("");
   const PairScore score = evaluate(

@@ -25,7 +25,7 @@ std::string prompt_of(const Generate& command) {
 
 Json json_of(const Generate& command, const ModelFolder& folder, const std::string& prompt,
              const TextStream& stream, const std::vector<std::int64_t>& made) {
-  const Sampling& sampling = command.options.sampling;
+  const SamplingOptions& sampling = command.options.sampling;
   Json json;
   json["model"] = folder.path;
   json["prompt"] = prompt;
@@ -33,7 +33,7 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
   Json tokens = Json::array();
   for (const std::int64_t token : made) tokens.push_back(folder.tokenizer.piece(token));
   json["tokens"] = tokens;
-  const bool all = static_cast<std::int64_t>(made.size()) == command.options.most;
+  const bool all = static_cast<std::int64_t>(made.size()) == command.options.max_tokens;
   json["ended_by"] = stream.stopped() ? "stop" : all ? "tokens" : "end";
   json["temperature"] = sampling.temperature;
   json["top_k"] = sampling.top_k;
@@ -53,7 +53,7 @@ void run(const Generate& command) {
                                        " tokens, got " + std::to_string(ids.size()));
   }
   LanguageModel<float> model = load_language_model(folder);
-  Generation options = command.options;
+  GenerateOptions options = command.options;
   options.stop = Tokenizer::eos();
   options.threads = command.model.threads;
 
@@ -93,25 +93,26 @@ void add_generate(CLI::App& program, Job& job) {
                                "a text with [MASK] in it, for masked models; - reads stdin")
                    ->type_name("TEXT")
                    ->excludes(prompt);
-  add_integer(command, "--tokens", generate->options.most, 1, kMostMadeTokens,
+  add_integer(command, "--max-tokens", generate->options.max_tokens, 1, kMostMadeTokens,
               "how many at most (default 200)");
   add_fields(command, generate->options.sampling);
   command.add_flag("--greedy", generate->greedy, "the same as --temperature 0")
       ->excludes(command.get_option("--temperature"));
-  const Wording words[] = {{.field = "most", .hidden = true}, {.field = "threads", .hidden = true}};
+  const Wording words[] = {{.field = "max_tokens", .hidden = true},
+                           {.field = "threads", .hidden = true}};
   add_fields(command, generate->options, "", words);
   command
       .add_option("--stop", generate->stop,
                   "stop before this text, which is not part of the result")
       ->type_name("TEXT");
-  for (const char* other : {"--tokens", "--temperature", "--top-p", "--repetition-penalty",
+  for (const char* other : {"--max-tokens", "--temperature", "--top-p", "--repetition-penalty",
                             "--greedy", "--seed", "--stop"}) {
     fill->excludes(command.get_option(other));
   }
   command.add_flag("--json", generate->json, "one object at the end instead of a stream of text");
   command.footer(
       "Examples:\n"
-      "  sextant generate --model runs/plays --prompt \"ROMEO:\" --tokens 300 --seed 7\n"
+      "  sextant generate --model runs/plays --prompt \"ROMEO:\" --max-tokens 300 --seed 7\n"
       "  sextant generate --model runs/plays --prompt - --greedy < beginning.txt\n"
       "  sextant generate --model runs/hidden --fill \"to be or [MASK] to be\" --top-k 5");
   command.callback([generate, prompt, fill, &job] {

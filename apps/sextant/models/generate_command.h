@@ -11,7 +11,7 @@ namespace sextant::app {
 struct Generate {
   ModelOption model;
   std::string prompt, fill, stop;
-  Generation options{.sampling = {.temperature = 0.8}};
+  GenerateOptions options{.sampling = {.temperature = 0.8}};
   bool greedy = false;
   bool json = false;
 };

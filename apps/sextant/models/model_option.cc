@@ -44,7 +44,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
   return all;
 }
 
-void add_search(CLI::App& command, BeamSearch& search) {
+void add_search(CLI::App& command, BeamSearchOptions& search) {
   const Wording words[] = {{.field = "beams", .option = "--beam"},
                            {.field = "n_best", .hidden = true},
                            {.field = "bos", .hidden = true},

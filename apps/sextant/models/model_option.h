@@ -27,6 +27,6 @@ struct ModelOption {
 };
 
 // --beam and --length-penalty.
-void add_search(CLI::App& command, BeamSearch& search);
+void add_search(CLI::App& command, BeamSearchOptions& search);
 
 }  // namespace sextant::app

@@ -19,7 +19,7 @@ constexpr std::size_t kTogether = 32;  // lines
 struct Translate {
   ModelOption model;
   TextInput text;
-  Translation options;
+  TranslateOptions options;
   bool n_best_given = false;
   bool json = false;
 };
@@ -64,7 +64,7 @@ std::string text_of(const Translate& command, std::int64_t number, const std::st
 void run(const Translate& command) {
   LineSource source = lines_of(command.text);
   LineTranslator models(command.model.open_all({ModelKind::translator}));
-  Translation options = command.options;
+  TranslateOptions options = command.options;
   options.threads = command.model.threads;
   const std::string where = command.text.is_stdin()     ? "stdin"
                             : command.text.file.empty() ? "translate.text"
@@ -114,7 +114,7 @@ void add_translate(CLI::App& program, Job& job) {
   command.callback([translate, n_best, &job] {
     translate->text.check("translate.text");
     translate->n_best_given = n_best->count() > 0;
-    const BeamSearch& search = translate->options.search;
+    const BeamSearchOptions& search = translate->options.search;
     if (search.n_best > search.beams) {
       throw Error("translate.n-best", "must be 1 .. " + std::to_string(search.beams) +
                                           ", the beams, got " + std::to_string(search.n_best));

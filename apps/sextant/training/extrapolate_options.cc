@@ -76,7 +76,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   run.folder = "extrapolation";
   run.schemes = schemes_of(kSchemes);
   run.test_lengths = {128, 256, 512, 1024};
-  run.data = {.length = 128, .sequences = 16};
+  run.data = {.length = 128, .batch_size = 16};
   run.model.width = 128;
   run.model.heads = 4;
   run.model.layers = 4;
@@ -133,7 +133,8 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
                 "largest size (default: all words or characters; 2000 sub-words)");
 
   const Adder training{command, "Training"};
-  training.integer("--batch", run.data.sequences, 1, kMostSize, "sequences per step (default 16)");
+  training.integer("--batch-size", run.data.batch_size, 1, kMostSize,
+                   "sequences per step (default 16)");
   training.real("--rate", run.learning_rate, true, 1e6,
                 "highest learning rate; it falls by a cosine to a tenth (default 0.002)");
   training.real("--dropout", run.dropout, false, 1, "(default 0)");

@@ -37,10 +37,12 @@ const std::vector<Wording> kModelWords = {
      .meaning = "a separate matrix for the logits instead of the embedding"},
     {.field = "encoder_layers", .tasks = kPairTasks},
     {.field = "pointer", .tasks = kPairTasks}};
-const std::vector<Wording> kSettingsWords = {
-    {.field = "batch", .group = kSteps},        {.field = "parts", .group = kSteps},
-    {.field = "smoothing", .group = kSteps},    {.field = "masked", .tasks = "mlm"},
-    {.field = "reverse", .tasks = "translate"}, {.field = "subword_dropout", .tasks = "translate"}};
+const std::vector<Wording> kSettingsWords = {{.field = "batch_size", .group = kSteps},
+                                             {.field = "accumulation_steps", .group = kSteps},
+                                             {.field = "label_smoothing", .group = kSteps},
+                                             {.field = "mask_probability", .tasks = "mlm"},
+                                             {.field = "reverse", .tasks = "translate"},
+                                             {.field = "subword_dropout", .tasks = "translate"}};
 const std::vector<Wording> kTokenizerWords = {
     {.field = "kind", .option = "--tokenizer"},
     {.field = "split_punctuation", .hidden = true},
@@ -60,7 +62,7 @@ const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden = true}
                                               {.field = "epsilon", .hidden = true},
                                               {.field = "clip_norm", .option = "--clip"}};
 
-// "turn,join": names of PairAugmentation.
+// "swap,join": names of PairAugmentation.
 PairAugmentation parse_augmentation(const std::string& text, const std::string& where) {
   PairAugmentation how;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -70,7 +72,7 @@ PairAugmentation parse_augmentation(const std::string& text, const std::string& 
       if (one.name == text.substr(begin, end - begin)) found = how.*one.member = true;
     });
     if (!found) {
-      throw Error(where, "must be of turn, shuffle, replace, join, separated by commas, got '" +
+      throw Error(where, "must be of swap, shuffle, replace, join, separated by commas, got '" +
                              text + "'");
     }
     begin = end + 1;
@@ -145,7 +147,7 @@ void TrainOptions::add_to(CLI::App& command) {
               plan.settings.augment = how;
             });
           },
-          "translate, if both sides are the same language: more pairs, by one or more of turn "
+          "translate, if both sides are the same language: more pairs, by one or more of swap "
           "(both directions), shuffle (each target with its own words in a disturbed order), "
           "replace (words that both sides share are replaced) and join (each pair with the next), "
           "separated by commas")

@@ -94,7 +94,7 @@ struct AttentionOptions {
   std::span<const double> sinks{};
   // Without ids, query i is turned by row own_key(i) of the table, key j by row j of
   // table.for_keys(), before the scores; own_key by causal and query_offsets. The tables must have
-  // these rows. Those by head have heads_q heads for queries and heads_k for keys. Null: none.
+  // these rows. Those by head have heads_q heads for queries and kv_heads for keys. Null: none.
   const RotationTable<float>* rotation = nullptr;
   double softcap = 0;  // > 0: score -> softcap * tanh(score / softcap); 0: off
   // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.
@@ -102,14 +102,13 @@ struct AttentionOptions {
   int threads = 0;  // 0: default_threads(); the result does not depend on it
 };
 
-// q: [batch, heads_q, q_len, head_dim]; k: [batch, heads_k, k_len, head_dim];
-// v: [batch, heads_k, k_len, v_dim]; out: [batch, heads_q, q_len, v_dim], not overlapping the rest.
-// heads_q is a multiple of heads_k: query head h reads key head h / (heads_q / heads_k). Any
-// strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may be
-// 0, heads and head_dim may not.
-// Order: rotation, scale, content term, softcap, biases and masks (added up), softmax. float32
-// accumulation for float32 and 16-bit arrays, denormal numbers and probabilities below 2^-126
-// treated as 0, one rounding of 16-bit results; float64 for float64.
+// q: [batch, heads_q, q_len, head_dim]; k: [batch, kv_heads, k_len, head_dim];
+// v: [batch, kv_heads, k_len, v_dim]; out: [batch, heads_q, q_len, v_dim], not overlapping the
+// rest. heads_q is a multiple of kv_heads: query head h reads key head h / (heads_q / kv_heads).
+// Any strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may
+// be 0, heads and head_dim may not. Order: rotation, scale, content term, softcap, biases and masks
+// (added up), softmax. float32 accumulation for float32 and 16-bit arrays, denormal numbers and
+// probabilities below 2^-126 treated as 0, one rounding of 16-bit results; float64 for float64.
 //
 // A row without visible keys, or with scores of -infinity only, is zeros. Hidden keys and values
 // are not read: NaN there has no effect. A visible NaN in a score makes its rows NaN, in v its

@@ -19,25 +19,25 @@ template <class T>
 concept CacheElement =
     std::same_as<T, float> || std::same_as<T, bfloat16> || std::same_as<T, float16>;
 
-// Room for `capacity` positions of each sequence, [batch, heads_k, capacity, head_dim] for keys and
-// the same for values, allocated at once; pages are touched as the cache fills. Sequences may have
-// different lengths. A call that throws changes nothing. Movable; fork() copies. Different caches
-// may be used from several threads at once, also forks of each other.
+// Room for `capacity` positions of each sequence, [batch, kv_heads, capacity, head_dim] for keys
+// and the same for values, allocated at once; pages are touched as the cache fills. Sequences may
+// have different lengths. A call that throws changes nothing. Movable; fork() copies. Different
+// caches may be used from several threads at once, also forks of each other.
 template <CacheElement T>
 class KvCache {
  public:
   using Wider = std::conditional_t<std::same_as<T, float>, double, float>;
 
-  // Throws Error unless batch, v_dim and capacity are >= 0, heads_k and head_dim > 0, and when
+  // Throws Error unless batch, v_dim and capacity are >= 0, kv_heads and head_dim > 0, and when
   // there is not enough memory.
-  KvCache(std::int64_t batch, std::int64_t heads_k, std::int64_t head_dim, std::int64_t v_dim,
+  KvCache(std::int64_t batch, std::int64_t kv_heads, std::int64_t head_dim, std::int64_t v_dim,
           std::int64_t capacity);
   KvCache(KvCache&&) noexcept = default;
   KvCache& operator=(KvCache&&) noexcept = default;
   ~KvCache() = default;
 
   std::int64_t batch() const noexcept { return static_cast<std::int64_t>(lengths_.size()); }
-  std::int64_t heads_k() const noexcept { return store_->keys.size(1); }
+  std::int64_t kv_heads() const noexcept { return store_->keys.size(1); }
   std::int64_t head_dim() const noexcept { return store_->keys.size(3); }
   std::int64_t v_dim() const noexcept { return store_->values.size(3); }
   std::int64_t capacity() const noexcept { return store_->keys.size(2); }
@@ -47,7 +47,7 @@ class KvCache {
   std::span<const std::int64_t> lengths() const noexcept SEXTANT_LIFETIME_BOUND { return lengths_; }
   std::int64_t longest() const noexcept;
 
-  // Puts k [batch, heads_k, count, head_dim] and v [batch, heads_k, count, v_dim], any strides,
+  // Puts k [batch, kv_heads, count, head_dim] and v [batch, kv_heads, count, v_dim], any strides,
   // after the stored positions; of sequence b the first counts[b] positions, or all if `counts` is
   // empty. Wider numbers are rounded once: float32 for a 16-bit cache, else float64. Throws Error
   // when shapes do not fit, or the capacity is too small: reserve() first then.
@@ -71,8 +71,8 @@ class KvCache {
   bool is_shared() const noexcept { return store_.use_count() > 1; }
   std::int64_t bytes() const noexcept;  // of the memory, shared or not
 
-  // [batch, heads_k, longest(), head_dim or v_dim], until the next append() or reserve(). Positions
-  // from length(b) on hold anything.
+  // [batch, kv_heads, longest(), head_dim or v_dim], until the next append() or reserve().
+  // Positions from length(b) on hold anything.
   View<const T> keys() const SEXTANT_LIFETIME_BOUND;
   View<const T> values() const SEXTANT_LIFETIME_BOUND;
 
@@ -87,7 +87,7 @@ class KvCache {
 
  private:
   struct Store {
-    Tensor<T> keys, values;  // [batch, heads_k, capacity, ...]
+    Tensor<T> keys, values;  // [batch, kv_heads, capacity, ...]
   };
   KvCache() = default;
   std::shared_ptr<Store> new_store(std::int64_t capacity) const;

@@ -33,7 +33,7 @@ struct WeightStatistics {
 };
 
 // Statistics of the probabilities that attention_weights() gives for q [batch, heads_q, q_len,
-// head_dim] and k [batch, heads_k, k_len, head_dim], before they are rounded to T. Time is that of
+// head_dim] and k [batch, kv_heads, k_len, head_dim], before they are rounded to T. Time is that of
 // two products of q and k; memory is what is returned and, per thread, some blocks and 16 numbers
 // per key, nothing that grows with q_len x k_len. A row with a visible NaN has NaN everywhere and
 // no top keys. The bits of a row depend on what those of attention() depend on; those of `mass` on

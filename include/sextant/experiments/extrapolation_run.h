@@ -27,7 +27,7 @@ struct ExtrapolationOptions {
   // What is the same for all: the model (its scheme, vocabulary and length are set here), the data
   // (data.length is the length trained at, data.seed that of everything random), the optimiser.
   TransformerConfig model{};
-  LanguageData data{};
+  LanguageTaskOptions data{};
   double learning_rate = 2e-3;  // the peak; a tenth of it at the end of a cosine
   double dropout = 0;
 

@@ -14,7 +14,7 @@ namespace sextant {
 struct AttentionLayerOptions {
   std::int64_t width = 0;     // of x and of the result
   std::int64_t heads = 1;     // of queries
-  std::int64_t heads_k = 0;   // of keys and values, a divisor of heads; 0: heads
+  std::int64_t kv_heads = 0;  // of keys and values, a divisor of heads; 0: heads
   std::int64_t head_dim = 0;  // 0: width / heads, which must divide
   bool bias = true;           // of the linear maps
   bool cross = false;         // keys and values are of a context, not of x
@@ -34,16 +34,16 @@ struct AttentionCall {
 template <class T>
 struct AttentionLayer {
   AttentionLayerOptions options;  // without zeros
-  Linear<T> in;   // [(heads + 2 heads_k) head_dim, width]: rows of q, of k, of v, each head by head
+  Linear<T> in;  // [(heads + 2 kv_heads) head_dim, width]: rows of q, of k, of v, each head by head
   Linear<T> out;  // [width, heads head_dim]
 
-  // Throws Error unless sizes are positive, heads divide width (or head_dim is given), and heads_k
+  // Throws Error unless sizes are positive, heads divide width (or head_dim is given), and kv_heads
   // divides heads. `out_gain`: of the last map's first weights.
   AttentionLayer(const AttentionLayerOptions& options, NumpyRandom& random, double out_gain = 1);
 
   struct Saved {
     View<const T> x, context;  // [tokens, width]
-    View<T> q, k, v, mixed;    // [1, heads or heads_k, tokens, head_dim], strided
+    View<T> q, k, v, mixed;    // [1, heads or kv_heads, tokens, head_dim], strided
     View<float> log_sum_exp;   // [1, heads, tokens]
     AttentionCall<T> call;
   };
@@ -57,7 +57,7 @@ struct AttentionLayer {
   void backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
                 AttentionLayer& gradient, SchemePositions<T>* positions_gradient, Pass& pass) const;
 
-  // Keys and values of a context, [context tokens, 2 heads_k head_dim], keys first.
+  // Keys and values of a context, [context tokens, 2 kv_heads head_dim], keys first.
   View<T> project_context(View<const T> context, Pass& pass) const;
   // y for x [tokens, width] over keys of project_context(); nothing is kept for gradients.
   void attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call, View<T> y,
@@ -67,7 +67,7 @@ struct AttentionLayer {
   Tensor<T> weights(const Saved& saved, std::int64_t sequence) const;
 
   // prefix + "in.", prefix + "out.".
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
 }  // namespace sextant

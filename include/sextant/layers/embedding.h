@@ -42,7 +42,7 @@ class Embedding {
   void backward(std::span<const std::int64_t> indices, double scale, View<const T> dy,
                 Embedding& gradient, const Pass& pass) const;
   // prefix + "weight": the table, which weight decay leaves alone.
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 
  private:
   Tensor<T> table_;

@@ -10,18 +10,19 @@
 namespace sextant {
 
 // out(dropout(activation(in(x)))) (Vaswani et al. 2017, section 3.3). For swiglu `in` makes gate
-// and up, [2 hidden, width], gate first.
+// and up, [2 ffn_width, width], gate first.
 template <class T>
 struct FeedForward {
   Activation activation;
   Linear<T> in, out;
 
-  // Throws Error unless width and hidden are positive. `out_gain`: of the last map's first weights.
-  FeedForward(std::int64_t width, std::int64_t hidden, Activation activation, bool with_bias,
+  // Throws Error unless width and ffn_width are positive. `out_gain`: of the last map's first
+  // weights.
+  FeedForward(std::int64_t width, std::int64_t ffn_width, Activation activation, bool with_bias,
               NumpyRandom& random, double out_gain = 1);
 
   struct Saved {
-    // [rows, width], [rows, in], [rows, hidden]; ReLU needs only one of the latter two.
+    // [rows, width], [rows, in], [rows, ffn_width]; ReLU needs only one of the latter two.
     View<const T> x, before, after;
     RandomKey key;
   };
@@ -31,7 +32,7 @@ struct FeedForward {
   void backward(const Saved& saved, View<const T> dy, View<T> dx, FeedForward& gradient,
                 Pass& pass) const;
   // prefix + "in.", prefix + "out.".
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
 }  // namespace sextant

@@ -33,7 +33,7 @@ struct Linear {
   void backward(View<const T> x, View<const T> dy, View<T> dx, Linear& gradient,
                 const Pass& pass) const;
   // prefix + "weight", prefix + "bias".
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
 }  // namespace sextant

@@ -39,7 +39,7 @@ struct Norm {
   // dx is overwritten, or added to; the gradient is added to.
   void backward(const Saved& saved, View<const T> dy, View<T> dx, bool add, Norm& gradient,
                 Pass& pass) const;
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
 }  // namespace sextant

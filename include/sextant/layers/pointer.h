@@ -41,7 +41,7 @@ struct Pointer {
            View<T> logits, View<T> copied, Pass& pass) const;
 
   // prefix + "to_q.", "to_k.", "gate.".
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
 }  // namespace sextant

@@ -80,7 +80,7 @@ class SchemePositions {
   void finish(SchemePositions& gradient) const;
 
   // prefix + the names of the scheme's weights, which weight decay leaves alone.
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 
  private:
   struct Tables {

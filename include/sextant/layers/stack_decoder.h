@@ -55,7 +55,7 @@ class StackDecoder {
   std::int64_t length_ = 0, capacity_;
   std::vector<KvCache<float>> caches_;  // of each layer
   Tensor<float> inputs_;  // all x, [rows, capacity, width], where they may be read again
-  std::vector<Tensor<float>> cross_keys_;  // of each layer, [context tokens, 2 heads_k head_dim]
+  std::vector<Tensor<float>> cross_keys_;  // of each layer, [context tokens, 2 kv_heads head_dim]
   std::vector<std::int64_t> sources_;      // [rows]
   std::vector<std::int64_t> context_segments_;
 };

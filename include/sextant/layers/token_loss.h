@@ -25,9 +25,9 @@ struct LossSum {
 };
 
 struct TokenLossOptions {
-  // Label smoothing (Szegedy et al. 2016, 1512.00567), 0 <= smoothing < 1: (1 - smoothing) on the
-  // target, smoothing / vocabulary on every token.
-  double smoothing = 0;
+  // Label smoothing (Szegedy et al. 2016, 1512.00567), 0 <= label_smoothing < 1: (1 -
+  // label_smoothing) on the target, label_smoothing / vocabulary on every token.
+  double label_smoothing = 0;
   double scale = 1;  // of the gradients: 1 / tokens for those of the mean
 };
 

@@ -16,7 +16,7 @@ namespace sextant {
 struct StackOptions {
   std::int64_t layers = 6;
   AttentionLayerOptions attention{};
-  std::int64_t hidden = 0;  // of the feed-forward layers; 0: 4 width
+  std::int64_t ffn_width = 0;  // of the feed-forward layers; 0: 4 width
   Activation activation = Activation::relu;
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;  // of the norms
@@ -57,7 +57,7 @@ struct TransformerLayer {
 
   // prefix + "self.", "self_norm.", "cross.", "cross_norm.", "feed_forward.",
   // "feed_forward_norm.".
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
 // Layers one after the other.
@@ -89,7 +89,7 @@ struct TransformerStack {
                 SchemePositions<T>* positions_gradient, Pass& pass) const;
 
   // prefix + "0.", "1.", ..., "final_norm.".
-  void list(Parameters<T>& to, const std::string& prefix);
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
 }  // namespace sextant

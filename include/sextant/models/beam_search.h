@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-struct BeamSearch {
+struct BeamSearchOptions {
   std::int64_t beams = 4;   // 1 .. 4096; 1 is greedy
   std::int64_t n_best = 1;  // 1 .. beams: how many hypotheses come back
   // alpha >= 0 of Wu et al. 2016, equation 14: hypotheses Y are compared by
@@ -46,6 +46,6 @@ using BeamStep = std::function<Tensor<float>(std::span<const std::int64_t> paren
 // (smaller positive values are taken as rounding).
 std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> max_lengths,
                                                  const BeamStep& step,
-                                                 const BeamSearch& options = {});
+                                                 const BeamSearchOptions& options = {});
 
 }  // namespace sextant

@@ -11,9 +11,9 @@
 
 namespace sextant {
 
-struct Generation {
-  std::int64_t most = 200;  // tokens to make, >= 1
-  Sampling sampling{};
+struct GenerateOptions {
+  std::int64_t max_tokens = 200;  // to generate, >= 1
+  SamplingOptions sampling{};
   std::uint32_t seed = 1;
   std::int64_t stop = -1;  // a token that ends the text and is not part of it; -1: none
   int threads = 0;
@@ -24,7 +24,8 @@ struct Generation {
 // are the most probable ones, whatever the seed. Throws Error for options out of range, a token
 // outside the vocabulary, a model that is not causal, or positions that the scheme does not have.
 std::vector<std::int64_t> generate(LanguageModel<float>& model,
-                                   std::span<const std::int64_t> prompt, const Generation& options,
+                                   std::span<const std::int64_t> prompt,
+                                   const GenerateOptions& options,
                                    const std::function<bool(std::int64_t)>& each = {});
 
 }  // namespace sextant

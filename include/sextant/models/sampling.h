@@ -11,7 +11,7 @@
 namespace sextant {
 
 // Applied in this order. The defaults draw from softmax(logits).
-struct Sampling {
+struct SamplingOptions {
   // 0.001 .. 1000: above 1, the logit of an earlier token is divided by this if positive, else
   // multiplied (Keskar et al. 2019, CTRL, section 4.1); below 1 it is raised.
   double repetition_penalty = 1;
@@ -23,7 +23,7 @@ struct Sampling {
 };
 
 // Throws Error for an option out of its range.
-void check_sampling(const Sampling& options);
+void check_sampling(const SamplingOptions& options);
 
 // The index of the largest logit, the lowest one of ties. `logits` is [vocabulary]; -inf is an
 // impossible token. Throws Error when there are none, one is NaN or +inf, or all are -inf.
@@ -33,11 +33,12 @@ std::int64_t greedy_token(std::span<const float> logits);
 // place in top_k or top_p go to the lower index. `previous` are the tokens to which
 // repetition_penalty applies, each counted once. Throws Error as above, and for a previous token
 // outside the vocabulary.
-std::vector<double> token_probabilities(std::span<const float> logits, const Sampling& options,
+std::vector<double> token_probabilities(std::span<const float> logits,
+                                        const SamplingOptions& options,
                                         std::span<const std::int64_t> previous = {});
 
 // Draws with one number of `random` (none at temperature 0): the same seed gives the same tokens.
-std::int64_t sample_token(std::span<const float> logits, const Sampling& options,
+std::int64_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           NumpyRandom& random, std::span<const std::int64_t> previous = {});
 
 }  // namespace sextant

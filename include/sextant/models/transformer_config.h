@@ -25,10 +25,10 @@ struct TransformerConfig {
   std::int64_t vocabulary = 0;  // tokens; source and target of a translator share them
   std::int64_t width = 256;
   std::int64_t heads = 8;
-  std::int64_t heads_k = 0;         // 0: heads
+  std::int64_t kv_heads = 0;        // 0: heads
   std::int64_t layers = 6;          // of the decoder, or of the only stack
   std::int64_t encoder_layers = 0;  // of a translator; 0: layers
-  std::int64_t hidden = 0;          // of feed-forward layers; 0: 4 width
+  std::int64_t ffn_width = 0;       // of feed-forward layers; 0: 4 width
   Activation activation = Activation::gelu;
   NormKind norm = NormKind::layer;
   bool pre_norm = true;

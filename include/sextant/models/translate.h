@@ -10,12 +10,12 @@
 
 namespace sextant {
 
-struct Translation {
-  BeamSearch search{};  // beams = 1: greedy
-  // A translation may have factor * source tokens + more tokens, <eos> included.
-  double factor = 1.5;
-  std::int64_t more = 10;
-  std::int64_t together =
+struct TranslateOptions {
+  BeamSearchOptions search{};  // beams = 1: greedy
+  // A translation may have length_factor * source tokens + extra_tokens, <eos> included.
+  double length_factor = 1.5;
+  std::int64_t extra_tokens = 10;
+  std::int64_t batch_size =
       32;  // sources that are decoded together, >= 1; results do not depend on it
   int threads = 0;
 };
@@ -25,10 +25,10 @@ struct Translation {
 // token outside the vocabulary, options out of range, no model or models of different vocabularies.
 std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* const> models,
                                                std::span<const std::vector<std::int64_t>> sources,
-                                               const Translation& options = {});
+                                               const TranslateOptions& options = {});
 std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
                                                std::span<const std::vector<std::int64_t>> sources,
-                                               const Translation& options = {});
+                                               const TranslateOptions& options = {});
 
 // How well given translations are predicted: the loss of each token and of <eos>, given the source
 // and what comes before, by the distribution that translate() searches. targets[i] belongs to
@@ -37,6 +37,6 @@ std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
 LossSum translation_loss(std::span<Translator<float>* const> models,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,
-                         const Translation& options = {});
+                         const TranslateOptions& options = {});
 
 }  // namespace sextant

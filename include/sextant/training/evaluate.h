@@ -49,7 +49,7 @@ using EvaluationObserver =
 // Translates the first side of every pair and compares the result with the second. Throws Error
 // naming `where` and the pair for lines that are too long.
 PairScore evaluate(LineTranslator& translator, const SentencePairs& pairs,
-                   const Translation& options = {}, const EvaluationObserver& observer = {},
+                   const TranslateOptions& options = {}, const EvaluationObserver& observer = {},
                    std::string_view where = "evaluate.pairs");
 
 // How often translations are exactly right.

@@ -75,9 +75,9 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   const Arguments<T>& a = b.scores;
   if (v.rank() != 4) {
     throw Error(name_of_argument("v"),
-                "must be [batch, heads_k, k_len, v_dim], got " + v.shape().to_string());
+                "must be [batch, kv_heads, k_len, v_dim], got " + v.shape().to_string());
   }
-  check_shape("v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
+  check_shape("v", v, Shape{a.batch, a.kv_heads, a.k_len, v.size(3)});
   const Shape output{a.batch, a.heads_q, a.q_len, v.size(3)};
   check_v<T>(kFunction, a, v);  // what a content term makes of v_dim
   check_shape("out", out, output);

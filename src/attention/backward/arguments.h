@@ -35,13 +35,13 @@ struct BackwardArguments {
 
   // Sequences times key heads: what gradients of k and v are sums within. Sequences outermost.
   std::int64_t units() const noexcept {
-    return scores.batch * scores.segment_count() * scores.heads_k;
+    return scores.batch * scores.segment_count() * scores.kv_heads;
   }
   Sequence sequence_of_unit(std::int64_t unit) const noexcept {
-    return scores.sequence(unit / scores.heads_k);
+    return scores.sequence(unit / scores.kv_heads);
   }
-  std::int64_t key_head_of_unit(std::int64_t unit) const noexcept { return unit % scores.heads_k; }
-  std::int64_t group() const noexcept { return scores.heads_q / scores.heads_k; }
+  std::int64_t key_head_of_unit(std::int64_t unit) const noexcept { return unit % scores.kv_heads; }
+  std::int64_t group() const noexcept { return scores.heads_q / scores.kv_heads; }
 
  private:
   bool wants_bias() const noexcept {

@@ -240,14 +240,14 @@ void check_rotation(std::string_view function, const Arguments<T>& a, const Reac
   const RotationTable<float>& table = *a.rotation;
   if (table.keys) {
     check_table(function, "rotation", table, a.heads_q, a.head_dim, reach.queries);
-    check_table(function, "rotation.keys", *table.keys, a.heads_k, a.head_dim, reach.keys);
+    check_table(function, "rotation.keys", *table.keys, a.kv_heads, a.head_dim, reach.keys);
     return;
   }
-  if (table.cos.rank() == 3 && a.heads_q != a.heads_k) {
+  if (table.cos.rank() == 3 && a.heads_q != a.kv_heads) {
     refuse(
         function, "rotation",
         "must have a table of keys where it is by head and k has fewer heads than q, got heads " +
-            std::to_string(a.heads_k) + " and " + std::to_string(a.heads_q));
+            std::to_string(a.kv_heads) + " and " + std::to_string(a.heads_q));
   }
   Span both = reach.queries;
   if (!reach.keys.is_empty()) both.add(reach.keys.least, reach.keys.most);
@@ -363,12 +363,12 @@ template <class T>
 Arguments<T> check_scores(std::string_view function, View<const T> q, View<const T> k,
                           const AttentionOptions<T>& options) {
   check_array(function, "q", q, "[batch, heads_q, q_len, head_dim]");
-  check_array(function, "k", k, "[batch, heads_k, k_len, head_dim]");
+  check_array(function, "k", k, "[batch, kv_heads, k_len, head_dim]");
   Arguments<T> a{.q = q,
                  .k = k,
                  .batch = q.size(0),
                  .heads_q = q.size(1),
-                 .heads_k = k.size(1),
+                 .kv_heads = k.size(1),
                  .q_len = q.size(2),
                  .k_len = k.size(2),
                  .head_dim = q.size(3)};
@@ -376,8 +376,8 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
     refuse(function, "q",
            "must have at least one head and one channel, got " + q.shape().to_string());
   }
-  check_shape(function, "k", k, Shape{a.batch, a.heads_k, a.k_len, a.head_dim});
-  if (a.heads_k == 0 || a.heads_q % a.heads_k != 0) {
+  check_shape(function, "k", k, Shape{a.batch, a.kv_heads, a.k_len, a.head_dim});
+  if (a.kv_heads == 0 || a.heads_q % a.kv_heads != 0) {
     refuse(function, "k",
            "must have a number of heads that divides " + std::to_string(a.heads_q) +
                ", the heads of q, got " + k.shape().to_string());
@@ -456,8 +456,8 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
 
 template <class T>
 void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) {
-  check_array(function, "v", v, "[batch, heads_k, k_len, v_dim]");
-  check_shape(function, "v", v, Shape{a.batch, a.heads_k, a.k_len, v.size(3)});
+  check_array(function, "v", v, "[batch, kv_heads, k_len, v_dim]");
+  check_shape(function, "v", v, Shape{a.batch, a.kv_heads, a.k_len, v.size(3)});
   if (a.content != nullptr) a.content->check(content_call(a, v.size(3)));
 }
 

@@ -50,7 +50,7 @@ struct Arguments {
   using Mask = std::conditional_t<std::same_as<T, double>, double, float>;
 
   View<const T> q, k;
-  std::int64_t batch = 0, heads_q = 0, heads_k = 0, q_len = 0, k_len = 0, head_dim = 0;
+  std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
   double scale = 1, softcap = 0;
   bool causal = false;
   // The window; open sides are a number beyond every distance.
@@ -73,7 +73,7 @@ struct Arguments {
   View<float> log_sum_exp{};
   int threads = 0;
 
-  std::int64_t key_head(std::int64_t head) const noexcept { return head / (heads_q / heads_k); }
+  std::int64_t key_head(std::int64_t head) const noexcept { return head / (heads_q / kv_heads); }
 
   // Sequences of all batch rows, in order, and the one that holds a query.
   std::int64_t segment_count() const noexcept {

@@ -41,7 +41,7 @@ class DecodeTask {
     block_.scale = static_cast<float>(a.scale * kLog2E);
     block_.softcap = static_cast<float>(a.softcap * kLog2E);
     block_.k_rotation = key_rotation(a, sequence, key_head);
-    const std::int64_t group = a.heads_q / a.heads_k;
+    const std::int64_t group = a.heads_q / a.kv_heads;
     bool biased = false;
     for (int row = 0; row < block_.count; ++row) {
       const std::int64_t head = key_head * group + (first_row + row) / sequence.q_len;
@@ -164,11 +164,11 @@ template <class T>
 TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   TaskGrid grid;
   grid.block_queries = a.q_len;
-  const std::int64_t group = a.heads_q / a.heads_k;
+  const std::int64_t group = a.heads_q / a.kv_heads;
   std::int64_t most_rows = 0;
   for (std::int64_t n = 0; n < a.segment_count() && a.batch > 0; ++n) {
     const std::int64_t rows = group * a.sequence(n).q_len;
-    grid.tasks += a.batch * a.heads_k * passes_of(rows);
+    grid.tasks += a.batch * a.kv_heads * passes_of(rows);
     most_rows = std::max(most_rows, rows);
   }
   const std::int64_t v_dim = v.size(3);
@@ -198,7 +198,7 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
 
 template <class T>
 void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const TaskGrid& grid) {
-  const std::int64_t group = a.heads_q / a.heads_k;
+  const std::int64_t group = a.heads_q / a.kv_heads;
   const auto run = [&](const Sequence& at, std::int64_t key_head, std::int64_t pass) {
     const std::int64_t rows = group * at.q_len, passes = passes_of(rows);
     const std::int64_t first = rows * pass / passes, end = rows * (pass + 1) / passes;
@@ -214,8 +214,8 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
     for (std::int64_t task = next++; task < grid.tasks; task = next++) {
       Sequence at = a.sequence(number);
       std::int64_t passes = passes_of(group * at.q_len);
-      while (task >= begin + passes * a.heads_k) {
-        begin += passes * a.heads_k;
+      while (task >= begin + passes * a.kv_heads) {
+        begin += passes * a.kv_heads;
         at = a.sequence(++number);
         passes = passes_of(group * at.q_len);
       }

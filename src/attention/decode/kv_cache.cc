@@ -44,17 +44,17 @@ void copy_rows(View<const S> from, std::int64_t rows, T* to) {
 }  // namespace
 
 template <CacheElement T>
-KvCache<T>::KvCache(std::int64_t batch, std::int64_t heads_k, std::int64_t head_dim,
+KvCache<T>::KvCache(std::int64_t batch, std::int64_t kv_heads, std::int64_t head_dim,
                     std::int64_t v_dim, std::int64_t capacity) {
   check_size("batch", batch, 0);
-  check_size("heads_k", heads_k, 1);
+  check_size("kv_heads", kv_heads, 1);
   check_size("head_dim", head_dim, 1);
   check_size("v_dim", v_dim, 0);
   check_size("capacity", capacity, 0);
   lengths_.resize(static_cast<std::size_t>(batch));
   store_ = std::make_shared<Store>();
-  store_->keys = Tensor<T>::uninitialized(Shape{batch, heads_k, capacity, head_dim});
-  store_->values = Tensor<T>::uninitialized(Shape{batch, heads_k, capacity, v_dim});
+  store_->keys = Tensor<T>::uninitialized(Shape{batch, kv_heads, capacity, head_dim});
+  store_->values = Tensor<T>::uninitialized(Shape{batch, kv_heads, capacity, v_dim});
 }
 
 template <CacheElement T>
@@ -76,9 +76,9 @@ template <CacheElement T>
 std::shared_ptr<typename KvCache<T>::Store> KvCache<T>::new_store(std::int64_t capacity) const {
   auto store = std::make_shared<Store>();
   const auto moved = [&](const Tensor<T>& from) {
-    auto to = Tensor<T>::uninitialized(Shape{batch(), heads_k(), capacity, from.size(3)});
+    auto to = Tensor<T>::uninitialized(Shape{batch(), kv_heads(), capacity, from.size(3)});
     for (std::int64_t b = 0; b < batch(); ++b) {
-      for (std::int64_t h = 0; h < heads_k(); ++h) {
+      for (std::int64_t h = 0; h < kv_heads(); ++h) {
         const std::int64_t count = lengths_[static_cast<std::size_t>(b)] * from.size(3);
         if (count > 0) std::copy_n(&from(b, h, 0, 0), count, &to(b, h, 0, 0));
       }
@@ -96,13 +96,13 @@ void KvCache<T>::append_from(View<const S> k, View<const S> v,
                              std::span<const std::int64_t> counts) {
   const auto check = [&](const char* argument, View<const S> view, std::int64_t count,
                          std::int64_t channels) {
-    const Shape wanted{batch(), heads_k(), count, channels};
+    const Shape wanted{batch(), kv_heads(), count, channels};
     if (!(view.shape() == wanted)) {
       refuse(argument, "must be " + wanted.to_string() + ", got " + view.shape().to_string());
     }
   };
   if (k.rank() != 4) {
-    refuse("k", "must be [batch, heads_k, count, head_dim], got " + k.shape().to_string());
+    refuse("k", "must be [batch, kv_heads, count, head_dim], got " + k.shape().to_string());
   }
   const std::int64_t count = k.size(2);
   check("k", k, count, head_dim());
@@ -134,7 +134,7 @@ void KvCache<T>::append_from(View<const S> k, View<const S> v,
     std::int64_t& length = lengths_[static_cast<std::size_t>(b)];
     const std::int64_t rows = count_of(static_cast<std::size_t>(b));
     if (rows == 0) continue;
-    for (std::int64_t h = 0; h < heads_k(); ++h) {
+    for (std::int64_t h = 0; h < kv_heads(); ++h) {
       copy_rows(k.select(0, b).select(0, h), rows, &store_->keys(b, h, length, 0));
       if (v_dim() > 0)
         copy_rows(v.select(0, b).select(0, h), rows, &store_->values(b, h, length, 0));

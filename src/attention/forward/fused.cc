@@ -27,19 +27,19 @@ std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
 // Whether keys are turned before the tasks: where several would turn the same ones.
 template <class T>
 bool turns_keys_first(const Arguments<T>& a) {
-  return a.rotation != nullptr && a.q_len * (a.heads_q / a.heads_k) > kBlockQueries;
+  return a.rotation != nullptr && a.q_len * (a.heads_q / a.kv_heads) > kBlockQueries;
 }
 
-// Keys in float32, turned, [batch, heads_k, k_len, head_dim]; those that no query may see are left
+// Keys in float32, turned, [batch, kv_heads, k_len, head_dim]; those that no query may see are left
 // as they come. The numbers are those that tasks make of a block.
 template <class T>
 Tensor<float> turned_keys(const Arguments<T>& a, int workers) {
   constexpr std::int64_t kRows = 512;  // per task
-  auto keys = Tensor<float>::uninitialized(Shape{a.batch, a.heads_k, a.k_len, a.head_dim});
+  auto keys = Tensor<float>::uninitialized(Shape{a.batch, a.kv_heads, a.k_len, a.head_dim});
   const std::int64_t sequences = a.batch * a.segment_count(), parts = (a.k_len + kRows - 1) / kRows;
-  parallel_for(sequences * a.heads_k * parts, workers, [&](std::int64_t task) {
-    const Sequence at = a.sequence(task / parts / a.heads_k);
-    const std::int64_t head = task / parts % a.heads_k, first = task % parts * kRows;
+  parallel_for(sequences * a.kv_heads * parts, workers, [&](std::int64_t task) {
+    const Sequence at = a.sequence(task / parts / a.kv_heads);
+    const std::int64_t head = task / parts % a.kv_heads, first = task % parts * kRows;
     const std::int64_t seen = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).last;
     const std::int64_t rows = std::min(kRows, seen - first);
     if (rows <= 0) return;
@@ -188,7 +188,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
                        a.indexed != nullptr || a.content != nullptr || (measures && a.by_ids);
   const bool widens = !std::same_as<T, float>, turned = turns_keys_first(a);
-  if (turned) grid.shared_floats = a.batch * a.heads_k * a.k_len * a.head_dim;
+  if (turned) grid.shared_floats = a.batch * a.kv_heads * a.k_len * a.head_dim;
   grid.scratch_floats = kernels::attention_block_scratch(
       {.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
        .head_dim = a.head_dim,

@@ -75,7 +75,7 @@ KeyRange scores_before_content(const Arguments<T>& arguments, const RowIndex& at
 double softmax(double* scores, std::int64_t count,
                double sink = -std::numeric_limits<double>::infinity()) noexcept;
 
-// The row of values that probabilities make of v [batch, heads_k, k_len, v_dim], with what a
+// The row of values that probabilities make of v [batch, kv_heads, k_len, v_dim], with what a
 // content term adds to values; keys of weight 0 are not read. scratch.plain_query must be filled
 // then.
 template <class T>

@@ -139,7 +139,7 @@ SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,
     for (int version = 0; how.replace && version < kReplacedVersions; ++version) {
       add(pair, kReplaced, false);
     }
-    if (how.turn) add({pair.second, pair.first}, kReplaced, false);
+    if (how.swap) add({pair.second, pair.first}, kReplaced, false);
     if (how.shuffle) add({pair.second, pair.second}, kReplacedInCopies, true);
     if (how.join && i + 1 < split.size()) {
       auto both = pair;

@@ -19,7 +19,8 @@ TransformerConfig with_vocabulary(TransformerConfig config, const Tokenizer& tok
   return config;
 }
 
-const LanguageData& checked(const LanguageData& data, std::size_t tokens, std::size_t held_out) {
+const LanguageTaskOptions& checked(const LanguageTaskOptions& data, std::size_t tokens,
+                                   std::size_t held_out) {
   check_fields("language_task", data);
   const auto enough = [&data](const char* name, std::size_t count) {
     if (count <= static_cast<std::size_t>(data.length)) {
@@ -36,7 +37,7 @@ const LanguageData& checked(const LanguageData& data, std::size_t tokens, std::s
 
 LanguageTask::LanguageTask(TransformerConfig config, Tokenizer tokenizer,
                            std::vector<std::int64_t> tokens, std::vector<std::int64_t> held_out,
-                           const LanguageData& data)
+                           const LanguageTaskOptions& data)
     : data_(checked(data, tokens.size(), held_out.size())),
       tokenizer_(std::move(tokenizer)),
       model_(with_vocabulary(config, tokenizer_)),
@@ -47,12 +48,13 @@ LanguageTask::LanguageTask(TransformerConfig config, Tokenizer tokenizer,
           std::max<std::int64_t>(1, static_cast<std::int64_t>(tokens_.size()) / data_.length - 1),
           data_.seed) {}
 
-LanguageTask::LanguageTask(LanguageText text, TransformerConfig config, const LanguageData& data)
+LanguageTask::LanguageTask(LanguageText text, TransformerConfig config,
+                           const LanguageTaskOptions& data)
     : LanguageTask(std::move(config), std::move(text.tokenizer), std::move(text.tokens),
                    std::move(text.held_out), data) {}
 
 std::int64_t LanguageTask::steps_per_epoch() const noexcept {
-  return std::max<std::int64_t>(1, epochs_.count() / data_.sequences);
+  return std::max<std::int64_t>(1, epochs_.count() / data_.batch_size);
 }
 
 // `hidden`: the part of the tokens that is chosen.
@@ -99,8 +101,8 @@ double LanguageTask::smallest_number(std::span<const Sequence> sequences) const 
 
 std::vector<LanguageTask::Sequence> LanguageTask::sequences_of(std::int64_t step) {
   std::vector<Sequence> sequences;
-  for (std::int64_t i = 0; i < data_.sequences; ++i) {
-    const std::int64_t place = step * data_.sequences + i;
+  for (std::int64_t i = 0; i < data_.batch_size; ++i) {
+    const std::int64_t place = step * data_.batch_size + i;
     const auto epoch = static_cast<std::uint64_t>(place / epochs_.count());
     const auto shift = static_cast<std::int64_t>(mixed(data_.seed ^ 0x7368696674u, epoch) %
                                                  static_cast<std::uint64_t>(data_.length));
@@ -115,7 +117,7 @@ const TokenBatch& LanguageTask::whole_batch(std::int64_t step) {
   if (made_step_ == step) return made_;
   const std::vector<Sequence> sequences = sequences_of(step);
   made_step_ = -1;
-  made_ = batch_of(tokens_, sequences, data_.hidden);
+  made_ = batch_of(tokens_, sequences, data_.mask_probability);
   if (std::ranges::all_of(made_.targets, [](std::int64_t target) { return target < 0; })) {
     made_ = batch_of(tokens_, sequences, std::nextafter(smallest_number(sequences), 1));
   }
@@ -125,7 +127,7 @@ const TokenBatch& LanguageTask::whole_batch(std::int64_t step) {
 
 TokenBatch LanguageTask::training_batch(std::int64_t step, std::int64_t part) {
   const TokenBatch& whole = whole_batch(step);
-  const auto [first, last] = part_of(data_.sequences, part, data_.parts);
+  const auto [first, last] = part_of(data_.batch_size, part, data_.accumulation_steps);
   const std::int64_t begin = first * data_.length, end = last * data_.length;
   TokenBatch batch{.first_row = begin};
   batch.tokens.assign(whole.tokens.begin() + begin, whole.tokens.begin() + end);
@@ -139,7 +141,7 @@ TokenBatch LanguageTask::held_out_batch(std::int64_t first, std::int64_t count) 
   for (std::int64_t i = first; i < first + count; ++i) {
     sequences.push_back({i * data_.length, mixed(0, static_cast<std::uint64_t>(i))});
   }
-  return batch_of(held_out_, sequences, data_.hidden);
+  return batch_of(held_out_, sequences, data_.mask_probability);
 }
 
 std::int64_t LanguageTask::target_tokens(std::int64_t step) {
@@ -148,19 +150,19 @@ std::int64_t LanguageTask::target_tokens(std::int64_t step) {
 }
 
 std::int64_t LanguageTask::batches(std::int64_t /*step*/) const {
-  return std::min(data_.parts, data_.sequences);
+  return std::min(data_.accumulation_steps, data_.batch_size);
 }
 
 LossSum LanguageTask::accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) {
-  return model_.loss(training_batch(step, batch), {.smoothing = data_.smoothing, .scale = scale},
-                     &gradient_, pass);
+  return model_.loss(training_batch(step, batch),
+                     {.label_smoothing = data_.label_smoothing, .scale = scale}, &gradient_, pass);
 }
 
 LossSum LanguageTask::validate(Pass& pass) {
   const std::int64_t count = (static_cast<std::int64_t>(held_out_.size()) - 1) / data_.length;
   LossSum sum;
-  for (std::int64_t first = 0; first < count; first += data_.sequences) {
-    sum.add(model_.loss(held_out_batch(first, std::min(data_.sequences, count - first)), {},
+  for (std::int64_t first = 0; first < count; first += data_.batch_size) {
+    sum.add(model_.loss(held_out_batch(first, std::min(data_.batch_size, count - first)), {},
                         nullptr, pass));
   }
   return sum;

@@ -121,12 +121,12 @@ PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
   LanguageText text = texts.encode(tokenizer_for(plan, start, texts.learned));
   PlannedTask made{
       .unit = "tokens", .learned = text.tokens.size(), .held_out = text.held_out.size()};
-  const LanguageData options{.length = settings.length,
-                             .sequences = settings.batch,
-                             .parts = settings.parts,
-                             .smoothing = settings.smoothing,
-                             .hidden = settings.masked,
-                             .seed = plan.trainer.seed};
+  const LanguageTaskOptions options{.length = settings.length,
+                                    .batch_size = settings.batch_size,
+                                    .accumulation_steps = settings.accumulation_steps,
+                                    .label_smoothing = settings.label_smoothing,
+                                    .mask_probability = settings.mask_probability,
+                                    .seed = plan.trainer.seed};
   return finished(std::make_unique<LanguageTask>(std::move(text), settings.model, options), start,
                   plan, std::move(made));
 }
@@ -169,12 +169,12 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   auto held_out_tokens = TokenPairs::encode(held_out, tokenizer, settings.length);
   PlannedTask made{
       .unit = "pairs", .learned = tokens.source.size(), .held_out = held_out_tokens.source.size()};
-  const TranslationData options{.pairs = settings.batch,
-                                .parts = settings.parts,
-                                .longest = settings.length,
-                                .smoothing = settings.smoothing,
-                                .subword_dropout = settings.subword_dropout,
-                                .seed = plan.trainer.seed};
+  const TranslationTaskOptions options{.batch_size = settings.batch_size,
+                                       .accumulation_steps = settings.accumulation_steps,
+                                       .max_length = settings.length,
+                                       .label_smoothing = settings.label_smoothing,
+                                       .subword_dropout = settings.subword_dropout,
+                                       .seed = plan.trainer.seed};
   return finished(
       std::make_unique<TranslationTask>(settings.model, std::move(tokenizer), std::move(tokens),
                                         std::move(held_out_tokens), options),

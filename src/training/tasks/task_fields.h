@@ -12,7 +12,7 @@ inline constexpr IntegerRange kBatches{1, 1 << 20};
 
 template <>
 inline constexpr auto kFields<PairAugmentation> = std::tuple{
-    field(&PairAugmentation::turn, "turn", "both directions"),
+    field(&PairAugmentation::swap, "swap", "each pair in the other direction too").formerly("turn"),
     field(&PairAugmentation::shuffle, "shuffle",
           "each target with its own words in a disturbed order"),
     field(&PairAugmentation::replace, "replace", "words that both sides share are replaced"),
@@ -26,32 +26,40 @@ inline constexpr auto kFields<TrainingSettings> = std::tuple{
           "pairs"),
     field(&TrainingSettings::length, "length", kBatches,
           "tokens per sequence; longer sides of pairs are cut"),
-    field(&TrainingSettings::batch, "batch", kBatches, "sequences or pairs per step"),
-    field(&TrainingSettings::parts, "parts", kBatches,
-          "batches per step: less memory, the same sums"),
-    field(&TrainingSettings::masked, "masked", kPortion, "fraction of the tokens to predict"),
-    field(&TrainingSettings::smoothing, "smoothing", kShare, "of labels"),
+    field(&TrainingSettings::batch_size, "batch_size", kBatches, "sequences or pairs per step")
+        .formerly("batch"),
+    field(&TrainingSettings::accumulation_steps, "accumulation_steps", kBatches,
+          "batches that a step is made in: less memory, the same sums")
+        .formerly("parts"),
+    field(&TrainingSettings::mask_probability, "mask_probability", kPortion,
+          "fraction of the tokens to predict")
+        .formerly("masked"),
+    field(&TrainingSettings::label_smoothing, "label_smoothing", kShare, "of the targets")
+        .formerly("smoothing"),
     field(&TrainingSettings::subword_dropout, "subword_dropout", kShare,
           "fraction of the sub-words that are split into smaller ones, different in each epoch")};
 
 template <>
-inline constexpr auto kFields<LanguageData> =
-    std::tuple{field(&LanguageData::length, "length", at_least(1), "tokens of a sequence"),
-               field(&LanguageData::sequences, "sequences", at_least(1), "of a step"),
-               field(&LanguageData::parts, "parts", at_least(1), "batches per step"),
-               field(&LanguageData::smoothing, "smoothing", kShare, "of labels"),
-               field(&LanguageData::hidden, "hidden", NumberRange{0, 1, true},
-                     "of masked models: fraction of the tokens to predict"),
-               field(&LanguageData::seed, "seed", kSeeds, "of the order")};
+inline constexpr auto kFields<LanguageTaskOptions> = std::tuple{
+    field(&LanguageTaskOptions::length, "length", at_least(1), "tokens of a sequence"),
+    field(&LanguageTaskOptions::batch_size, "batch_size", at_least(1), "of a step"),
+    field(&LanguageTaskOptions::accumulation_steps, "accumulation_steps", at_least(1),
+          "batches per step"),
+    field(&LanguageTaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets"),
+    field(&LanguageTaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
+          "of masked models: fraction of the tokens to predict"),
+    field(&LanguageTaskOptions::seed, "seed", kSeeds, "of the order")};
 
 template <>
-inline constexpr auto kFields<TranslationData> = std::tuple{
-    field(&TranslationData::pairs, "pairs", at_least(1), "of a step"),
-    field(&TranslationData::parts, "parts", at_least(1), "batches per step"),
-    field(&TranslationData::longest, "longest", at_least(1), "tokens; longer sides are cut"),
-    field(&TranslationData::smoothing, "smoothing", kShare, "of labels"),
-    field(&TranslationData::subword_dropout, "subword_dropout", kShare,
+inline constexpr auto kFields<TranslationTaskOptions> = std::tuple{
+    field(&TranslationTaskOptions::batch_size, "batch_size", at_least(1), "of a step"),
+    field(&TranslationTaskOptions::accumulation_steps, "accumulation_steps", at_least(1),
+          "batches per step"),
+    field(&TranslationTaskOptions::max_length, "max_length", at_least(1),
+          "tokens; longer sides are cut"),
+    field(&TranslationTaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets"),
+    field(&TranslationTaskOptions::subword_dropout, "subword_dropout", kShare,
           "fraction of the sub-words that are split"),
-    field(&TranslationData::seed, "seed", kSeeds, "of the order")};
+    field(&TranslationTaskOptions::seed, "seed", kSeeds, "of the order")};
 
 }  // namespace sextant

@@ -33,10 +33,10 @@ std::vector<DataFile> files_of(const Json& json) {
 
 // The keys of settings that are older than others of the lists.
 constexpr std::string_view kRequired[] = {
-    "reverse",        "held_out",        "length",          "batch",      "parts",
-    "masked",         "smoothing",       "subword_dropout", "lower_case", "split_punctuation",
-    "minimum_count",  "vocabulary_size", "steps",           "minutes",    "patience",
-    "validate_every", "checkpoint_every"};
+    "reverse",          "held_out",        "length",          "batch_size", "accumulation_steps",
+    "mask_probability", "label_smoothing", "subword_dropout", "lower_case", "split_punctuation",
+    "minimum_count",    "vocabulary_size", "steps",           "minutes",    "patience",
+    "validate_every",   "checkpoint_every"};
 
 // What follows the warm-up depends on whether the number of steps is known.
 void complete_schedule(TrainerOptions& trainer, const ChosenSchedule& chosen) {
@@ -87,8 +87,8 @@ TrainingPlan default_plan(const std::string& kind) {
     settings.model.width = 256;
     settings.model.heads = 8;
     settings.model.layers = 3;
-    settings.batch = 64;
-    settings.smoothing = 0.1;
+    settings.batch_size = 64;
+    settings.label_smoothing = 0.1;
     trainer.schedule.warmup = 400;
     trainer.dropout = 0.3;
   } else {
@@ -96,7 +96,7 @@ TrainingPlan default_plan(const std::string& kind) {
     settings.model.width = 64;
     settings.model.heads = 4;
     settings.model.layers = 2;
-    settings.batch = 64;
+    settings.batch_size = 64;
     trainer.schedule.peak = 3e-3;
     trainer.optimiser.weight_decay = 0.01;
     trainer.dropout = 0;
@@ -170,7 +170,9 @@ TrainingPlan read_plan(const std::string& folder) {
       settings.table = files_of(*table);  // not in older runs
     settings.tokenizer.kind = parse_name<TokenizerKind>(json.at("tokenizer").text(), path);
     each_field<PairAugmentation>([&](const auto& one) {
-      json.at("augment_" + std::string(one.name)).get_to(settings.augment.*one.member);
+      const Json* found = json.find("augment_" + std::string(one.earlier));
+      if (found == nullptr) found = &json.at("augment_" + std::string(one.name));
+      found->get_to(settings.augment.*one.member);
     });
     read_fields(settings, json, path, kRequired);
     read_fields(settings.tokenizer, json, path, kRequired, kTokenizerSettings);

@@ -20,8 +20,8 @@ TransformerConfig of_translator(TransformerConfig config, const Tokenizer& token
   return config;
 }
 
-const TranslationData& checked(const TranslationData& data, const TokenPairs& pairs,
-                               const TokenPairs& held_out) {
+const TranslationTaskOptions& checked(const TranslationTaskOptions& data, const TokenPairs& pairs,
+                                      const TokenPairs& held_out) {
   check_fields("translation_task", data);
   if (pairs.source.empty()) throw Error("translation_task.pairs", "must have a pair with tokens");
   if (held_out.source.empty()) {
@@ -76,7 +76,7 @@ PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> whic
 }
 
 TranslationTask::TranslationTask(TransformerConfig config, Tokenizer tokenizer, TokenPairs pairs,
-                                 TokenPairs held_out, const TranslationData& data)
+                                 TokenPairs held_out, const TranslationTaskOptions& data)
     : data_(checked(data, pairs, held_out)),
       tokenizer_(std::move(tokenizer)),
       model_(of_translator(std::move(config), tokenizer_)),
@@ -87,17 +87,19 @@ TranslationTask::TranslationTask(TransformerConfig config, Tokenizer tokenizer, 
       split_(tokenizer_, data_.subword_dropout) {}
 
 std::int64_t TranslationTask::steps_per_epoch() const noexcept {
-  return (epochs_.count() + data_.pairs - 1) / data_.pairs;
+  return (epochs_.count() + data_.batch_size - 1) / data_.batch_size;
 }
 
 const TokenPairs& TranslationTask::pairs_of(std::int64_t step) {
   if (made_step_ == step) return made_;
   made_step_ = -1;
   made_ = {};
-  for (std::int64_t place = step * data_.pairs; place < (step + 1) * data_.pairs; ++place) {
+  for (std::int64_t place = step * data_.batch_size; place < (step + 1) * data_.batch_size;
+       ++place) {
     const auto index = static_cast<std::size_t>(epochs_(place));
     const auto split = [&](const std::vector<std::int64_t>& ids) {
-      return cut(split_(ids, mixed(data_.seed, static_cast<std::uint64_t>(place))), data_.longest);
+      return cut(split_(ids, mixed(data_.seed, static_cast<std::uint64_t>(place))),
+                 data_.max_length);
     };
     made_.source.push_back(split(pairs_.source[index]));
     made_.target.push_back(split(pairs_.target[index]));
@@ -108,7 +110,7 @@ const TokenPairs& TranslationTask::pairs_of(std::int64_t step) {
 
 PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) {
   const TokenPairs& pairs = pairs_of(step);
-  const auto [first, last] = part_of(data_.pairs, part, data_.parts);
+  const auto [first, last] = part_of(data_.batch_size, part, data_.accumulation_steps);
   std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
   std::iota(which.begin(), which.end(), first);
   PairBatch batch = pair_batch(pairs, which);
@@ -119,17 +121,17 @@ PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) 
 }
 
 std::int64_t TranslationTask::target_tokens(std::int64_t step) {
-  return tokens_in(pairs_of(step).target) + data_.pairs;  // <eos> each
+  return tokens_in(pairs_of(step).target) + data_.batch_size;  // <eos> each
 }
 
 std::int64_t TranslationTask::batches(std::int64_t /*step*/) const {
-  return std::min(data_.parts, data_.pairs);
+  return std::min(data_.accumulation_steps, data_.batch_size);
 }
 
 LossSum TranslationTask::accumulate(std::int64_t step, std::int64_t batch, double scale,
                                     Pass& pass) {
-  return model_.loss(training_batch(step, batch), {.smoothing = data_.smoothing, .scale = scale},
-                     &gradient_, pass);
+  return model_.loss(training_batch(step, batch),
+                     {.label_smoothing = data_.label_smoothing, .scale = scale}, &gradient_, pass);
 }
 
 LossSum TranslationTask::validate(Pass& pass) {
@@ -137,10 +139,10 @@ LossSum TranslationTask::validate(Pass& pass) {
   std::vector<std::int64_t> which(static_cast<std::size_t>(count));
   std::iota(which.begin(), which.end(), std::int64_t{0});
   LossSum sum;
-  for (std::int64_t first = 0; first < count; first += data_.pairs) {
-    const auto part =
-        std::span(which).subspan(static_cast<std::size_t>(first),
-                                 static_cast<std::size_t>(std::min(data_.pairs, count - first)));
+  for (std::int64_t first = 0; first < count; first += data_.batch_size) {
+    const auto part = std::span(which).subspan(
+        static_cast<std::size_t>(first),
+        static_cast<std::size_t>(std::min(data_.batch_size, count - first)));
     sum.add(model_.loss(pair_batch(held_out_, part), {}, nullptr, pass));
   }
   return sum;

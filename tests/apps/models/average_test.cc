@@ -60,7 +60,8 @@ TEST(Average, IsTheMeanOfEachWeight) {
     }
   }
   EXPECT_EQ(names_in(folder.path().string()), (std::set<std::string>{"mean", "other"}));
-  EXPECT_EQ(sextant("generate --model " + (folder / "mean") + " --prompt abc --tokens 4").code, 0);
+  EXPECT_EQ(sextant("generate --model " + (folder / "mean") + " --prompt abc --max-tokens 4").code,
+            0);
 }
 
 TEST(Average, OfOneModelTwiceIsThatModel) {

@@ -17,7 +17,7 @@ const std::string& words() {
 }
 
 std::string greedy(const std::string& rest) {
-  return "generate --greedy --tokens 12 --model " + alphabet_model() + " " + rest;
+  return "generate --greedy --max-tokens 12 --model " + alphabet_model() + " " + rest;
 }
 
 TEST(GenerateCommand, GoesOnWithThePrompt) {
@@ -29,7 +29,7 @@ TEST(GenerateCommand, GoesOnWithThePrompt) {
 }
 
 TEST(GenerateCommand, PutsSpacesBetweenWordsAndKeepsCharactersWhole) {
-  const std::string command = "generate --greedy --tokens 9 --model " + words() + " --prompt ";
+  const std::string command = "generate --greedy --max-tokens 9 --model " + words() + " --prompt ";
   EXPECT_EQ(sextant(command + "'to be'").out, "to be or not , that is the Frage für ☃\n");
   EXPECT_EQ(sextant(command + "'to be '").out, "to be or not , that is the Frage für ☃\n");
 }
@@ -55,8 +55,8 @@ TEST(GenerateCommand, SaysInJsonWhatWasMadeAndHow) {
 TEST(GenerateCommand, DrawsTheSameTokensFromTheSameSeed) {
   const auto drawn = [](int seed) {
     return sextant("generate --model " + alphabet_model() +
-                   " --prompt a --tokens 30 --temperature 3 " + "--top-k 8 --top-p 0.99 --seed " +
-                   std::to_string(seed))
+                   " --prompt a --max-tokens 30 --temperature 3 " +
+                   "--top-k 8 --top-p 0.99 --seed " + std::to_string(seed))
         .out;
   };
   EXPECT_EQ(drawn(1), drawn(1));
@@ -66,7 +66,7 @@ TEST(GenerateCommand, DrawsTheSameTokensFromTheSameSeed) {
 TEST(GenerateCommand, FindsTheModelOfATrainingRun) {
   const Folder run;
   std::filesystem::copy(alphabet_model(), run / "last");
-  const std::string command = "generate --greedy --tokens 3 --prompt a --model ";
+  const std::string command = "generate --greedy --max-tokens 3 --prompt a --model ";
   EXPECT_EQ(sextant(command + run.path().string()).out, "abcd\n");
 }
 
@@ -100,7 +100,7 @@ TEST(GenerateCommand, RefusesWhatItCannotUse) {
   EXPECT_EQ(sextant(model).code, 2);
   EXPECT_EQ(sextant(model + " --prompt a --fill b").code, 2);
   for (const char* wrong :
-       {"--tokens 0", "--temperature -1", "--temperature x", "--top-k -1", "--top-p 0",
+       {"--max-tokens 0", "--temperature -1", "--temperature x", "--top-k -1", "--top-p 0",
         "--top-p 1.1", "--repetition-penalty 0", "--seed -1", "--greedy --temperature 1"}) {
     const Outcome outcome = sextant(model + " --prompt a " + wrong);
     EXPECT_EQ(outcome.code, 2) << wrong;
@@ -117,7 +117,8 @@ TEST(GenerateCommand, RefusesWhatItCannotUse) {
 TEST(GenerateCommand, RefusesFoldersThatHoldNoModel) {
   const Folder folder;
   const auto tried = [&folder] {
-    const Outcome outcome = sextant("generate --prompt a --tokens 1 --model " + folder / "model");
+    const Outcome outcome =
+        sextant("generate --prompt a --max-tokens 1 --model " + folder / "model");
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "");
     return outcome.err;
@@ -142,8 +143,8 @@ TEST(GenerateCommand, SaysThatALearnedTableEnds) {
   config.length = 20;
   save_alphabet_model(folder / "model", ModelKind::causal, config);
   const std::string command = "generate --greedy --prompt abc --model " + folder / "model";
-  EXPECT_EQ(sextant(command + " --tokens 5").code, 0);
-  const Outcome longer = sextant(command + " --tokens 50");
+  EXPECT_EQ(sextant(command + " --max-tokens 5").code, 0);
+  const Outcome longer = sextant(command + " --max-tokens 50");
   EXPECT_EQ(longer.code, 1);
   EXPECT_EQ(longer.out, "");
   EXPECT_THAT(longer.err, StartsWith("sextant: ["));

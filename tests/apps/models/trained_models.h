@@ -20,7 +20,7 @@ inline TransformerConfig small_model(ModelKind kind) {
   config.width = 32;
   config.heads = 4;
   config.layers = 2;
-  config.hidden = 64;
+  config.ffn_width = 64;
   return config;
 }
 
@@ -44,7 +44,7 @@ inline void save_alphabet_model(const std::string& folder, ModelKind kind = Mode
       Tokenizer::train(std::vector<std::string>{text}, {.kind = TokenizerKind::character});
   config.kind = kind;
   LanguageTask task(config, tokenizer, tokenizer.encode(text),
-                    tokenizer.encode(text.substr(0, 100)), {.length = 20, .sequences = 4});
+                    tokenizer.encode(text.substr(0, 100)), {.length = 20, .batch_size = 4});
   learn(task, kind == ModelKind::causal ? 60 : 300);
   std::filesystem::create_directories(folder);
   task.save_model(folder);
@@ -56,7 +56,7 @@ inline void save_word_model(const std::string& folder) {
   for (int i = 0; i < 60; ++i) text += "to be or not , that is the Frage für ☃ . ";
   const Tokenizer tokenizer = Tokenizer::train(std::vector<std::string>{text});
   LanguageTask task(small_model(ModelKind::causal), tokenizer, tokenizer.encode(text),
-                    tokenizer.encode(text), {.length = 16, .sequences = 4});
+                    tokenizer.encode(text), {.length = 16, .batch_size = 4});
   learn(task, 60);
   std::filesystem::create_directories(folder);
   task.save_model(folder);
@@ -80,7 +80,7 @@ inline void save_turning_model(const std::string& folder, bool pointer = false) 
   const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
   TransformerConfig config = small_model(ModelKind::translator);
   config.pointer = pointer;
-  TranslationTask task(config, tokenizer, tokens, tokens, {.pairs = 18, .smoothing = 0});
+  TranslationTask task(config, tokenizer, tokens, tokens, {.batch_size = 18, .label_smoothing = 0});
   learn(task, 100);
   std::filesystem::create_directories(folder);
   task.save_model(folder);

@@ -128,7 +128,8 @@ TEST(TranslateCommand, AWordThatIsNotKnownIsCopied) {
   for (const bool pointer : {true, false}) {
     TransformerConfig config = small_model(ModelKind::translator);
     config.pointer = pointer;
-    TranslationTask task(config, tokenizer, tokens, tokens, {.pairs = 18, .smoothing = 0});
+    TranslationTask task(config, tokenizer, tokens, tokens,
+                         {.batch_size = 18, .label_smoothing = 0});
     learn(task, 200);
     std::filesystem::create_directories(folder / "model");
     task.save_model(folder / "model");

@@ -34,7 +34,7 @@ class Extrapolate : public ::testing::Test {
                                                           {"--width", "8"},
                                                           {"--heads", "2"},
                                                           {"--layers", "1"},
-                                                          {"--batch", "2"}}) {
+                                                          {"--batch-size", "2"}}) {
       if (more.find(name + " ") == std::string::npos) line.append(" " + name + " " + value);
     }
     return line + " " + more;

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 // Heads of 24 channels: pairs for rows and columns, and for three axes.
 constexpr const char* kTiny =
-    " --width 48 --heads 2 --layers 1 --batch 2 --length 16 --dropout 0 --threads 1 ";
+    " --width 48 --heads 2 --layers 1 --batch-size 2 --length 16 --dropout 0 --threads 1 ";
 
 class TrainSchemes : public ::testing::Test {
  protected:
@@ -84,8 +84,9 @@ TEST_F(TrainSchemes, LearnedPositionsAreLearnedByEveryTask) {
                        moved = weight("lm", "positions.table");
   ASSERT_EQ(moved.shape(), (Shape{16, 48}));
   for (std::int64_t row = 0; row < 16; ++row) EXPECT_NE(moved(row, 0), start(row, 0)) << row;
-  EXPECT_EQ(sextant("generate --model " + (folder_ / "lm") + " --prompt abc --tokens 4").code, 0);
-  EXPECT_THAT(sextant("generate --model " + (folder_ / "lm") + " --prompt abc --tokens 40").err,
+  EXPECT_EQ(sextant("generate --model " + (folder_ / "lm") + " --prompt abc --max-tokens 4").code,
+            0);
+  EXPECT_THAT(sextant("generate --model " + (folder_ / "lm") + " --prompt abc --max-tokens 40").err,
               HasSubstr("16"));
 
   const std::string learned = " --steps 1 --scheme learned -o ";
@@ -96,8 +97,8 @@ TEST_F(TrainSchemes, LearnedPositionsAreLearnedByEveryTask) {
   const Outcome hidden = sextant("train mlm --tokenizer character --text " + text_ + kTiny +
                                  learned + (folder_ / "hidden"));
   ASSERT_EQ(hidden.code, 0) << hidden.err;
-  const Outcome dates = sextant("train dates --width 16 --heads 2 --layers 1 --batch 2" + learned +
-                                (folder_ / "dates"));
+  const Outcome dates = sextant("train dates --width 16 --heads 2 --layers 1 --batch-size 2" +
+                                learned + (folder_ / "dates"));
   ASSERT_EQ(dates.code, 0) << dates.err;
 }
 
@@ -113,7 +114,8 @@ TEST_F(TrainSchemes, LearnedPositionsMayStartWithATable) {
   for (std::int64_t row = 0; row < 22; ++row) EXPECT_NEAR(kept(row, 5), 0.01 * double(row), 1e-7);
   // The model is whole without it, and so is the run.
   std::filesystem::rename(file, file + ".gone");
-  EXPECT_EQ(sextant("generate --model " + (folder_ / "run") + " --prompt abc --tokens 9").code, 0);
+  EXPECT_EQ(sextant("generate --model " + (folder_ / "run") + " --prompt abc --max-tokens 9").code,
+            0);
   EXPECT_EQ(sextant("train --resume --steps 3 -o " + (folder_ / "run")).code, 0);
   // A run that has nothing but its description starts from the file again, if it is the same.
   std::filesystem::create_directory(folder_ / "again");

@@ -33,7 +33,7 @@ std::string pairs(int count) {
   return text;
 }
 
-constexpr const char* kTiny = " --width 16 --heads 2 --layers 1 --batch 4 --threads 1 ";
+constexpr const char* kTiny = " --width 16 --heads 2 --layers 1 --batch-size 4 --threads 1 ";
 
 // The program as a job of the shell, and its id in $pid.
 std::string in_background(const std::string& arguments) {
@@ -109,7 +109,7 @@ TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
   // The tokenizer is that of the pairs themselves.
   const Outcome more = sextant(translate("more",
                                          "--steps 2 --pointer --encoder-layers 2 --augment "
-                                         "turn,shuffle,replace,join --json"));
+                                         "swap,shuffle,replace,join --json"));
   ASSERT_EQ(more.code, 0) << more.err;
   EXPECT_EQ(more.json()["data"], "539 pairs to learn from, 10 held out");
   EXPECT_EQ(contents(folder_ / "more/last/tokenizer.json"),
@@ -247,8 +247,8 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
   const std::string other = folder_ / "other.txt";
   put(other, alphabet(70));
   const auto from = [&](const std::string& run, const std::string& more) {
-    return "train lm --text " + other + " --length 16 --batch 4 --from " + (folder_ / "first") +
-           " -o " + (folder_ / run) + " " + more;
+    return "train lm --text " + other + " --length 16 --batch-size 4 --from " +
+           (folder_ / "first") + " -o " + (folder_ / run) + " " + more;
   };
   const Outcome next = sextant(from("next", "--steps 1 --rate 0.0001 --json"));
   ASSERT_EQ(next.code, 0) << next.err;
@@ -319,10 +319,10 @@ TEST_F(Train, RefusesWrongCommandLines) {
   refused("train lm --text t --minutes 1 --decay cosine" + to, "[train.decay]");
   refused("train lm --text t --steps 1 --activation tanh" + to, "[train.activation]");
   refused("train lm --text t --steps 1 --tokenizer bytes" + to, "bytes");
-  refused("train translate --pairs p --steps 1 --augment turn,flip" + to,
-          "[train.augment] must be of turn, shuffle, replace, join, separated by commas, got "
-          "'turn,flip'");
-  refused("train lm --text t --steps 1 --augment turn" + to, "must be given with translate only");
+  refused("train translate --pairs p --steps 1 --augment swap,flip" + to,
+          "[train.augment] must be of swap, shuffle, replace, join, separated by commas, got "
+          "'swap,flip'");
+  refused("train lm --text t --steps 1 --augment swap" + to, "must be given with translate only");
   refused("train lm --text t --steps 1 --widht 3" + to, "did you mean '--width'");
 }
 

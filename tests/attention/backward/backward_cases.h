@@ -115,8 +115,8 @@ void turn_case(const BackwardCase<T>& call, Tensor<Number>& q, Tensor<Number>& k
 template <class T>
 void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& sizes) {
   const std::int64_t batch = pick(random, 1, sizes.most_batch),
-                     heads_k = pick(random, 1, sizes.most_heads_k),
-                     heads = heads_k * pick(random, 1, sizes.most_group);
+                     kv_heads = pick(random, 1, sizes.most_heads_k),
+                     heads = kv_heads * pick(random, 1, sizes.most_group);
   const bool packed = chance(random, 0.25);
   const auto length = [&] { return pick(random, sizes.least_length, sizes.most_length); };
   const std::int64_t q_len = length(), k_len = packed || chance(random, 0.3) ? q_len : length(),
@@ -124,8 +124,8 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
                      v_dim = chance(random, 0.3) ? head_dim : pick(random, 0, sizes.most_v_dim);
   const auto value = [&] { return sizes.magnitude * random.normal(); };
   call.q = strided<T>(Shape{batch, heads, q_len, head_dim}, random, true, value);
-  call.k = strided<T>(Shape{batch, heads_k, k_len, head_dim}, random, true, value);
-  call.v = strided<T>(Shape{batch, heads_k, k_len, v_dim}, random, true, value);
+  call.k = strided<T>(Shape{batch, kv_heads, k_len, head_dim}, random, true, value);
+  call.v = strided<T>(Shape{batch, kv_heads, k_len, v_dim}, random, true, value);
   call.dout = strided<T>(Shape{batch, heads, q_len, v_dim}, random, true, value);
   call.out = strided<T>(Shape{batch, heads, q_len, v_dim}, random, false, [] { return 0; });
 

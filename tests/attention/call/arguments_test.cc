@@ -62,14 +62,14 @@ TEST_F(AttentionErrors, Shapes) {
       message(),
       "[attention.k] must have a number of heads that divides 4, the heads of q, got [2, 0, 5, 8]");
   k = Tensor<float>(Shape{2, 5, 8});
-  EXPECT_EQ(message(), "[attention.k] must be [batch, heads_k, k_len, head_dim], got [2, 5, 8]");
+  EXPECT_EQ(message(), "[attention.k] must be [batch, kv_heads, k_len, head_dim], got [2, 5, 8]");
 }
 
 TEST_F(AttentionErrors, ValuesAndOutput) {
   v = Tensor<float>(Shape{2, 2, 4, 6});
   EXPECT_EQ(message(), "[attention.v] must be [2, 2, 5, 6], got [2, 2, 4, 6]");
   v = Tensor<float>(Shape{5, 6});
-  EXPECT_EQ(message(), "[attention.v] must be [batch, heads_k, k_len, v_dim], got [5, 6]");
+  EXPECT_EQ(message(), "[attention.v] must be [batch, kv_heads, k_len, v_dim], got [5, 6]");
   v = Tensor<float>(Shape{2, 2, 5, 6});
   out = Tensor<float>(Shape{2, 4, 3, 8});
   EXPECT_EQ(message(), "[attention.out] must be [2, 4, 3, 6], got [2, 4, 3, 8]");

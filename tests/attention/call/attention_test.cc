@@ -47,16 +47,16 @@ M broadcast_at(const Tensor<M>& mask, std::array<std::int64_t, 4> pair) {
 
 template <class T>
 void random_call(RandomCall<T>& call, NumpyRandom& random) {
-  const std::int64_t batch = pick(random, 1, 3), heads_k = pick(random, 1, 3);
-  const std::int64_t heads_q = heads_k * pick(random, 1, 3);
+  const std::int64_t batch = pick(random, 1, 3), kv_heads = pick(random, 1, 3);
+  const std::int64_t heads_q = kv_heads * pick(random, 1, 3);
   const std::int64_t q_len = pick(random, 0, 6), k_len = pick(random, 0, 7);
   const std::int64_t head_dim = pick(random, 1, 9), v_dim = pick(random, 0, 6);
   // Every third call has logits of thousands.
   const double magnitude = chance(random, 0.33) ? 40 : 1;
   const auto normal_value = [&] { return magnitude * random.normal(); };
   call.q = strided<T>(Shape{batch, heads_q, q_len, head_dim}, random, true, normal_value);
-  call.k = strided<T>(Shape{batch, heads_k, k_len, head_dim}, random, true, normal_value);
-  call.v = strided<T>(Shape{batch, heads_k, k_len, v_dim}, random, true, normal_value);
+  call.k = strided<T>(Shape{batch, kv_heads, k_len, head_dim}, random, true, normal_value);
+  call.v = strided<T>(Shape{batch, kv_heads, k_len, v_dim}, random, true, normal_value);
 
   auto& options = call.options;
   if (chance(random, 0.3)) options.softcap = 0.5 + 20 * random.uniform();

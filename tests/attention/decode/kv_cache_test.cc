@@ -257,7 +257,7 @@ TEST(KvCache, NothingIsNotAnError) {
 TEST(KvCache, ErrorsNameTheArgument) {
   EXPECT_THAT(error_of([] { KvCache<float>(-1, 1, 1, 1, 1); }),
               HasSubstr("[kv_cache.batch] must be at least 0, got -1"));
-  EXPECT_THAT(error_of([] { KvCache<float>(1, 0, 1, 1, 1); }), HasSubstr("kv_cache.heads_k"));
+  EXPECT_THAT(error_of([] { KvCache<float>(1, 0, 1, 1, 1); }), HasSubstr("kv_cache.kv_heads"));
   EXPECT_THAT(error_of([] { KvCache<float>(1, 1, 0, 1, 1); }), HasSubstr("kv_cache.head_dim"));
   EXPECT_THAT(error_of([] { KvCache<float>(1, 1, 1, -1, 1); }), HasSubstr("kv_cache.v_dim"));
   EXPECT_THAT(error_of([] { KvCache<float>(1, 1, 1, 1, -1); }), HasSubstr("kv_cache.capacity"));
@@ -296,17 +296,17 @@ TEST(KvCache, ErrorsNameTheArgument) {
 // docs/kv-cache.md shows this, with a model's layers in place of random numbers.
 TEST(KvCache, TheLoopOfTheDocumentation) {
   NumpyRandom random(9);
-  const std::int64_t batch = 1, heads = 32, heads_k = 8, head_dim = 128, most = 64;
+  const std::int64_t batch = 1, heads = 32, kv_heads = 8, head_dim = 128, most = 64;
   const auto project = [&](std::int64_t count, std::int64_t h) {
     return normal<float>(Shape{batch, h, count, head_dim}, random);
   };
 
-  KvCache<bfloat16> cache(batch, heads_k, head_dim, head_dim, most);
+  KvCache<bfloat16> cache(batch, kv_heads, head_dim, head_dim, most);
   Tensor<bfloat16> out(Shape{batch, heads, 1, head_dim});
-  cache.append(project(20, heads_k), project(20, heads_k));  // the prompt, float32
+  cache.append(project(20, kv_heads), project(20, kv_heads));  // the prompt, float32
   for (int token = 0; token < 3; ++token) {
     const auto q = normal<bfloat16>(Shape{batch, heads, 1, head_dim}, random);
-    cache.append(project(1, heads_k), project(1, heads_k));
+    cache.append(project(1, kv_heads), project(1, kv_heads));
     cache.attend(q, out);
   }
   EXPECT_EQ(cache.length(0), 23);

@@ -72,10 +72,10 @@ class AttentionRotation : public ::testing::Test {
     if (how.has_keys) {
       table.keys = std::make_shared<RotationTable<float>>(table_of(shape(kHeadsK), layout, random));
     }
-    const std::int64_t heads_k = how.by_head && !how.has_keys ? kHeads : kHeadsK;
+    const std::int64_t kv_heads = how.by_head && !how.has_keys ? kHeads : kHeadsK;
     q = normal<T>(Shape{2, kHeads, q_len, kHeadDim}, random);
-    k = normal<T>(Shape{2, heads_k, kLength, kHeadDim}, random);
-    v = normal<T>(Shape{2, heads_k, kLength, 6}, random);
+    k = normal<T>(Shape{2, kv_heads, kLength, kHeadDim}, random);
+    v = normal<T>(Shape{2, kv_heads, kLength, 6}, random);
     dout = normal<T>(Shape{2, kHeads, q_len, 6}, random);
     wide_q = as<Wide>(q);
     wide_k = as<Wide>(k);

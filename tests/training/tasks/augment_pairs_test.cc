@@ -24,7 +24,7 @@ TEST(AugmentPairs, AugmentedAreThoseTurnedAroundAndFromDisturbedWords) {
   words.pop_back();
   pairs.source = {"thou art .", "a"};
   pairs.target = {words, "b"};
-  const PairAugmentation how{.turn = true, .shuffle = true};
+  const PairAugmentation how{.swap = true, .shuffle = true};
   const SentencePairs all = augmented(pairs, how, 7);
   ASSERT_EQ(all.source.size(), 6U);
   EXPECT_THAT(all.target, ElementsAre(words, "b", "thou art .", words, "a", "b"));
@@ -45,7 +45,7 @@ TEST(AugmentPairs, AugmentedAreThoseTurnedAroundAndFromDisturbedWords) {
   for (int i = 0; i < 200; ++i) EXPECT_EQ(found[static_cast<std::size_t>(i)], i);
   EXPECT_EQ(augmented(pairs, how, 7).source, all.source);
   EXPECT_NE(augmented(pairs, how, 8).source, all.source);
-  EXPECT_EQ(augmented(pairs, {.turn = true}, 7).source.size(), 4U);
+  EXPECT_EQ(augmented(pairs, {.swap = true}, 7).source.size(), 4U);
   EXPECT_EQ(augmented(pairs, {}, 7).source, pairs.source);
 }
 
@@ -108,7 +108,7 @@ TEST(AugmentPairs, ReplacedWordsAreTheSameOnBothSides) {
 TEST(AugmentPairs, ReplacingNeedsNoWordsToChooseFrom) {
   const SentencePairs pairs{
       .source = {"1 2 3"}, .target = {"1 2"}, .source_name = {}, .target_name = {}};
-  const SentencePairs all = augmented(pairs, {.turn = true, .shuffle = true, .replace = true}, 1);
+  const SentencePairs all = augmented(pairs, {.swap = true, .shuffle = true, .replace = true}, 1);
   EXPECT_EQ(all.source.size(), 5U);
   EXPECT_THAT(all.target, ElementsAre("1 2", "1 2", "1 2", "1 2 3", "1 2"));
 }

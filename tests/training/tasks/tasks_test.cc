@@ -22,7 +22,7 @@ TransformerConfig small(ModelKind kind) {
   config.width = 32;
   config.heads = 4;
   config.layers = 2;
-  config.hidden = 64;
+  config.ffn_width = 64;
   return config;
 }
 
@@ -30,7 +30,7 @@ Tokenizer letters(const std::string& text) {
   return Tokenizer::train(std::vector<std::string>{text}, {.kind = TokenizerKind::character});
 }
 
-LanguageTask language_task(ModelKind kind, const LanguageData& data) {
+LanguageTask language_task(ModelKind kind, const LanguageTaskOptions& data) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "abcdefghij";
   Tokenizer tokenizer = letters(text);
@@ -73,7 +73,7 @@ TEST(Epochs, ShowEveryItemOnceInEveryPass) {
 }
 
 TEST(LanguageTask, AsksForTheNextToken) {
-  auto task = language_task(ModelKind::causal, {.length = 8, .sequences = 3});
+  auto task = language_task(ModelKind::causal, {.length = 8, .batch_size = 3});
   const TokenBatch batch = task.training_batch(2, 0);
   ASSERT_EQ(batch.segments, (std::vector<std::int64_t>{0, 8, 16, 24}));
   for (std::size_t i = 0; i + 1 < 8; ++i) EXPECT_EQ(batch.targets[i], batch.tokens[i + 1]);
@@ -81,7 +81,8 @@ TEST(LanguageTask, AsksForTheNextToken) {
 }
 
 TEST(LanguageTask, AsksForHiddenTokensOnly) {
-  auto task = language_task(ModelKind::masked, {.length = 50, .sequences = 10, .hidden = 0.2});
+  auto task =
+      language_task(ModelKind::masked, {.length = 50, .batch_size = 10, .mask_probability = 0.2});
   const std::int64_t hidden = task.tokenizer().size();
   std::int64_t asked = 0, shown_hidden = 0;
   for (std::int64_t step = 0; step < 20; ++step) {
@@ -98,8 +99,9 @@ TEST(LanguageTask, AsksForHiddenTokensOnly) {
 }
 
 TEST(LanguageTask, MakesTheSameSumsInParts) {
-  auto whole = language_task(ModelKind::causal, {.length = 8, .sequences = 5});
-  auto parts = language_task(ModelKind::causal, {.length = 8, .sequences = 5, .parts = 3});
+  auto whole = language_task(ModelKind::causal, {.length = 8, .batch_size = 5});
+  auto parts =
+      language_task(ModelKind::causal, {.length = 8, .batch_size = 5, .accumulation_steps = 3});
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   const LossSum once = whole.accumulate(1, 0, 1, pass);
@@ -112,10 +114,10 @@ TEST(LanguageTask, MakesTheSameSumsInParts) {
 }
 
 TEST(LanguageTask, LearnsAnAlphabet) {
-  auto task = language_task(ModelKind::causal, {.length = 20, .sequences = 4});
+  auto task = language_task(ModelKind::causal, {.length = 20, .batch_size = 4});
   EXPECT_LT(learn(task, 60, 3e-3), 0.2);
-  Generation options;
-  options.most = 12;
+  GenerateOptions options;
+  options.max_tokens = 12;
   options.sampling.temperature = 0;
   options.threads = 1;
   const auto made = generate(task.model(), task.tokenizer().encode("cde"), options);
@@ -123,7 +125,7 @@ TEST(LanguageTask, LearnsAnAlphabet) {
 }
 
 TEST(LanguageTask, LearnsHiddenLetters) {
-  auto task = language_task(ModelKind::masked, {.length = 20, .sequences = 8});
+  auto task = language_task(ModelKind::masked, {.length = 20, .batch_size = 8});
   EXPECT_LT(learn(task, 120, 3e-3), 1.2);  // ln 10 = 2.3 before
 }
 
@@ -139,7 +141,7 @@ TEST(TranslationTask, LearnsToTurnWordsAroundAndComesBackFromItsFolder) {
   const Tokenizer tokenizer = Tokenizer::train(pairs.source);
   const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
   TranslationTask task(small(ModelKind::translator), tokenizer, tokens, tokens,
-                       {.pairs = 18, .smoothing = 0});
+                       {.batch_size = 18, .label_smoothing = 0});
   EXPECT_LT(learn(task, 100, 3e-3), 0.1);
   const auto found = translate(task.model(), tokens.source);
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i][0].tokens, tokens.target[i]);
@@ -166,8 +168,9 @@ TEST(TranslationTask, SplitsSubWordsAnewInEachEpochAndOnBothSidesAlike) {
   const Tokenizer tokenizer =
       Tokenizer::train(pairs.source, {.kind = TokenizerKind::subword, .vocabulary_size = 60});
   const auto tokens = TokenPairs::encode(pairs, tokenizer, 30);
-  TranslationTask task(small(ModelKind::translator), tokenizer, tokens, tokens,
-                       {.pairs = 12, .parts = 2, .longest = 30, .subword_dropout = 0.3});
+  TranslationTask task(
+      small(ModelKind::translator), tokenizer, tokens, tokens,
+      {.batch_size = 12, .accumulation_steps = 2, .max_length = 30, .subword_dropout = 0.3});
   std::vector<std::vector<std::int64_t>> seen;
   for (const std::int64_t step : {0, 1, 0}) {
     std::int64_t targets = 0;

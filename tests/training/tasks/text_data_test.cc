@@ -74,7 +74,7 @@ TEST_F(TextData, FromAFileToAModelThatPredictsIt) {
   for (int i = 0; i < 60; ++i) text += "abcdefghij";
   write_file(path("letters.txt"), text);
   const LanguageText data = load_language_data(path("letters.txt"), {.held_out = 0.2});
-  LanguageTask task(data, {.width = 32, .heads = 4, .layers = 1}, {.length = 20, .sequences = 4});
+  LanguageTask task(data, {.width = 32, .heads = 4, .layers = 1}, {.length = 20, .batch_size = 4});
   train(task, {.folder = path("run"),
                .optimiser = {.clip_norm = 1},
                .schedule = {.peak = 3e-3, .warmup = 5},
@@ -92,7 +92,7 @@ TEST_F(TextData, FromAFileToAModelThatPredictsIt) {
     EXPECT_NEAR(windows.bits_per_character, std::log2(windows.perplexity), 1e-12);
   }
   const auto made = generate(task.model(), data.tokenizer.encode("abc"),
-                             {.most = 4, .sampling = {.temperature = 0}, .threads = 1});
+                             {.max_tokens = 4, .sampling = {.temperature = 0}, .threads = 1});
   EXPECT_EQ(data.tokenizer.decode(made), "defg");
 }
 

@@ -1,5 +1,6 @@
 // Recipes, what follows from them, what run.json keeps, and the tasks that plans make.
 #include "sextant/training/tasks/training_plan.h"
+#include "core/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ class Plans : public RunFolders {
     plan.settings.model.heads = 2;
     plan.settings.model.layers = 1;
     plan.settings.length = 16;
-    plan.settings.batch = 2;
+    plan.settings.batch_size = 2;
     plan.trainer.steps = 4;
     plan.trainer.threads = 1;
     plan.trainer.folder = path("run");
@@ -98,15 +99,41 @@ TEST_F(Plans, AChosenScheduleStays) {
 
 TEST_F(Plans, AreReadFromTheFolderOfARun) {
   TrainingPlan plan = letters();
-  plan.settings.smoothing = 0.25;
+  plan.settings.label_smoothing = 0.25;
   EXPECT_EQ(run(plan).step, 4);
   const TrainingPlan found = read_plan(path("run"));
   EXPECT_EQ(found.settings.kind, "lm");
-  EXPECT_EQ(found.settings.smoothing, 0.25);
+  EXPECT_EQ(found.settings.label_smoothing, 0.25);
   EXPECT_EQ(found.settings.files[0].path, path("text"));
   EXPECT_EQ(found.settings.files[0].checksum, checksum_of(read_file(path("text"))));
   EXPECT_EQ(format_settings(found), format_settings(plan));
   EXPECT_EQ(found.trainer.schedule.decay, Decay::cosine);
+}
+
+TEST_F(Plans, AreReadWithTheKeysOfEarlierVersions) {
+  TrainingPlan plan = letters();
+  plan.settings.label_smoothing = 0.25;
+  plan.settings.mask_probability = 0.5;
+  plan.settings.augment.swap = true;
+  run(plan);
+  Json stored = Json::parse(read_file(path("run/run.json")));
+  stored.erase("checksum");
+  std::string text = stored.dump();
+  for (const auto& [now, before] : {std::pair{"batch_size", "batch"},
+                                    {"accumulation_steps", "parts"},
+                                    {"mask_probability", "masked"},
+                                    {"label_smoothing", "smoothing"},
+                                    {"augment_swap", "augment_turn"},
+                                    {"kv_heads", "heads_k"},
+                                    {"ffn_width", "hidden"}}) {
+    const std::string key = "\"" + std::string(now) + "\":";
+    ASSERT_NE(text.find(key), std::string::npos) << key;
+    text.replace(text.find(key), key.size(), "\"" + std::string(before) + "\":");
+  }
+  stored = Json::parse(text);
+  stored["checksum"] = checksum_of(stored.dump());
+  write_file(path("run/run.json"), stored.dump(2) + "\n");
+  EXPECT_EQ(format_settings(read_plan(path("run"))), format_settings(plan));
 }
 
 TEST_F(Plans, AResumedTaskIsThatOfTheRun) {
@@ -161,7 +188,7 @@ TEST_F(Plans, PairsAreSplitAndTurnedAround) {
   plan.settings.model.heads = 2;
   plan.settings.model.layers = 1;
   plan.settings.held_out = 0.2;
-  plan.settings.batch = 100;
+  plan.settings.batch_size = 100;
   plan.trainer.steps = 1;
   complete_plan(plan);
   const PlannedTask made = make_task(plan, "");

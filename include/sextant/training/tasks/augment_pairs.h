@@ -9,7 +9,7 @@ namespace sextant {
 
 // Data augmentation, where both sides are the same language. Words are separated by white space.
 struct PairAugmentation {
-  bool turn = false;  // each pair also in the other direction
+  bool swap = false;  // each pair also in the other direction
   // Each target also from its own words in a disturbed order (Lample et al. 2018, 1711.00043,
   // section 2.3): word i goes to place i + 3 u among the others, u uniform in [0, 1), so it moves
   // by two places at most.
@@ -17,12 +17,12 @@ struct PairAugmentation {
   // Each pair in two more versions. Half of the words that both sides share, except the most
   // common, are replaced on both sides: by a word of the pairs or, most often for names, by the
   // beginning of one and the end of another. So copying can be learned from the context only. The
-  // turned and joined pairs and, more rarely, the disturbed ones have such words too.
+  // swapped and joined pairs and, more rarely, the disturbed ones have such words too.
   bool replace = false;
   // Each pair also joined with the next one: longer texts.
   bool join = false;
 
-  bool any() const { return turn || shuffle || replace || join; }
+  bool any() const { return swap || shuffle || replace || join; }
 };
 
 // The pairs, then the added ones; the same for the same seed.

@@ -14,13 +14,13 @@
 
 namespace sextant {
 
-struct LanguageData {
-  std::int64_t length = 256;    // tokens of a sequence
-  std::int64_t sequences = 16;  // of a step
-  std::int64_t parts = 1;       // batches that a step is made in: less memory, the same sums; of
-                                // more than `sequences` as many
-  double smoothing = 0;         // of labels
-  double hidden = 0.15;         // masked models: the part of the tokens that is predicted
+struct LanguageTaskOptions {
+  std::int64_t length = 256;            // tokens of a sequence
+  std::int64_t batch_size = 16;         // of a step
+  std::int64_t accumulation_steps = 1;  // batches that a step is made in: less memory, the same
+                                        // sums; at most batch_size
+  double label_smoothing = 0;           // of labels
+  double mask_probability = 0.15;       // of masked models: the fraction of the tokens to predict
   std::uint64_t seed = 0;
 };
 
@@ -34,8 +34,8 @@ class LanguageTask : public TrainingTask {
   // config.vocabulary is set to what the tokenizer needs. Throws Error for options out of range and
   // for a text or a held-out text of fewer than length + 1 tokens.
   LanguageTask(TransformerConfig config, Tokenizer tokenizer, std::vector<std::int64_t> tokens,
-               std::vector<std::int64_t> held_out, const LanguageData& data);
-  LanguageTask(LanguageText text, TransformerConfig config, const LanguageData& data = {});
+               std::vector<std::int64_t> held_out, const LanguageTaskOptions& data);
+  LanguageTask(LanguageText text, TransformerConfig config, const LanguageTaskOptions& data = {});
 
   LanguageModel<float>& model() noexcept { return model_; }
   const Tokenizer& tokenizer() const noexcept { return tokenizer_; }
@@ -61,11 +61,11 @@ class LanguageTask : public TrainingTask {
   };
   std::vector<Sequence> sequences_of(std::int64_t step);
   TokenBatch batch_of(std::span<const std::int64_t> text, std::span<const Sequence> sequences,
-                      double hidden) const;
+                      double mask_probability) const;
   double smallest_number(std::span<const Sequence> sequences) const;
   const TokenBatch& whole_batch(std::int64_t step);
 
-  LanguageData data_;
+  LanguageTaskOptions data_;
   Tokenizer tokenizer_;
   LanguageModel<float> model_, gradient_;
   std::vector<std::int64_t> tokens_, held_out_;

@@ -31,11 +31,11 @@ struct TrainingSettings {
   double held_out = 0.1;          // part of the data, 0 < held_out < 1
   TokenizerTraining tokenizer{};  // of the training part
   TransformerConfig model{};
-  std::int64_t length = 128;  // tokens of a sequence; of pairs: longer sides are cut
-  std::int64_t batch = 32;    // sequences or pairs of a step
-  std::int64_t parts = 1;     // that a step is made in
-  double masked = 0.15;       // of mlm: part of the tokens that is predicted
-  double smoothing = 0;
+  std::int64_t length = 128;            // tokens of a sequence; of pairs: longer sides are cut
+  std::int64_t batch_size = 32;         // sequences or pairs of a step
+  std::int64_t accumulation_steps = 1;  // batches that a step is made in
+  double mask_probability = 0.15;       // of mlm: the fraction of the tokens to predict
+  double label_smoothing = 0;
   double subword_dropout = 0;  // of pairs
 
   bool is_pairs() const { return kind == "translate" || kind == "dates"; }

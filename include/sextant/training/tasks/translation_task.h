@@ -15,13 +15,13 @@
 
 namespace sextant {
 
-struct TranslationData {
-  std::int64_t pairs = 64;     // of a step
-  std::int64_t parts = 1;      // batches that a step is made in: less memory, the same sums; of
-                               // more than `pairs` as many
-  std::int64_t longest = 256;  // tokens; longer sides are cut
-  double smoothing = 0.1;      // of labels
-  double subword_dropout = 0;  // part of the sub-words that are split, on both sides alike
+struct TranslationTaskOptions {
+  std::int64_t batch_size = 64;         // of a step
+  std::int64_t accumulation_steps = 1;  // batches that a step is made in: less memory, the same
+                                        // sums; at most batch_size
+  std::int64_t max_length = 256;        // tokens; longer sides are cut
+  double label_smoothing = 0.1;         // of labels
+  double subword_dropout = 0;           // part of the sub-words that are split, on both sides alike
   std::uint64_t seed = 0;
 };
 
@@ -29,9 +29,9 @@ struct TranslationData {
 struct TokenPairs {
   std::vector<std::vector<std::int64_t>> source, target;
 
-  // Pairs of which a side has no token are left out. Sides are cut to `longest` tokens.
+  // Pairs of which a side has no token are left out. Sides are cut to max_length tokens.
   static TokenPairs encode(const SentencePairs& pairs, const Tokenizer& tokenizer,
-                           std::int64_t longest);
+                           std::int64_t max_length);
 };
 
 // Batches are packed: sentences of all lengths side by side, without padding.
@@ -40,7 +40,7 @@ class TranslationTask : public TrainingTask {
   // config.kind and config.vocabulary are set. Throws Error for options out of range and for data
   // without a pair.
   TranslationTask(TransformerConfig config, Tokenizer tokenizer, TokenPairs pairs,
-                  TokenPairs held_out, const TranslationData& data);
+                  TokenPairs held_out, const TranslationTaskOptions& data);
 
   Translator<float>& model() noexcept { return model_; }
   const Tokenizer& tokenizer() const noexcept { return tokenizer_; }
@@ -60,7 +60,7 @@ class TranslationTask : public TrainingTask {
   // The pairs of a step, as this epoch sees them.
   const TokenPairs& pairs_of(std::int64_t step);
 
-  TranslationData data_;
+  TranslationTaskOptions data_;
   Tokenizer tokenizer_;
   Translator<float> model_, gradient_;
   TokenPairs pairs_, held_out_;
