@@ -50,7 +50,7 @@ int main() {
               << "; new representations: " << result.output.shape().to_string() << '\n';
   }
 
-  sextant::AttentionMap picture;
+  sextant::AttentionMaps picture;
   const sextant::HeadsResult<double> result = head(indices);
   picture.weights = result.weights.view().select(0, 0);
   picture.queries = words;

@@ -41,16 +41,11 @@ View<const double> chosen_heads(View<const double> weights, std::int64_t head) {
 }
 
 Picture draw_maps(const HeadMaps& maps) {
-  if (maps.head < 0 && maps.weights.size(0) > 1) {
-    return draw(AttentionMaps{maps.weights, maps.queries, maps.keys, maps.title});
+  std::string title = maps.title;
+  if (maps.has_heads && maps.weights.size(0) == 1) {
+    title += " · Head " + std::to_string(std::max<std::int64_t>(maps.head, 0));
   }
-  AttentionMap map;
-  map.weights = maps.weights.select(0, 0);
-  map.queries = maps.queries;
-  map.keys = maps.keys;
-  map.title = maps.title;
-  if (maps.has_heads) map.head = std::max<std::int64_t>(maps.head, 0);
-  return draw(map);
+  return draw(AttentionMaps{maps.weights, maps.queries, maps.keys, title});
 }
 
 Picture draw_lines(const HeadMaps& maps) {

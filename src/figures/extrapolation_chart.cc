@@ -13,8 +13,9 @@ namespace {
 // A factor of this between the largest and the smallest number needs a logarithmic axis.
 constexpr double kMuch = 3;
 
-LineChart chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
-  LineChart chart;
+LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
+  LinePanels chart;
+  LinePanel& panel = chart.panels.emplace_back();
   chart.title = scoring.title;
   chart.x_label = "Test length (trained at " + std::to_string(table.train_length) + ")";
   chart.y_label = "Perplexity";
@@ -31,7 +32,7 @@ LineChart chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
       low = std::min(low, *score.perplexity);
       high = std::max(high, *score.perplexity);
     }
-    chart.series.push_back(std::move(series));
+    panel.series.push_back(std::move(series));
   }
   chart.log_y = high > kMuch * low;
   return chart;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"
@@ -32,12 +33,11 @@ Series held_out_of(const LossRun& run, const std::string& name) {
   return thinned(name, run.curves.validation_steps, run.curves.validation_loss);
 }
 
-LineChart empty_chart(const std::string& title) {
-  LineChart chart;
-  chart.title = title;
-  chart.x_label = "Step";
-  chart.y_label = "Loss per token (nats)";
-  return chart;
+Picture chart_of(const std::string& title, std::vector<Series> series) {
+  LinePanels chart{
+      .title = title, .x_label = "Step", .y_label = "Loss per token (nats)", .panels = {{}}};
+  chart.panels[0].series = std::move(series);
+  return draw(chart);
 }
 
 }  // namespace
@@ -56,23 +56,18 @@ LossRun load_losses(const std::string& folder) {
 
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title) {
   if (runs.size() == 1) {
-    LineChart chart = empty_chart(title);
-    chart.series.push_back(training_of(runs[0], "training (moving average)"));
-    if (!runs[0].curves.validation_loss.empty()) {
-      chart.series.push_back(held_out_of(runs[0], "held out"));
-    }
-    return draw(chart);
+    std::vector<Series> both = {training_of(runs[0], "training (moving average)")};
+    if (!runs[0].curves.validation_loss.empty()) both.push_back(held_out_of(runs[0], "held out"));
+    return chart_of(title, std::move(both));
   }
-  LineChart held_out = empty_chart("Held out"), training = empty_chart("Training, moving average");
+  std::vector<Series> held_out, training;
   for (const LossRun& run : runs) {
-    training.series.push_back(training_of(run, run.name));
-    if (!run.curves.validation_loss.empty()) {
-      held_out.series.push_back(held_out_of(run, run.name));
-    }
+    training.push_back(training_of(run, run.name));
+    if (!run.curves.validation_loss.empty()) held_out.push_back(held_out_of(run, run.name));
   }
   std::vector<Picture> pictures;
-  if (!held_out.series.empty()) pictures.push_back(draw(held_out));
-  pictures.push_back(draw(training));
+  if (!held_out.empty()) pictures.push_back(chart_of("Held out", std::move(held_out)));
+  pictures.push_back(chart_of("Training, moving average", std::move(training)));
   return stack(title, pictures);
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "figures/curves.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/applied_positions.h"
 #include "sextant/lessons/similarity.h"
@@ -36,6 +37,17 @@ std::vector<std::string> column_titles(const PositionTable& source,
     titles.push_back(title);
   }
   return titles;
+}
+
+// A panel per row of `lines`.
+LinePanels panels_of(const Tensor<double>& lines, const std::vector<std::string>& titles) {
+  LinePanels chart;
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    const double* row = &lines(i, 0);
+    chart.panels.push_back({titles[i], {counted("", {row, row + lines.size(1)})}});
+  }
+  chart.whole_x = true;
+  return chart;
 }
 
 std::string sizes(const Tensor<double>& table) {
@@ -95,16 +107,19 @@ PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std
 Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_t>& columns,
                       const std::vector<std::string>& words) {
   check_indices(columns, source.values.view().size(1), "plot.columns");
-  SinusoidPanels panels;
-  panels.table = source.values.view();
-  panels.columns = columns;
-  panels.words = words;
-  panels.titles = column_titles(source, columns);
-  Figure plot{draw(panels), chosen(source.values.view(), 1, columns), {}, {}};
+  const std::vector<std::string> titles = column_titles(source, columns);
+  Figure plot{{}, chosen(source.values.view(), 1, columns), {}, {}};
+  LinePanels chart = panels_of(plot.values, titles);
+  chart.x_label = "Index (k)";
+  chart.point_labels = words;
+  chart.panel_width = 300;
+  chart.panel_height = 170;
+  chart.description = "Columns of the position table";
+  plot.picture = draw(chart);
   plot.labels.title = "Columns of " + source.name;
   plot.labels.row_name = "Column";
   plot.labels.column_name = "Position";
-  plot.labels.row_label = [titles = panels.titles](std::int64_t row) {
+  plot.labels.row_label = [titles](std::int64_t row) {
     return titles[static_cast<std::size_t>(row)];
   };
   return plot;
@@ -112,15 +127,23 @@ Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_
 
 Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& rows) {
   check_indices(rows, source.values.view().size(0), "plot.rows");
-  RowPanels panels;
-  panels.table = source.values.view();
-  panels.rows = rows;
-  panels.first = source.first;
-  Figure plot{draw(panels), chosen(source.values.view(), 0, rows), {}, {}};
-  plot.labels.title = "Rows of " + source.name;
-  plot.labels.row_label = [rows, first = source.first](std::int64_t row) {
+  const auto position = [rows, first = source.first](std::int64_t row) {
     return std::to_string(first + rows[static_cast<std::size_t>(row)]);
   };
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    titles.push_back("Position " + position(static_cast<std::int64_t>(i)));
+  }
+  Figure plot{{}, chosen(source.values.view(), 0, rows), {}, {}};
+  LinePanels chart = panels_of(plot.values, titles);
+  chart.x_label = "Dimension";
+  chart.points = true;
+  chart.panel_width = 310;
+  chart.panel_height = 210;
+  chart.description = "Rows of the position table";
+  plot.picture = draw(chart);
+  plot.labels.title = "Rows of " + source.name;
+  plot.labels.row_label = position;
   return plot;
 }
 
@@ -141,13 +164,9 @@ Figure plot_similarity(const PositionTable& source) {
   plot.labels.color_name = "Cosine similarity";
   plot.labels.map = ColorMap::viridis;
   plot.labels.first_row = source.first;
-  Heatmap map;
-  map.values = std::as_const(plot.values).view();
-  map.title = plot.labels.title;
-  map.x_label = map.y_label = "Position";
-  map.color_label = plot.labels.color_name;
-  map.first_row = map.first_column = static_cast<double>(source.first);
-  plot.picture = draw(map);
+  TableLabels drawn = plot.labels;
+  drawn.first_column = source.first;
+  plot.picture = table_map(std::as_const(plot.values).view(), drawn);
   return plot;
 }
 
@@ -175,25 +194,15 @@ Figure plot_distance(const PositionTable& source, Measure measure) {
   check_pairs(source.values.view());
   const std::int64_t length = source.values.view().size(0);
   if (length < 2) throw Error("plot.length", "must be at least 2 to have a distance, got 1");
-  Series series;
-  series.name = measure == Measure::cosine ? "cosine similarity" : "dot product";
-  series.y = alike_by_distance(source.values.view(), measure);
-  Figure plot{{}, Tensor<double>({length, 2}), {}, {}};
-  for (std::int64_t distance = 0; distance < length; ++distance) {
-    series.x.push_back(static_cast<double>(distance));
-    plot.values(distance, 0) = static_cast<double>(distance);
-    plot.values(distance, 1) = series.y[static_cast<std::size_t>(distance)];
-  }
+  const std::string name = measure == Measure::cosine ? "cosine similarity" : "dot product";
+  const Series curve = counted(name, alike_by_distance(source.values.view(), measure));
+  Figure plot = curve_figure({curve});
   plot.labels.title = "How alike " + source.name + " are by their distance";
-  plot.labels.row_name = "Row";
-  plot.labels.column_name = "Distance, " + series.name;
-  plot.columns = {"distance", series.name};
-  LineChart chart;
-  chart.title = plot.labels.title + ", width " + std::to_string(source.values.view().size(1));
-  chart.x_label = "Distance in positions";
-  chart.y_label = "Mean " + series.name + " of all pairs";
-  chart.series = {std::move(series)};
-  plot.picture = draw(chart);
+  plot.picture = draw(LinePanels{
+      .title = plot.labels.title + ", width " + std::to_string(source.values.view().size(1)),
+      .x_label = "Distance in positions",
+      .y_label = "Mean " + name + " of all pairs",
+      .panels = {{"", {curve}}}});
   return plot;
 }
 

@@ -262,10 +262,8 @@ void report_plain_attention(Page& page, const ReportText& text) {
     std::copy(vector.begin(), vector.end(), &rows(i, 0));
   }
   const Tensor<double> weights = plain_self_attention(std::as_const(rows).view());
-  AttentionMap map;
-  map.weights = weights.view();
-  map.queries = map.keys = text.tokens;
-  map.title = "Attention without learned weights";
+  const AttentionMaps map{weights.view(), text.tokens, text.tokens,
+                          "Attention without learned weights"};
   page.picture(draw(map), "Bright off the diagonal: the same word once more.");
 }
 

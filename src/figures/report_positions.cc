@@ -22,13 +22,12 @@ Tensor<double> make(std::int64_t length, std::int64_t width,
 
 Series profile(const char* name, std::int64_t length, std::int64_t width, Exponent exponent) {
   const Tensor<double> table = make(length, width, exponent);
-  Series series{name, {}, {}};
+  std::vector<double> cosines;
   for (std::int64_t distance = 0; distance < length; ++distance) {
-    series.x.push_back(static_cast<double>(distance));
-    series.y.push_back(
+    cosines.push_back(
         cosine_similarity(table.view().select(0, 0), table.view().select(0, distance)));
   }
-  return series;
+  return counted(name, std::move(cosines));
 }
 
 // The largest |PE(p + offset) - M_offset PE(p)| over `count` positions from 0.
@@ -122,12 +121,13 @@ void report_doubled_exponent(Page& page, Json& numbers) {
       "exponent: 10000^(4k/d) for pair k. Half of the columns then hardly move over any ordinary "
       "length, and all positions are more similar than they should be.");
   const std::int64_t width = 512;
-  LineChart chart;
-  chart.title = "Similarity by distance, width 512";
-  chart.x_label = "Distance in positions";
-  chart.y_label = "Cosine similarity";
-  chart.series = {profile("the formula", 100, width, Exponent::standard),
-                  profile("doubled exponent", 100, width, Exponent::doubled)};
+  const LinePanels chart{
+      .title = "Similarity by distance, width 512",
+      .x_label = "Distance in positions",
+      .y_label = "Cosine similarity",
+      .panels = {{"",
+                  {profile("the formula", 100, width, Exponent::standard),
+                   profile("doubled exponent", 100, width, Exponent::doubled)}}}};
   page.picture(draw(chart), "The mistake keeps far positions similar.");
   std::vector<std::vector<std::string>> rows = {{"exponent", "similarity of positions 2 and 10"}};
   for (const Exponent exponent : {Exponent::standard, Exponent::doubled}) {
@@ -154,17 +154,16 @@ void report_exactness(Page& page, Json& numbers) {
   Sinusoidal options;
   options.width = kColumns;
   const Tensor<double> truth = sinusoidal<double>(options, std::span(positions));
-  LineChart chart;
-  chart.title = "Largest error of a float32 table, width 512";
-  chart.x_label = "Position, as a power of two";
-  chart.y_label = "Error, as a power of ten";
+  LinePanels chart{.title = "Largest error of a float32 table, width 512",
+                   .x_label = "Position, as a power of two",
+                   .y_label = "Error, as a power of ten",
+                   .panels = {{}}};
   std::vector<std::vector<std::string>> rows = {{"position", "frameworks", "exact"}};
   std::vector<std::vector<double>> errors;
   for (const Precision precision : {Precision::framework, Precision::exact}) {
     options.precision = precision;
     const Tensor<float> table = sinusoidal<float>(options, std::span(positions));
-    Series series{
-        precision == Precision::exact ? "exact, rounded once" : "as frameworks do", {}, {}};
+    std::vector<double> powers;
     errors.emplace_back();
     for (std::size_t i = 0; i < positions.size(); ++i) {
       double largest = 0;
@@ -173,11 +172,12 @@ void report_exactness(Page& page, Json& numbers) {
             std::max(largest, std::abs(static_cast<double>(table(i, column)) - truth(i, column)));
       }
       errors.back().push_back(largest);
-      series.x.push_back(static_cast<double>(i));
-      series.y.push_back(std::log10(std::max(largest, 1e-18)));  // below float64: drawn as such
+      powers.push_back(std::log10(std::max(largest, 1e-18)));  // below float64: drawn as such
     }
     numbers["largest_error"][std::string(name_of(precision))] = errors.back();
-    chart.series.push_back(std::move(series));
+    chart.panels[0].series.push_back(
+        counted(precision == Precision::exact ? "exact, rounded once" : "as frameworks do",
+                std::move(powers)));
   }
   numbers["largest_error"]["positions"] = positions;
   page.picture(draw(chart),

@@ -162,22 +162,16 @@ SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
 
 Picture picture_of(const SchemeArray& array) {
   const std::int64_t per_head = array.rows_per_head;
-  const TableLabels& labels = array.labels;
-  if (per_head == 0) return table_map(array.rows.view(), labels);
+  if (per_head == 0) return table_map(array.rows.view(), array.labels);
   const std::int64_t heads = std::min(kMostPanels, array.rows.size(0) / per_head);
-  HeatmapPanels panels;
-  panels.values = View<const double>(array.rows.data(), {heads, per_head, array.rows.size(1)});
+  std::vector<std::string> titles;
   for (std::int64_t head = 0; head < heads; ++head) {
-    panels.titles.push_back("Head " + std::to_string(head));
+    titles.push_back("Head " + std::to_string(head));
   }
-  panels.title = labels.title;
-  panels.x_label = labels.column_name;
-  panels.y_label = array.values.rank() == 4 ? "Position" : labels.row_name;
-  panels.color_label = labels.color_name;
-  panels.map = labels.map;
-  panels.low = labels.low;
-  panels.high = labels.high;
-  return draw(panels);
+  TableLabels labels = array.labels;
+  if (array.values.rank() == 4) labels.row_name = "Position";
+  return table_map(View<const double>(array.rows.data(), {heads, per_head, array.rows.size(1)}),
+                   labels, std::move(titles));
 }
 
 Figure plot_scheme(const NamedScheme& scheme, const SchemeSizes& sizes) {

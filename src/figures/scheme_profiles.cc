@@ -2,10 +2,10 @@
 #include "sextant/figures/scheme_profiles.h"
 
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
+#include "figures/curves.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/applied_positions.h"
 
@@ -27,9 +27,7 @@ struct Profiler {
                 "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(chosen));
   }
   Series series(std::vector<double> values, const std::string& more = "") const {
-    Series result{named.label() + more, std::vector<double>(values.size()), std::move(values)};
-    std::iota(result.x.begin(), result.x.end(), 0.0);
-    return result;
+    return counted(named.label() + more, std::move(values));
   }
   template <class Profile>
   std::vector<Series> of_heads(std::int64_t heads, const Profile& profile) const {
@@ -158,23 +156,14 @@ Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptio
       panel.push_back(std::move(series));
     }
   }
-  Figure plot{
-      {}, Tensor<double>({options.length, static_cast<std::int64_t>(all.size()) + 1}), {}, {}};
-  std::vector<std::string> columns = {"distance"};
-  for (std::int64_t distance = 0; distance < options.length; ++distance) {
-    plot.values(distance, 0) = static_cast<double>(distance);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      plot.values(distance, static_cast<std::int64_t>(i) + 1) =
-          all[i].y[static_cast<std::size_t>(distance)];
-    }
-  }
+  Figure plot = curve_figure(all);
   std::vector<Picture> pictures;
   for (auto& [kind, series] : panels) {
     const PanelText text = text_of(kind, options);
-    LineChart chart;
-    chart.title = text.title;
-    chart.x_label = "Distance in positions";
-    chart.y_label = text.y_label;
+    LinePanels chart{.title = text.title,
+                     .x_label = "Distance in positions",
+                     .y_label = text.y_label,
+                     .panels = {{}}};
     if (schemes.size() == 1) {
       const std::string label = schemes[0].label();
       chart.title = capital(label) + ", by distance";
@@ -184,14 +173,10 @@ Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptio
     } else if (series.size() == 1) {
       chart.title = capital(series[0].name) + ", by distance";
     }
-    chart.series = std::move(series);
+    chart.panels[0].series = std::move(series);
     pictures.push_back(draw(chart));
   }
-  for (const Series& series : all) columns.push_back(series.name);
   plot.labels.title = "Schemes by distance";
-  plot.labels.row_name = "Row";
-  plot.labels.column_name = "Distance, " + all.front().name;
-  plot.columns = std::move(columns);
   plot.picture = pictures.size() == 1 ? pictures.front() : stack("", pictures);
   return plot;
 }

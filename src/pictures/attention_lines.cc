@@ -28,14 +28,14 @@ double offset(std::int64_t head, std::int64_t heads, double pitch) {
          static_cast<double>(heads);
 }
 
-void draw_head(Drawing& drawing, const AttentionLines& lines, std::int64_t head, double pitch,
-               double left, double top) {
+void draw_head(Drawing& drawing, View<const double> weights, std::int64_t head, double threshold,
+               double pitch, double left, double top) {
   std::map<int, std::string> by_shade;
-  const double shift = offset(head, lines.weights.size(0), pitch);
-  for (std::int64_t i = 0; i < lines.weights.size(1); ++i) {
-    for (std::int64_t j = 0; j < lines.weights.size(2); ++j) {
-      const double weight = lines.weights(head, i, j);
-      if (!(weight >= lines.threshold) || weight <= 0) continue;
+  const double shift = offset(head, weights.size(0), pitch);
+  for (std::int64_t i = 0; i < weights.size(1); ++i) {
+    for (std::int64_t j = 0; j < weights.size(2); ++j) {
+      const double weight = weights(head, i, j);
+      if (!(weight >= threshold) || weight <= 0) continue;
       const int shade = std::max(1, static_cast<int>(std::min(weight, 1.0) * kShades + 0.5));
       const double from = top + (static_cast<double>(i) + 0.5) * pitch + shift;
       const double to = top + (static_cast<double>(j) + 0.5) * pitch + shift;
@@ -54,11 +54,12 @@ void draw_head(Drawing& drawing, const AttentionLines& lines, std::int64_t head,
 }  // namespace
 
 Picture draw(const AttentionLines& lines) {
-  check_words("attention_lines", lines.weights, 3, lines.queries, lines.keys);
+  const View<const double> weights =
+      check_words("attention_lines", lines.weights, lines.queries, lines.keys);
   if (!std::isfinite(lines.threshold)) {
     throw Error("attention_lines.threshold", "must be a finite number");
   }
-  const std::int64_t heads = lines.weights.size(0);
+  const std::int64_t heads = weights.size(0);
   const double pitch = pitch_of(std::max(lines.queries.size(), lines.keys.size()));
   const Words queries = words_at_left(lines.queries, pitch);
   const Words keys = words_at_left(lines.keys, pitch);
@@ -84,7 +85,7 @@ Picture draw(const AttentionLines& lines) {
   drawing.text(left + kBetween + kTickGap, top + 8, "Keys", {.color = kMuted});
   top += 20;
   for (std::int64_t head = 0; head < heads; ++head) {
-    draw_head(drawing, lines, head, pitch, left, top);
+    draw_head(drawing, weights, head, lines.threshold, pitch, left, top);
   }
   draw_words_at_left(drawing, queries, edge, top);
   for (std::size_t j = 0; j < keys.shown.size(); j += keys.every) {

@@ -1,4 +1,4 @@
-// The maps of all heads in one grid: words at the outer sides only, one colour bar.
+// Attention maps in a grid: words at the outer sides only, one colour bar. One alone is large.
 #include <algorithm>
 #include <cmath>
 
@@ -13,76 +13,98 @@ using namespace pictures;
 
 namespace {
 
-// Long sentences get panels as wide as a page, with room for a word per row.
-double cell_size(std::int64_t words) {
+constexpr double kTitleRoom = 20, kAcross = 16, kDown = 12;
+constexpr std::int64_t kNumbers = 12;  // rows and columns up to which weights are written out
+
+// CSS pixels of a cell of the only map: large for a few words, labels readable up to two hundred.
+double large_cell(std::int64_t words) {
+  const double n = static_cast<double>(words);
+  return words <= 200 ? std::clamp(std::round(560 / n), 11.0, 52.0) : 2200 / n;
+}
+
+// Of one of several: long sentences get panels as wide as a page, with room for a word per row.
+double small_cell(std::int64_t words) {
   constexpr std::int64_t kLong = 30;
   const double n = static_cast<double>(words);
   if (words > 64) return 832 / n;
   return words > kLong ? 13 : std::clamp(std::round(200 / n), 10.0, 40.0);
 }
 
-// Panels side by side: as many as fit, then as few as give the same number of lines.
+// As many as fit beside each other, then as few as give the same number of rows.
 std::int64_t grid_columns(std::int64_t heads, double pitch) {
   const auto fit = static_cast<std::int64_t>(1000 / pitch);
   const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(heads))));
   const std::int64_t most = std::min(heads, std::max(fit, std::min<std::int64_t>(square, 3)));
-  const std::int64_t lines = (heads + most - 1) / most;
-  return (heads + lines - 1) / lines;
+  const std::int64_t rows = (heads + most - 1) / most;
+  return (heads + rows - 1) / rows;
 }
 
-Extent extent_of_all(View<const double> weights) {
-  Extent all = extent_of(weights.select(0, 0));
-  for (std::int64_t head = 1; head < weights.size(0); ++head) {
-    const Extent one = extent_of(weights.select(0, head));
-    all = {std::min(all.low, one.low), std::max(all.high, one.high),
-           all.all_finite && one.all_finite};
-  }
-  return all;
+// Names of the axes, of one map only: short words, which may be longer than the side of a tiny map.
+void draw_axis_names(Drawing& drawing, const Panel& panel, const Words& queries, double keys_at) {
+  drawing.text(panel.left + panel.width / 2, keys_at + kAxisRoom / 2, "Keys",
+               {.size = kLabelSize, .anchor = Anchor::middle, .color = kMuted});
+  drawing.text(panel.left - kTickGap - queries.room - kAxisRoom / 2 - 2,
+               panel.top + panel.height / 2, "Queries",
+               {.size = kLabelSize, .anchor = Anchor::middle, .color = kMuted, .angle = -90});
 }
 
 }  // namespace
 
 Picture draw(const AttentionMaps& maps) {
-  constexpr double kTitleRoom = 20, kAcross = 16, kDown = 12;
-  check_words("attention_maps", maps.weights, 3, maps.queries, maps.keys);
-  const std::int64_t heads = maps.weights.size(0);
-  const Extent extent = extent_of_all(maps.weights);
-  const Scale scale = weight_scale(extent, std::nullopt, "attention_maps");
-  const double cell = cell_size(std::max(maps.weights.size(1), maps.weights.size(2)));
+  const View<const double> weights =
+      check_words("attention_maps", maps.weights, maps.queries, maps.keys);
+  const std::int64_t heads = weights.size(0), rows = weights.size(1), columns = weights.size(2);
+  const bool single = heads == 1;
+  const Extent extent = extent_of(weights);
+  const Scale scale = weight_scale(extent, maps.high, "attention_maps");
+  const std::int64_t words = std::max(rows, columns);
+  const double cell = single ? large_cell(words) : small_cell(words);
   const Words at_left = words_at_left(maps.queries, cell);
   const Words below = words_below(maps.keys, cell);
-  const double width = std::max(static_cast<double>(maps.weights.size(2)) * cell,
-                                text_width("Head 00", kPanelTitleSize, true));
-  const double height = static_cast<double>(maps.weights.size(1)) * cell;
-  const double pitch = std::max(width + kAcross, below.angle == -45 ? below.overhang : 0);
-  const std::int64_t columns = grid_columns(heads, pitch);
-  const std::int64_t lines = (heads + columns - 1) / columns;
+  Panel panel{.width = static_cast<double>(columns) * cell,
+              .height = static_cast<double>(rows) * cell};
+  double pitch = panel.width + kAcross;
+  if (!single) {
+    pitch = std::max({pitch, text_width("Head 00", kPanelTitleSize, true) + kAcross,
+                      below.angle == -45 ? below.overhang : 0});
+  }
+  const std::int64_t across = grid_columns(heads, pitch);
 
   Drawing drawing;
-  const double left = kMargin + std::max(at_left.room + kTickGap, below.overhang);
-  const double bar_left = left + static_cast<double>(columns) * pitch - kAcross + 18;
-  const double bar_height = std::max(kShortestBar, std::min(height, 300.0));
-  const double right =
-      std::max(bar_left + color_bar_width(scale, "Weight", !extent.all_finite, bar_height),
-               left + title_width(maps.title));
+  // What hangs out to the left: the queries, with the name of their axis, or slanted keys.
+  const double left =
+      kMargin + std::max((single ? kAxisRoom : 0) + at_left.room + kTickGap, below.overhang);
+  const double bar_left = left + static_cast<double>(across) * pitch - kAcross + 18;
+  const double bar_height = std::max(kShortestBar, std::min(panel.height, 300.0));
+  const double bar_width = color_bar_width(scale, "Weight", !extent.all_finite, bar_height);
+  const double right = std::max(bar_left + bar_width, left + title_width(maps.title));
   // One pixel more: the title's own width must not be lost to rounding.
-  const double top = draw_title(drawing, maps.title, left, kMargin, right - left + 1);
+  const double top =
+      draw_title(drawing, maps.title, left, kMargin, right - left + 1) + (single ? 0 : kTitleRoom);
   for (std::int64_t head = 0; head < heads; ++head) {
-    const double x = left + static_cast<double>(head % columns) * pitch;
-    const double y =
-        top + kTitleRoom + static_cast<double>(head / columns) * (height + kTitleRoom + kDown);
-    drawing.text(x, y - 11, "Head " + std::to_string(head),
-                 {.size = kPanelTitleSize, .bold = true});
-    draw_cells(drawing, maps.weights.select(0, head), scale, x, y, at_left, below, false);
-    if (head % columns == 0) draw_words_at_left(drawing, at_left, x - kTickGap, y);
-    if (head + columns >= heads) draw_words_below(drawing, below, x, y + height + kTickGap);
+    panel.left = left + static_cast<double>(head % across) * pitch;
+    panel.top = top + static_cast<double>(head / across) * (panel.height + kTitleRoom + kDown);
+    if (!single) {
+      drawing.text(panel.left, panel.top - 11, "Head " + std::to_string(head),
+                   {.size = kPanelTitleSize, .bold = true});
+    }
+    draw_cells(drawing, weights.select(0, head), scale, panel.left, panel.top, at_left, below,
+               single && words <= kNumbers);
+    if (head % across == 0) {
+      draw_words_at_left(drawing, at_left, panel.left - kTickGap, panel.top);
+    }
+    if (head + across >= heads) {
+      draw_words_below(drawing, below, panel.left, panel.bottom() + kTickGap);
+    }
   }
-  draw_color_bar(drawing, scale, "Weight", !extent.all_finite, bar_left, top + kTitleRoom,
-                 bar_height);
-  const double bottom = top + static_cast<double>(lines) * (height + kTitleRoom + kDown) - kDown +
-                        kTickGap + below.room;
-  return drawing.finish(right + kMargin,
-                        std::max(bottom, top + kTitleRoom + bar_height + 30) + kMargin, maps.title);
+  draw_color_bar(drawing, scale, "Weight", !extent.all_finite, bar_left, top, bar_height);
+  double bottom = panel.bottom() + kTickGap + below.room + 8;
+  if (single) {
+    draw_axis_names(drawing, panel, at_left, bottom - 2);
+    bottom += kAxisRoom - 2;
+  }
+  bottom = std::max(bottom, top + bar_height + (single ? 30 : 38));
+  return drawing.finish(right + kMargin, bottom + kMargin - 8, maps.title);
 }
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Matrices side by side: numbers at the outer sides only, one colour bar.
+// Matrices side by side: numbers at the outer sides only, one colour bar. One alone is large.
 #include <algorithm>
 #include <cmath>
 
@@ -13,134 +13,197 @@ using namespace pictures;
 namespace {
 
 constexpr double kTitleRoom = 20, kAcross = 18, kDown = 12;
-constexpr double kWidest = 1000;           // of the grid
-constexpr std::int64_t kMostPixels = 320;  // of a panel's side: beyond, means of blocks
+constexpr double kGridWidth = 1000;  // where a grid's next row begins
 
-void check(const HeatmapPanels& panels) {
-  if (panels.values.rank() != 3 || panels.values.count() == 0) {
-    throw Error("heatmap_panels.values", "must be [panels, rows, columns] and not empty, got " +
-                                             panels.values.shape().to_string());
+// Sizes of a matrix that stands alone, and of one of several, in CSS pixels.
+struct Sizes {
+  double widest_cell, longest_bar;
+  double whole;  // so many times the room may be taken for a pixel per element
+  // Beyond these, pixels of the image are means of blocks.
+  std::int64_t rows, columns;
+};
+// Twice as many rows as CSS pixels; more columns, because neighbouring columns of a position table
+// are a sine and a cosine: their mean would be neither, so widths that models have keep them all.
+constexpr Sizes kLarge = {48, 1e9, 1.6, 1280, 4096};
+constexpr Sizes kSmall = {24, 300, 1, 320, 320};
+
+View<const double> check(const HeatmapPanels& panels) {
+  const View<const double> values = as_panels(panels.values);
+  if (values.rank() != 3 || values.count() == 0) {
+    throw Error("heatmap_panels.values",
+                "must be [rows, columns] or [panels, rows, columns] and not empty, got " +
+                    values.shape().to_string());
   }
-  if (static_cast<std::int64_t>(panels.titles.size()) != panels.values.size(0)) {
+  const auto titles = static_cast<std::int64_t>(panels.titles.size());
+  if (titles != values.size(0) && (titles > 0 || values.size(0) > 1)) {
     throw Error("heatmap_panels.titles", "must be one per panel, " +
-                                             std::to_string(panels.values.size(0)) + ", got " +
-                                             std::to_string(panels.titles.size()));
+                                             std::to_string(values.size(0)) + ", got " +
+                                             std::to_string(titles));
   }
+  return values;
 }
 
-Scale scale_of(const HeatmapPanels& panels, bool& all_finite) {
+Scale scale_of(const HeatmapPanels& panels, const Extent& extent) {
   check_ends("heatmap_panels", panels.low, panels.high);
-  Extent all = extent_of(panels.values.select(0, 0));
-  for (std::int64_t i = 1; i < panels.values.size(0); ++i) {
-    const Extent one = extent_of(panels.values.select(0, i));
-    all = {std::min(all.low, one.low), std::max(all.high, one.high),
-           all.all_finite && one.all_finite};
-  }
-  all_finite = all.all_finite;
+  double low = panels.low.value_or(extent.low), high = panels.high.value_or(extent.high);
   if (panels.map == ColorMap::diverging) {
-    all.high = std::max(std::abs(all.low), std::abs(all.high));
-    all.low = -all.high;
+    // Ends that are given decide, not the values.
+    const bool given = panels.low || panels.high;
+    const double largest =
+        given ? std::max(std::abs(panels.low.value_or(0)), std::abs(panels.high.value_or(0)))
+              : std::max(std::abs(low), std::abs(high));
+    low = panels.low.value_or(-largest);
+    high = panels.high.value_or(largest);
   }
-  const double low = panels.low.value_or(all.low), high = panels.high.value_or(all.high);
   const Range range = color_range(low, high);
   return {.low = range.low, .high = range.high, .map = panels.map};
 }
 
-// CSS pixels for one side of a panel.
-double side(std::int64_t elements, double room) {
+// One axis: whole pixels per element when that comes near the room there is.
+double side(std::int64_t elements, double room, const Sizes& sizes) {
   const auto n = static_cast<double>(elements);
-  return n > room ? room : n * std::clamp(std::round(room / n), 1.0, 24.0);
+  if (n > room) return n > sizes.whole * room ? room : n;
+  return n * std::min(std::round(room / n), sizes.widest_cell);
 }
 
-// Panels side by side: as many as fit, then as few as give the same number of lines.
+// A panel without its place.
+Panel sized_panel(const HeatmapPanels& panels, const Blocks& blocks, const Sizes& sizes) {
+  const View<const double> values = as_panels(panels.values);
+  const std::int64_t rows = values.size(1), columns = values.size(2);
+  const std::int64_t down = blocks.means.size(0), across = blocks.means.size(1);
+  const double tall = static_cast<double>(rows) / static_cast<double>(columns);
+  Panel panel;
+  if (panels.titles.empty()) {
+    panel.width = side(across, tall > 1 ? std::max(300.0, 560 / tall) : 600, sizes);
+    panel.height =
+        side(down, std::clamp(panel.width * tall, 280.0, std::max(560.0, panel.width)), sizes);
+  } else {
+    const double room = values.size(0) <= 4 ? 220 : 150;
+    panel.width = side(across, rows * 3 < columns ? 2 * room : room, sizes);
+    panel.height = side(down, room, sizes);
+  }
+  // A small table grows until the names of its axes fit.
+  panel.width = std::max(panel.width, text_width(panels.x_label, kLabelSize) + 2);
+  panel.height = std::max(panel.height, text_width(panels.y_label, kLabelSize) + 2);
+  if (rows == columns) panel.width = panel.height = std::max(panel.width, panel.height);
+  return panel;
+}
+
+// As many as fit beside each other, then as few as give the same number of rows.
 std::int64_t grid_columns(std::int64_t count, double pitch) {
-  const auto fit = std::clamp<std::int64_t>(static_cast<std::int64_t>(kWidest / pitch), 1, count);
-  const std::int64_t lines = (count + fit - 1) / fit;
-  return (count + lines - 1) / lines;
+  const auto fit =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(kGridWidth / pitch), 1, count);
+  const std::int64_t rows = (count + fit - 1) / fit;
+  return (count + rows - 1) / rows;
 }
 
+// Numbers of the elements whose centres the ticks mark.
 Ticks element_ticks(double first, std::int64_t count, double pixels, bool vertical) {
   const auto steps = static_cast<double>(count - 1);  // between the first centre and the last
   return fitting_ticks(first, first + steps, pixels * steps / static_cast<double>(count), vertical,
                        true);
 }
 
-// The place of the centre of the element that counts as `at`.
-double center(double at, double first, std::int64_t count, double pixels) {
-  return (at - first + 0.5) / static_cast<double>(count) * pixels;
+// The centre of an element along `length` pixels, which show `blocks` blocks of elements: the last
+// block may be of fewer.
+double center(double element, std::int64_t block, std::int64_t blocks, double length) {
+  const double count = static_cast<double>(block) * static_cast<double>(blocks);
+  return (element + 0.5) / count * length;
+}
+
+void draw_matrix(Drawing& drawing, const Panel& panel, const Blocks& blocks, const Scale& scale) {
+  const double wide = panel.width / static_cast<double>(blocks.means.size(1));
+  const double high = panel.height / static_cast<double>(blocks.means.size(0));
+  drawing.image(panel.left, panel.top, panel.width, panel.height,
+                matrix_png(blocks.means.view(), scale, repeats(wide), repeats(high)),
+                std::min(wide, high) >= kCrisp);
+}
+
+void draw_x_ticks(Drawing& drawing, const Panel& panel, const Ticks& ticks, double first,
+                  const Blocks& blocks) {
+  for (std::size_t i = 0; i < ticks.at.size(); ++i) {
+    const double x =
+        panel.left + center(ticks.at[i] - first, blocks.columns, blocks.means.size(1), panel.width);
+    drawing.line(x, panel.bottom(), x, panel.bottom() + 4, kAxis);
+    drawing.text(x, panel.bottom() + 13, ticks.labels[i],
+                 {.anchor = Anchor::middle, .color = kMuted});
+  }
+}
+
+void draw_y_ticks(Drawing& drawing, const Panel& panel, const Ticks& ticks, double first,
+                  const Blocks& blocks) {
+  for (std::size_t i = 0; i < ticks.at.size(); ++i) {
+    const double y =
+        panel.top + center(ticks.at[i] - first, blocks.rows, blocks.means.size(0), panel.height);
+    drawing.line(panel.left - 4, y, panel.left, y, kAxis);
+    drawing.text(panel.left - kTickGap, y, ticks.labels[i],
+                 {.anchor = Anchor::end, .color = kMuted});
+  }
 }
 
 }  // namespace
 
 Picture draw(const HeatmapPanels& panels) {
-  check(panels);
-  const std::int64_t count = panels.values.size(0), rows = panels.values.size(1),
-                     columns = panels.values.size(2);
-  bool all_finite = true;
-  const Scale scale = scale_of(panels, all_finite);
-  double title = 0;
-  for (const std::string& name : panels.titles) {
-    title = std::max(title, text_width(name, kPanelTitleSize, true));
-  }
-  const double room = count <= 4 ? 220 : 150;
-  Panel panel;
-  panel.width = side(columns, rows * 3 < columns ? 2 * room : room);
-  panel.height = rows == columns ? panel.width : side(rows, room);
-  panel.width = std::max(panel.width, text_width(panels.x_label, kLabelSize) + 2);
-  panel.height = std::max(panel.height, text_width(panels.y_label, kLabelSize) + 2);
-  if (rows == columns) panel.width = panel.height = std::max(panel.width, panel.height);
+  const View<const double> values = check(panels);
+  const std::int64_t count = values.size(0);
+  const bool titled = !panels.titles.empty();
+  const Sizes& sizes = titled ? kSmall : kLarge;
+  const Extent extent = extent_of(values);
+  const Scale scale = scale_of(panels, extent);
+  Blocks blocks = average(values.select(0, 0), sizes.rows, sizes.columns);
+  Panel panel = sized_panel(panels, blocks, sizes);
 
-  const Ticks x = element_ticks(panels.first_column, columns, panel.width, false);
-  const Ticks y = element_ticks(panels.first_row, rows, panel.height, true);
+  const Ticks x = element_ticks(panels.first_column, values.size(2), panel.width, false);
+  const Ticks y = element_ticks(panels.first_row, values.size(1), panel.height, true);
   const double left =
       kMargin + (panels.y_label.empty() ? 0 : kAxisRoom) + widest(y.labels, kTickSize) + kTickGap;
-  const double pitch = std::max(panel.width, title) + kAcross;
+  const double pitch =
+      std::max(panel.width, widest(panels.titles, kPanelTitleSize, true)) + kAcross;
   const std::int64_t across = grid_columns(count, pitch);
   const double bar_left = left + static_cast<double>(across) * pitch;
-  const double bar_height = std::max(kShortestBar, std::min(panel.height, 300.0));
-  const double right =
-      std::max(bar_left + color_bar_width(scale, panels.color_label, !all_finite, bar_height),
-               left + title_width(panels.title));
+  const double bar_height = std::max(kShortestBar, std::min(panel.height, sizes.longest_bar));
+  const double bar_width =
+      color_bar_width(scale, panels.color_label, !extent.all_finite, bar_height);
+  const std::string note = blocks.rows == 1 && blocks.columns == 1
+                               ? ""
+                               : "Each pixel is the mean of " + std::to_string(blocks.rows) +
+                                     " × " + std::to_string(blocks.columns) + " values.";
+  const double right = std::max(
+      {bar_left + bar_width, left + title_width(panels.title), left + text_width(note, kNoteSize)});
 
   Drawing drawing;
+  const double above = titled ? kTitleRoom : 0;
   // One pixel more: the title's own width must not be lost to rounding.
-  const double top = draw_title(drawing, panels.title, left, kMargin, right - left + 1);
-  double bottom = top;
+  const double top = above + draw_title(drawing, panels.title, left, kMargin, right - left + 1);
+  const auto at = [&](std::int64_t i) {
+    Panel placed = panel;
+    placed.left = left + static_cast<double>(i % across) * pitch;
+    placed.top = top + static_cast<double>(i / across) * (panel.height + kTitleRoom + kDown);
+    return placed;
+  };
   for (std::int64_t i = 0; i < count; ++i) {
-    panel.left = left + static_cast<double>(i % across) * pitch;
-    panel.top =
-        top + kTitleRoom + static_cast<double>(i / across) * (panel.height + kTitleRoom + kDown);
-    drawing.text(panel.left, panel.top - 11, panels.titles[static_cast<std::size_t>(i)],
-                 {.size = kPanelTitleSize, .bold = true});
-    const Blocks blocks = average(panels.values.select(0, i), kMostPixels, kMostPixels);
-    const double wide = panel.width / static_cast<double>(blocks.means.size(1));
-    const double high = panel.height / static_cast<double>(blocks.means.size(0));
-    drawing.image(panel.left, panel.top, panel.width, panel.height,
-                  matrix_png(blocks.means.view(), scale, repeats(wide), repeats(high)),
-                  std::min(wide, high) >= kCrisp);
-    if (i % across == 0) {
-      for (std::size_t t = 0; t < y.at.size(); ++t) {
-        const double at = panel.top + center(y.at[t], panels.first_row, rows, panel.height);
-        drawing.line(panel.left - 4, at, panel.left, at, kAxis);
-        drawing.text(panel.left - kTickGap, at, y.labels[t],
-                     {.anchor = Anchor::end, .color = kMuted});
-      }
-      draw_y_label(drawing, panels.y_label, kMargin + kLabelSize / 2, panel.top, panel.height);
+    panel = at(i);
+    if (titled) {
+      drawing.text(panel.left, panel.top - 11, panels.titles[static_cast<std::size_t>(i)],
+                   {.size = kPanelTitleSize, .bold = true});
     }
-    if (i + across < count) continue;  // another one stands below
-    for (std::size_t t = 0; t < x.at.size(); ++t) {
-      const double at = panel.left + center(x.at[t], panels.first_column, columns, panel.width);
-      drawing.line(at, panel.bottom(), at, panel.bottom() + 4, kAxis);
-      drawing.text(at, panel.bottom() + 13, x.labels[t],
-                   {.anchor = Anchor::middle, .color = kMuted});
-    }
-    draw_x_label(drawing, panel, panels.x_label, panel.bottom() + kTickRoom + kAxisRoom / 2);
-    bottom =
-        std::max(bottom, panel.bottom() + kTickRoom + (panels.x_label.empty() ? 0 : kAxisRoom));
+    if (i > 0) blocks = average(values.select(0, i), sizes.rows, sizes.columns);
+    draw_matrix(drawing, panel, blocks, scale);
+    const bool lowest = i + across >= count;
+    if (lowest) draw_x_ticks(drawing, panel, x, panels.first_column, blocks);
+    if (i % across == 0) draw_y_ticks(drawing, panel, y, panels.first_row, blocks);
   }
-  draw_color_bar(drawing, scale, panels.color_label, !all_finite, bar_left, top + kTitleRoom,
-                 bar_height);
-  bottom = std::max(bottom, top + kTitleRoom + bar_height + (all_finite ? 8 : 30));
+  draw_color_bar(drawing, scale, panels.color_label, !extent.all_finite, bar_left, top, bar_height);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double label_at = at(i).bottom() + kTickRoom + kAxisRoom / 2;
+    if (i + across >= count) draw_x_label(drawing, at(i), panels.x_label, label_at);
+    if (i % across > 0) continue;
+    draw_y_label(drawing, panels.y_label, kMargin + kLabelSize / 2, at(i).top, panel.height);
+  }
+  double bottom = panel.bottom() + kTickRoom + (panels.x_label.empty() ? 0 : kAxisRoom);
+  drawing.text(left, bottom + 12, note, {.size = kNoteSize, .color = kMuted});
+  if (!note.empty()) bottom += 20;
+  bottom = std::max(bottom, top + bar_height + (extent.all_finite ? 8 : 30));
   return drawing.finish(right + kMargin, bottom + kMargin - 6, panels.title);
 }
 

@@ -169,9 +169,9 @@ void check_ends(const std::string& where, const std::optional<double>& low,
   }
 }
 
-double widest(const std::vector<std::string>& labels, double size) {
+double widest(const std::vector<std::string>& labels, double size, bool bold) {
   double width = 0;
-  for (const std::string& label : labels) width = std::max(width, text_width(label, size));
+  for (const std::string& label : labels) width = std::max(width, text_width(label, size, bold));
   return width;
 }
 

@@ -57,7 +57,13 @@ struct Panel {
   double bottom() const { return top + height; }
 };
 
-double widest(const std::vector<std::string>& labels, double size);
+// [rows, columns] as one panel, [1, rows, columns]; others as they are.
+inline View<const double> as_panels(View<const double> values) {
+  return values.rank() == 2 ? values.split(0, 1) : values;
+}
+
+// The width of the longest label, in CSS pixels.
+double widest(const std::vector<std::string>& labels, double size, bool bold = false);
 
 // Grid lines, the axis at the bottom and the numbers; `labels_left` false leaves out the numbers
 // of the y axis.

@@ -15,6 +15,20 @@ namespace {
 
 constexpr int kShades = 255;  // and one entry of the palette for what is not finite
 
+void extend(View<const double> values, Extent& extent, bool& any) {
+  for (std::int64_t i = 0; i < values.size(0); ++i) {
+    if (values.rank() > 1) {
+      extend(values.select(0, i), extent, any);
+    } else if (const double value = values(i); std::isfinite(value)) {
+      extent.low = any ? std::min(extent.low, value) : value;
+      extent.high = any ? std::max(extent.high, value) : value;
+      any = true;
+    } else {
+      extent.all_finite = false;
+    }
+  }
+}
+
 }  // namespace
 
 double Scale::place(double value) const {
@@ -22,21 +36,10 @@ double Scale::place(double value) const {
   return std::clamp((value - low) / (high - low), 0.0, 1.0);
 }
 
-Extent extent_of(View<const double> matrix) {
+Extent extent_of(View<const double> values) {
   Extent extent;
   bool any = false;
-  for (std::int64_t i = 0; i < matrix.size(0); ++i) {
-    for (std::int64_t j = 0; j < matrix.size(1); ++j) {
-      const double value = matrix(i, j);
-      if (!std::isfinite(value)) {
-        extent.all_finite = false;
-        continue;
-      }
-      extent.low = any ? std::min(extent.low, value) : value;
-      extent.high = any ? std::max(extent.high, value) : value;
-      any = true;
-    }
-  }
+  extend(values, extent, any);
   extent.low = std::clamp(extent.low, -kLargest, kLargest);
   extent.high = std::clamp(extent.high, -kLargest, kLargest);
   return extent;

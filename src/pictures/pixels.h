@@ -31,7 +31,7 @@ struct Extent {
   double low = 0, high = 0;
   bool all_finite = true;
 };
-Extent extent_of(View<const double> matrix);
+Extent extent_of(View<const double> values);  // of any rank from 1
 
 // Means of blocks so that there are at most `most_rows` x `most_columns` pixels; not finite where a
 // block holds no finite number. The last block of a side may be smaller.

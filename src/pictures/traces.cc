@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "pictures/text.h"
+
 namespace sextant::pictures {
 namespace {
 
@@ -14,9 +16,9 @@ struct Point {
   double x, y;
 };
 
-std::string dash_attribute(std::size_t series) {
+std::string dash_attribute(std::size_t index) {
   std::string text = "stroke-linejoin=\"round\"";
-  if (const auto dash = series_dash(series); !dash.empty()) {
+  if (const auto dash = series_dash(index); !dash.empty()) {
     text += " stroke-dasharray=\"" + std::string(dash) + "\"";
   }
   return text;
@@ -43,10 +45,29 @@ std::vector<Point> thin(const std::vector<Point>& points) {
   return kept;
 }
 
+// A disc with a number, or a small dot without one.
+void draw_disc(Drawing& drawing, double x, double y, std::size_t index, bool numbered,
+               std::string_view tooltip) {
+  if (!numbered) {
+    drawing.circle(x, y, 2.4, series_color(0), tooltip);
+    return;
+  }
+  drawing.circle(x, y, kDisc + 0.8, "#fff");
+  drawing.circle(x, y, kDisc, series_color(0), tooltip);
+  const std::string digits = std::to_string(index);
+  // Three digits or more have to be set smaller to stay on the disc.
+  const double size = std::min(8.6, 2 * kDisc * 0.94 / text_width(digits, 1, true));
+  drawing.text(x, y, digits,
+               {.size = size, .anchor = Anchor::middle, .color = "#fff", .bold = true});
+}
+
+bool is_finite(const Series& series, std::size_t i) {
+  return std::isfinite(series.x[i]) && std::isfinite(series.y[i]);
+}
+
 }  // namespace
 
-void draw_trace(Drawing& drawing, const Panel& panel, const std::vector<double>& x,
-                const std::vector<double>& y, std::size_t series) {
+void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index) {
   std::string d;
   std::vector<Point> run;
   const auto flush = [&] {
@@ -62,35 +83,58 @@ void draw_trace(Drawing& drawing, const Panel& panel, const std::vector<double>&
     }
     run.clear();
   };
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (std::isfinite(x[i]) && std::isfinite(y[i])) {
-      run.push_back({panel.across(x[i]), panel.down(y[i])});
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    if (is_finite(series, i)) {
+      run.push_back({panel.across(series.x[i]), panel.down(series.y[i])});
     } else {
       flush();
     }
   }
   flush();
   if (d.empty()) return;
-  const bool dense = static_cast<double>(x.size()) > panel.width / 1.5;
-  drawing.path(d, series_color(series), dense ? kDenseWidth : kLineWidth,
-               dash_attribute(series) + " stroke-linecap=\"round\"");
+  const bool dense = static_cast<double>(series.x.size()) > panel.width / 1.5;
+  drawing.path(d, series_color(index), dense ? kDenseWidth : kLineWidth,
+               dash_attribute(index) + " stroke-linecap=\"round\"");
 }
 
-void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t series) {
-  drawing.path("M" + number(x - 8) + " " + number(y) + "h16", series_color(series), 2,
-               dash_attribute(series));
+void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t index) {
+  drawing.path("M" + number(x - 8) + " " + number(y) + "h16", series_color(index), 2,
+               dash_attribute(index));
 }
 
-void draw_points(Drawing& drawing, const Panel& panel, const std::vector<double>& x,
-                 const std::vector<double>& y, std::size_t series) {
-  const double spacing = panel.width / static_cast<double>(std::max<std::size_t>(1, x.size()));
+void draw_points(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index) {
+  const std::size_t count = series.x.size();
+  const double spacing = panel.width / static_cast<double>(std::max<std::size_t>(1, count));
   const double radius = std::clamp(spacing * 0.9, 1.3, 3.2);
   drawing.open("fill-opacity=\"0.85\"");
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
-    drawing.circle(panel.across(x[i]), panel.down(y[i]), radius, series_color(series));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_finite(series, i)) continue;
+    drawing.circle(panel.across(series.x[i]), panel.down(series.y[i]), radius, series_color(index));
   }
   drawing.close();
+}
+
+void draw_numbered_points(Drawing& drawing, const Panel& panel, const Series& series,
+                          const std::vector<std::string>& labels) {
+  if (labels.empty()) return;
+  const double apart = (panel.across(series.x.back()) - panel.across(series.x.front())) /
+                       static_cast<double>(series.x.size() - 1);
+  const double every = apart > 0 ? std::max(1.0, std::ceil(2 * kDisc / apart)) : 1;
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    if (!is_finite(series, k)) continue;
+    draw_disc(drawing, panel.across(series.x[k]), panel.down(series.y[k]), k,
+              std::fmod(static_cast<double>(k), every) == 0,
+              std::to_string(k) + " " + token_label(labels[k]) + ": " + number(series.y[k]));
+  }
+}
+
+double draw_number_legend(Drawing& drawing, const std::vector<std::string>& labels, double left,
+                          double top, double width) {
+  std::vector<std::string> names;
+  for (const std::string& label : labels) names.push_back(token_label(label));
+  return draw_legend(drawing, names, left, top, width, [&](double x, double y, std::size_t k) {
+    draw_disc(drawing, x, y, k, true, "");
+  });
 }
 
 }  // namespace sextant::pictures

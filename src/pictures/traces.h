@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "pictures/layout.h"
 #include "sextant/core/numbers.h"
+#include "sextant/pictures/charts.h"
 
 namespace sextant::pictures {
 
@@ -25,14 +27,23 @@ struct Bounds {
   bool empty() const { return low > high; }
 };
 
-// Not finite points break the line. Many points per pixel are thinned to the first, lowest, highest
-// and last of each column of pixels, which draws the same line.
-void draw_trace(Drawing& drawing, const Panel& panel, const std::vector<double>& x,
-                const std::vector<double>& y, std::size_t series);
-void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t series);  // for legends
+// Points that are not finite break the line. Many points per pixel are thinned to the first,
+// lowest, highest and last of each column of pixels, which draws the same line. `index` chooses the
+// colour.
+void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index);
+void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t index);  // for legends
 
 // Markers; their size follows the room there is.
-void draw_points(Drawing& drawing, const Panel& panel, const std::vector<double>& x,
-                 const std::vector<double>& y, std::size_t series);
+void draw_points(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index);
+
+// The first points as discs with their numbers, labels[k] in the tooltip of point k. Labels do not
+// fit beside neighbouring points, numbers do: a legend says which is which. Where discs would cover
+// each other, only every n-th has a number.
+inline constexpr double kDisc = 6.6;  // radius
+void draw_numbered_points(Drawing& drawing, const Panel& panel, const Series& series,
+                          const std::vector<std::string>& labels);
+// That legend. Returns the height used.
+double draw_number_legend(Drawing& drawing, const std::vector<std::string>& labels, double left,
+                          double top, double width);
 
 }  // namespace sextant::pictures

@@ -134,34 +134,38 @@ void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale,
                 std::min(wide, high) >= kCrisp);
 }
 
-Scale weight_scale(const Extent& extent, const std::optional<double>& high, const char* where) {
+Scale weight_scale(const Extent& extent, const std::optional<double>& high,
+                   const std::string& where) {
   Scale scale{.low = std::min(0.0, extent.low), .high = high.value_or(std::max(0.0, extent.high))};
   check_ends(where, std::nullopt, high);
   if (high && !(*high > scale.low)) {
-    throw Error(std::string(where) + ".high",
+    throw Error(where + ".high",
                 "must be above " + shortest(scale.low) + ", got " + shortest(*high));
   }
   if (scale.high - scale.low < kShortest) scale.high = scale.low + 1;
   return scale;
 }
 
-void check_words(const char* where, View<const double> weights, int rank,
-                 const std::vector<std::string>& queries, const std::vector<std::string>& keys) {
-  const std::string name(where);
-  const std::string axes = rank == 2 ? "[queries, keys]" : "[heads, queries, keys]";
-  if (weights.rank() != rank || weights.count() == 0) {
-    throw Error(name + ".weights",
-                "must be " + axes + " and not empty, got " + weights.shape().to_string());
+View<const double> check_words(const std::string& where, View<const double> weights,
+                               const std::vector<std::string>& queries,
+                               const std::vector<std::string>& keys) {
+  const int rank = weights.rank();
+  if (rank < 2 || rank > 3 || weights.count() == 0) {
+    throw Error(where + ".weights",
+                "must be [queries, keys] or [heads, queries, keys] and not "
+                "empty, got " +
+                    weights.shape().to_string());
   }
   const auto compare = [&](const char* which, const std::vector<std::string>& words, int axis) {
     if (static_cast<std::int64_t>(words.size()) == weights.size(axis)) return;
-    throw Error(name + "." + which,
+    throw Error(where + "." + which,
                 std::string("must be one word per ") + (axis == rank - 2 ? "row" : "column") +
                     " of the weights " + weights.shape().to_string() + " (" +
                     std::to_string(weights.size(axis)) + "), got " + std::to_string(words.size()));
   };
   compare("queries", queries, rank - 2);
   compare("keys", keys, rank - 1);
+  return as_panels(weights);
 }
 
 }  // namespace sextant::pictures

@@ -35,11 +35,13 @@ void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale,
                 double top, const Words& rows, const Words& columns, bool numbers);
 
 // From zero, or the smallest value if that is negative, to the largest or `high`.
-Scale weight_scale(const Extent& extent, const std::optional<double>& high, const char* where);
+Scale weight_scale(const Extent& extent, const std::optional<double>& high,
+                   const std::string& where);
 
-// Throws Error unless there is one word per row and per column of `weights`, whose last two axes
-// are [queries, keys].
-void check_words(const char* where, View<const double> weights, int rank,
-                 const std::vector<std::string>& queries, const std::vector<std::string>& keys);
+// `weights` as [heads, queries, keys]; [queries, keys] is one head. Throws Error, naming `where`'s
+// member, for other shapes and unless there is one word per query and per key.
+View<const double> check_words(const std::string& where, View<const double> weights,
+                               const std::vector<std::string>& queries,
+                               const std::vector<std::string>& keys);
 
 }  // namespace sextant::pictures

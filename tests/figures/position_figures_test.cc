@@ -32,7 +32,9 @@ TEST(PositionFigures, ColumnsAreRowsOfTheNumbers) {
   EXPECT_EQ(figure.values(1, 2), table.values(2, 0));
   EXPECT_EQ(figure.labels.row_label(0), "Cosine 1");
   EXPECT_EQ(figure.labels.row_label(1), "Sine 0");
-  EXPECT_THAT(figure.picture.svg, HasSubstr(">b<"));
+  for (const char* shown : {">Cosine 1<", ">Sine 0<", ">Index (k)<", ">b<"}) {
+    EXPECT_THAT(figure.picture.svg, HasSubstr(shown));
+  }
 }
 
 TEST(PositionFigures, RowsAreNamedByTheirPositions) {
@@ -42,6 +44,9 @@ TEST(PositionFigures, RowsAreNamedByTheirPositions) {
   EXPECT_EQ(figure.labels.row_label(0), "2");
   EXPECT_EQ(figure.labels.row_label(1), "-1");
   EXPECT_DOUBLE_EQ(figure.values(0, 0), std::sin(2.0));
+  for (const char* shown : {">Position 2<", ">Position -1<", ">Dimension<"}) {
+    EXPECT_THAT(figure.picture.svg, HasSubstr(shown));
+  }
 }
 
 TEST(PositionFigures, TheSimilarityOfAPositionWithItselfIsOne) {

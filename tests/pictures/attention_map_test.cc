@@ -22,7 +22,7 @@ std::vector<std::string> texts(const Picture& picture) {
   return found;
 }
 
-std::string message_of(const AttentionMap& map) {
+std::string message_of(const AttentionMaps& map) {
   try {
     draw(map);
   } catch (const Error& error) {
@@ -31,14 +31,12 @@ std::string message_of(const AttentionMap& map) {
   return "no error";
 }
 
-TEST(AttentionMap, ShowsEveryWordTwiceAndTheHead) {
+TEST(OneAttentionMap, ShowsEveryWordTwiceAndTheHead) {
   const Tensor<double> weights = testing::weights(1, 16, 16);
-  AttentionMap map{.weights = weights.view().select(0, 0),
-                   .queries = {},
-                   .keys = {},
-                   .title = "Self-attention",
-                   .head = 3,
-                   .high = {}};
+  AttentionMaps map{.weights = weights.view().select(0, 0),
+                    .queries = {},
+                    .keys = {},
+                    .title = "Self-attention · Head 3"};
   for (int i = 0; i < 16; ++i) map.queries.push_back("word" + std::to_string(i));
   map.keys = map.queries;
   const std::vector<std::string> shown = texts(draw(map));
@@ -48,32 +46,24 @@ TEST(AttentionMap, ShowsEveryWordTwiceAndTheHead) {
   EXPECT_THAT(shown, ::testing::Contains("Self-attention · Head 3"));
 }
 
-TEST(AttentionMap, WritesTheWeightsOfFewWords) {
+TEST(OneAttentionMap, WritesTheWeightsOfFewWords) {
   Tensor<double> weights({2, 2});
   weights(0, 0) = 1;
   weights(1, 0) = 0.125;
   weights(1, 1) = 0.875;
-  const AttentionMap map{.weights = weights,
-                         .queries = {"a", "b"},
-                         .keys = {"c", "d"},
-                         .title = "",
-                         .head = {},
-                         .high = {}};
+  const AttentionMaps map{
+      .weights = weights, .queries = {"a", "b"}, .keys = {"c", "d"}, .title = ""};
   const Picture picture = draw(map);
   EXPECT_THAT(texts(picture), ::testing::IsSupersetOf({"1.00", "0.00", "0.12", "0.88"}));
   EXPECT_THAT(picture.svg, HasSubstr("<title>b → c: 0.125</title>"));
 }
 
-TEST(AttentionMap, CellsHaveTheColorsOfTheirWeights) {
+TEST(OneAttentionMap, CellsHaveTheColorsOfTheirWeights) {
   Tensor<double> weights({1, 3});
   weights(0, 1) = 0.25;
   weights(0, 2) = NAN;
-  const Picture picture = draw(AttentionMap{.weights = weights,
-                                            .queries = {"q"},
-                                            .keys = {"a", "b", "c"},
-                                            .title = "",
-                                            .head = {},
-                                            .high = 0.5});
+  const Picture picture = draw(AttentionMaps{
+      .weights = weights, .queries = {"q"}, .keys = {"a", "b", "c"}, .title = "", .high = 0.5});
   std::vector<std::string> fills;
   for (const auto& rect : testing::all(testing::read_xml(picture.svg), "rect")) {
     if (!rect.children.empty()) fills.push_back(rect.attributes.at("fill"));
@@ -84,68 +74,56 @@ TEST(AttentionMap, CellsHaveTheColorsOfTheirWeights) {
   EXPECT_THAT(picture.svg, HasSubstr("not finite"));
 }
 
-TEST(AttentionMap, RefusesWordsThatDoNotFitItsShape) {
+TEST(OneAttentionMap, RefusesWordsThatDoNotFitItsShape) {
   const Tensor<double> weights = testing::weights(1, 3, 5);
-  AttentionMap map{.weights = weights.view().select(0, 0),
-                   .queries = testing::words(4),
-                   .keys = testing::words(5),
-                   .title = "",
-                   .head = {},
-                   .high = {}};
+  AttentionMaps map{.weights = weights.view().select(0, 0),
+                    .queries = testing::words(4),
+                    .keys = testing::words(5),
+                    .title = ""};
   EXPECT_EQ(message_of(map),
-            "[attention_map.queries] must be one word per row of the weights [3, 5] (3), got 4");
+            "[attention_maps.queries] must be one word per row of the weights [3, 5] (3), got 4");
   map.queries = testing::words(3);
   map.keys = testing::words(3);
   EXPECT_EQ(message_of(map),
-            "[attention_map.keys] must be one word per column of the weights [3, 5] (5), got 3");
+            "[attention_maps.keys] must be one word per column of the weights [3, 5] (5), got 3");
 }
 
-TEST(AttentionMap, RefusesOtherShapesAndImpossibleScales) {
+TEST(OneAttentionMap, RefusesOtherShapesAndImpossibleScales) {
   const Tensor<double> heads = testing::weights(2, 3, 3);
-  AttentionMap map{.weights = heads,
-                   .queries = testing::words(3),
-                   .keys = testing::words(3),
-                   .title = "",
-                   .head = {},
-                   .high = {}};
-  EXPECT_THAT(message_of(map), HasSubstr("must be [queries, keys] and not empty, got [2, 3, 3]"));
+  AttentionMaps map{.weights = heads.view().select(0, 0).select(0, 0),
+                    .queries = testing::words(3),
+                    .keys = testing::words(3),
+                    .title = ""};
+  EXPECT_THAT(
+      message_of(map),
+      HasSubstr("must be [queries, keys] or [heads, queries, keys] and not empty, got [3]"));
   map.weights = heads.view().select(0, 0);
   map.high = 0;
-  EXPECT_THAT(message_of(map), HasSubstr("[attention_map.high] must be above 0"));
+  EXPECT_THAT(message_of(map), HasSubstr("[attention_maps.high] must be above 0"));
 }
 
-TEST(AttentionMap, EqualWeightsAndZerosAreFine) {
+TEST(OneAttentionMap, EqualWeightsAndZerosAreFine) {
   Tensor<double> weights({2, 2});
-  const AttentionMap map{.weights = weights,
-                         .queries = {"a", "b"},
-                         .keys = {"a", "b"},
-                         .title = "",
-                         .head = {},
-                         .high = {}};
+  const AttentionMaps map{
+      .weights = weights, .queries = {"a", "b"}, .keys = {"a", "b"}, .title = ""};
   EXPECT_THAT(texts(draw(map)), ::testing::Contains("0.00"));
 }
 
-TEST(AttentionMap, ManyWordsBecomeOneImage) {
+TEST(OneAttentionMap, ManyWordsBecomeOneImage) {
   const Tensor<double> weights = testing::weights(1, 60, 60);
-  const Picture picture = draw(AttentionMap{.weights = weights.view().select(0, 0),
-                                            .queries = testing::words(60),
-                                            .keys = testing::words(60),
-                                            .title = "",
-                                            .head = {},
-                                            .high = {}});
+  const Picture picture = draw(AttentionMaps{.weights = weights.view().select(0, 0),
+                                             .queries = testing::words(60),
+                                             .keys = testing::words(60),
+                                             .title = ""});
   EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 2u);  // and the color bar
   EXPECT_LT(picture.svg.size(), 100000u);
 }
 
-TEST(AttentionMap, LongTokensAreCutAndKeptWholeInATooltip) {
+TEST(OneAttentionMap, LongTokensAreCutAndKeptWholeInATooltip) {
   const std::string word = "Donaudampfschifffahrtsgesellschaftskapitän";
   const Tensor<double> weights = testing::weights(1, 1, 1);
-  const Picture picture = draw(AttentionMap{.weights = weights.view().select(0, 0),
-                                            .queries = {word},
-                                            .keys = {"a"},
-                                            .title = "",
-                                            .head = {},
-                                            .high = {}});
+  const Picture picture = draw(AttentionMaps{
+      .weights = weights.view().select(0, 0), .queries = {word}, .keys = {"a"}, .title = ""});
   EXPECT_THAT(picture.svg, HasSubstr("…<title>" + word + "</title></text>"));
 }
 

@@ -20,12 +20,10 @@ using ::testing::StartsWith;
 
 Picture small_map() {
   const Tensor<double> weights = testing::weights(1, 3, 3);
-  return draw(AttentionMap{.weights = weights.view().select(0, 0),
-                           .queries = testing::words(3),
-                           .keys = testing::words(3),
-                           .title = "A <map>",
-                           .head = {},
-                           .high = {}});
+  return draw(AttentionMaps{.weights = weights,
+                            .queries = testing::words(3),
+                            .keys = testing::words(3),
+                            .title = "A <map>"});
 }
 
 // Width and height in the header of a PNG file: big-endian, bytes 16 to 23.

@@ -26,20 +26,18 @@ std::vector<std::string> texts(const Picture& picture) {
   return found;
 }
 
-TEST(LineChart, NamesItsSeriesOnlyWhenThereAreSeveral) {
-  LineChart chart{.title = "T", .x_label = "X", .y_label = "Y", .series = {}};
-  chart.series.push_back({.name = "first", .x = {0, 1}, .y = {0, 1}});
+TEST(LinePanels, NameTheirSeriesOnlyWhereThereAreSeveral) {
+  LinePanels chart{.title = "T", .x_label = "X", .y_label = "Y", .panels = {{}}};
+  chart.panels[0].series.push_back({.name = "first", .x = {0, 1}, .y = {0, 1}});
   EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"T", "X", "Y"}));
   EXPECT_THAT(texts(draw(chart)), Not(Contains("first")));
-  chart.series.push_back({.name = "second", .x = {0, 1}, .y = {1, 0}});
+  chart.panels[0].series.push_back({.name = "second", .x = {0, 1}, .y = {1, 0}});
   EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"first", "second"}));
 }
 
-TEST(LineChart, NumbersThatAreMissingBreakTheLine) {
-  const LineChart chart{.title = "",
-                        .x_label = "",
-                        .y_label = "",
-                        .series = {{.name = "", .x = {0, 1, 2, 3, 4}, .y = {0, 1, NAN, 1, 0}}}};
+TEST(LinePanels, NumbersThatAreMissingBreakTheLine) {
+  const LinePanels chart =
+      testing::chart_of({{.name = "", .x = {0, 1, 2, 3, 4}, .y = {0, 1, NAN, 1, 0}}});
   std::string line;
   for (const auto& path : testing::all(testing::read_xml(draw(chart).svg), "path")) {
     if (path.attributes.count("fill") != 0) line = path.attributes.at("d");
@@ -48,23 +46,19 @@ TEST(LineChart, NumbersThatAreMissingBreakTheLine) {
   EXPECT_EQ(std::count(line.begin(), line.end(), 'L'), 2);
 }
 
-TEST(LineChart, ManyPointsAreThinnedWithoutLosingAPeak) {
-  Series series{.name = "", .x = {}, .y = {}};
-  for (int i = 0; i < 200000; ++i) {
-    series.x.push_back(i);
-    series.y.push_back(i == 123457 ? 50 : i % 2);
-  }
-  const LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {series}};
-  const Picture picture = draw(chart);
+TEST(LinePanels, ManyPointsAreThinnedWithoutLosingAPeak) {
+  std::vector<double> y;
+  for (int i = 0; i < 200000; ++i) y.push_back(i == 123457 ? 50 : i % 2);
+  const Picture picture = draw(testing::chart_of({counted("", std::move(y))}));
   EXPECT_LT(picture.svg.size(), 200000u);
   // The peak is the upper end of the y range before its margin of a twentieth on both sides: at
   // 0.05 / 1.1 of the panel's 300 pixels below its top, which is at 24.
   EXPECT_THAT(picture.svg, HasSubstr(" 37.64L"));
 }
 
-TEST(LineChart, HasPowersOfTenOnLogarithmicAxes) {
-  LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {}, .log_y = true};
-  chart.series.push_back({.name = "", .x = {0, 1, 2}, .y = {1, 10, 100}});
+TEST(LinePanels, HavePowersOfTenOnLogarithmicAxes) {
+  LinePanels chart = testing::chart_of({counted("", {1, 10, 100})});
+  chart.log_y = true;
   std::string line;
   for (const auto& path : testing::all(testing::read_xml(draw(chart).svg), "path")) {
     if (path.attributes.count("fill") != 0) line = path.attributes.at("d");
@@ -77,69 +71,76 @@ TEST(LineChart, HasPowersOfTenOnLogarithmicAxes) {
   ASSERT_EQ(heights.size(), 3u);
   EXPECT_NEAR(heights[0] - heights[1], heights[1] - heights[2], 0.2) << "two decimals each";
   EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"1", "10", "100"}));
+  double& middle = chart.panels[0].series[0].y[1];
   for (const double bad : {0.0, -1.0}) {
-    chart.series[0].y[1] = bad;
+    middle = bad;
     EXPECT_THROW(draw(chart), Error);
   }
-  chart.series[0].y[1] = NAN;  // a gap, as ever
+  middle = NAN;  // a gap, as ever
   EXPECT_NO_THROW(draw(chart));
 }
 
-TEST(LineChart, HasAsManyNumbersOnALogarithmicAxisAsFit) {
+TEST(LinePanels, HaveAsManyNumbersOnALogarithmicAxisAsFit) {
   for (const double most : {1.02, 1.5, 4.0, 30.0, 1e4, 1e12, 1e300}) {
-    LineChart chart{
-        .title = "", .x_label = "", .y_label = "", .series = {}, .log_x = true, .log_y = true};
-    chart.series.push_back({.name = "", .x = {1, most}, .y = {1, most}});
+    LinePanels chart = testing::chart_of({{.name = "", .x = {1, most}, .y = {1, most}}});
+    chart.log_x = chart.log_y = true;
     const auto numbers = texts(draw(chart));
     EXPECT_GE(numbers.size(), 4u) << most;
     EXPECT_LE(numbers.size(), 40u) << most;
   }
 }
 
-TEST(LineChart, PutsNumbersWhereItIsTold) {
-  LineChart chart{.title = "",
-                  .x_label = "",
-                  .y_label = "",
-                  .series = {},
-                  .markers = true,
-                  .log_x = true,
-                  .x_ticks = {64, 128, 256, 512, 1024}};
-  chart.series.push_back({.name = "", .x = {128, 256, 512}, .y = {1, 2, 3}});
+TEST(LinePanels, PutNumbersWhereTheyAreTold) {
+  LinePanels chart = testing::chart_of({{.name = "", .x = {128, 256, 512}, .y = {1, 2, 3}}});
+  chart.markers = chart.log_x = true;
+  chart.x_ticks = {64, 128, 256, 512, 1024};
   EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"128", "256", "512"}));
   EXPECT_THAT(texts(draw(chart)), Not(Contains("64")));
   EXPECT_THAT(texts(draw(chart)), Not(Contains("1024")));
   EXPECT_EQ(testing::all(testing::read_xml(draw(chart).svg), "circle").size(), 3u);
 }
 
-TEST(LineChart, RefusesWhatItCannotDraw) {
-  LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {}};
-  EXPECT_THROW(draw(chart), Error);
-  chart.series = {{.name = "", .x = {0, 1}, .y = {0}}};
-  EXPECT_THROW(draw(chart), Error);
-  chart.series = {{.name = "", .x = {0}, .y = {NAN}}};
-  EXPECT_THROW(draw(chart), Error);
-  chart.series = {{.name = "", .x = {0}, .y = {1e301}}};
-  EXPECT_THROW(draw(chart), Error);
+TEST(LinePanels, RefuseWhatTheyCannotDraw) {
+  EXPECT_THROW(draw(LinePanels{}), Error);
+  EXPECT_THROW(draw(testing::chart_of({})), Error);
+  EXPECT_THROW(draw(testing::chart_of({{.name = "", .x = {0, 1}, .y = {0}}})), Error);
+  EXPECT_THROW(draw(testing::chart_of({{.name = "", .x = {0}, .y = {NAN}}})), Error);
+  EXPECT_THROW(draw(testing::chart_of({{.name = "", .x = {0}, .y = {1e301}}})), Error);
+  LinePanels chart = testing::chart_of({counted("a", {1, 2})});
+  chart.point_labels = testing::words(3);
+  EXPECT_THROW(draw(chart), Error) << "a label without a point";
+  chart.point_labels = {};
+  chart.panels.push_back({"two", {counted("a", {1}), counted("b", {2})}});
+  EXPECT_THROW(draw(chart), Error) << "another number of series";
 }
 
-TEST(SinusoidPanels, AreTitledAsSinesAndCosines) {  // requirement A2
+TEST(LinePanels, SeveralShareAxesAndOneLegend) {
+  LinePanels chart = testing::chart_of({counted("a", {0, 1}), counted("b", {1, 0})});
+  chart.panels.push_back({"second", {counted("a", {-4, 4}), counted("b", {4, -4})}});
+  chart.y_label = "Y";
+  chart.panel_width = 300;
+  const std::vector<std::string> shown = texts(draw(chart));
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), "a"), 1);
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), "Y"), 1) << "beside the first";
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), "−4"), 1) << "the second's range, once";
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), "1.0"), 2) << "the x axis of each";
+  chart.panel_width = 640;  // below one another: each has its y axis
+  const std::vector<std::string> stacked = texts(draw(chart));
+  EXPECT_EQ(std::count(stacked.begin(), stacked.end(), "−4"), 2);
+}
+
+TEST(LinePanels, NumberTheirLabelledPoints) {
   const Tensor<double> table = testing::sinusoids(36, 100);
   const std::vector<std::string> shown =
-      texts(draw(SinusoidPanels{.table = table,
-                                .columns = {1, 2, 20, 21, 40, 41},
-                                .words = testing::words(16),
-                                .titles = {}}));
-  EXPECT_THAT(shown, IsSupersetOf({"Cosine 0", "Sine 1", "Sine 10", "Cosine 10", "Sine 20",
-                                   "Cosine 20", "Index (k)"}));
+      texts(draw(testing::panels_of(table, 1, {1, 2, 20, 21, 40, 41}, testing::words(16))));
+  EXPECT_THAT(shown, IsSupersetOf({"Line 1", "Line 41", "Index (k)"}));
   EXPECT_EQ(std::count(shown.begin(), shown.end(), "couch"), 1) << "one legend, not six";
   EXPECT_GE(std::count(shown.begin(), shown.end(), "13"), 7) << "six panels and the legend";
 }
 
-TEST(SinusoidPanels, DrawTheLineThroughAllPositionsAndDiscsForWords) {
+TEST(LinePanels, DrawTheLineThroughAllPointsAndDiscsForTheLabelled) {
   const Tensor<double> table = testing::sinusoids(9, 4);
-  const Picture picture = draw(SinusoidPanels{
-      .table = table, .columns = {0}, .words = testing::words(3), .titles = {"One"}});
-  EXPECT_THAT(texts(picture), Contains("One"));
+  const Picture picture = draw(testing::panels_of(table, 1, {0}, testing::words(3)));
   const testing::Element root = testing::read_xml(picture.svg);
   int discs = 0;
   for (const auto& circle : testing::all(root, "circle")) discs += !circle.children.empty();
@@ -151,39 +152,24 @@ TEST(SinusoidPanels, DrawTheLineThroughAllPositionsAndDiscsForWords) {
   }
 }
 
-TEST(SinusoidPanels, RefuseWhatDoesNotFit) {
-  const Tensor<double> table = testing::sinusoids(4, 4);
-  const auto drawn = [&](std::vector<std::int64_t> columns, std::size_t words,
-                         std::vector<std::string> titles) {
-    return draw(SinusoidPanels{.table = table,
-                               .columns = std::move(columns),
-                               .words = testing::words(words),
-                               .titles = std::move(titles)});
+TEST(LinePanels, GrowUntilLabelledPointsStandApartThenNumberFewer) {
+  const auto width = [](std::int64_t points) {
+    const Tensor<double> table = testing::sinusoids(points, 2);
+    const Picture picture =
+        draw(testing::panels_of(table, 1, {0}, testing::words(static_cast<std::size_t>(points))));
+    const auto shown = texts(picture);
+    // 17 is odd, and no number of an axis: in the legend, and on its disc where that has room.
+    EXPECT_EQ(std::count(shown.begin(), shown.end(), "17"), points < 100 ? 2 : 1) << points;
+    return picture.width;
   };
-  EXPECT_THROW(drawn({}, 0, {}), Error);
-  EXPECT_THROW(drawn({4}, 0, {}), Error);
-  EXPECT_THROW(drawn({-1}, 0, {}), Error);
-  EXPECT_THROW(drawn({0}, 5, {}), Error);
-  EXPECT_THROW(drawn({0}, 0, {"a", "b"}), Error);
+  EXPECT_LT(width(20), 400);
+  EXPECT_GT(width(60), 60 * 13.2);
+  EXPECT_LT(width(600), 2500);
 }
 
-TEST(RowPanels, CountPositionsFromTheFirst) {
-  const Tensor<double> table = testing::sinusoids(11, 8);
-  const RowPanels panels{.table = table, .rows = {0, 4, 10}, .first = 100};
-  EXPECT_THAT(texts(draw(panels)),
-              IsSupersetOf({"Position 100", "Position 104", "Position 110", "Dimension"}));
-  EXPECT_EQ(testing::all(testing::read_xml(draw(panels).svg), "circle").size(), 24u);
-}
-
-TEST(RowPanels, RefuseRowsOutsideTheTable) {
-  const Tensor<double> table = testing::sinusoids(3, 4);
-  EXPECT_THROW(draw(RowPanels{.table = table, .rows = {3}}), Error);
-  EXPECT_THROW(draw(RowPanels{.table = table, .rows = {}}), Error);
-}
-
-TEST(Heatmap, OfATableStaysSmall) {  // requirement A4
+TEST(OneHeatmap, OfATableStaysSmall) {
   const Tensor<double> table = testing::sinusoids(100, 512);
-  Heatmap heatmap;
+  HeatmapPanels heatmap;
   heatmap.values = table;
   heatmap.map = ColorMap::diverging;
   heatmap.x_label = "Dimension";
@@ -192,18 +178,18 @@ TEST(Heatmap, OfATableStaysSmall) {  // requirement A4
   EXPECT_THAT(texts(picture), IsSupersetOf({"Dimension", "0", "500", "−1.0", "1.0"}));
 }
 
-TEST(Heatmap, OfALongTableIsAveragedAndSaysSo) {
+TEST(OneHeatmap, OfALongTableIsAveragedAndSaysSo) {
   const Tensor<double> table = testing::sinusoids(4000, 3);
-  Heatmap heatmap;
+  HeatmapPanels heatmap;
   heatmap.values = table;
   const Picture picture = draw(heatmap);
   EXPECT_LT(picture.height, 1400);
   EXPECT_THAT(texts(picture), Contains("Each pixel is the mean of 4 × 1 values."));
 }
 
-TEST(Heatmap, OfOneNumberHasRoomForItsNames) {
+TEST(OneHeatmap, OfOneNumberHasRoomForItsNames) {
   const Tensor<double> one({1, 1});
-  Heatmap map;
+  HeatmapPanels map;
   map.values = one.view();
   map.title = "Sinusoidal positions, 1 x 1";
   map.x_label = "Dimension";
@@ -213,18 +199,18 @@ TEST(Heatmap, OfOneNumberHasRoomForItsNames) {
   EXPECT_NE(svg.find(">Dimension<"), std::string::npos);
 }
 
-TEST(Heatmap, KeepsEveryColumnOfTheWidthsThatModelsHave) {
+TEST(OneHeatmap, KeepsEveryColumnOfTheWidthsThatModelsHave) {
   const Tensor<double> wide({2, 4096});
-  Heatmap map;
+  HeatmapPanels map;
   map.values = wide.view();
   EXPECT_EQ(draw(map).svg.find("is the mean of"), std::string::npos);
 }
 
-TEST(Heatmap, DivergingColorsAreSymmetricAroundZero) {
+TEST(OneHeatmap, DivergingColorsAreSymmetricAroundZero) {
   Tensor<double> table({1, 2});
   table(0, 0) = -1;
   table(0, 1) = 4;
-  Heatmap heatmap;
+  HeatmapPanels heatmap;
   heatmap.values = table;
   heatmap.map = ColorMap::diverging;
   EXPECT_THAT(texts(draw(heatmap)), IsSupersetOf({"−4", "0", "4"}));
@@ -244,10 +230,26 @@ TEST(HeatmapPanels, ShareOneScaleAndAreEachAnImage) {
   panels.first_column = -3;
   const Picture picture = draw(panels);
   const std::vector<std::string> shown = texts(picture);
-  EXPECT_THAT(shown, IsSupersetOf({"T", "X", "Y", "C", "a", "e", "not finite"}));
+  EXPECT_THAT(shown, IsSupersetOf({"T", "X", "Y", "C", "a", "e", "not finite", "−6"}));
   EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 6u) << "with the bar";
   panels.map = ColorMap::diverging;
   EXPECT_THAT(texts(draw(panels)), Contains("0"));
+}
+
+TEST(HeatmapPanels, SayOfLargeMatricesWhatAPixelIs) {
+  const Tensor<double> values({2, 700, 2});
+  HeatmapPanels panels;
+  panels.values = values.view();
+  panels.titles = {"a", "b"};
+  EXPECT_THAT(texts(draw(panels)), Contains("Each pixel is the mean of 3 × 1 values."));
+}
+
+TEST(HeatmapPanels, AMatrixIsOnePanel) {
+  const Tensor<double> values = testing::sinusoids(4, 6);
+  HeatmapPanels one, panels;
+  one.values = values.view();
+  panels.values = View<const double>(values.data(), {1, 4, 6});
+  EXPECT_EQ(draw(one).svg, draw(panels).svg);
 }
 
 TEST(HeatmapPanels, RefuseNothingAndTitlesThatDoNotFit) {
@@ -263,8 +265,8 @@ TEST(HeatmapPanels, RefuseNothingAndTitlesThatDoNotFit) {
   EXPECT_THROW(draw(panels), Error);
 }
 
-TEST(Heatmap, RefusesNothingAndAScaleUpsideDown) {
-  Heatmap heatmap;
+TEST(OneHeatmap, RefusesNothingAndAScaleUpsideDown) {
+  HeatmapPanels heatmap;
   EXPECT_THROW(draw(heatmap), Error);
   const Tensor<double> table = testing::sinusoids(2, 2);
   heatmap.values = table;

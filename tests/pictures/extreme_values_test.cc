@@ -83,7 +83,7 @@ void draw_all(const char* what, const Draw& draw) {
 TEST(ExtremeValues, Heatmaps) {
   for (const ColorMap map : {ColorMap::viridis, ColorMap::diverging}) {
     draw_all("heatmap", [map](const Tensor<double>& table) {
-      Heatmap heatmap;
+      HeatmapPanels heatmap;
       heatmap.values = table;
       heatmap.map = map;
       return draw(heatmap);
@@ -108,7 +108,7 @@ TEST(ExtremeValues, BlocksOfALongTableHaveFiniteMeans) {
 TEST(ExtremeValues, EndsOfAColourScale) {
   const Tensor<double> table = testing::sinusoids(4, 4);
   for (const double end : {kMost, -kMost, kInfinity, static_cast<double>(NAN)}) {
-    Heatmap heatmap;
+    HeatmapPanels heatmap;
     heatmap.values = table;
     heatmap.high = end;
     EXPECT_THROW(draw(heatmap), Error) << end;
@@ -116,7 +116,7 @@ TEST(ExtremeValues, EndsOfAColourScale) {
     heatmap.low = end;
     EXPECT_THROW(draw(heatmap), Error) << end;
   }
-  Heatmap heatmap;
+  HeatmapPanels heatmap;
   heatmap.values = table;
   heatmap.low = 0;
   heatmap.high = kLeast;
@@ -126,15 +126,16 @@ TEST(ExtremeValues, EndsOfAColourScale) {
 TEST(ExtremeValues, AttentionMapsAndLines) {
   const auto words = testing::words(4);
   draw_all("map", [&](const Tensor<double>& table) {
-    AttentionMap map;
+    AttentionMaps map;
     map.weights = table;
     map.queries = map.keys = words;
     return draw(map);
   });
   draw_all("maps", [&](const Tensor<double>& table) {
     AttentionMaps maps;
-    maps.weights = View<const double>(table.data(), {1, 4, 4});
-    maps.queries = maps.keys = words;
+    maps.weights = View<const double>(table.data(), {4, 1, 4});
+    maps.queries = testing::words(1);
+    maps.keys = words;
     return draw(maps);
   });
   draw_all("lines", [&](const Tensor<double>& table) {
@@ -147,12 +148,13 @@ TEST(ExtremeValues, AttentionMapsAndLines) {
 }
 
 TEST(ExtremeValues, RowsAndColumns) {
-  draw_all("sinusoids", [](const Tensor<double>& table) {
-    return draw(SinusoidPanels{
-        .table = table, .columns = {0, 3}, .words = testing::words(2), .titles = {}});
+  draw_all("columns", [](const Tensor<double>& table) {
+    return draw(testing::panels_of(table, 1, {0, 3}, testing::words(2)));
   });
   draw_all("rows", [](const Tensor<double>& table) {
-    return draw(RowPanels{.table = table, .rows = {0, 3}});
+    LinePanels chart = testing::panels_of(table, 0, {0, 3});
+    chart.points = true;
+    return draw(chart);
   });
 }
 
@@ -161,16 +163,15 @@ TEST(ExtremeValues, Lines) {
     for (const bool log_x : {false, true}) {
       for (const bool log_y : {false, true}) {
         draw_all("lines", [=](const Tensor<double>& table) {
-          LineChart chart{
-              .title = "", .x_label = "", .y_label = "", .series = {}, .points = points};
-          chart.log_x = log_x;
-          chart.log_y = log_y;
           Series series{.name = "a", .x = {}, .y = {}};
           for (std::int64_t i = 0; i < 4; ++i) {
             series.x.push_back(table(i, 0));
             series.y.push_back(table(i, 3));
           }
-          chart.series.push_back(series);
+          LinePanels chart = testing::chart_of({series});
+          chart.points = points;
+          chart.log_x = log_x;
+          chart.log_y = log_y;
           return draw(chart);
         });
       }
@@ -179,8 +180,8 @@ TEST(ExtremeValues, Lines) {
 }
 
 TEST(ExtremeValues, LogarithmicAxesSayWhatTheyMark) {
-  LineChart chart{.title = "", .x_label = "", .y_label = "", .series = {}, .log_y = true};
-  chart.series.push_back({.name = "", .x = {0, 1, 2}, .y = {kLeast, 1, 1e300}});
+  LinePanels chart = testing::chart_of({{.name = "", .x = {0, 1, 2}, .y = {kLeast, 1, 1e300}}});
+  chart.log_y = true;
   bool small = false;
   for (const auto& text : testing::all(testing::read_xml(draw(chart).svg), "text")) {
     EXPECT_NE(text.text, "inf");

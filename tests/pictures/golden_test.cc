@@ -45,27 +45,40 @@ TEST(Golden, LineChart) {
     falling.x.push_back(i);
     falling.y.push_back(-i / 16.0);
   }
-  compare("line_chart", draw(LineChart{.title = "Lines",
-                                       .x_label = "Distance",
-                                       .y_label = "Similarity",
-                                       .series = {rising, falling}}));
+  LinePanels chart = testing::chart_of({rising, falling});
+  chart.title = "Lines";
+  chart.x_label = "Distance";
+  chart.y_label = "Similarity";
+  compare("line_chart", draw(chart));
 }
 
 TEST(Golden, SinusoidPanels) {
   const Tensor<double> table = testing::sinusoids(25, 20);
-  compare("sinusoid_panels",
-          draw(SinusoidPanels{
-              .table = table, .columns = {0, 1, 8}, .words = testing::words(5), .titles = {}}));
+  LinePanels chart = testing::panels_of(table, 1, {0, 1, 8}, testing::words(5));
+  chart.panels[0].title = "Sine 0";
+  chart.panels[1].title = "Cosine 0";
+  chart.panels[2].title = "Sine 4";
+  chart.description = "Columns of the position table";
+  compare("sinusoid_panels", draw(chart));
 }
 
 TEST(Golden, RowPanels) {
   const Tensor<double> table = testing::sinusoids(11, 16);
-  compare("row_panels", draw(RowPanels{.table = table, .rows = {0, 4, 10}}));
+  LinePanels chart = testing::panels_of(table, 0, {0, 4, 10});
+  chart.panels[0].title = "Position 0";
+  chart.panels[1].title = "Position 4";
+  chart.panels[2].title = "Position 10";
+  chart.x_label = "Dimension";
+  chart.points = true;
+  chart.panel_width = 310;
+  chart.panel_height = 210;
+  chart.description = "Rows of the position table";
+  compare("row_panels", draw(chart));
 }
 
 TEST(Golden, Heatmap) {
   const Tensor<double> table = testing::sinusoids(20, 32);
-  Heatmap heatmap;
+  HeatmapPanels heatmap;
   heatmap.values = table;
   heatmap.title = "Sinusoidal positions";
   heatmap.x_label = "Dimension";
@@ -77,12 +90,10 @@ TEST(Golden, Heatmap) {
 
 TEST(Golden, AttentionMap) {
   const Tensor<double> weights = testing::weights(1, 5, 6);
-  compare("attention_map", draw(AttentionMap{.weights = weights.view().select(0, 0),
-                                             .queries = testing::words(5),
-                                             .keys = testing::hard_words(6),
-                                             .title = "Attention",
-                                             .head = 2,
-                                             .high = {}}));
+  compare("attention_map", draw(AttentionMaps{.weights = weights,
+                                              .queries = testing::words(5),
+                                              .keys = testing::hard_words(6),
+                                              .title = "Attention · Head 2"}));
 }
 
 TEST(Golden, AttentionMaps) {

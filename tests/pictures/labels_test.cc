@@ -69,12 +69,10 @@ class EveryPicture : public ::testing::TestWithParam<Case> {
 TEST_P(EveryPicture, AttentionMapHasClearLabels) {
   const std::int64_t n = GetParam().tokens;
   const Tensor<double> weights = testing::weights(1, n, n);
-  AttentionMap map{.weights = weights.view().select(0, 0),
-                   .queries = words(),
-                   .keys = words(),
-                   .title = "Attention with positions",
-                   .head = 3,
-                   .high = {}};
+  AttentionMaps map{.weights = weights,
+                    .queries = words(),
+                    .keys = words(),
+                    .title = "Attention with positions · Head 3"};
   expect_clean(draw(map), "square");
   const Tensor<double> wide = testing::weights(1, 3, n);
   map.weights = wide.view().select(0, 0);
@@ -105,24 +103,28 @@ TEST_P(EveryPicture, AttentionLinesHaveClearLabels) {
   }
 }
 
-TEST_P(EveryPicture, SinusoidPanelsHaveClearLabels) {
+TEST_P(EveryPicture, LabelledPointsHaveClearLabels) {
   const std::int64_t n = GetParam().tokens;
   for (const std::int64_t more : {0, 20}) {
     const Tensor<double> table = testing::sinusoids(n + more, 100);
-    expect_clean(
-        draw(SinusoidPanels{
-            .table = table, .columns = {1, 2, 20, 21, 40, 41}, .words = words(), .titles = {}}),
-        std::to_string(more) + " more positions");
+    expect_clean(draw(testing::panels_of(table, 1, {1, 2, 20, 21, 40, 41}, words())),
+                 std::to_string(more) + " more positions");
   }
 }
 
 TEST_P(EveryPicture, SeriesNamesHaveClearLabels) {
-  LineChart chart{.title = "Similarity", .x_label = "Distance", .y_label = "Cosine", .series = {}};
+  LinePanels chart{
+      .title = "Similarity", .x_label = "Distance", .y_label = "Cosine", .panels = {{}}};
+  auto& series = chart.panels[0].series;
   for (const std::string& word : words()) {
-    const auto i = static_cast<double>(chart.series.size());
-    chart.series.push_back({.name = word, .x = {0, 1, 2}, .y = {i, i * 1e-3, -1e4}});
+    const auto i = static_cast<double>(series.size());
+    series.push_back({.name = word, .x = {0, 1, 2}, .y = {i, i * 1e-3, -1e4}});
   }
   expect_clean(draw(chart), "lines");
+  chart.panels.assign(5, {"A panel with a title that is much longer than it is wide, so it is cut",
+                          chart.panels[0].series});
+  chart.panel_width = 200;
+  expect_clean(draw(chart), "five panels");
   chart.points = true;
   expect_clean(draw(chart), "points");
 }
@@ -161,26 +163,28 @@ TEST(Pictures, HeatmapsOfAnyShapeHaveClearLabels) {
   for (const auto& [rows, columns] : shapes) {
     const Tensor<double> table = testing::sinusoids(rows, columns);
     for (const double first : {0.0, 1e6, 2147483000.0}) {
-      expect_clean(draw(Heatmap{.values = table,
-                                .title = "A table with a title of some length",
-                                .x_label = "Dimension",
-                                .y_label = "Position",
-                                .color_label = "Value",
-                                .low = {},
-                                .high = {},
-                                .map = ColorMap::diverging,
-                                .first_row = first,
-                                .first_column = first}),
+      expect_clean(draw(HeatmapPanels{.values = table,
+                                      .title = "A table with a title of some length",
+                                      .x_label = "Dimension",
+                                      .y_label = "Position",
+                                      .color_label = "Value",
+                                      .low = {},
+                                      .high = {},
+                                      .map = ColorMap::diverging,
+                                      .first_row = first,
+                                      .first_column = first}),
                    std::to_string(rows) + " x " + std::to_string(columns));
     }
   }
 }
 
-TEST(Pictures, RowPanelsOfAnyWidthHaveClearLabels) {
+TEST(Pictures, PanelsOfAnyLengthHaveClearLabels) {
   for (const std::int64_t width : {1, 2, 16, 512}) {
     const Tensor<double> table = testing::sinusoids(12, width);
-    expect_clean(draw(RowPanels{.table = table, .rows = {0, 4, 10, 11}, .first = 1000000}),
-                 std::to_string(width));
+    LinePanels chart = testing::panels_of(table, 0, {0, 4, 10, 11});
+    expect_clean(draw(chart), std::to_string(width) + ", lines");
+    chart.points = true;
+    expect_clean(draw(chart), std::to_string(width) + ", points");
   }
 }
 
@@ -198,13 +202,13 @@ TEST(Pictures, AxesOfAnyRangeHaveClearLabels) {
                                                      {123456789, 987654321}};
   for (const auto& a : ranges) {
     for (const auto& b : ranges) {
-      expect_clean(
-          draw(LineChart{.title = "Range",
-                         .x_label = "x",
-                         .y_label = "y",
-                         .series = {{.name = "one", .x = {a[0], a[1]}, .y = {b[0], b[1]}}}}),
-          std::to_string(a[0]) + " .. " + std::to_string(a[1]) + ", " + std::to_string(b[0]) +
-              " .. " + std::to_string(b[1]));
+      expect_clean(draw(LinePanels{
+                       .title = "Range",
+                       .x_label = "x",
+                       .y_label = "y",
+                       .panels = {{"", {{.name = "one", .x = {a[0], a[1]}, .y = {b[0], b[1]}}}}}}),
+                   std::to_string(a[0]) + " .. " + std::to_string(a[1]) + ", " +
+                       std::to_string(b[0]) + " .. " + std::to_string(b[1]));
     }
   }
 }

@@ -36,8 +36,8 @@ TEST(Page, EscapesEverythingItIsGiven) {
 TEST(Page, NeedsNothingFromOutside) {
   Page page("Report");
   const Tensor<double> table = testing::sinusoids(20, 30);
-  page.picture(draw(RowPanels{.table = table, .rows = {0, 1}}), "Rows");
-  page.picture(draw(RowPanels{.table = table, .rows = {2}}), "More");
+  page.picture(draw(testing::panels_of(table, 0, {0, 1})), "Rows");
+  page.picture(draw(testing::panels_of(table, 0, {2})), "More");
   std::string html = page.html();
   EXPECT_THAT(html, Not(HasSubstr("src=")));
   EXPECT_THAT(html, Not(HasSubstr("@import")));

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sextant/core/tensor.h"
+#include "sextant/pictures/charts.h"
 
 namespace sextant::testing {
 
@@ -73,6 +75,31 @@ inline std::vector<std::string> hard_words(std::size_t count) {
   std::vector<std::string> taken;
   for (std::size_t i = 0; i < count; ++i) taken.push_back(tokens[i % tokens.size()]);
   return taken;
+}
+
+// One panel of these series.
+inline LinePanels chart_of(std::vector<Series> series) {
+  LinePanels chart{.title = "", .x_label = "", .y_label = "", .panels = {}};
+  chart.panels.push_back({.series = std::move(series)});
+  return chart;
+}
+
+// Lines of a table as panels of curves, the words on them: columns (axis 1) or rows (axis 0).
+inline LinePanels panels_of(const Tensor<double>& table, int axis,
+                            const std::vector<std::int64_t>& chosen,
+                            std::vector<std::string> point_labels = {}) {
+  LinePanels chart{.title = "", .x_label = "Index (k)", .y_label = "", .panels = {}};
+  for (const std::int64_t at : chosen) {
+    std::vector<double> values;
+    const auto line = table.view().select(axis, at);
+    for (std::int64_t i = 0; i < line.size(0); ++i) values.push_back(line(i));
+    chart.panels.push_back({"Line " + std::to_string(at), {counted("", std::move(values))}});
+  }
+  chart.point_labels = std::move(point_labels);
+  chart.whole_x = true;
+  chart.panel_width = 300;
+  chart.panel_height = 170;
+  return chart;
 }
 
 }  // namespace sextant::testing

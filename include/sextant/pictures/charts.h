@@ -1,4 +1,4 @@
-// Every picture the project draws, each from plain tables and labels.
+// Charts: plain tables and labels, drawn by draw(). One panel is a case of many.
 #pragma once
 
 #include <cstdint>
@@ -12,93 +12,79 @@
 
 namespace sextant {
 
-// Lines over a shared x axis.
+// One line, or one set of points.
 struct Series {
-  std::string name;
+  std::string name;  // in the legend
+  // As many of both. A line has a gap where one of them is not finite. At most 1e300 in magnitude.
   std::vector<double> x, y;
 };
-struct LineChart {
+// A series of y over first, first + 1, ...
+Series counted(std::string name, std::vector<double> y, std::int64_t first = 0);
+
+struct LinePanel {
+  std::string title = {};
+  std::vector<Series> series = {};  // the i-th of all panels has one colour
+};
+
+// Panels of series with the same axes and one legend, up to three side by side.
+struct LinePanels {
   std::string title, x_label, y_label;
-  std::vector<Series> series;
+  std::vector<LinePanel> panels;
   bool points = false;   // draw markers instead of lines
   bool markers = false;  // draw markers on the lines
   // Equal factors are equal distances; every finite number must be positive.
   bool log_x = false, log_y = false;
-  std::vector<double> x_ticks;  // where the x axis has numbers; empty: at round ones
+  std::vector<double> x_ticks = {};  // where the x axis has numbers; empty: at round ones
+  bool whole_x = false;              // x counts something: round numbers are whole ones
+  // Point k of each panel's first series is a disc with the number k; the legend below gives the
+  // label of each k.
+  std::vector<std::string> point_labels = {};
+  // CSS pixels of a panel; it is wider, up to 2400, where labelled points need it.
+  double panel_width = 640, panel_height = 300;
+  std::string description = {};  // what a screen reader says; empty: the title
 };
-Picture draw(const LineChart& chart);
+// Throws Error, naming line_panels.<member>, for no panel, panels that differ in their number of
+// series, x and y of different lengths, no finite point, more labels than points, and numbers that
+// an axis cannot show.
+Picture draw(const LinePanels& chart);
 
-// A2: chosen columns of P, one panel each, small multiples with one legend; the words of a sentence
-// as labelled points.
-struct SinusoidPanels {
-  MemberView<const double> table;     // [length, width]
-  std::vector<std::int64_t> columns;  // which ones
-  std::vector<std::string> words;     // words[k] marks position k; may be empty
-  std::vector<std::string>
-      titles;  // one per column; empty: "Sine i" / "Cosine i" of an interleaved table
-};
-Picture draw(const SinusoidPanels& panels);
-
-// A3: the vectors of chosen positions side by side, points over the dimension, shared axes.
-struct RowPanels {
-  MemberView<const double> table;  // [length, width]
-  std::vector<std::int64_t> rows;  // which ones
-  std::int64_t first = 0;          // position of row 0, for the titles
-};
-Picture draw(const RowPanels& panels);
-
-// A4 and cosine-similarity matrices: a matrix as an image with axes and colour bar. Pixels are one
-// embedded PNG.
-struct Heatmap {
-  MemberView<const double> values;  // [rows, columns]
-  std::string title, x_label, y_label, color_label;
-  std::optional<double> low,
-      high;  // of the colour scale; unset: from the values (symmetric when diverging)
-  ColorMap map = ColorMap::viridis;
-  double first_row = 0;  // what the first tick of the y axis counts from
-  double first_column = 0;
-};
-Picture draw(const Heatmap& heatmap);
-
-// Matrices of one shape side by side, with shared axes and one colour bar: a bias per head, a map
-// per scheme.
+// Matrices of one shape as images, side by side, with the same axes and one colour bar: a bias per
+// head, a map per scheme. One without titles is drawn large.
 struct HeatmapPanels {
-  MemberView<const double> values;  // [panels, rows, columns]
-  std::vector<std::string> titles;  // one per panel
+  MemberView<const double> values;  // [panels, rows, columns], or [rows, columns] of one
+  std::vector<std::string> titles;  // one per panel; of one panel it may be absent
   std::string title, x_label, y_label, color_label;
-  std::optional<double> low, high;  // as in Heatmap
+  // Ends of the colour scale; unset: from the values (symmetric when diverging).
+  std::optional<double> low, high;
   ColorMap map = ColorMap::viridis;
-  double first_row = 0;  // what the ticks count from
-  double first_column = 0;
+  double first_row = 0, first_column = 0;  // what the numbers of the axes count from
 };
+// Throws Error, naming heatmap_panels.<member>, for no values, titles that are not one per panel,
+// and ends that are not finite or not in order.
 Picture draw(const HeatmapPanels& panels);
 
-// A9: rows are queries top-down, columns are keys; words on both axes, colour bar from 0 to the
-// largest weight (or `high`).
-struct AttentionMap {
-  MemberView<const double> weights;  // [queries, keys]
-  std::vector<std::string> queries, keys;
-  std::string title;
-  std::optional<std::int64_t> head;  // shown in the title
-  std::optional<double> high;
-};
-Picture draw(const AttentionMap& map);  // throws Error when the words do not fit the map's shape
-
-// All heads as small multiples with shared axes and one colour bar.
+// Attention weights: rows are queries from the top, columns are keys, with their tokens; one map
+// per head, and a colour bar from 0 to the largest weight (or `high`). A single map is drawn large,
+// a small one with its weights as numbers.
 struct AttentionMaps {
-  MemberView<const double> weights;  // [heads, queries, keys]
+  MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
   std::string title;
+  std::optional<double> high = {};
 };
+// Throws Error, naming attention_maps.<member>, for no weights, tokens that are not one per query
+// and key, and a `high` that is not above the scale's lower end.
 Picture draw(const AttentionMaps& maps);
 
 // Lines between two columns of tokens, opacity = weight, one colour per head (BertViz's head view).
 struct AttentionLines {
-  MemberView<const double> weights;  // [heads, queries, keys]
+  MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
   std::string title;
   double threshold = 0.02;  // weights below it are not drawn
 };
+// Throws Error, naming attention_lines.<member>, as for AttentionMaps and for a threshold that is
+// not finite.
 Picture draw(const AttentionLines& lines);
 
 // A terminal drawing of a small matrix: colour blocks (24-bit ANSI) with labels, or plain shades
@@ -107,11 +93,12 @@ struct TerminalMap {
   MemberView<const double> values;                     // [rows, columns]
   std::vector<std::string> row_labels, column_labels;  // may be empty
   ColorMap map = ColorMap::viridis;
-  std::optional<double> low, high;  // as in Heatmap
+  std::optional<double> low, high;  // as of HeatmapPanels
   bool color = true;
-  std::int64_t width =
-      80;  // terminal cells; a wider table is refused with an Error that says what fits
+  std::int64_t width = 80;  // terminal cells
 };
+// Throws Error, naming terminal_map.<member>, for a table that is wider, saying what fits, and
+// for labels that are not one per row and column.
 std::string draw_terminal(const TerminalMap& map);
 
 }  // namespace sextant

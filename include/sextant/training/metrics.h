@@ -23,7 +23,7 @@ struct StepMetrics {
   std::optional<double> validation_loss, validation_accuracy;
 };
 
-// The curves of a metrics.jsonl, for a LineChart. A last line without its end (a process is writing
+// The curves of a metrics.jsonl, for LinePanels. A last line without its end (a process is writing
 // or was killed) is left out. Throws Error that names the file and the line for anything else that
 // is no metrics.
 struct LossCurves {

@@ -1,0 +1,196 @@
+// Panels of lines or points: the same axes, numbers at the outer sides only, one legend.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "pictures/layout.h"
+#include "pictures/text.h"
+#include "pictures/traces.h"
+#include "sextant/pictures/charts.h"
+
+namespace sextant {
+
+using namespace pictures;
+
+namespace {
+
+constexpr double kTitleRoom = 22, kAcross = 26, kDown = 14;  // above, beside and below a panel
+constexpr double kGridWidth = 1140;                          // where a grid's next row begins
+constexpr double kWidestPanel = 2400;  // beyond it not every labelled point has a number
+constexpr double kPointMargin = 0.02;  // of the x axis, at both ends: markers are not cut
+
+void check_series(const LinePanels& chart, const Series& series) {
+  const auto positive = [](const std::vector<double>& values, const char* name) {
+    for (const double value : values) {
+      if (std::isfinite(value) && value <= 0) {
+        throw Error(name, "must be positive on a logarithmic axis, got " + shortest(value));
+      }
+    }
+  };
+  if (chart.log_x) positive(series.x, "line_panels.x");
+  if (chart.log_y) positive(series.y, "line_panels.y");
+  if (series.x.size() != series.y.size()) {
+    throw Error("line_panels.series",
+                "must have one y per x, got " + std::to_string(series.x.size()) + " x and " +
+                    std::to_string(series.y.size()) + " y in '" + series.name + "'");
+  }
+}
+
+void check(const LinePanels& chart) {
+  if (chart.panels.empty()) throw Error("line_panels.panels", "must not be empty");
+  const std::size_t count = chart.panels[0].series.size(), labels = chart.point_labels.size();
+  for (const LinePanel& panel : chart.panels) {
+    if (panel.series.empty() || panel.series.size() != count) {
+      throw Error("line_panels.series", "must be as many in all panels and at least one, got " +
+                                            std::to_string(count) + " and " +
+                                            std::to_string(panel.series.size()));
+    }
+    for (const Series& series : panel.series) check_series(chart, series);
+    if (labels > panel.series[0].x.size()) {
+      throw Error("line_panels.point_labels", "must be at most as many as there are points (" +
+                                                  std::to_string(panel.series[0].x.size()) +
+                                                  "), got " + std::to_string(labels));
+    }
+  }
+}
+
+// What is drawn: logarithms where an axis has them.
+std::vector<LinePanel> scaled(const LinePanels& chart) {
+  std::vector<LinePanel> panels = chart.panels;
+  const auto scale = [](std::vector<double>& values) {
+    for (double& value : values) value = std::log10(value);
+  };
+  for (LinePanel& panel : panels) {
+    for (Series& series : panel.series) {
+      if (chart.log_x) scale(series.x);
+      if (chart.log_y) scale(series.y);
+    }
+  }
+  return panels;
+}
+
+// A panel of the grid, its axes those of all numbers, with its place left open.
+Panel common_panel(const LinePanels& chart, const std::vector<LinePanel>& panels) {
+  Bounds x, y;
+  std::size_t longest = 1;
+  for (const LinePanel& panel : panels) {
+    for (const Series& series : panel.series) {
+      longest = std::max(longest, series.x.size());
+      for (std::size_t i = 0; i < series.x.size(); ++i) {
+        if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
+        x.add(series.x[i]);
+        y.add(series.y[i]);
+      }
+    }
+  }
+  if (x.empty()) throw Error("line_panels.series", "must have at least one finite point");
+  const bool labelled = !chart.point_labels.empty();
+  const double height = chart.panel_height;
+  Panel panel{.width = chart.panel_width, .height = height};
+  if (labelled) {
+    const double discs = static_cast<double>(longest - 1) * (2 * kDisc + 1);
+    panel.width = std::max(panel.width, std::min(discs * (1 + 2 * kPointMargin), kWidestPanel));
+  }
+  panel.x = range_of(x.low, x.high, chart.points || chart.markers || labelled ? kPointMargin : 0);
+  // Low panels need a larger share of their height for the same pixels.
+  panel.y = range_of(y.low, y.high, height < 200 ? 0.08 : height < 300 ? 0.06 : 0.05);
+  return panel;
+}
+
+// At the numbers that the chart names, those outside left out.
+Ticks named_ticks(const LinePanels& chart, const Range& range) {
+  Ticks ticks;
+  for (const double value : chart.x_ticks) {
+    const double at = chart.log_x ? std::log10(value) : value;
+    if (!(at >= range.low && at <= range.high)) continue;
+    ticks.at.push_back(at);
+    ticks.labels.push_back(significant(value, 7));
+  }
+  return ticks;
+}
+
+Ticks x_ticks_of(const LinePanels& chart, const Panel& panel) {
+  const auto& [low, high] = panel.x;
+  if (!chart.x_ticks.empty()) return named_ticks(chart, panel.x);
+  return chart.log_x ? fitting_log_ticks(low, high, panel.width, false)
+                     : fitting_ticks(low, high, panel.width, false, chart.whole_x);
+}
+
+double draw_series_legend(Drawing& drawing, const LinePanels& chart, double left, double top,
+                          double width) {
+  std::vector<std::string> names;
+  for (const Series& series : chart.panels[0].series) names.push_back(series.name);
+  if (names.size() < 2) return 0;
+  return 4 + draw_legend(drawing, names, left, top, width, [&](double x, double y, std::size_t i) {
+           if (chart.points) {
+             drawing.circle(x, y, 3.5, series_color(i));
+           } else {
+             draw_trace_sample(drawing, x, y, i);
+           }
+         });
+}
+
+void draw_data(Drawing& drawing, const LinePanels& chart, const Panel& panel,
+               const std::vector<Series>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!chart.points) draw_trace(drawing, panel, all[i], i);
+    if (chart.points || chart.markers) draw_points(drawing, panel, all[i], i);
+  }
+  draw_numbered_points(drawing, panel, all[0], chart.point_labels);
+}
+
+}  // namespace
+
+Series counted(std::string name, std::vector<double> y, std::int64_t first) {
+  Series series{std::move(name), std::vector<double>(y.size()), std::move(y)};
+  std::iota(series.x.begin(), series.x.end(), static_cast<double>(first));
+  return series;
+}
+
+Picture draw(const LinePanels& chart) {
+  check(chart);
+  const std::vector<LinePanel> panels = scaled(chart);
+  Panel panel = common_panel(chart, panels);
+  const Ticks x = x_ticks_of(chart, panel);
+  const Ticks y = chart.log_y ? fitting_log_ticks(panel.y.low, panel.y.high, panel.height, true)
+                              : fitting_ticks(panel.y.low, panel.y.high, panel.height, true);
+  const auto fit = static_cast<std::size_t>(kGridWidth / (panel.width + kAcross));
+  const std::size_t columns =
+      std::clamp<std::size_t>(fit, 1, std::min<std::size_t>(3, panels.size()));
+  const double left =
+      kMargin + (chart.y_label.empty() ? 0 : kAxisRoom) + widest(y.labels, kTickSize) + kTickGap;
+  const double width = static_cast<double>(columns) * (panel.width + kAcross) - kAcross;
+  // The last number of the x axis may be centred on the very corner.
+  const double right = std::max(kMargin, widest(x.labels, kTickSize) / 2 + 4);
+  const bool titled =
+      std::ranges::any_of(panels, [](const auto& one) { return !one.title.empty(); });
+  const double above = titled ? kTitleRoom : 4;
+  const double below = kTickRoom + (chart.x_label.empty() ? 0 : kAxisRoom);
+
+  Drawing drawing;
+  double top = draw_title(drawing, chart.title, left, kMargin, width);
+  top += draw_series_legend(drawing, chart, left, top, width);
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const double row = static_cast<double>(i / columns);
+    panel.left = left + static_cast<double>(i % columns) * (panel.width + kAcross);
+    panel.top = top + row * (above + panel.height + below + kDown) + above;
+    const std::string& title = panels[i].title;
+    const std::string shown = shorten(title, kPanelTitleSize, panel.width, true);
+    drawing.text(panel.left, panel.top - 12, shown,
+                 {.size = kPanelTitleSize, .bold = true, .tooltip = shown == title ? "" : title});
+    draw_axes(drawing, panel, x, y, i % columns == 0);
+    draw_data(drawing, chart, panel, panels[i].series);
+    draw_x_label(drawing, panel, chart.x_label, panel.bottom() + kTickRoom + kAxisRoom / 2);
+    if (i % columns > 0) continue;
+    draw_y_label(drawing, chart.y_label, kMargin + kLabelSize / 2, panel.top, panel.height);
+  }
+  double bottom = panel.bottom() + below;
+  if (!chart.point_labels.empty()) {
+    bottom += 14;
+    bottom += draw_number_legend(drawing, chart.point_labels, left, bottom, width) + 6;
+  }
+  return drawing.finish(left + width + right, bottom + kMargin - 6,
+                        chart.description.empty() ? chart.title : chart.description);
+}
+
+}  // namespace sextant
