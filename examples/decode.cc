@@ -21,7 +21,7 @@ int main() {
   const auto q = random_heads(8, length, random);  // 8 query heads share ...
   const auto k = random_heads(2, length, random);  // ... 2 heads of keys and values
   const auto v = random_heads(2, length, random);
-  const auto rotation = sx::rotary({.head_dim = 64}, length);  // turns q and k inside the call
+  const auto rotation = sx::rotary({.head_dim = 64}, length);  // rotates q and k inside the call
 
   sx::Tensor<float> whole(q.shape()), steps(q.shape());
   sx::attention(q, k, v, whole, {.causal = sx::Causal::top_left, .rotation = &rotation});
