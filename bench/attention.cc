@@ -49,7 +49,7 @@ std::vector<int> parse_threads(const std::string& text) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     threads.push_back(std::atoi(text.substr(begin, end - begin).c_str()));
-    if (threads.back() < 1 || threads.back() > kMostThreads) {
+    if (threads.back() < 1 || threads.back() > kMaxThreads) {
       throw Error("threads", "must be a list such as 1,2, got " + text);
     }
     begin = end + 1;

@@ -53,7 +53,7 @@ Options parse(int argc, char** argv) {
   };
   const std::map<std::string, std::function<void()>> known = {
       {"--model", [&] { options.models.push_back(value()); }},
-      {"--threads", [&] { options.threads = number(kMostThreads); }},
+      {"--threads", [&] { options.threads = number(kMaxThreads); }},
       {"--steps", [&] { options.steps = number(1'000'000); }},
       {"--profile", [&] { options.profile = true; }},
       {"--json", [&] { options.json = true; }},

@@ -139,7 +139,7 @@ void share_out(std::size_t count, int threads, const Body& body) {
 double multiply_add(int threads) {
   apply_requested_target();
   constexpr std::size_t kSteps = 500'000;  // of 12 chains: 3 or 6 million cycles
-  static Sink sinks[kMostThreads];
+  static Sink sinks[kMaxThreads];
   double operations = 0;
   parallel_for(threads, threads, [&](std::int64_t thread) {
     float& seed = sinks[thread].value;

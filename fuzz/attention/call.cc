@@ -227,8 +227,8 @@ void Call<T>::choose_rotation(Choices& choices, NumpyRandom& random) {
         key_lengths.empty() ? k_len : key_lengths[static_cast<std::size_t>(b)];
     for (std::int64_t j = 0; j < keys; ++j) last = std::max(last, j - key_begin(j));
     for (std::int64_t i = 0; i < q_len; ++i) {
-      if (own_key(b, i) < 0) return;  // has no row
-      last = std::max(last, own_key(b, i));
+      if (diagonal_key(b, i) < 0) return;  // has no row
+      last = std::max(last, diagonal_key(b, i));
     }
   }
   const std::int64_t pairs = choices.integer(0, head_dim / 2);
@@ -283,7 +283,7 @@ bool Call<T>::are_apart(std::int64_t i, std::int64_t j) const noexcept {
 }
 
 template <class T>
-std::int64_t Call<T>::own_key(std::int64_t b, std::int64_t i) const noexcept {
+std::int64_t Call<T>::diagonal_key(std::int64_t b, std::int64_t i) const noexcept {
   if (!offsets.empty()) return i + offsets[static_cast<std::size_t>(b)];
   if (options.causal == Causal::at_lengths) {
     return i + key_lengths[static_cast<std::size_t>(b)] - q_len;
@@ -296,7 +296,7 @@ std::int64_t Call<T>::own_key(std::int64_t b, std::int64_t i) const noexcept {
 
 template <class T>
 bool Call<T>::sees(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept {
-  const std::int64_t distance = j - key_begin(j) - own_key(b, i);
+  const std::int64_t distance = j - key_begin(j) - diagonal_key(b, i);
   const bool causal = options.causal.value_or(Causal::none) != Causal::none;
   if (are_apart(i, j)) return false;
   if (!key_lengths.empty() && j >= key_lengths[static_cast<std::size_t>(b)]) return false;
@@ -312,7 +312,7 @@ template <class T>
 template <class Visit>
 void Call<T>::each_bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j,
                         Visit&& visit) const {
-  const std::int64_t key = j - key_begin(j), distance = key - own_key(b, i);
+  const std::int64_t key = j - key_begin(j), distance = key - diagonal_key(b, i);
   if (std::holds_alternative<FloatMask<T>>(options.mask)) {
     visit(static_cast<double>(broadcast_at(float_mask.dense, {b, h, i, j})));
   }

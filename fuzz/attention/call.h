@@ -49,8 +49,9 @@ struct Call {
   // Where the sequence of a query, or that of a key, has its first query or key in the batch row.
   std::int64_t query_begin(std::int64_t i) const noexcept;
   std::int64_t key_begin(std::int64_t j) const noexcept;
-  bool are_apart(std::int64_t i, std::int64_t j) const noexcept;        // of different sequences
-  std::int64_t own_key(std::int64_t b, std::int64_t i) const noexcept;  // counted from key_begin()
+  bool are_apart(std::int64_t i, std::int64_t j) const noexcept;  // of different sequences
+  std::int64_t diagonal_key(std::int64_t b,
+                            std::int64_t i) const noexcept;  // counted from key_begin()
   // As -infinity in a bias hides, hidden pairs are those of -infinity here.
   double added(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) const noexcept;
   // The sum of the magnitudes of what is added.

@@ -80,7 +80,7 @@ Expected::Expected(const Call<T>& call) : unit_(std::same_as<T, double> ? 0x1p-5
   const std::int64_t positions = call.rotation.cos.size(0);
   if (call.options.rotation != nullptr && positions > 0) {
     turn(oracle_.q, q_sizes, call.rotation, call.q_len,
-         [&](std::int64_t b, std::int64_t i) { return call.own_key(b, i); });
+         [&](std::int64_t b, std::int64_t i) { return call.diagonal_key(b, i); });
     turn(oracle_.k, k_sizes, call.rotation, call.k_len, [&](std::int64_t, std::int64_t j) {
       return std::min(j - call.key_begin(j), positions - 1);  // padding may have none
     });

@@ -73,7 +73,7 @@ class Gradients {
   const std::vector<Pair>& pairs() const noexcept { return pairs_; }
 
   void check_arrays(View<const T> q, View<const T> k, View<const T> v) {
-    const auto own = [&](std::int64_t b, std::int64_t i) { return call_.own_key(b, i); };
+    const auto own = [&](std::int64_t b, std::int64_t i) { return call_.diagonal_key(b, i); };
     const auto place = [&](std::int64_t, std::int64_t j) { return j - call_.key_begin(j); };
     if (q.rank() == 4) check_array("gradient of q", q, q_, oracle_.q.size(2), own, true);
     if (k.rank() == 4) check_array("gradient of k", k, k_, oracle_.k.size(2), place, true);
@@ -268,7 +268,7 @@ void check_gradients(const Call<T>& call, const Expected& expected, Choices& cho
   const double unit = std::same_as<T, double> ? 0x1p-53 : 0x1p-24;
   const auto key = [&](std::int64_t j) { return j < call.k_len; };
   const auto distance = [&](std::int64_t b, std::int64_t i, std::int64_t j) {
-    return j - call.key_begin(j) - call.own_key(b, i);
+    return j - call.key_begin(j) - call.diagonal_key(b, i);
   };
   if (wanted.bias.values.rank() == 2) {
     check_sums("gradient of bias", call, gradients.pairs(), wanted.bias.values, unit,

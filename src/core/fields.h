@@ -36,7 +36,7 @@ inline constexpr NumberRange at_least_number(double least) {
   return {least, std::numeric_limits<double>::infinity()};
 }
 inline constexpr IntegerRange kSeeds{0, 0xffffffff};
-inline constexpr IntegerRange kThreads{0, kMostThreads};
+inline constexpr IntegerRange kThreads{0, kMaxThreads};
 
 struct ByType {};  // the range of a flag, of an enum: all that the type has
 
@@ -137,7 +137,7 @@ void check_value(const Range& range, std::string_view where, const T& value) {
     std::visit(
         [&](const auto& each) {
           for (const auto one : value) {
-            check_range(each, where, static_cast<std::remove_cvref_t<decltype(each.least)>>(one));
+            check_range(each, where, static_cast<std::remove_cvref_t<decltype(each.min)>>(one));
           }
         },
         range.each);

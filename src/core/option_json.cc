@@ -15,15 +15,15 @@ struct ToJson {
   Json operator()(const IntegerRange& range) const {
     Json json = {{"type", "integer"}};
     constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-    if (range.least != -kLast) json["least"] = range.least;
-    if (range.most != kLast) json["most"] = range.most;
+    if (range.min != -kLast) json["min"] = range.min;
+    if (range.max != kLast) json["max"] = range.max;
     if (range.multiple_of != 1) json["multiple_of"] = range.multiple_of;
     return json;
   }
   Json operator()(const NumberRange& range) const {
     Json json = {{"type", "number"}};
-    if (std::isfinite(range.least)) json[range.above ? "above" : "least"] = range.least;
-    if (std::isfinite(range.most)) json[range.below ? "below" : "most"] = range.most;
+    if (std::isfinite(range.min)) json[range.exclusive_min ? "exclusive_min" : "min"] = range.min;
+    if (std::isfinite(range.max)) json[range.exclusive_max ? "exclusive_max" : "max"] = range.max;
     return json;
   }
   Json operator()(const TextRange&) const { return {{"type", "text"}}; }

@@ -6,7 +6,8 @@
 
 namespace sextant {
 
-// {"type": "number", "above": 0}, {"type": "integer", "least": 0, "most": 8, "multiple_of": 2},
+// {"type": "number", "exclusive_min": 0}, {"type": "integer", "min": 0, "max": 8, "multiple_of":
+// 2},
 // {"type": "flag"}, {"type": "choice", "names": [...]}, {"type": "text"}, {"type": "list", "each":
 // {...}}. A bound that is not there has no key.
 Json json_of(const OptionRange& range);

@@ -44,18 +44,18 @@ std::string step_of(const IntegerRange& range) {
 
 std::string brief(const IntegerRange& range) {
   const std::string step = step_of(range);
-  const std::string bounds = range.most == kNoLimit
-                                 ? ">= " + brief(range.least)
-                                 : brief(range.least) + " .. " + brief(range.most);
+  const std::string bounds = range.max == kNoLimit ? ">= " + brief(range.min)
+                                                   : brief(range.min) + " .. " + brief(range.max);
   return step.empty() ? bounds : step + ", " + bounds;
 }
 
 std::string brief(const NumberRange& range) {
-  if (range.least == -kInfinity && range.most == kInfinity) return "finite";
-  if (range.most == kInfinity) return (range.above ? "> " : ">= ") + brief(range.least);
-  if (!range.above && !range.below) return brief(range.least) + " .. " + brief(range.most);
-  return (range.above ? "> " : ">= ") + brief(range.least) + ", " + (range.below ? "< " : "<= ") +
-         brief(range.most);
+  if (range.min == -kInfinity && range.max == kInfinity) return "finite";
+  if (range.max == kInfinity) return (range.exclusive_min ? "> " : ">= ") + brief(range.min);
+  if (!range.exclusive_min && !range.exclusive_max)
+    return brief(range.min) + " .. " + brief(range.max);
+  return (range.exclusive_min ? "> " : ">= ") + brief(range.min) + ", " +
+         (range.exclusive_max ? "< " : "<= ") + brief(range.max);
 }
 
 std::string joined(const std::vector<std::string_view>& names) {
@@ -68,20 +68,20 @@ std::string joined(const std::vector<std::string_view>& names) {
 std::string demand(const IntegerRange& range) {
   const std::string step = step_of(range);
   return "must be " + (step.empty() ? "" : step + " and ") +
-         (range.most == kNoLimit ? "at least " + brief(range.least)
-                                 : brief(range.least) + " .. " + brief(range.most));
+         (range.max == kNoLimit ? "at least " + brief(range.min)
+                                : brief(range.min) + " .. " + brief(range.max));
 }
 
 std::string demand(const NumberRange& range) {
-  if (range.least == -kInfinity && range.most == kInfinity) return "must be finite";
-  if (range.most == kInfinity) {
-    return "must be finite and " + std::string(range.above ? "above " : "at least ") +
-           brief(range.least);
+  if (range.min == -kInfinity && range.max == kInfinity) return "must be finite";
+  if (range.max == kInfinity) {
+    return "must be finite and " + std::string(range.exclusive_min ? "above " : "at least ") +
+           brief(range.min);
   }
-  if (!range.above && !range.below)
-    return "must be " + brief(range.least) + " .. " + brief(range.most);
-  return "must be " + std::string(range.above ? "above " : "at least ") + brief(range.least) +
-         " and " + (range.below ? "below " : "at most ") + brief(range.most);
+  if (!range.exclusive_min && !range.exclusive_max)
+    return "must be " + brief(range.min) + " .. " + brief(range.max);
+  return "must be " + std::string(range.exclusive_min ? "above " : "at least ") + brief(range.min) +
+         " and " + (range.exclusive_max ? "below " : "at most ") + brief(range.max);
 }
 
 struct TextCheck {
@@ -99,7 +99,7 @@ struct TextCheck {
   void operator()(const ListRange& range) const {
     std::visit(
         [&](const auto& each) {
-          using Value = std::remove_cvref_t<decltype(each.least)>;
+          using Value = std::remove_cvref_t<decltype(each.min)>;
           for (const Value value : read_option<std::vector<Value>>(text, where)) {
             check_range(each, where, value);
           }
@@ -117,7 +117,7 @@ struct Brief {
   std::string operator()(const ListRange& range) const {
     if (const auto* whole = std::get_if<IntegerRange>(&range.each)) {
       return (whole->multiple_of == 1 ? "whole" : step_of(*whole)) + " numbers " +
-             brief(IntegerRange{whole->least, whole->most});
+             brief(IntegerRange{whole->min, whole->max});
     }
     return "numbers " + brief(std::get<NumberRange>(range.each));
   }
@@ -128,13 +128,13 @@ struct Brief {
 std::string to_string(const OptionRange& range) { return std::visit(Brief{}, range); }
 
 void check_range(const IntegerRange& range, std::string_view where, std::int64_t value) {
-  if (value >= range.least && value <= range.most && value % range.multiple_of == 0) return;
+  if (value >= range.min && value <= range.max && value % range.multiple_of == 0) return;
   throw Error(where, demand(range) + ", got " + std::to_string(value));
 }
 
 void check_range(const NumberRange& range, std::string_view where, double value) {
-  const bool high = range.above ? value > range.least : value >= range.least;
-  const bool low = range.below ? value < range.most : value <= range.most;
+  const bool high = range.exclusive_min ? value > range.min : value >= range.min;
+  const bool low = range.exclusive_max ? value < range.max : value <= range.max;
   if (high && low && std::isfinite(value)) return;
   throw Error(where, demand(range) + ", got " + shortest(value));
 }

@@ -75,10 +75,10 @@ void set_executor(Executor executor) { installed_executor() = std::move(executor
 
 int default_threads() noexcept {
 #ifdef _OPENMP
-  return std::clamp(omp_get_max_threads(), 1, kMostThreads);
+  return std::clamp(omp_get_max_threads(), 1, kMaxThreads);
 #else
   if (!installed_executor()) return 1;
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
 #endif
 }
 
@@ -86,9 +86,9 @@ void parallel_for(std::int64_t count, int threads, TaskRef body) {
   if (count < 0) {
     throw Error("parallel_for.count", "must not be negative, got " + std::to_string(count));
   }
-  if (threads < 0 || threads > kMostThreads) {
+  if (threads < 0 || threads > kMaxThreads) {
     throw Error("threads", "must be in 0 (as many as there are cores) .. " +
-                               std::to_string(kMostThreads) + ", got " + std::to_string(threads));
+                               std::to_string(kMaxThreads) + ", got " + std::to_string(threads));
   }
   if (threads == 0 && !inside_parallel_call) threads = default_threads();
   const int used = static_cast<int>(std::min<std::int64_t>(count, threads));

@@ -76,15 +76,15 @@ std::string take(std::string_view& text) {
 
 }  // namespace
 
-std::string printable(std::string_view text, std::size_t most) {
-  most = std::max<std::size_t>(most, 16);
+std::string printable(std::string_view text, std::size_t max_bytes) {
+  max_bytes = std::max<std::size_t>(max_bytes, 16);
   std::string shown;
   std::string_view rest = text;
-  while (!rest.empty() && shown.size() <= most) shown += take(rest);
-  if (rest.empty() && shown.size() <= most) return shown;
+  while (!rest.empty() && shown.size() <= max_bytes) shown += take(rest);
+  if (rest.empty() && shown.size() <= max_bytes) return shown;
 
-  const std::size_t end_room = most / 3;
-  const std::size_t begin_room = most - end_room - kCut.size();
+  const std::size_t end_room = max_bytes / 3;
+  const std::size_t begin_room = max_bytes - end_room - kCut.size();
   shown.clear();
   rest = text;
   while (true) {

@@ -180,12 +180,12 @@ TEST(Fields, RangesAreTypedInJson) {
   for (const Option& option : options_of(Basket{})) texts.push_back(json_of(option.range).dump());
   EXPECT_THAT(texts,
               ElementsAre(R"({"type":"choice","names":["apple","pear"]})", R"({"type":"flag"})",
-                          R"({"type":"integer","least":2,"most":1048576,"multiple_of":2})",
-                          R"({"type":"integer","least":0,"most":4294967295})",
-                          R"({"type":"number","least":0.0,"below":1.0})",
-                          R"({"type":"number","above":0.0})", R"({"type":"text"})",
-                          R"({"type":"list","each":{"type":"number","above":0.0}})",
-                          R"({"type":"integer","least":1})"));
+                          R"({"type":"integer","min":2,"max":1048576,"multiple_of":2})",
+                          R"({"type":"integer","min":0,"max":4294967295})",
+                          R"({"type":"number","min":0.0,"exclusive_max":1.0})",
+                          R"({"type":"number","exclusive_min":0.0})", R"({"type":"text"})",
+                          R"({"type":"list","each":{"type":"number","exclusive_min":0.0}})",
+                          R"({"type":"integer","min":1})"));
   EXPECT_EQ(json_of(kFinite).dump(), R"({"type":"number"})");
 }
 

@@ -120,13 +120,13 @@ TEST(ParallelFor, RefusesImpossibleNumbers) {
   EXPECT_THAT(
       [&] { parallel_for(3, -1, nothing); },
       ThrowsMessage<Error>("[threads] must be in 0 (as many as there are cores) .. 1024, got -1"));
-  EXPECT_THROW(parallel_for(3, kMostThreads + 1, nothing), Error);
+  EXPECT_THROW(parallel_for(3, kMaxThreads + 1, nothing), Error);
   EXPECT_THROW(parallel_for(-1, 1, nothing), Error);
 }
 
 TEST(DefaultThreads, AreAtLeastOneAndAtMostTheLimit) {
   EXPECT_GE(default_threads(), 1);
-  EXPECT_LE(default_threads(), kMostThreads);
+  EXPECT_LE(default_threads(), kMaxThreads);
 }
 
 TEST(Executor, OfTheCallerRunsTheBodies) {

@@ -31,8 +31,8 @@ std::string checked(std::string text, const std::string& source, std::uint64_t l
 }  // namespace
 
 void add_threads(CLI::App& command, int& threads) {
-  add_integer(command, "--threads", threads, 0, kMostThreads,
-              "0 .. " + std::to_string(kMostThreads) +
+  add_integer(command, "--threads", threads, 0, kMaxThreads,
+              "0 .. " + std::to_string(kMaxThreads) +
                   "; 0: all cores (default 0); results have the same bits for any number");
 }
 

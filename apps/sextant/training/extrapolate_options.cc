@@ -140,7 +140,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   training.real("--dropout", run.dropout, false, 1, "(default 0)");
   training.integer("--seed", run.data.seed, 0, kMostSeed,
                    "of weights, order and dropout, 0 .. 2^32 - 1 (default 0)");
-  training.integer("--threads", run.threads, 0, kMostThreads,
+  training.integer("--threads", run.threads, 0, kMaxThreads,
                    "0: all cores (default 0); results have the same bits for any number");
 }
 

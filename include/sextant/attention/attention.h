@@ -21,10 +21,10 @@
 
 namespace sextant {
 
-// Which keys are visible to a query, and which key is the query's own: distances of biases and
-// windows are counted from there.
+// Which keys are visible to a query, and which key is on its diagonal: distances of biases and
+// windows are counted from that key.
 enum class Causal {
-  none,          // every key; query i's own key is i
+  none,          // every key; key i is on the diagonal of query i
   top_left,      // key j <= i
   bottom_right,  // key j <= i + k_len - q_len: the last query attends to every key (decoding with a
                  // cache)
@@ -34,8 +34,8 @@ enum class Causal {
                  // flash-attention's cache_seqlens)
 };
 
-// How many keys to the left and right of its own are visible to a query, its own not counted; -1:
-// no limit.
+// How many keys to the left and right of the diagonal are visible to a query, the key on the
+// diagonal not counted; -1: no limit.
 struct Window {
   std::int64_t left = -1;
   std::int64_t right = -1;
@@ -60,7 +60,7 @@ struct AttentionOptions {
   // Unset: none. With q_len != k_len a window or a distance bias then needs query_offsets or a
   // named alignment, because no default would be right for all.
   std::optional<Causal> causal{};
-  // [batch]: the own key of each sequence's query 0, in -2^60 .. 2^60; for caches, chunks and
+  // [batch]: the diagonal key of each sequence's query 0, in -2^60 .. 2^60; for caches, chunks and
   // padding. Only with causal unset, none or at_offsets. Empty: by causal.
   std::span<const std::int64_t> query_offsets{};
   Window window{};
@@ -73,15 +73,15 @@ struct AttentionOptions {
   // entry 0, ascending, last entry q_len. Not with query_offsets or key_lengths. Empty: one
   // sequence.
   std::span<const std::int64_t> segments{};
-  // Where the keys of those sequences are: as many entries, 0 first, ascending, k_len last. Queries
-  // of sequence s attend to keys [key_segments[s], key_segments[s + 1]), aligned by `causal` with
-  // the sequence's own lengths. Empty: as the queries, so q_len = k_len.
+  // The same for the keys of those sequences: as many entries, 0 first, ascending, k_len last.
+  // Queries of sequence s attend to keys [key_segments[s], key_segments[s + 1]), aligned by
+  // `causal` with the lengths of that sequence. Empty: as the queries, so q_len = k_len.
   std::span<const std::int64_t> key_segments{};
   // Position ids: [batch or 1, q_len] and [batch or 1, k_len], any strides, both or neither, within
   // +-2^53, in any order. Rotation rows, distances of `bias` and generators use them: a pair's
   // distance is its key's id minus its query's, and tables must have the rows of all ids and every
   // distance that causal, window and key_lengths leave. Causal, window, key_lengths, segments,
-  // masks and content terms still use the index in the sequence. Empty: own_key(i) and j.
+  // masks and content terms still use the index in the sequence. Empty: diagonal_key(i) and j.
   MemberView<const std::int64_t> query_positions{}, key_positions{};
   // Added. A table has 1 or heads_q rows and must hold every distance that causal, window and
   // key_lengths leave; slopes are of heads_q heads.
@@ -92,9 +92,10 @@ struct AttentionOptions {
   // [heads_q] or empty: a logit per head that takes part in the softmax, as if a key with value 0
   // had this score. Finite or -infinity.
   std::span<const double> sinks{};
-  // Without ids, query i is turned by row own_key(i) of the table, key j by row j of
-  // table.for_keys(), before the scores; own_key by causal and query_offsets. The tables must have
-  // these rows. Those by head have heads_q heads for queries and kv_heads for keys. Null: none.
+  // Without ids, query i is rotated by row diagonal_key(i) of the table, key j by row j of
+  // table.for_keys(), before the scores; diagonal_key by causal and query_offsets. The tables must
+  // have these rows. Those by head have heads_q heads for queries and kv_heads for keys. Null:
+  // none.
   const RotationTable<float>* rotation = nullptr;
   double softcap = 0;  // > 0: score -> softcap * tanh(score / softcap); 0: off
   // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.
@@ -112,7 +113,7 @@ struct AttentionOptions {
 //
 // A row without visible keys, or with scores of -infinity only, is zeros. Hidden keys and values
 // are not read: NaN there has no effect. A visible NaN in a score makes its rows NaN, in v its
-// channel. Scores of +infinity share the weight of their row evenly. A key of weight 0 adds
+// channel. Scores of +infinity have equal weights. A key of weight 0 adds
 // nothing, whatever v holds. The bits of a row depend on its query, on its visible keys and their
 // index in the sequence, and on its options; they do not depend on threads, batch, packing, padding
 // after it, or how a prompt was cut into chunks. docs/attention-kernel.md says how. Throws Error
@@ -120,7 +121,7 @@ struct AttentionOptions {
 //
 // `log_sum_exp` is a second output, [batch, heads_q, q_len], any strides: log(sum(exp(scores))) of
 // every row, the sink included; -infinity for rows without visible keys. Scores below -2.35e38 (a
-// mask of the lowest float) count as that in float32. Empty: not wanted.
+// mask of the lowest float) count as that in float32. Empty: not computed.
 template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, View<T> out,
@@ -160,8 +161,8 @@ struct WeightsOptions {
 // and some blocks per thread. Probabilities are those that attention() multiplies v by, rounded to
 // T. The bits of a row do not depend on which others are chosen. Pairs of different segments have
 // -infinity for a score. Rotation at the first two stages needs positions for padding too. Shapes,
-// options and errors as in attention(). attention_statistics() (statistics.h) summarises weights
-// that are too many to store.
+// options and errors as in attention(). attention_statistics() (statistics.h) summarises weight
+// matrices that are too large to store.
 template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options = {},

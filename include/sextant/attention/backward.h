@@ -21,17 +21,16 @@ struct AttentionGradients {
   MemberView<Wide> sinks{};  // [heads_q], summed over the batch
   // [options.indexed->gradient_size()], summed over the batch and the heads.
   MemberView<double> indexed{};
-  // [options.content->gradient_size()], summed over batch and heads; the scheme's backward() makes
-  // gradients of its weights of it.
+  // [options.content->gradient_size()], summed over batch and heads; the scheme's backward() takes
+  // it to the gradients of its weights.
   MemberView<double> content{};
 };
 
 // With `out` = attention(q, k, v, options) and `dout` the gradient of a loss with respect to it, of
 // the same shape: the gradients of the loss. Shapes, options and errors as in attention(); q and k,
 // and their gradients, are those before the rotation of `options`.
-//
-// `log_sum_exp` is that of attention(). If it is empty, it is computed again, which takes a fifth
-// more time; so are values beyond +-32, where float32 is too coarse, and all values in float64.
+// `log_sum_exp` is that of attention(). If it is empty, it is recomputed, which takes 20 % longer;
+// values beyond +-32, where float32 is too coarse, and all values in float64 always are.
 //
 // With P the probabilities and delta_i = sum_c dout_ic out_ic (Dao 2023, 2307.08691, section 3.1):
 // dv = P^T dout, dS_ij = P_ij (sum_c dout_ic v_jc - delta_i), which is the gradient of biases and

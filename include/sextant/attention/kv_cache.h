@@ -71,8 +71,8 @@ class KvCache {
   bool is_shared() const noexcept { return store_.use_count() > 1; }
   std::int64_t bytes() const noexcept;  // of the memory, shared or not
 
-  // [batch, kv_heads, longest(), head_dim or v_dim], until the next append() or reserve().
-  // Positions from length(b) on hold anything.
+  // [batch, kv_heads, longest(), head_dim or v_dim], valid until the next append() or reserve().
+  // The contents of positions from length(b) on are unspecified.
   View<const T> keys() const SEXTANT_LIFETIME_BOUND;
   View<const T> values() const SEXTANT_LIFETIME_BOUND;
 

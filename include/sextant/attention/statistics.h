@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-// Which statistics are wanted; the others stay empty.
+// Which statistics to compute; the others stay empty.
 struct StatisticsOptions {
   std::int64_t top = 5;  // how many keys to list per row, 0 .. 1024; 0: none
   bool entropy = true;
@@ -19,13 +19,13 @@ struct StatisticsOptions {
 
 struct WeightStatistics {
   // [batch, heads_q, q_len], nats: -sum(p ln p) over the keys; 0 for a row with one key or none, ln
-  // n for n equal weights. A sink takes a part of p but adds no term.
+  // n for n equal weights. A sink takes a share of p but adds no term.
   Tensor<float> entropy;
   // [batch, heads_q, q_len]: log(sum(exp(scores))), the sink included; -infinity for rows without
   // visible keys. The bits are those of attention().
   Tensor<float> log_sum_exp;
   // [batch, heads_q, q_len, top]: the keys with the largest weights and these weights, largest
-  // first, ties by the lower key. -1 and 0 where fewer keys have weight.
+  // first, ties by the lower key. -1 and 0 where fewer keys have a weight above 0.
   Tensor<std::int64_t> top_keys;
   Tensor<float> top_weights;
   // [batch, heads_q, k_len]: the sum of the key's weights over all queries.

@@ -25,7 +25,7 @@ enum class DType {
   float64
 };
 
-// Whether it is one of the four types below.
+// Whether the type is one of the four floating-point types.
 constexpr bool is_float(DType dtype) noexcept {
   return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 ||
          dtype == DType::float64;
@@ -100,7 +100,7 @@ inline constexpr DType dtype_of<float> = DType::float32;
 template <>
 inline constexpr DType dtype_of<double> = DType::float64;
 
-std::size_t dtype_size(DType dtype) noexcept;       // bytes per element; 0 for no type of these
+std::size_t dtype_size(DType dtype) noexcept;       // bytes per element; 0 for an unknown type
 std::string_view dtype_name(DType dtype) noexcept;  // "float32", "bool", ...
 DType parse_dtype(std::string_view name);           // throws Error that lists the names
 

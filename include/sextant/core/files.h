@@ -24,9 +24,9 @@ std::string read_file(const std::string& path, std::uint64_t limit = std::uint64
 // so while it is written. remove_temporary_files() removes what has such a name.
 void write_file(const std::string& path, std::string_view bytes);
 
-// The same for one file in several consecutive parts, so that a large file need not be in memory as
-// one piece.
-void write_file(const std::string& path, std::span<const std::string_view> parts);
+// The same for one file given as consecutive pieces, so that a large file need not be contiguous in
+// memory.
+void write_file(const std::string& path, std::span<const std::string_view> pieces);
 
 // Removes the files that write_file() has under temporary names at this moment, in any thread,
 // which then fails. For a program that is about to end: a signal handler may call it.

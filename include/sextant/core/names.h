@@ -10,13 +10,13 @@
 
 namespace sextant {
 
-// An enum whose values count from 0; name_of() of what is behind the last is "unknown".
+// An enum whose values count from 0; name_of() of anything past the last is "unknown".
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E value) {
   std::string_view(name_of(value));
 };
 
-// Of all values, in their order.
+// The names of all values, in order.
 template <NamedEnum E>
 std::vector<std::string_view> names_of() {
   std::vector<std::string_view> names;
@@ -26,7 +26,7 @@ std::vector<std::string_view> names_of() {
   return names;
 }
 
-// Where `name` is in the list; throws Error(where, ...) that says what is.
+// The index of `name` in the list; throws Error(where, ...) that lists the names.
 std::size_t find_name(std::span<const std::string_view> names, std::string_view name,
                       std::string_view where);
 

@@ -22,22 +22,23 @@ struct Array {
 
   std::int64_t count() const noexcept { return shape.count(); }
   // The elements as T; throws Error unless T is the dtype (bool is read as uint8_t too), and when
-  // `bytes` are not as many as shape and dtype say.
+  // the size of `bytes` is not what shape and dtype say.
   template <class T>
   View<const T> as() const& SEXTANT_LIFETIME_BOUND;
   template <class T>
   View<const T> as() const&& = delete;  // of a temporary: name it first, or take to<T>()
   // The elements converted to T, rounded once, to nearest, ties to even; to bool: whether not 0.
-  // Throws Error when a value does not fit an integer T, NaN included, and as as() for `bytes`.
+  // Throws Error when a value does not fit an integer T, NaN included, or when `bytes` do not fit
+  // the shape, as as() does.
   template <class T>
   Tensor<T> to() const;
 };
 
 // Reads a file, C or Fortran order, either byte order; it comes back row-major and native. Bool,
-// integers up to 64 bits, float16, float32 and float64; bfloat16 has no name of its own in .npy:
-// files carry raw uint16, or "V2" (ml_dtypes) or 'bfloat16', which are read as bfloat16. Throws
-// Error naming `where` (the path), a different text for each: not a .npy file, unknown version,
-// header cut off or not readable, unknown dtype, shape that overflows, data cut off or left over.
+// integers up to 64 bits, float16, float32 and float64; .npy has no name for bfloat16: files carry
+// raw uint16, or "V2" (ml_dtypes) or 'bfloat16', which are read as bfloat16. Throws Error naming
+// `where` (the path), a different text for each: not a .npy file, unknown version, header cut off
+// or not readable, unknown dtype, shape that overflows, data cut off or left over.
 Array load_npy(const std::string& path);
 Array parse_npy(std::string_view bytes, std::string_view where = "npy");
 

@@ -16,13 +16,13 @@ struct ChoiceRange {
   std::vector<std::string_view> names;
 };
 struct IntegerRange {
-  std::int64_t least, most;
+  std::int64_t min, max;
   std::int64_t multiple_of = 1;
 };
 struct NumberRange {  // finite numbers
-  double least, most;
-  bool above = false;  // `least` itself is not allowed
-  bool below = false;  // nor `most`
+  double min, max;
+  bool exclusive_min = false;  // `min` itself is not allowed
+  bool exclusive_max = false;  // nor `max`
 };
 struct TextRange {
   std::string_view what;  // "a .npy file [rows, width]"

@@ -51,15 +51,15 @@ void set_executor(Executor executor);
 // run on.
 int default_threads() noexcept;
 
-// Most threads one call may ask for; the run-time library may end the process when the system
+// The largest number of threads of a call; the run-time library may end the process when the system
 // refuses it a thread.
-inline constexpr int kMostThreads = 1024;
+inline constexpr int kMaxThreads = 1024;
 
 // Runs body(i) for i in [0, count), each once, in any order, on up to `threads` threads (0:
 // default_threads(); 1: this thread, in order, no pool touched). A call from inside a body that
 // runs on several threads runs on its own thread alone. The first exception thrown by a body is
 // rethrown here once the bodies already running have finished; those not yet begun are left out.
-// Throws Error when count < 0 or threads is not in 0 .. kMostThreads.
+// Throws Error when count < 0 or threads is not in 0 .. kMaxThreads.
 void parallel_for(std::int64_t count, int threads, TaskRef body);
 
 }  // namespace sextant

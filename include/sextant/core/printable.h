@@ -8,11 +8,12 @@
 
 namespace sextant {
 
-// UTF-8 of at most `most` bytes (16 at least). Control characters, line and paragraph separators,
-// characters without width and those that turn the direction of writing become "\n", "\x1b" or
+// UTF-8 of at most `max_bytes` bytes, which count as 16 when fewer. Control characters, line and
+// paragraph separators, zero-width characters and those that change the direction of writing become
+// "\n", "\x1b" or
 // "\u202e"; bytes that are not UTF-8 become "\xff". Of a longer text the beginning and the end are
 // kept, with "..." between. Printable text comes back as it is.
-std::string printable(std::string_view text, std::size_t most = 1000);
+std::string printable(std::string_view text, std::size_t max_bytes = 1000);
 
 // The same in single quotes, about 40 bytes of it.
 std::string printable_quote(std::string_view text);

@@ -85,7 +85,7 @@ class View {
   template <class... Index>
   T& operator()(Index... index) const noexcept;
 
-  // Views of a part, or of the same elements in another shape: select drops the axis; narrow keeps
+  // Views of a slice, or of the same elements in another shape: select drops the axis; narrow keeps
   // [begin, begin + length) of it; transpose swaps two; split makes [.., n, ..] to
   // [.., outer, n / outer, ..], for example width to heads x head_dim. Each throws Error for an
   // axis or a range outside this view.
@@ -126,8 +126,8 @@ class Tensor {
   std::int64_t size(int axis) const noexcept { return shape_[axis]; }
   std::int64_t count() const noexcept { return data_ == nullptr ? 0 : shape_.count(); }
 
-  // Views and spans end with the tensor. Of a temporary there are none by name; as an argument it
-  // becomes a view that lasts as long as the call.
+  // Views and spans are valid as long as the tensor. A temporary has none, but may be passed as a
+  // view to a function.
   std::span<T> span() & noexcept SEXTANT_LIFETIME_BOUND {
     return {data_, static_cast<std::size_t>(count())};
   }

@@ -1,4 +1,4 @@
-// Token embeddings with positions (C2): look up, scale by sqrt(width), add the table; padding has a
+// Token embeddings with positions: look up, scale by sqrt(width), add the table; padding has a
 // zero row and a mask.
 #pragma once
 
@@ -54,7 +54,7 @@ struct EmbedOptions {
   // one row. Without it the n-th token of every row is at position n.
   std::optional<View<const std::int64_t>> position_ids;
   std::int64_t offset = 0;  // added to every position, >= 0: how much came before, while decoding
-  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
 // The positional embedding layer (Vaswani et al. 2017, sections 3.4 and 3.5): embedding(indices) *

@@ -1,5 +1,5 @@
-// Attention over tokens: one head with freely chosen widths (A6), or many heads with an output
-// projection (A10).
+// Attention over tokens: one head with freely chosen widths, or many heads with an output
+// projection.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct HeadsResult {
   Tensor<T> output;   // [q_len, width of the output]
 };
 
-// A6: embedding table, linear maps with bias, sinusoidal positions added first; the table grows on
-// demand (A7), the causal mask is optional (A8).
+// One head: embedding table, linear maps with bias, sinusoidal positions added first; the table
+// grows on demand, the causal mask is optional.
 template <class T>
 struct SingleHead {
   Embedding<T> embedding;
@@ -44,8 +44,8 @@ struct SingleHead {
              NumpyRandom random);
 };
 
-// A10: q, k, v projections of the model's width, split into heads, attend, join, output projection.
-// Positions are added to x by the caller, or a rotation of q and k, or both.
+// Many heads: q, k, v projections of the model's width, split into heads, attend, join, output
+// projection. Positions are added to x by the caller, or a rotation of q and k, or both.
 template <class T>
 struct MultiHead {
   std::int64_t heads;

@@ -26,9 +26,9 @@ class OrderLab {
     double rounding = 0;     // bound on what rounding can have done to any entry of the output
   };
   // Words split at spaces; `scheme` is any name that schemes() lists ("none" is the laboratory's
-  // own model). A rotation turns the first two of the three channels: pairs turn, and the third
-  // channel has no partner. Throws Error that lists the allowed words for any other word (D4), and
-  // for an empty sentence.
+  // own model). A rotation rotates the first two of the three channels, one pair; the third channel
+  // has no partner. Throws Error that lists the allowed words for any other word, and for an empty
+  // sentence.
   Result run(const std::string& sentence, const std::string& scheme = "none",
              const std::map<std::string, std::string>& parameters = {}) const;
 

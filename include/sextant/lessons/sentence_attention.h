@@ -53,12 +53,12 @@ OrderVerdict compare_order(const std::vector<std::string>& first,
                            const std::vector<std::string>& second,
                            const SentenceAttentionOptions& options);
 
-// E3: attention without learned weights. Rows of x [tokens, width] are queries and keys: softmax(x
+// Attention without learned weights. Rows of x [tokens, width] are queries and keys: softmax(x
 // x^T / sqrt(width)).
 Tensor<double> plain_self_attention(View<const double> x);
 
-// E1: users [users, attributes] x movies [movies, attributes] -> scores / sqrt(attributes), softmax
-// per user.
+// Recommendations: users [users, attributes] x movies [movies, attributes] -> scores /
+// sqrt(attributes), softmax per user.
 struct Recommendation {
   Tensor<double> scores;   // [users, movies]
   Tensor<double> weights;  // [users, movies]

@@ -19,7 +19,7 @@ double cosine_similarity(View<const double> a, View<const double> b);
 // on them.
 Tensor<double> cosine_similarities(View<const double> rows, int threads = 0);
 
-// B6: cosine similarities of two words' vectors, of two positions, and of vector * sqrt(width) +
+// Cosine similarities of two words' vectors, of two positions, and of vector * sqrt(width) +
 // position.
 struct MixedSimilarity {
   double word;

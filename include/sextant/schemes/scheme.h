@@ -36,7 +36,7 @@ using SchemeWeights = std::map<std::string, Tensor<double>>;  // by name
 
 // The sizes of the axes of weights, by name.
 using WeightSizes = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
-inline constexpr std::int64_t kAnySize = -1;  // whoever makes the weight decides
+inline constexpr std::int64_t kAnySize = -1;  // any size is allowed
 
 // A request for the table of a scheme.
 struct SchemeRequest {
@@ -45,7 +45,7 @@ struct SchemeRequest {
   std::int64_t head_dim = 0;                      // for rotations and content terms
   std::span<const std::int64_t> positions;        // ids of the rows, [rows, axes]
   std::int64_t axes = 1;                          // how many ids a row has: image rows and columns
-  std::map<std::string, std::string> parameters;  // by name; what is absent takes its default
+  std::map<std::string, std::string> parameters;  // by name; an absent one has its default
   const SchemeWeights* weights = nullptr;         // null: the scheme's initial_weights()
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(positions.size()) / axes; }
@@ -78,12 +78,12 @@ struct Scheme {
   SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;
   SchemeWeights (*backward)(const SchemeRequest& request, View<const double> gradient) = nullptr;
 
-  // Of schemes whose rows depend on how long the text is, where their parameters do not say it:
-  // which of its tables a text with the ids 0 .. length - 1 gets. Lengths of one number have tables
-  // that agree in the rows they share. Null: rows depend on nothing but their ids.
+  // Of schemes whose rows depend on the length of the text, unless a parameter gives it: a number
+  // for the table of a text with the ids 0 .. length - 1. Lengths with the same number have tables
+  // that agree in the rows they share. Null: rows depend on their ids alone.
   std::int64_t (*length_class)(const SchemeRequest& request, std::int64_t length) = nullptr;
 
-  // Of rotations: what the table of the request is made of.
+  // Of rotations: the frequencies and the factor of the request's table.
   RotationFrequencies (*frequencies)(const SchemeRequest& request) = nullptr;
 };
 

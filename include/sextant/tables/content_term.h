@@ -1,5 +1,4 @@
-// Terms of the scores, in their unit (natural logarithms), by the contents of queries and keys:
-// vectors of distances, gates.
+// Terms of the logits that depend on the contents of queries and keys: vectors by distance, gates.
 #pragma once
 
 #include <cmath>
@@ -17,12 +16,12 @@ class ContentTerm {
   // The properties of a call for which a term may have to refuse it.
   struct Call {
     std::int64_t batch = 0, heads = 0, head_dim = 0;
-    std::int64_t v_dim = -1;       // -1: the call has no values
-    std::int64_t k_len = 0;        // of a whole batch row
-    bool looks_ahead = false;      // some key after a query's own is visible
-    bool packed = false;           // the batch rows are cut into segments
-    std::int64_t first_own = 0;    // the own keys of queries and the keys are places from ...
-    std::int64_t last_place = -1;  // ... here to here in their sequence; before it: there are none
+    std::int64_t v_dim = -1;          // -1: the call has no values
+    std::int64_t k_len = 0;           // of a whole batch row
+    bool looks_ahead = false;         // some key after the query's diagonal is visible
+    bool packed = false;              // the batch rows are cut into segments
+    std::int64_t first_position = 0;  // queries and keys have positions from ...
+    std::int64_t last_position = -1;  // ... to, in their sequence; none: last < first
   };
 
   // Rows of one head of one sequence, of any floating type and strides.
@@ -35,11 +34,11 @@ class ContentTerm {
   };
 
   // One query with the keys [first_key, last_key) that causal, window and lengths leave visible.
-  // Queries and keys are counted in their sequence.
+  // Indices of queries and keys count from the start of their sequence.
   struct Row {
     std::int64_t batch = 0, begin = 0;  // the batch row, and where the sequence's keys begin in it
     std::int64_t head = 0, query = 0;
-    std::int64_t own_key = 0;  // the query's place among the keys
+    std::int64_t diagonal_key = 0;  // the query's position among the keys
     std::int64_t first_key = 0, last_key = 0;
     std::int64_t head_dim = 0;
     double scale = 1;
@@ -53,7 +52,7 @@ class ContentTerm {
   struct Tile {
     std::int64_t batch = 0, begin = 0;
     std::int64_t head = 0, first_query = 0, queries = 0;
-    std::int64_t first_own_key = 0;  // of the first query
+    std::int64_t first_diagonal_key = 0;  // of the first query
     std::int64_t first_key = 0, keys = 0;
     std::int64_t head_dim = 0;
     double scale = 1;
@@ -72,17 +71,17 @@ class ContentTerm {
     return 1 / std::sqrt(static_cast<double>(head_dim));
   }
 
-  // Doubles of scratch that the functions below need for a row of so many keys.
+  // How many doubles of scratch the functions below need for a row with that many keys.
   virtual std::int64_t scratch_size(std::int64_t keys, std::int64_t head_dim) const noexcept;
 
   // scores[j], for the keys of the row: scale <q, k_j>, or -infinity for hidden keys. Adds the term
   // to them; results for hidden keys are ignored.
   virtual void add(const Row& row, double* scores, double* scratch) const noexcept = 0;
 
-  // A term whose number for a pair depends on that pair alone may also support tiles: then float32
-  // and 16-bit calls without softcap, whose values have no vectors, take the fast path. add_tile()
-  // adds the term to scores[i * stride + j] except where that is -infinity. The number for a pair
-  // is the same in every tile. Rows of hidden pairs may hold anything; their results are ignored.
+  // A term whose value for a pair depends on that pair alone may also support tiles: then float32
+  // and 16-bit calls without softcap and without value vectors take the fast path. add_tile() adds
+  // the term to scores[i * stride + j] except where that is -infinity. The value for a pair is the
+  // same in every tile. Rows of hidden pairs may hold anything; their results are ignored.
   virtual bool has_tiles() const noexcept { return false; }
   virtual std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept;  // floats
   virtual void add_tile(const Tile& tile, float* scores, std::int64_t stride,
@@ -98,11 +97,11 @@ class ContentTerm {
   virtual void backward(const Row& row, const double* scores, double* ds, double* dq, double* dk,
                         double* gradient, double* scratch) const noexcept = 0;
 
-  // Terms that add a vector to each value have as many channels; 0: there is none.
+  // The channels of the vectors that the term adds to values; 0: none.
   virtual std::int64_t value_dim() const noexcept { return 0; }
   // out[c] += sum over the row's keys of weights[j] times the pair's vector.
   virtual void add_values(const Row& row, const double* weights, double* out) const noexcept;
-  // dweights[j] += <dout, vector> for keys of weight other than 0; the vectors' gradients to
+  // dweights[j] += <dout, vector> for keys whose weight is not 0; adds the vectors' gradients to
   // `gradient`.
   virtual void values_backward(const Row& row, const double* weights, const double* dout,
                                double* dweights, double* gradient) const noexcept;

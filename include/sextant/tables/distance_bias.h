@@ -1,5 +1,4 @@
-// Biases by the distance alone, key - query: one number per head and distance, added to the score
-// in its unit (natural logarithms).
+// Biases by the distance alone, key - query: one number per head and distance, added to the logits.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Biases by the places of query and key themselves, in the unit of scores (natural logarithms) and
-// generated on demand: functions of both, offsets on a grid, chunks and documents.
+// Biases by the positions of query and key, added to the logits and generated on demand: offsets on
+// a grid, chunks and documents, any function of both positions.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class IndexedBias {
     std::int64_t sequence, head;  // batch row (with segments: the segment's number), query head
     std::int64_t first_query, queries;
     std::int64_t first_key, keys;
-    std::int64_t offset = 0;  // the key that is query 0's own: query i has position i + offset
+    std::int64_t offset = 0;  // query i has position i + offset among the keys
     // The position ids of the tile's queries and keys, where the caller gave any; else null.
     const std::int64_t* query_positions = nullptr;
     const std::int64_t* key_positions = nullptr;
@@ -41,7 +41,7 @@ class IndexedBias {
 
   // The number of learned parameters. 0: none.
   virtual std::int64_t gradient_size() const noexcept { return 0; }
-  // Turns the gradients of a tile's scores into those of the parameters: adds to gradient[0 ..
+  // The gradients of the parameters from those of a tile's scores: adds to gradient[0 ..
   // gradient_size()) the sum over the tile of dscores[query * row_stride + key] times the
   // derivatives of the pair's bias. Linear in dscores, which are 0 where a pair is hidden, and not
   // read outside the tile. Called for tiles of any size, from several threads at once with a

@@ -15,7 +15,7 @@ namespace sextant {
 
 // Which channels make pair k of a rotated span of n channels.
 enum class RotaryLayout {
-  interleaved,  // (2k, 2k + 1)       Llama's own files, GPT-J, ONNX interleaved = 1
+  interleaved,  // (2k, 2k + 1)       Meta's Llama files, GPT-J, ONNX interleaved = 1
   half_split,   // (k, k + n / 2)     GPT-NeoX, HF checkpoints, ONNX interleaved = 0
 };
 
@@ -31,18 +31,18 @@ struct RotationTable {
   RotaryLayout layout = RotaryLayout::half_split;
   // Where the rotated span of 2 * pairs channels starts in a head, 0 .. head_dim - 2 * pairs.
   std::int64_t first_channel = 0;
-  // The table of keys where it is another one; null: the same.
+  // The table of keys where it differs; null: the same.
   std::shared_ptr<const RotationTable> keys{};
 
   const RotationTable& for_keys() const noexcept { return keys ? *keys : *this; }
 };
 
-// Turns x by row n of the table for the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;
-// other channels are copied. A table by head turns head h of x by its head h; table.keys is not
+// Rotates x by row n of the table at the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;
+// other channels are copied. A table per head rotates head h of x by its head h; table.keys is not
 // used: rotate keys with table.for_keys(). x and out: [batch, heads, length, head_dim], strided as
-// any slice or transposition of an array; out may be x itself. 16-bit x is turned by a table of its
-// own type or, more exactly, of float32, in float32 arithmetic with one rounding of the result to
-// nearest even. `threads` is how many may share the work (0: default_threads()); the result does
+// any slice or transposition of an array; out may be x itself. 16-bit x is rotated by a table of
+// the same type or, more exactly, of float32, in float32 arithmetic with one rounding of the result
+// to nearest even. `threads` is how many may share the work (0: default_threads()); the result does
 // not depend on it. Throws Error when shapes and table do not fit, when elements of out coincide,
 // and when out overlaps x without being x.
 template <Floating T, Floating U>
@@ -50,8 +50,8 @@ requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) v
     View<const T> x, View<T> out, const RotationTable<U>& table, int threads = 0);
 
 // The same by the opposite angles: the transpose of rotate(), which takes the gradient of its
-// result to the gradient of x. It undoes rotate(), but for roundings, where the table has no
-// amplitude; one of amplitude a comes back a^2 times as large.
+// result to the gradient of x. Without an amplitude it inverts rotate(), up to rounding; with
+// amplitude a the result is a^2 times x.
 template <Floating T, Floating U>
 requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate_back(
     View<const T> x, View<T> out, const RotationTable<U>& table, int threads = 0);

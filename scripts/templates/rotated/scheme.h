@@ -15,7 +15,7 @@ struct NewScheme {
   RotaryLayout layout = RotaryLayout::half_split;
   RotarySpan span = RotarySpan::first;
   Precision precision = Precision::exact;
-  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
 // Pair k of n is rotated by position x (1 - k (1 - 1 / base) / (n - 1)); accuracy as rotary().

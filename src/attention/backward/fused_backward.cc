@@ -139,7 +139,7 @@ class BlockTask {
   std::int64_t line_origin() const { return last_key(); }
 
   void prepare_distances(float* memory) {
-    const std::int64_t own = a_.own_key(biases_.sequence, first_query_);
+    const std::int64_t own = a_.diagonal_key(biases_.sequence, first_query_);
     const std::int64_t count = line_floats();
     least_distance_ = first_key() - (own + kBackwardQueries - 1);
     distances_ = memory;

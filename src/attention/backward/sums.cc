@@ -104,7 +104,7 @@ void BackwardSums<T>::finish_lines() {
   const auto each_distance = [&](std::int64_t number, std::int64_t head, const auto& use) {
     const Sequence at = a.sequence(number);
     const std::int64_t count = distance_count(at);
-    const std::int64_t first = -(at.q_len - 1) - a.own_key(at, 0);
+    const std::int64_t first = -(at.q_len - 1) - a.diagonal_key(at, 0);
     const Wide* sums = distances(at, head);
     for (std::int64_t n = 0; n < count; ++n) use(first + n, static_cast<double>(sums[n]));
   };

@@ -168,14 +168,14 @@ Reach reach_of(const Arguments<T>& a) {
       continue;
     }
     // Queries are turned also where they have no keys.
-    reach.queries.add(a.own_key(at, 0), a.own_key(at, at.q_len - 1));
+    reach.queries.add(a.diagonal_key(at, 0), a.diagonal_key(at, at.q_len - 1));
     if (at.k_len == 0) continue;
     reach.keys.add(0, at.k_len - 1);
     // Each row sees an interval of distances, one further left than the row before it, so that the
     // union is an interval too.
-    const std::int64_t first = std::max(-a.own_key(at, at.q_len - 1), -a.left);
-    const std::int64_t last =
-        std::min({at.k_len - 1 - a.own_key(at, 0), a.right, a.causal ? std::int64_t{0} : kFar});
+    const std::int64_t first = std::max(-a.diagonal_key(at, at.q_len - 1), -a.left);
+    const std::int64_t last = std::min(
+        {at.k_len - 1 - a.diagonal_key(at, 0), a.right, a.causal ? std::int64_t{0} : kFar});
     if (first <= last) reach.distances.add(first, last);
   }
   return reach;
@@ -266,8 +266,8 @@ ContentTerm::Call content_call(const Arguments<T>& a, std::int64_t v_dim) {
           .k_len = a.k_len,
           .looks_ahead = reach.distances.most > 0,
           .packed = !a.segments.empty(),
-          .first_own = std::min<std::int64_t>(reach.queries.least, 0),
-          .last_place = std::max({reach.queries.most, reach.keys.most, std::int64_t{-1}})};
+          .first_position = std::min<std::int64_t>(reach.queries.least, 0),
+          .last_position = std::max({reach.queries.most, reach.keys.most, std::int64_t{-1}})};
 }
 
 void check_per_head(std::string_view function, std::string_view argument,
@@ -441,9 +441,9 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   if (!std::isfinite(a.scale)) {
     refuse(function, "scale", "must be finite, got " + shortest(a.scale));
   }
-  if (options.threads < 0 || options.threads > kMostThreads) {
+  if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse(function, "threads",
-           "must be in 0 .. " + std::to_string(kMostThreads) + ", got " +
+           "must be in 0 .. " + std::to_string(kMaxThreads) + ", got " +
                std::to_string(options.threads));
   }
   a.threads = options.threads;

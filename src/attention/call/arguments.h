@@ -85,18 +85,18 @@ struct Arguments {
   double pairs() const noexcept;
 
   // Queries and keys below count in the sequence.
-  std::int64_t own_key(const Sequence& at, std::int64_t query) const noexcept {
+  std::int64_t diagonal_key(const Sequence& at, std::int64_t query) const noexcept {
     return query + at.offset;
   }
   KeyRange visible(const Sequence& at, std::int64_t query) const noexcept {
-    const std::int64_t own = own_key(at, query);
+    const std::int64_t own = diagonal_key(at, query);
     const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
     const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, at.k_len);
     return {first, std::max(first, std::min(at.k_len, own + reach + 1))};
   }
   // What rotation and distances go by.
   std::int64_t query_position(const Sequence& at, std::int64_t query) const noexcept {
-    return by_ids ? *query_ids.at(at.batch, at.q_begin + query) : own_key(at, query);
+    return by_ids ? *query_ids.at(at.batch, at.q_begin + query) : diagonal_key(at, query);
   }
   std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
     return by_ids ? *key_ids.at(at.batch, at.k_begin + key) : key;
@@ -111,7 +111,7 @@ struct Arguments {
             .queries = queries,
             .first_key = first_key,
             .keys = keys,
-            .offset = own_key(at, 0),
+            .offset = diagonal_key(at, 0),
             .query_positions = by_ids ? query_ids.at(at.batch, at.q_begin + first_query) : nullptr,
             .key_positions = by_ids ? key_ids.at(at.batch, at.k_begin + first_key) : nullptr};
   }
@@ -143,7 +143,7 @@ ContentTerm::Row content_row(const Arguments<T>& a, const Sequence& at, std::int
           .begin = at.k_begin,
           .head = head,
           .query = query,
-          .own_key = a.own_key(at, query),
+          .diagonal_key = a.diagonal_key(at, query),
           .first_key = range.first,
           .last_key = range.last,
           .head_dim = a.head_dim,

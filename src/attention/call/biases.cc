@@ -93,7 +93,7 @@ void HeadBiases<T>::fill_rows(std::int64_t first_query, std::int64_t queries,
     const std::int64_t query = first_query + i;
     if (a.indexed == nullptr) std::fill_n(to, keys, 0.0F);
     if (distances != nullptr) {
-      const float* from = distances + (first_key - a.own_key(sequence, query) - least);
+      const float* from = distances + (first_key - a.diagonal_key(sequence, query) - least);
       for (std::int64_t j = 0; j < keys; ++j) to[j] = sum(to[j], from[j]);
     } else if (a.by_ids && has_distances()) {
       add_by_ids(query, first_key, keys, to);

@@ -88,7 +88,7 @@ class DecodeTask {
     const auto& task = *static_cast<const DecodeTask*>(context);
     const Place at = task.place_[row];
     const HeadBiases<T> biases{task.a_, task.sequence_, at.head};
-    const std::int64_t least = first_key - task.a_.own_key(task.sequence_, at.query);
+    const std::int64_t least = first_key - task.a_.diagonal_key(task.sequence_, at.query);
     if (!biases.by_pair()) return biases.fill_distances(least, keys, kLog2E, to);
     float distances[kKeyBlock];
     const bool by_distance = biases.by_distance();

@@ -32,7 +32,7 @@ class ContentTiles {
                            .head = head_,
                            .first_query = first_query,
                            .queries = queries,
-                           .first_own_key = a_.own_key(sequence_, first_query),
+                           .first_diagonal_key = a_.diagonal_key(sequence_, first_query),
                            .first_key = first_key,
                            .keys = keys,
                            .head_dim = a_.head_dim,

@@ -120,7 +120,7 @@ class HeadTask {
 
   // Distances for the tiles, or the line that the kernel reads: ascending with the query.
   void prepare_distances(float* memory) {
-    const std::int64_t own = a_.own_key(biases_.sequence, first_query_);
+    const std::int64_t own = a_.diagonal_key(biases_.sequence, first_query_);
     const std::int64_t count = line_floats();
     least_distance_ = first_key() - (own + kBlockQueries - 1);
     distances_ = memory;

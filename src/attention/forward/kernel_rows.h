@@ -58,7 +58,7 @@ template <class T>
 kernels::RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t head) {
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(*a.rotation, head);
-  if (!a.by_ids) return rows.from(a.own_key(at, 0));
+  if (!a.by_ids) return rows.from(a.diagonal_key(at, 0));
   rows.places = a.query_ids.at(at.batch, at.q_begin);
   return rows;
 }

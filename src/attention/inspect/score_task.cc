@@ -67,7 +67,7 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
   if (distances > 0) {
     distances_ = rows_ + bias_floats;
     least_distance_ = first_[0] / kKeyBlock * kKeyBlock -
-                      biases_.arguments.own_key(biases_.sequence, queries_.back());
+                      biases_.arguments.diagonal_key(biases_.sequence, queries_.back());
     // In the forward kernel's unit, and rounded as there, where nothing else will be added.
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
     biases_.fill_distances(least_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
@@ -88,7 +88,7 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
       task.biases_.fill_rows(query, 1, first_key, keys, task.distances_, task.least_distance_, row,
                              kKeyBlock);
     } else {
-      const std::int64_t own = task.biases_.arguments.own_key(task.biases_.sequence, query);
+      const std::int64_t own = task.biases_.arguments.diagonal_key(task.biases_.sequence, query);
       std::copy_n(task.distances_ + (first_key - own - task.least_distance_), keys, row);
     }
   }

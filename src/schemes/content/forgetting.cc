@@ -22,11 +22,11 @@ class ForgettingTerm final : public ContentTerm {
   void check(const Call& call) const override {
     const auto fits = [&](std::int64_t places) { return places <= f_.size(2); };
     if ((f_.size(0) != 1 && f_.size(0) != call.batch) || f_.size(1) != call.heads ||
-        !fits(call.k_len) || !fits(call.last_place + 1)) {
+        !fits(call.k_len) || !fits(call.last_position + 1)) {
       throw Error("forgetting.log_gates",
                   "must be [1 or " + std::to_string(call.batch) + ", " +
                       std::to_string(call.heads) + ", at least " +
-                      std::to_string(std::max(call.k_len, call.last_place + 1)) + "], got " +
+                      std::to_string(std::max(call.k_len, call.last_position + 1)) + "], got " +
                       f_.shape().to_string());
     }
     if (call.looks_ahead) {
@@ -36,7 +36,8 @@ class ForgettingTerm final : public ContentTerm {
 
   void add(const Row& row, double* scores, double*) const noexcept override {
     const double* f = f_.data() + begin_of(row);
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j) scores[j] += f[row.own_key] - f[j];
+    for (std::int64_t j = row.first_key; j < row.last_key; ++j)
+      scores[j] += f[row.diagonal_key] - f[j];
   }
 
   bool has_tiles() const noexcept override { return true; }
@@ -46,7 +47,7 @@ class ForgettingTerm final : public ContentTerm {
     constexpr float kHidden = -std::numeric_limits<float>::infinity();
     const double* f = f_.data() + begin_of(tile);
     for (std::int64_t i = 0; i < tile.queries; ++i) {
-      const std::int64_t own = tile.first_own_key + i;
+      const std::int64_t own = tile.first_diagonal_key + i;
       if (own < 0) continue;  // sees nothing
       float* to = scores + i * stride;
       for (std::int64_t j = 0; j < tile.keys; ++j) {
@@ -62,7 +63,7 @@ class ForgettingTerm final : public ContentTerm {
                 double*) const noexcept override {
     double* df = gradient + begin_of(row);
     for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-      df[row.own_key] += ds[j];
+      df[row.diagonal_key] += ds[j];
       df[j] -= ds[j];
     }
   }

@@ -98,7 +98,7 @@ void RelativeTiles::add_products(const Part& p) const noexcept {
   const auto scale = static_cast<float>(tile.scale);
   const auto places = static_cast<std::int64_t>(v_.ids.size());
   for (std::int64_t i = 0; i < tile.queries; ++i) {
-    const std::int64_t own = tile.first_own_key + i;
+    const std::int64_t own = tile.first_diagonal_key + i;
     if (places > 0 && (own < 0 || own >= places)) continue;  // sees nothing
     float* to = p.scores + i * p.stride;
     std::int64_t j = 0;
@@ -166,7 +166,7 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
     q_stride = n;
   }
   // The distances that come up, and their rows.
-  std::int64_t least_query = tile.first_own_key, most_query = least_query + tile.queries - 1;
+  std::int64_t least_query = tile.first_diagonal_key, most_query = least_query + tile.queries - 1;
   std::int64_t least_key = tile.first_key, most_key = least_key + tile.keys - 1;
   if (!v_.ids.empty()) {
     const auto places = static_cast<std::int64_t>(v_.ids.size());

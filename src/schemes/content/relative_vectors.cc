@@ -54,18 +54,18 @@ class RelativeTerm final : public ContentTerm {
     if (call.v_dim >= 0 && value_dim() > 0 && call.v_dim != value_dim()) {
       refuse("v_dim", value_dim(), call.v_dim);
     }
-    if (call.last_place < call.first_own) return;
+    if (call.last_position < call.first_position) return;
     const auto places = static_cast<std::int64_t>(v_.ids.size());
-    if (places > 0 && (call.first_own < 0 || call.last_place >= places)) {
+    if (places > 0 && (call.first_position < 0 || call.last_position >= places)) {
       throw Error(in_scheme(v_.scheme, "positions"),
-                  "must have an id for each of the indices " + std::to_string(call.first_own) +
-                      " .. " + std::to_string(call.last_place) + ", got " + std::to_string(places) +
-                      " ids from place 0");
+                  "must have an id for each of the indices " + std::to_string(call.first_position) +
+                      " .. " + std::to_string(call.last_position) + ", got " +
+                      std::to_string(places) + " ids from place 0");
     }
-    if (places == 0 && !v_.clamps && call.last_place - call.first_own > reach_) {
+    if (places == 0 && !v_.clamps && call.last_position - call.first_position > reach_) {
       throw Error(v_.scheme, "must be made for distances up to " +
-                                 std::to_string(call.last_place - call.first_own) + ", got " +
-                                 std::to_string(reach_));
+                                 std::to_string(call.last_position - call.first_position) +
+                                 ", got " + std::to_string(reach_));
     }
   }
 
@@ -175,7 +175,7 @@ class RelativeTerm final : public ContentTerm {
     return v_.ids.empty() ? place : v_.ids[static_cast<std::size_t>(place)];
   }
   std::int64_t row_of(const Row& row, std::int64_t key) const noexcept {
-    const std::int64_t distance = std::clamp(id(key) - id(row.own_key), -reach_, reach_);
+    const std::int64_t distance = std::clamp(id(key) - id(row.diagonal_key), -reach_, reach_);
     return v_.rows[static_cast<std::size_t>(distance + reach_)];
   }
   static const double* vector(const Tensor<double>& table, std::int64_t head,

@@ -100,17 +100,18 @@ std::vector<std::int64_t> packed_positions(std::span<const std::int64_t> boundar
   return ids;
 }
 
-std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t most,
+std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t max_length,
                                            std::uint32_t seed) {
   check_count("random_positions.length", length);
-  if (most < length || most > kLastId) {
-    throw Error("random_positions.most", "must be at least the length, " + std::to_string(length) +
-                                             ", and at most 2^53, got " + std::to_string(most));
+  if (max_length < length || max_length > kLastId) {
+    throw Error("random_positions.max_length",
+                "must be at least the length, " + std::to_string(length) +
+                    ", and at most 2^53, got " + std::to_string(max_length));
   }
-  // Floyd's sampling (Bentley and Floyd 1987): one draw per id, whatever `most` is.
+  // Floyd's sampling (Bentley and Floyd 1987): one draw per id, whatever `max_length` is.
   NumpyRandom random(seed);
   std::unordered_set<std::int64_t> chosen;
-  for (std::int64_t last = most - length; last < most; ++last) {
+  for (std::int64_t last = max_length - length; last < max_length; ++last) {
     if (!chosen.insert(below_or_at(random, last)).second) chosen.insert(last);
   }
   std::vector<std::int64_t> ids(chosen.begin(), chosen.end());
@@ -118,15 +119,16 @@ std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t mos
   return ids;
 }
 
-std::vector<std::int64_t> shifted_positions(std::int64_t length, std::int64_t most,
+std::vector<std::int64_t> shifted_positions(std::int64_t length, std::int64_t max_shift,
                                             std::uint32_t seed) {
   check_count("shifted_positions.length", length);
-  if (most < 0 || most > kLastId - length) {
-    throw Error("shifted_positions.most",
-                "must be 0 or more and keep ids at or below 2^53, got " + std::to_string(most));
+  if (max_shift < 0 || max_shift > kLastId - length) {
+    throw Error(
+        "shifted_positions.max_shift",
+        "must be 0 or more and keep ids at or below 2^53, got " + std::to_string(max_shift));
   }
   NumpyRandom random(seed);
-  return position_range(below_or_at(random, most), length);
+  return position_range(below_or_at(random, max_shift), length);
 }
 
 bool rotates(std::int64_t layer, std::int64_t interval) {

@@ -17,21 +17,21 @@ void check_side(std::string_view where, std::int64_t side) {
   }
 }
 
-// The number of tokens of a checked part.
-std::int64_t tokens_of(const MropePart& part) {
-  if (part.kind != MropePart::Kind::vision) {
-    check_count("mrope_positions.length", part.length);
-    return part.length;
+// The number of tokens of a checked segment.
+std::int64_t tokens_of(const MropeSegment& segment) {
+  if (segment.kind != MropeSegment::Kind::vision) {
+    check_count("mrope_positions.length", segment.length);
+    return segment.length;
   }
-  check_side("mrope_positions.frames", part.frames);
-  check_side("mrope_positions.rows", part.rows);
-  check_side("mrope_positions.columns", part.columns);
-  if (!(part.frame_step >= 0 && part.frame_step <= static_cast<double>(kMostIds))) {
+  check_side("mrope_positions.frames", segment.frames);
+  check_side("mrope_positions.rows", segment.rows);
+  check_side("mrope_positions.columns", segment.columns);
+  if (!(segment.frame_step >= 0 && segment.frame_step <= static_cast<double>(kMostIds))) {
     throw Error("mrope_positions.frame_step",
-                "must be 0 .. 2^30, got " + shortest(part.frame_step));
+                "must be 0 .. 2^30, got " + shortest(segment.frame_step));
   }
   const std::int64_t tokens =
-      checked_product(checked_product(part.frames, part.rows), part.columns);
+      checked_product(checked_product(segment.frames, segment.rows), segment.columns);
   check_count("mrope_positions.rows", tokens);
   return tokens;
 }
@@ -65,12 +65,12 @@ Tensor<std::int64_t> video_positions(std::int64_t frames, std::int64_t rows, std
   return ids;
 }
 
-MropePositions mrope_positions(std::span<const MropePart> parts, std::int64_t pad_id) {
+MropePositions mrope_positions(std::span<const MropeSegment> segments, std::int64_t pad_id) {
   check_id("mrope_positions.pad_id", pad_id);
   std::int64_t tokens = 0;
-  for (const MropePart& part : parts) {
-    tokens += tokens_of(part);
-    check_count("mrope_positions.parts", tokens);
+  for (const MropeSegment& segment : segments) {
+    tokens += tokens_of(segment);
+    check_count("mrope_positions.segments", tokens);
   }
   MropePositions result;
   result.ids = Tensor<std::int64_t>::uninitialized({tokens, 3});
@@ -81,23 +81,23 @@ MropePositions mrope_positions(std::span<const MropePart> parts, std::int64_t pa
     result.ids(row, 2) = width;
     ++row;
   };
-  for (const MropePart& part : parts) {
-    if (part.kind == MropePart::Kind::padding) {
-      for (std::int64_t i = 0; i < part.length; ++i) add(pad_id, pad_id, pad_id);
-    } else if (part.kind == MropePart::Kind::text) {
-      for (std::int64_t i = 0; i < part.length; ++i, ++result.next)
+  for (const MropeSegment& segment : segments) {
+    if (segment.kind == MropeSegment::Kind::padding) {
+      for (std::int64_t i = 0; i < segment.length; ++i) add(pad_id, pad_id, pad_id);
+    } else if (segment.kind == MropeSegment::Kind::text) {
+      for (std::int64_t i = 0; i < segment.length; ++i, ++result.next)
         add(result.next, result.next, result.next);
     } else {
       const std::int64_t start = result.next;
-      for (std::int64_t f = 0; f < part.frames; ++f) {
-        const double frame = std::floor(static_cast<double>(f) * part.frame_step);
+      for (std::int64_t f = 0; f < segment.frames; ++f) {
+        const double frame = std::floor(static_cast<double>(f) * segment.frame_step);
         check_id("mrope_positions.frame_step",
                  frame < 0x1p53 ? start + static_cast<std::int64_t>(frame) : kLastId + 1);
         const std::int64_t time = start + static_cast<std::int64_t>(frame);
-        for (std::int64_t h = 0; h < part.rows; ++h) {
-          for (std::int64_t w = 0; w < part.columns; ++w) add(time, start + h, start + w);
+        for (std::int64_t h = 0; h < segment.rows; ++h) {
+          for (std::int64_t w = 0; w < segment.columns; ++w) add(time, start + h, start + w);
         }
-        result.next = 1 + std::max({time, start + part.rows - 1, start + part.columns - 1});
+        result.next = 1 + std::max({time, start + segment.rows - 1, start + segment.columns - 1});
       }
     }
   }

@@ -60,7 +60,7 @@ inline constexpr IntegerRange kLengths{1, std::int64_t{1} << 53};
 inline std::int64_t length_of(std::span<const std::int64_t> ids) noexcept {
   std::int64_t last = -1;
   for (const std::int64_t id : ids) last = std::max(last, id);
-  return std::min(last, kLengths.most) + 1;
+  return std::min(last, kLengths.max) + 1;
 }
 
 }  // namespace sextant

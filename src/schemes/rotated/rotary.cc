@@ -84,7 +84,7 @@ RotationTable<T> with_query_scale(const Rotary& options, const Make& make,
   const std::int64_t pairs = wide.cos.size(1);
   for (std::int64_t row = 0; row < wide.cos.size(0); ++row) {
     const std::int64_t position = position_at(row);
-    check_range(IntegerRange{0, kLengths.most}, std::string(scheme_of(options)) + ".positions",
+    check_range(IntegerRange{0, kLengths.max}, std::string(scheme_of(options)) + ".positions",
                 position);
     const double tau = query_scale_at(options.query_scale, position, options.precision);
     for (std::int64_t k = row * pairs; k < (row + 1) * pairs; ++k) {

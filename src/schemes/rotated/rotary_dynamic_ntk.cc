@@ -19,7 +19,7 @@ inline constexpr auto kFields<DynamicNtkScaling> = std::tuple{
     field(&DynamicNtkScaling::factor, "factor", kAboveZero,
           "how fast the base grows beyond max_length"),
     field(&DynamicNtkScaling::max_length, "max_length", kLengths, "up to here it is plain rotary"),
-    field(&DynamicNtkScaling::length, "length", IntegerRange{0, kLengths.most},
+    field(&DynamicNtkScaling::length, "length", IntegerRange{0, kLengths.max},
           "of the text; auto: the largest position + 1")};
 
 void scale(RotaryLadder& ladder, const DynamicNtkScaling& scaling, std::int64_t length) {

@@ -33,14 +33,14 @@ inline constexpr auto kFields<LongropeScaling> =
                field(&LongropeScaling::long_factor, "long_factor", ListRange{kAboveZero},
                      "the same for texts longer than original_length"),
                field(&LongropeScaling::original_length, "original_length",
-                     IntegerRange{2, kLengths.most}, "the length of training"),
+                     IntegerRange{2, kLengths.max}, "the length of training"),
                field(&LongropeScaling::max_length, "max_length", kLengths,
                      "of the stretched model; auto: by factor"),
                field(&LongropeScaling::factor, "factor", kAboveZero,
                      "auto: max_length / original_length, else 1"),
                field(&LongropeScaling::attention_factor, "attention_factor", kAboveZero,
                      "multiplies the tables; auto: sqrt(1 + ln(factor) / ln(original_length))"),
-               field(&LongropeScaling::length, "length", IntegerRange{0, kLengths.most},
+               field(&LongropeScaling::length, "length", IntegerRange{0, kLengths.max},
                      "of the text; auto: the largest position + 1")};
 
 void scale(RotaryLadder& ladder, const LongropeScaling& scaling, std::int64_t length) {

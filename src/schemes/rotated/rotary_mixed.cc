@@ -26,7 +26,7 @@ inline constexpr auto kFields<RotaryMixed> = rotation_fields<RotaryMixed>();
 
 namespace {
 
-constexpr std::int64_t kMostHeads = kHeads.most;
+constexpr std::int64_t kMostHeads = kHeads.max;
 
 Rotation checked(const RotaryMixed& options) { return checked_rotation("rotary_mixed", options); }
 

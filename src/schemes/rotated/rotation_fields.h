@@ -28,7 +28,7 @@ constexpr auto rotation_fields() {
       field(&Options::span, "span", "which channels are rotated when not all are"),
       field(&Options::precision, "precision",
             "the true values, or what float32 frameworks compute"),
-      field(&Options::threads, "threads", IntegerRange{0, kMostThreads}, "0: default_threads()")
+      field(&Options::threads, "threads", IntegerRange{0, kMaxThreads}, "0: default_threads()")
           .of_request()};
 }
 

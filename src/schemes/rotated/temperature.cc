@@ -40,7 +40,7 @@ RotationTable<T> make(const Temperature& options, std::int64_t rows,
   const std::int64_t pairs = rotation.pairs();
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t position = position_at(row);
-    check_range(IntegerRange{0, kLengths.most}, "temperature.positions", position);
+    check_range(IntegerRange{0, kLengths.max}, "temperature.positions", position);
     std::fill_n(table.cos.data() + row * pairs, pairs,
                 static_cast<T>(query_scale_at(options.scale, position, options.precision)));
   }

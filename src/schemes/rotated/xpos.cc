@@ -24,7 +24,7 @@ inline constexpr auto kFields<Xpos> = std::tuple_cat(
     std::tuple{field(&Xpos::scale_base, "scale_base", kAboveZero,
                      "positions over which pair k shrinks by zeta_k"),
                field(&Xpos::gamma, "gamma", kAboveZero, "how similar the decay of the pairs is"),
-               field(&Xpos::center, "center", IntegerRange{-kLengths.most, kLengths.most},
+               field(&Xpos::center, "center", IntegerRange{-kLengths.max, kLengths.max},
                      "the position with scale 1; the same for all keys")});
 
 namespace {

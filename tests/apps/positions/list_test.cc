@@ -40,7 +40,7 @@ TEST(List, TypesRanges) {
   EXPECT_EQ(parameters[9]["range"], "auto | 1 .. 2^30");
   EXPECT_EQ(parameters[9]["unset"], "auto");
   EXPECT_EQ(parameters[9]["values"]["type"], "integer");
-  EXPECT_EQ(parameters[9]["values"]["least"], 1);
+  EXPECT_EQ(parameters[9]["values"]["min"], 1);
 }
 
 TEST(List, ShowsOneSchemeInFull) {

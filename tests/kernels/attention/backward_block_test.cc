@@ -69,12 +69,12 @@ class BackwardBlockTest : public ::testing::Test {
     EXPECT_LE(1000 * error(plain, exact), error(Tensor<double>(exact.shape()), exact)) << what;
   }
 
-  static std::int64_t own_key(std::int64_t i) { return i + kKeys - kQueries; }
+  static std::int64_t diagonal_key(std::int64_t i) { return i + kKeys - kQueries; }
 
   void check(const Kind& kind) {
     reference::Attention call{wide(q), wide(k), wide(v), {}, {}, 0.2, kind.softcap};
     if (kind.causal) {
-      call.sees = [](auto, auto, auto i, auto j) { return j <= own_key(i); };
+      call.sees = [](auto, auto, auto i, auto j) { return j <= diagonal_key(i); };
     }
     if (kind.biased) {
       call.added = [&](auto, auto, auto i, auto j) {
@@ -92,7 +92,7 @@ class BackwardBlockTest : public ::testing::Test {
     }
     std::vector<std::int32_t> first(kQueries, 0), last(kQueries, kKeys);
     for (std::int64_t i = 0; i < kQueries && kind.causal; ++i) {
-      last[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(own_key(i)) + 1;
+      last[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(diagonal_key(i)) + 1;
     }
     std::vector<float> scaled(bias);
     for (float& value : scaled) value *= static_cast<float>(kLog2E);

@@ -140,7 +140,8 @@ TEST(Positions, GridsAndVideosCountTheInnermostAxisFirst) {
 }
 
 TEST(MropePositions, AnImageTakesFewerIdsThanTokens) {
-  const MropePart parts[] = {MropePart::text(2), MropePart::image(2, 3), MropePart::text(2)};
+  const MropeSegment parts[] = {MropeSegment::text(2), MropeSegment::image(2, 3),
+                                MropeSegment::text(2)};
   const MropePositions made = mrope_positions(parts);
   ASSERT_EQ(made.ids.shape(), Shape({10, 3}));
   EXPECT_THAT(row_of(made.ids, 1), ElementsAre(1, 1, 1));
@@ -153,21 +154,22 @@ TEST(MropePositions, AnImageTakesFewerIdsThanTokens) {
 }
 
 TEST(MropePositions, VideosCountTheirFrames) {
-  const MropePart parts[] = {MropePart::text(1), MropePart::video(3, 1, 2, 2.5),
-                             MropePart::text(1)};
+  const MropeSegment parts[] = {MropeSegment::text(1), MropeSegment::video(3, 1, 2, 2.5),
+                                MropeSegment::text(1)};
   const MropePositions made = mrope_positions(parts);
   EXPECT_THAT(row_of(made.ids, 1), ElementsAre(1, 1, 1));
   EXPECT_THAT(row_of(made.ids, 3), ElementsAre(3, 1, 1));  // floor(2.5)
   EXPECT_THAT(row_of(made.ids, 6), ElementsAre(6, 1, 2));
   EXPECT_THAT(row_of(made.ids, 7), ElementsAre(7, 7, 7));
-  const MropePart dated[] = {MropePart::video(2, 2, 1, 0), MropePart::text(1)};
+  const MropeSegment dated[] = {MropeSegment::video(2, 2, 1, 0), MropeSegment::text(1)};
   EXPECT_THAT(row_of(mrope_positions(dated).ids, 2), ElementsAre(0, 0, 0));
   EXPECT_THAT(row_of(mrope_positions(dated).ids, 4), ElementsAre(2, 2, 2));
 }
 
 TEST(MropePositions, PaddingMovesNoTokenButTheDelta) {
-  const MropePart bare[] = {MropePart::text(1), MropePart::image(2, 2), MropePart::text(1)};
-  const MropePart padded[] = {MropePart::padding(3), bare[0], bare[1], bare[2]};
+  const MropeSegment bare[] = {MropeSegment::text(1), MropeSegment::image(2, 2),
+                               MropeSegment::text(1)};
+  const MropeSegment padded[] = {MropeSegment::padding(3), bare[0], bare[1], bare[2]};
   const MropePositions a = mrope_positions(bare);
   const MropePositions b = mrope_positions(padded);
   for (std::int64_t i = 0; i < 3; ++i) EXPECT_THAT(row_of(b.ids, i), ElementsAre(1, 1, 1));
@@ -203,15 +205,16 @@ TEST(Positions, RefuseWhatIsNoList) {
   const std::int64_t falling[] = {0, 3, 2};
   EXPECT_THAT(message_of([&] { packed_positions(falling); }), HasSubstr("got 2 after 3"));
   EXPECT_THAT(message_of([&] { packed_positions(past); }), HasSubstr("must begin with 0"));
-  EXPECT_THAT(message_of([] { random_positions(3, 2, 0); }), HasSubstr("[random_positions.most]"));
+  EXPECT_THAT(message_of([] { random_positions(3, 2, 0); }),
+              HasSubstr("[random_positions.max_length]"));
   EXPECT_THAT(message_of([] { shifted_positions(3, -1, 0); }),
-              HasSubstr("[shifted_positions.most]"));
+              HasSubstr("[shifted_positions.max_shift]"));
   EXPECT_THAT(message_of([] { grid_positions(0, 2); }), HasSubstr("[grid_positions.rows]"));
   EXPECT_THAT(message_of([] { grid_positions(1 << 20, 1 << 20); }), HasSubstr("2^30 ids"));
   EXPECT_THAT(message_of([] { video_positions(1, 2, -3); }), HasSubstr("columns"));
-  const MropePart bad[] = {MropePart::video(1, 2, 2, NAN)};
+  const MropeSegment bad[] = {MropeSegment::video(1, 2, 2, NAN)};
   EXPECT_THAT(message_of([&] { mrope_positions(bad); }), HasSubstr("frame_step"));
-  const MropePart negative[] = {MropePart::text(-4)};
+  const MropeSegment negative[] = {MropeSegment::text(-4)};
   EXPECT_THAT(message_of([&] { mrope_positions(negative); }), HasSubstr("length"));
   EXPECT_THAT(message_of([] { rotates(-1); }), HasSubstr("[rotates.layer]"));
   EXPECT_THAT(message_of([] { rotates(1, 0); }), HasSubstr("[rotates.interval]"));

@@ -300,7 +300,7 @@ TEST(Rotary, NamesTheArgumentAtFault) {
   expect_error("rotate.table", [&] { rotate<float>(short_x, short_x, table); });
   expect_error("rotate.table", [&] { rotate<float>(narrow, narrow, table); });
   expect_error("rotate.threads", [&] { rotate<float>(x, x, table, -1); });
-  expect_error("rotate.threads", [&] { rotate<float>(x, x, table, kMostThreads + 1); });
+  expect_error("rotate.threads", [&] { rotate<float>(x, x, table, kMaxThreads + 1); });
   const View<float> nowhere(nullptr, x.shape());
   expect_error("rotate.x", [&] { rotate<float>(nowhere, x, table); });
   expect_error("rotate.out", [&] { rotate<float>(x, nowhere, table); });

@@ -12,7 +12,7 @@
 namespace sextant {
 
 // A trained table [rows, width]. Position id p uses row p + offset (fairseq, RoBERTa, BART and OPT
-// keep two rows: offset 2; with fairseq's own ids, which count from padding_idx + 1, offset 0).
+// keep two rows: offset 2; with the ids of fairseq, which count from padding_idx + 1, offset 0).
 // `clamp`: positions beyond the last row use the last row, as Marian's do.
 class LearnedPositions {
  public:

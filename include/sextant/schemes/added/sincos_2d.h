@@ -16,12 +16,12 @@ namespace sextant {
 // The models whose tables these are.
 enum class Sincos2dForm { mae, moco, big_vision, detr, detr_normalized };
 
-// Which axis has the first half of the columns.
+// The axis of the first half of the columns.
 enum class Sincos2dAxes { column_first, row_first };
 
 // Two sinusoidal tables of width / 2 side by side, one of the row and one of the column. The
 // coordinate of patch n of an axis is c = first + step * n; normalized (DETR, Carion et al. 2020,
-// 2005.12872): 2 pi c / (the last patch's c + 1e-6). What is unset is as the form has it.
+// 2005.12872): 2 pi c / (the last patch's c + 1e-6). Unset options are those of the form.
 struct Sincos2d {
   std::int64_t width = 0;  // a multiple of 4, up to 2^30; at least 8 for ladder d/2-1
   Sincos2dForm form = Sincos2dForm::mae;  // He et al. 2021, 2111.06377
@@ -34,10 +34,10 @@ struct Sincos2d {
   double base = 10000;                    // > 0, finite
   std::optional<std::int64_t> rows{};     // of the grid, 1 .. 2^30; not used for listed positions
   std::optional<std::int64_t> columns{};  // unless normalized
-  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
-// The same table with axes, layout, ladder, first, step and normalized set.
+// The same options with axes, layout, ladder, first, step and normalized set.
 Sincos2d with_form(const Sincos2d& options);
 
 // The whole grid row by row, [rows * columns, width].

@@ -23,13 +23,13 @@ struct Sincos3d {
   std::int64_t width = 0;  // as the form allows, up to 2^30
   Sincos3dForm form = Sincos3dForm::multidim;
   double base = 10000;  // > 0, finite
-  int threads = 0;      // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+  int threads = 0;      // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
 // Of positions [patches, 3], frame, row and column: [patches, width], as exact as sinusoidal().
 // Forms as in diffusers' get_3d_sincos_pos_embed, tensor2tensor's add_timing_signal_nd (Vaswani et
 // al. 2018, 1803.07416) and tatp22/multidim-positional-encoding. Throws Error when an option is out
-// of its range, positions are no triples, or one is beyond +-2^53.
+// of its range, positions are not triples, or one is beyond +-2^53.
 template <Floating T = float>
 Tensor<T> sincos_3d(const Sincos3d& options, std::span<const std::int64_t> positions);
 // The same between patches: frame, row and column may be any real numbers.

@@ -32,12 +32,12 @@ enum class Ladder {
 enum class Exponent {
   standard,
   doubled,           // every exponent twice as large: base^(-4k / width), sine and cosine alike
-  doubled_unpaired,  // the same slip, and the cosine of a pair one step further: base^(-2(2k + 1) /
-                     // width)
+  doubled_unpaired,  // the same mistake, and the cosine of a pair one step further: base^(-2(2k +
+                     // 1) / width)
 };
 
-// The column left over when the width is odd. The pairs then follow the ladder of the odd width
-// itself (extra_sine), of width - 1 (zero_column) or of width + 1 (round_up).
+// The last column when the width is odd. The pairs then follow the ladder of the odd width itself
+// (extra_sine), of width - 1 (zero_column) or of width + 1 (round_up).
 enum class OddWidth {
   extra_sine,   // one more sine than cosines                       keras-hub, HF Marian; the rule
                 // for ladder d
@@ -65,7 +65,7 @@ struct Sinusoidal {
       std::nullopt;  // unset: extra_sine for ladder d, zero_column for ladder d/2-1
   double scale = 1;  // multiplies every value before the rounding (MLX: sqrt(2 / width)); finite
   Precision precision = Precision::exact;
-  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
 // The table [length, width] of positions first, first + 1, ... With precision exact, float32,
@@ -85,12 +85,12 @@ Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const std::int64_t> po
 
 // The same for real-valued positions (diffusion timesteps, continuous time); each must be finite
 // and within +-2^53. Every value is correctly rounded, so a float32 at a whole number may differ
-// from the integer's by its last place (one in 10^7).
+// from that of the integer in the last bit (one in 10^7).
 template <Floating T = float>
 Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const double> positions);
 
-// Into memory of the caller, [length, width], columns adjacent, rows at any stride that keeps them
-// apart.
+// The same into the caller's memory, [length, width], columns adjacent, rows at any stride without
+// overlap.
 template <Floating T>
 void sinusoidal_into(View<T> out, const Sinusoidal& options);
 
@@ -119,10 +119,10 @@ std::string_view name_of(Exponent) noexcept;
 std::string_view name_of(OddWidth) noexcept;
 std::string_view name_of(Precision) noexcept;
 
-// The options that parameters of the scheme "sinusoidal" stand for, by name and as text: {"base",
-// "500"}, {"ladder", "d/2-1"}, {"odd_width", "auto"}, ... What is absent takes its default; length,
-// width, first and threads are no parameters of the scheme. Throws Error for an unknown name,
-// listing the known ones, and for a text that is no value of its parameter.
+// The options given by parameters of the scheme "sinusoidal", by name and as text: {"base", "500"},
+// {"ladder", "d/2-1"}, {"odd_width", "auto"}, ... An absent one has its default; length, width,
+// first and threads are no parameters of the scheme. Throws Error for an unknown name, listing the
+// known ones, and for a text that is not a value of its parameter.
 Sinusoidal sinusoidal_from(const std::map<std::string, std::string>& parameters);
 
 }  // namespace sextant

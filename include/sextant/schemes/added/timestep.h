@@ -19,7 +19,7 @@ struct Timestep {
   double downscale_freq_shift = 1;  // finite, below half
   double scale = 1;                 // of the time; finite
   double max_period = 10000;        // > 0, finite
-  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
 // [times.size(), width], each value within 0.5001 units in the last place of the true one. Times

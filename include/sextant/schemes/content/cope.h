@@ -22,10 +22,9 @@ struct CopeWeights {
 
 // With gates g_il = sigmoid(scale <q_i, k_l>) and positions p_ij = min(g_ij + ... + g_ii, npos - 1)
 // (equations 3 to 5), score(i, j) += z_i(p_ij), where z_i[n] = <q_i, table[n]> and z_i of a
-// fraction is interpolated between its neighbours; times the scale if `scaled`. Keys that anything
-// hides have gate 0. For calls in which no
-// key after a query's own is visible; others are refused. Throws Error when a shape or a number is
-// wrong.
+// fraction is interpolated between its neighbours; times the scale if `scaled`. Hidden keys have
+// gate 0. For calls in which no key after the query's diagonal is visible; others are refused.
+// Throws Error when a shape or a number is wrong.
 std::shared_ptr<const ContentTerm> cope(const Cope& options, const CopeWeights& weights);
 
 // The gradient of the weights from what attention_backward() makes of the term, [1,

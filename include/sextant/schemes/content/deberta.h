@@ -12,7 +12,7 @@
 namespace sextant {
 
 struct Deberta {
-  // Even, 2 .. 2^20 (v2, v3: 256); 0: a distance is its own bucket, up to max_position (v1).
+  // Even, 2 .. 2^20 (v2, v3: 256); 0: one bucket per distance, up to max_position (v1).
   std::int64_t position_buckets = 256;
   std::int64_t max_position = 512;  // > position_buckets / 2 + 1, at most 2^20
 };
@@ -31,8 +31,8 @@ std::int64_t deberta_span(const Deberta& options);
 std::int64_t deberta_row(std::int64_t distance, const Deberta& options = {});
 
 // score(i, j) += scale (<q_i, key_table[r]> + <k_j, query_table[r]>), c2p and p2c, with r of i - j;
-// the default scale of a call is 1 / sqrt(3 head_dim). positions: of places 0, 1, ...; within
-// +-2^53; empty: a place is its id. Throws Error when an option, a shape or a number is wrong.
+// the default scale of a call is 1 / sqrt(3 head_dim). positions: the ids of tokens 0, 1, ...;
+// within +-2^53; empty: 0, 1, ... Throws Error when an option, a shape or a number is wrong.
 std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const DebertaWeights& weights,
                                            std::span<const std::int64_t> positions = {});
 

@@ -10,10 +10,10 @@
 namespace sextant {
 
 // score(i, j) += F_i - F_j with F_i = log f_0 + ... + log f_i (section 3), summed in float64: the
-// gates after a key up to the query count; the key's own does not. log_gates: [batch or 1, heads,
-// length], log f, finite and <= 0; element t belongs to key t of the batch row, segments or not, so
-// with a cache it holds the past as well. For calls in which no key after a query's own is visible;
-// others are refused. Throws Error when a shape or a number is wrong.
+// logarithm of the product of the gates after the key, up to that of the query. log_gates: [batch
+// or 1, heads, length], log f, finite and <= 0; element t belongs to key t of the batch row,
+// segments or not, so with a cache it holds the past as well. For calls in which no key after the
+// query's diagonal is visible; others are refused. Throws Error when a shape or a number is wrong.
 std::shared_ptr<const ContentTerm> forgetting(View<const double> log_gates);
 
 // The gradient of log_gates from what attention_backward() makes of the term, [1,

@@ -21,9 +21,8 @@ struct ShawWeights {
 };
 
 // score(i, j) += scale <q_i, key_table[r]> and value_j += value_table[r] with r = clip(j - i, -K,
-// K) + K (equations 3 and 4), for attention's options.content. positions: of places 0, 1, ...;
-// within +-2^53; empty: a place is its id. Throws Error when an option, a shape or a number is
-// wrong.
+// K) + K (equations 3 and 4), for attention's options.content. positions: the ids of tokens 0, 1,
+// ...; within +-2^53; empty: 0, 1, ... Throws Error when an option, a shape or a number is wrong.
 std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& weights,
                                         std::span<const std::int64_t> positions = {});
 

@@ -15,7 +15,7 @@ struct TransformerXl {
   double base = 10000;  // of the sinusoids, > 0
   // Larger distances count as this; 0: off. At most 2^22.
   std::int64_t clamp_len = 0;
-  // Distances the term is made for, both ways, where neither clamp_len nor positions say it: 0 ..
+  // The largest distance of a call, in both directions, unless clamp_len or positions give it: 0 ..
   // 2^22.
   std::int64_t max_distance = 0;
 };
@@ -27,8 +27,8 @@ struct TransformerXlWeights {
 
 // score(i, j) += scale (<u, k_j> + <q_i + v, W_R R(i - j)>), section 3.3 (b), (c) and (d), with R
 // the sinusoid of the distance, `width` numbers, sines in the first half and cosines in the second.
-// positions: of places 0, 1, ...; within +-2^53, at most 2^22 apart unless clamped; empty: a place
-// is its id. Throws Error when an option, a shape or a number is wrong, or there would be more than
+// positions: the ids of tokens 0, 1, ...; within +-2^53, at most 2^22 apart unless clamped; empty:
+// 0, 1, ... Throws Error when an option, a shape or a number is wrong, or there would be more than
 // 2^28 numbers of projected sinusoids.
 std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
                                                   const TransformerXlWeights& weights,

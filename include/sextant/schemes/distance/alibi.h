@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-// How keys in the future are treated, where the paper has none.
+// How keys in the future are treated; the paper has causal models only.
 enum class BiasDirection {
   symmetric,  // -slope * |distance|; only the mask decides whether the future is visible
   causal,     // the future is hidden, -infinity
@@ -28,8 +28,8 @@ struct Alibi {
 // numbers in the table.
 DistanceBias alibi(const Alibi& options, std::int64_t length);
 
-// The same as slopes alone: for any distance, in memory of a number per head. Throws Error too for
-// BiasDirection::causal, which takes a table; a causal call hides the future by itself.
+// The same as slopes alone: for any distance, one number per head. Also throws Error for
+// BiasDirection::causal, which needs a table; a causal call hides the future anyway.
 DistanceBias alibi(const Alibi& options);
 
 std::string_view name_of(BiasDirection direction) noexcept;

@@ -1,5 +1,5 @@
-// A learned number per head and distance, the farthest ones shared: the scalar form of Shaw et al.
-// 2018 (1803.02155, section 3.2).
+// A learned number per head and distance, distances beyond a limit sharing one: the scalar form of
+// Shaw et al. 2018 (1803.02155, section 3.2).
 #pragma once
 
 #include <cstdint>

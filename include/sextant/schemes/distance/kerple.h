@@ -24,7 +24,7 @@ DistanceBias kerple_power(const KerpleWeights& weights, std::int64_t length);
 
 // The gradients of p and a from that of the bias, [heads, 2 length - 1]. A number beyond a limit
 // has the gradient at the limit: a step followed by clamping is a step of projected gradient
-// descent. The power of distance 0 is 0 whatever p: its derivative is 0.
+// descent. |0|^p is 0 for every p: its derivative is 0.
 KerpleWeights kerple_log_backward(const KerpleWeights& weights, View<const double> gradient);
 KerpleWeights kerple_power_backward(const KerpleWeights& weights, View<const double> gradient);
 

@@ -16,16 +16,16 @@ namespace sextant {
 struct T5 {
   // 2 .. 4096; for both directions even and at least 4: half of them are for the future.
   std::int64_t num_buckets = 32;
-  // From here on there is one bucket; at least the number of distances with a bucket of their own
-  // (half the buckets of a direction) plus 1, at most 2^28.
+  // From here on there is one bucket; at least the number of distances with a separate bucket (half
+  // the buckets of a direction) plus 1, at most 2^28.
   std::int64_t max_distance = 128;
   bool bidirectional = true;  // false: every key in the future is in bucket 0
 };
 
 // Which bucket a distance is in. With n buckets for a direction and e = n / 2: distances below e
-// have their own; bucket e + k starts at the least whole distance d with ln(d / e) /
-// ln(max_distance / e) * (n - e) >= k. The edges are found in whole numbers, so nothing is rounded
-// wrong at them.
+// have one each; bucket e + k starts at the smallest integer distance d with ln(d / e) /
+// ln(max_distance / e) * (n - e) >= k. The edges are computed in integer arithmetic, so no distance
+// is misplaced by rounding.
 class T5Buckets {
  public:
   // Throws Error when an option is out of its range.
@@ -34,8 +34,8 @@ class T5Buckets {
   // distance = key - query, any number.
   std::int64_t operator()(std::int64_t distance) const noexcept;
 
-  // The least distance of each bucket of a direction, ascending: {0, 1, ..., 7, 8, 12, 16, 23, 32,
-  // 46, 64, 91} for the defaults. Two that are equal leave the first bucket empty.
+  // The smallest distance of each bucket of a direction, ascending: {0, 1, ..., 7, 8, 12, 16, 23,
+  // 32, 46, 64, 91} for the defaults. Two that are equal leave the first bucket empty.
   std::span<const std::int64_t> edges() const noexcept SEXTANT_LIFETIME_BOUND { return edges_; }
 
  private:

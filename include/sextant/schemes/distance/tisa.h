@@ -1,4 +1,4 @@
-// TISA: each head's bias is a sum of bells over the distance (Wennberg & Henter 2021, 2106.01950,
+// TISA: each head's bias is a sum of Gaussians of the distance (Wennberg & Henter 2021, 2106.01950,
 // equation 6).
 #pragma once
 
@@ -21,7 +21,7 @@ struct TisaWeights {
 DistanceBias tisa(const TisaWeights& weights, std::int64_t length);
 
 // The gradients of the weights from that of the bias, [heads, 2 length - 1]. Where sharpness is 0
-// its gradient is 0, between those of the two sides.
+// its gradient is 0, the mean of the one-sided derivatives.
 TisaWeights tisa_backward(const TisaWeights& weights, View<const double> gradient);
 
 }  // namespace sextant

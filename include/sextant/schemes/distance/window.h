@@ -9,10 +9,10 @@
 namespace sextant {
 
 struct LocalWindow {
-  // Visible keys to the left and right of a query's own, which is not counted; -1: no limit.
+  // Visible keys to the left and right of the diagonal, which is not counted; -1: no limit.
   std::int64_t left = 64;
   std::int64_t right = 64;
-  std::int64_t dilation = 1;  // >= 1: only every n-th key is visible, counted from the query's own
+  std::int64_t dilation = 1;  // >= 1: only every n-th key is visible, counted from the diagonal
 };
 
 // values[0, key - query + length - 1], [1, 2 length - 1]: 0 where dilation divides the distance and

@@ -34,14 +34,15 @@ Tensor<std::int64_t> fairseq_positions(View<const bool> mask, std::int64_t paddi
 // everywhere: where each begins, then the length (cu_seqlens), from 0 and never falling.
 std::vector<std::int64_t> packed_positions(std::span<const std::int64_t> boundaries);
 
-// `length` different ids of 0 .. most - 1 in ascending order, all choices equally likely (Ruoss et
-// al. 2023, 2305.16843). The same for the same seed on every machine. 0 <= length <= most <= 2^53.
-std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t most,
+// `length` different ids of 0 .. max_length - 1 in ascending order, all choices equally likely
+// (Ruoss et al. 2023, 2305.16843). The same for the same seed on every machine. 0 <= length <=
+// max_length <= 2^53.
+std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t max_length,
                                            std::uint32_t seed);
 
-// o, o + 1, ... with one o of 0 .. most for the whole sequence (SHAPE: Kiyono et al. 2021,
+// o, o + 1, ... with one o of 0 .. max_shift for the whole sequence (SHAPE: Kiyono et al. 2021,
 // 2109.05644); for training, at test o is 0.
-std::vector<std::int64_t> shifted_positions(std::int64_t length, std::int64_t most,
+std::vector<std::int64_t> shifted_positions(std::int64_t length, std::int64_t max_shift,
                                             std::uint32_t seed);
 
 // Row and column of the patches of an image, row by row: [rows * columns, 2].
@@ -50,9 +51,9 @@ Tensor<std::int64_t> grid_positions(std::int64_t rows, std::int64_t columns);
 // Frame, row and column of the patches of a video: [frames * rows * columns, 3].
 Tensor<std::int64_t> video_positions(std::int64_t frames, std::int64_t rows, std::int64_t columns);
 
-// A stretch of a prompt of text and images, for multi-section rotations (M-RoPE: Qwen2-VL, Wang et
+// A segment of a prompt of text and images, for multi-section rotations (M-RoPE: Qwen2-VL, Wang et
 // al. 2024, 2409.12191).
-struct MropePart {
+struct MropeSegment {
   enum class Kind { text, vision, padding };
   Kind kind = Kind::text;
   std::int64_t length = 0;  // tokens of text or padding, 0 or more
@@ -63,15 +64,15 @@ struct MropePart {
   // seconds per frame x tokens per second; 0 for Qwen3-VL, which dates frames in the text.
   double frame_step = 1;
 
-  static MropePart text(std::int64_t length) { return {Kind::text, length, 1, 0, 0, 1}; }
-  static MropePart image(std::int64_t rows, std::int64_t columns) {
+  static MropeSegment text(std::int64_t length) { return {Kind::text, length, 1, 0, 0, 1}; }
+  static MropeSegment image(std::int64_t rows, std::int64_t columns) {
     return {Kind::vision, 0, 1, rows, columns, 1};
   }
-  static MropePart video(std::int64_t frames, std::int64_t rows, std::int64_t columns,
-                         double frame_step = 1) {
+  static MropeSegment video(std::int64_t frames, std::int64_t rows, std::int64_t columns,
+                            double frame_step = 1) {
     return {Kind::vision, 0, frames, rows, columns, frame_step};
   }
-  static MropePart padding(std::int64_t length) { return {Kind::padding, length, 1, 0, 0, 1}; }
+  static MropeSegment padding(std::int64_t length) { return {Kind::padding, length, 1, 0, 0, 1}; }
 };
 
 struct MropePositions {
@@ -82,9 +83,9 @@ struct MropePositions {
   std::int64_t delta = 0;
 };
 
-// Text has one id on all three axes. Vision that starts at id s: s + frame's, s + row, s + column;
-// the next id is 1 + the largest so far. Padding counts for nothing and has `pad_id` (HF: 1).
-MropePositions mrope_positions(std::span<const MropePart> parts, std::int64_t pad_id = 1);
+// Text has one id on all three axes. Vision that starts at id s: s + the frame's id, s + row, s +
+// column; the next id is 1 + the largest so far. Padding is not counted and has `pad_id` (HF: 1).
+MropePositions mrope_positions(std::span<const MropeSegment> segments, std::int64_t pad_id = 1);
 
 // Whether layer `layer` (from 0) rotates q and k in models where every `interval`-th does not
 // (Llama 4, SmolLM3: 4). layer >= 0, interval >= 1.

@@ -13,7 +13,7 @@ namespace sextant {
 
 struct Alibi2d {
   std::int64_t heads = 1;  // 1 .. 2^20
-  // Of the grid, 1 .. 2^28; unset: as many as the ids need, the least square when both are.
+  // Of the grid, 1 .. 2^28; unset: as many as the ids need, the smallest square when both are.
   std::optional<std::int64_t> rows{}, columns{};
   double max_bias = 8;  // 0 .. 1000, as in alibi_slopes()
 };

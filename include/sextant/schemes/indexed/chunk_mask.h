@@ -1,4 +1,5 @@
-// Chunked attention: tokens attend only to their own chunk, as in Llama 4's layers with rotation.
+// Chunked attention: tokens attend only to tokens of the same chunk, as in Llama 4's layers with
+// rotation.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Packed documents: a token attends only to its own document (Krell et al. 2021, 2107.02027).
+// Packed documents: tokens attend only to tokens of the same document (Krell et al. 2021,
+// 2107.02027).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // FIRE: a small network computes the bias from the logarithm of the distance, divided by that of
-// the query's own position (Li et al. 2023, 2310.04418, section 3).
+// the query's position (Li et al. 2023, 2310.04418, section 3).
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,15 @@ struct FireWeights {
 //   x = psi(|i - j|) / (psi(max(L, i)) + epsilon)
 //   bias = b2 + sum over units of w2 relu(w1 x + b1)
 // The paper defines it for the past, j <= i; keys in the future are biased by |i - j|, with the
-// query's own denominator, so x may be above 1 there. In float64, rounded to float32 once.
+// denominator of the query, so x may be above 1 there. In float64, rounded to float32 once.
 //
 // Token n of the sequence has the id positions[n]: key n, and query n - offset; tokens beyond the
 // list are hidden and attend to nothing, and so do heads beyond those of w2. Position ids of the
-// call of attention() replace the list. Memory is O(tokens + ids between the least and the largest)
-// as long as these are not many times the tokens; nothing transcendental is computed per pair then.
-// Throws Error when an option is out of its range, weights do not fit or make biases beyond
-// float32, or ids are not within +-2^53.
-//
-// The gradient that attention_backward() makes is in numbers of this file's own; fire_backward()
-// takes it to the weights.
+// call of attention() replace the list. Memory is O(tokens + max id - min id), and nothing
+// transcendental is computed per pair, unless the ids span many times the number of tokens. Throws
+// Error when an option is out of its range, weights do not fit or make biases beyond float32, or
+// ids are not within +-2^53. The gradient that attention_backward() computes is in an internal
+// form; fire_backward() takes it to the weights.
 std::shared_ptr<const IndexedBias> fire(const Fire& options, const FireWeights& weights,
                                         std::span<const std::int64_t> positions);
 

@@ -13,7 +13,7 @@
 namespace sextant {
 
 // A window of rows x columns patches; patch id is row id / columns, column id % columns. Unset: the
-// least number that holds all ids; the least square when both are.
+// smallest number that holds all ids; the smallest square when both are.
 struct Swin {
   std::optional<std::int64_t> rows{}, columns{};  // 1 .. 2^28
 };

@@ -13,9 +13,9 @@
 namespace sextant {
 
 struct SwinV2 {
-  // The window in patches; unset: as many as the ids need, the least square when both are.
+  // The window in patches; unset: as many as the ids need, the smallest square when both are.
   std::optional<std::int64_t> rows{}, columns{};  // 1 .. 2^28
-  // The window that the network was trained with, by which offsets are scaled; unset: this one.
+  // The window of training, by which offsets are scaled; unset: the same window.
   std::optional<std::int64_t> pretrained_rows{}, pretrained_columns{};  // 2 .. 2^28
 };
 
@@ -27,7 +27,7 @@ struct SwinV2Weights {
 };
 
 // g of an offset: sign(u) log2(1 + |u|) / 3 with u = 8 offset / (window - 1): within +-log2(9) / 3
-// = +-1.0566 for the window's own offsets. 0 for a window of 1, whose only offset is 0.
+// = +-1.0566 for offsets inside the window. 0 for a window of 1, whose only offset is 0.
 double swin_v2_coordinate(std::int64_t offset, std::int64_t window);
 
 // The bias by the offset query - key of two patches, computed once per offset and head in float64
@@ -36,7 +36,7 @@ double swin_v2_coordinate(std::int64_t offset, std::int64_t window);
 std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
                                            std::span<const std::int64_t> positions);
 
-// The table of these numbers, [(2 rows - 1) (2 columns - 1), heads], for swin(). rows and columns
+// The table of the biases, [(2 rows - 1) (2 columns - 1), heads], for swin(). rows and columns
 // must be given.
 Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights);
 

@@ -1,7 +1,7 @@
 // Rotary positions: RoPE (Su et al. 2021, 2104.09864). Pairs of channels of q and k are rotated by
-// position x frequency. What models change is one of three things, which combine freely: the
-// frequencies (a scaling), which of several ids rotates a pair (the axes), and a number by position
-// that multiplies queries.
+// position x frequency. Variants change one of three things, which combine freely: the frequencies
+// (a scaling), which of several ids rotates a pair (the axes), and a factor of queries that depends
+// on the position.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +50,13 @@ struct Rotary {
   RotarySpan span = RotarySpan::first;
   RotaryScaling scaling{};
   RotaryAxes axes{};
-  // Multiplies queries by tau(position), the table of keys is another one then. With one id a token
-  // and all channels rotated.
+  // Multiplies queries by tau(position); queries and keys then have different tables. With one id a
+  // token and all channels rotated.
   QueryScale query_scale{};
-  // Where `framework` is asked for, the frequencies too are computed in float32, step by step as
-  // frameworks do: 1 / float(base^float(2k / rotary_dim)), then what the scaling makes of it.
+  // With `framework`, frequencies too are computed in float32, step by step as frameworks do: 1 /
+  // float(base^float(2k / rotary_dim)), then the scaling.
   Precision precision = Precision::exact;
-  int threads = 0;  // 0 .. kMostThreads; 0: default_threads(); the result does not depend on it
+  int threads = 0;  // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
 // The table of positions 0 .. length - 1, or of any positions. Angle k is position times frequency
@@ -70,21 +70,20 @@ RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> pos
 template <Floating T = float>
 RotationTable<T> rotary(const Rotary& options, View<const std::int64_t> ids);
 
-// The first into a table of the caller whose cos and sin are [length, pairs]; sets its layout and
-// its first channel. Not with axial axes or a query scale. Throws Error when they have another
-// shape.
+// The first overload into a table of the caller whose cos and sin are [length, pairs]; sets its
+// layout and its first channel. Not with axial axes or a query scale. Throws Error when they have
+// another shape.
 template <Floating T>
 void rotary_into(RotationTable<T>& table, const Rotary& options);
 
-// What a rotation's tables are made of: radians per position (of axial axes: per unit of the
-// coordinate) of each pair, rounded once (to float32 with precision framework), and what every
-// cosine and sine is multiplied by.
+// The frequency of each pair in radians per position (of axial axes: per unit of the coordinate),
+// rounded once (to float32 with precision framework), and the factor of all cosines and sines.
 struct RotationFrequencies {
   std::vector<double> inv_freq;  // of each pair; of schemes with heads [heads, axes, pairs]
   double attention_factor = 1;
 };
-// Of texts of this many tokens, where the scaling depends on it; `axes` ids a row, 0: as many as
-// one id a row stands for.
+// For texts of this many tokens, where the scaling depends on it; `axes` ids a row, 0: as many as
+// one id a row is expanded to.
 RotationFrequencies rotation_frequencies(const Rotary& options, std::int64_t length = 0,
                                          std::int64_t axes = 0);
 // The axis of each pair, for that many ids a row; empty where one id rotates all pairs.

@@ -17,7 +17,7 @@ enum class AxialOrder {
 
 enum class AxialFrequencies {
   per_axis,  // base^(-2m / w): a separate ladder for each axis of w channels
-  shared,    // base^(-2m / n), one ladder of all n channels, entries to the axes in turn   Pixtral
+  shared,  // base^(-2m / n), one ladder of all n channels, dealt to the axes alternately   Pixtral
 };
 
 enum class AxialCoordinates {
@@ -38,7 +38,8 @@ struct AxialAxes {
   AxialCoordinates coordinates = AxialCoordinates::index;
   int first = 0;  // 0 or 1: the coordinate of the first cell, of all axes; not with `centered`
   // The grid, 1 .. 2^53: what `centered` divides by, and how cells without rows and columns are
-  // numbered. Unset: the least that holds all ids; for cells columns = ceil(sqrt(last cell + 1)).
+  // numbered. Unset: the smallest that holds all ids; for cells columns = ceil(sqrt(last cell +
+  // 1)).
   std::optional<std::int64_t> columns{};
   std::optional<std::int64_t> rows{};
   // The grid of training, 1 .. 2^53, where the image has another one: coordinates are multiplied by

@@ -1,4 +1,4 @@
-// LongRoPE (Ding et al. 2024, 2402.13753): a divisor of its own for every pair, one list for short
+// LongRoPE (Ding et al. 2024, 2402.13753): a separate divisor for every pair, one list for short
 // texts and one for long ones.
 #pragma once
 

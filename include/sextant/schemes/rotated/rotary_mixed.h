@@ -1,5 +1,5 @@
-// Mixed rotary positions (rope-vit, Heo et al. 2024, 2403.13298): every pair of every head turns by
-// a learned mixture of the ids. With one id per row: learned frequencies per head.
+// Mixed rotary positions (rope-vit, Heo et al. 2024, 2403.13298): every pair of every head is
+// rotated by a learned mixture of the ids. With one id per row: learned frequencies per head.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct RotaryMixed {
 };
 
 // Tables [heads, rows, pairs] of angles sum over axes of ids[row, axis] * frequencies[head, axis,
-// pair]. frequencies: [heads, axes, pairs], finite and within +-2^64, taken as the exact numbers
-// they are; ids: [rows, axes], 1 or 2 axes (column and row for rope-vit), within +-2^53. Exactness
-// as rotary(): float32 within 0.5001 units in the last place. With precision framework the ids,
-// products and their sum are rounded to float32.
+// pair]. frequencies: [heads, axes, pairs], finite and within +-2^64, not rounded; ids: [rows,
+// axes], 1 or 2 axes (column and row for rope-vit), within +-2^53. Exactness as rotary(): float32
+// within 0.5001 units in the last place. With precision framework the ids, products and their sum
+// are rounded to float32.
 template <Floating T = float>
 RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> frequencies,
                               View<const std::int64_t> ids);
@@ -34,14 +34,13 @@ RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> fre
 Tensor<double> rotary_mixed_frequencies(const RotaryMixed& options, std::int64_t heads,
                                         std::int64_t axes = 2, std::uint32_t seed = 0);
 
-// The loss's gradient of the angles, [heads, rows, pairs], from q (or k) before it is turned and
-// the loss's gradient of that: x1 dx2 - x2 dx1 of each pair, summed over the batch. x and dx:
-// [batch, heads, rows, head_dim]. Gradients of q and k add up where both are turned by the same
-// table.
+// The loss's gradient of the angles, [heads, rows, pairs], from q (or k) before rotation and the
+// loss's gradient of that: x1 dx2 - x2 dx1 of each pair, summed over the batch. x and dx: [batch,
+// heads, rows, head_dim]. Gradients of q and k add up where both are rotated by the same table.
 template <Floating T>
 Tensor<double> rotary_mixed_angle_gradient(const RotaryMixed& options, View<const T> x,
                                            View<const T> dx);
-// And the gradient of the frequencies, [heads, axes, pairs]: sums over rows of the angles' gradient
+// The gradient of the frequencies, [heads, axes, pairs]: sums over rows of the angles' gradient
 // times the id.
 Tensor<double> rotary_mixed_backward(const RotaryMixed& options, View<const double> angle_gradient,
                                      View<const std::int64_t> ids);

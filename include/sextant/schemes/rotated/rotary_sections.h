@@ -20,8 +20,8 @@ enum class SectionOrder {
 struct SectionAxes {
   static constexpr std::string_view name = "rotary_sections";  // of the scheme
   // How many pairs are rotated by each id, 2 .. 8 axes, sum rotary_dim / 2; empty: as equal as
-  // possible, the first ones taking one more, for as many axes as the ids have (3 when they have
-  // one). `interleaved` needs sections that fit: a + n (section - 1) < pairs for the axes a > 0.
+  // possible, the first ones one larger, for as many axes as the ids have (3 when they have one).
+  // `interleaved` needs sections that fit: a + n (section - 1) < pairs for the axes a > 0.
   std::vector<std::int64_t> sections{};
   SectionOrder order = SectionOrder::sectioned;
 };

@@ -26,7 +26,7 @@ struct YarnScaling {
   std::int64_t original_length = 4096;       // 1 .. 2^53
   double beta_fast = 32;                     // >= beta_slow; pairs with more turns are kept
   double beta_slow = 1;                      // > 0; pairs with fewer turns are divided
-  bool truncate = true;                      // ramp ends are whole indices (gpt-oss: false)
+  bool truncate = true;                      // ramp limits are integers (gpt-oss: false)
   std::optional<double> attention_factor{};  // > 0; unset: by mscale, see yarn_attention_factor()
   double mscale = 0;                         // >= 0
   double mscale_all_dim = 0;                 // >= 0
@@ -38,7 +38,7 @@ double yarn_mscale(double factor, double mscale = 1) noexcept;
 // What multiplies the tables: attention_factor where given; else g(mscale) / g(mscale_all_dim)
 // where both are not 0; else g(1).
 double yarn_attention_factor(const YarnScaling& scaling) noexcept;
-// DeepSeek's other place for the same: head_dim^(-1/2) (0.1 mscale ln(factor) + 1)^2, the scale of
+// DeepSeek's form of the same: head_dim^(-1/2) (0.1 mscale ln(factor) + 1)^2, the scale of
 // scores of models whose tables have the factor 1 (mscale = mscale_all_dim). head_dim is that of
 // queries, rotated and not rotated channels together: 192 for DeepSeek-V3. Throws Error unless
 // head_dim >= 1, factor > 0 and mscale >= 0.

@@ -24,7 +24,7 @@ RotationTable<T> temperature(const Temperature& options, std::int64_t length);
 template <Floating T = float>
 RotationTable<T> temperature(const Temperature& options, std::span<const std::int64_t> positions);
 
-// All zero: there is no rotation.
+// All zero: no rotation.
 RotationFrequencies rotation_frequencies(const Temperature& options);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// xPos (Sun et al. 2022, 2212.10554): rotary with scores that also decay with the distance, those
-// of fast pairs most.
+// xPos (Sun et al. 2022, 2212.10554): rotary with scores that also decay with the distance, fastest
+// for the fast pairs.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct Xpos {
   std::int64_t center = 0;  // within +-2^53; the position with scale 1
 };
 
-// Queries are turned as by rotary() and multiplied by rho_k(p) = zeta_k^((p - center) / scale_base)
-// with zeta_k = (2k + gamma n) / ((1 + gamma) n), n channels turning; keys by 1 / rho_k(p), so that
-// the score of a pair holds zeta_k^((p_q - p_k) / scale_base). The tables hold rho cos and rho sin,
-// those of keys are in `keys`. float32 and narrower are within 0.5001 units in the last place,
-// float64 within 4. Throws Error when rho or 1 / rho would leave the normal range of T: float32 and
-// bfloat16 hold positions within some 35,000 of the center at the defaults, float16 3,900, float64
-// 280,000. Otherwise errors as rotary().
+// Queries are rotated as by rotary() and multiplied by rho_k(p) = zeta_k^((p - center) /
+// scale_base) with zeta_k = (2k + gamma n) / ((1 + gamma) n), n rotated channels; keys by 1 /
+// rho_k(p), so that the score of a pair holds zeta_k^((p_q - p_k) / scale_base). The table holds
+// rho cos and rho sin, that of keys is in `keys`. float32 and narrower are within 0.5001 units in
+// the last place, float64 within 4. Throws Error when rho or 1 / rho would leave the normal range
+// of T: with the defaults float32 and bfloat16 allow positions within about 35,000 of the center,
+// float16 3,900, float64 280,000. Otherwise errors as rotary().
 template <Floating T = float>
 RotationTable<T> xpos(const Xpos& options, std::int64_t length);
 template <Floating T = float>
