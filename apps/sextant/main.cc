@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
@@ -170,6 +171,14 @@ int explain(const CLI::App& program, const CLI::ParseError& problem) {
   return kWrongCommandLine;
 }
 
+// Arguments of figures are options of the command: "[figure.length]" -> "[plot.length]".
+std::string in_options(const Error& error, const std::string& command) {
+  constexpr std::string_view kFigure = "figure.";
+  std::string text = error.what();  // "[where] what"
+  if (error.where().starts_with(kFigure)) text.replace(1, kFigure.size(), command + ".");
+  return text;
+}
+
 int run(int argc, char** argv) {
   CLI::App program("", "sextant");
   Job job;
@@ -192,11 +201,17 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return explain(program, problem);
   } catch (const Error& error) {
-    note(error.what());
+    note(in_options(error, called(program).command->get_name()));
     return kWrongCommandLine;
   }
-  check_files(*called(program).command);
-  job();
+  const CLI::App& command = *called(program).command;
+  try {
+    check_files(command);
+    job();
+  } catch (const Error& error) {
+    note(in_options(error, command.get_name()));
+    return kUnusableInput;
+  }
   return 0;
 }
 
@@ -212,8 +227,6 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const app::EndWith& end) {
     return end.code;
-  } catch (const sextant::Error& error) {
-    app::note(error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     app::note("[" + sextant::printable(error.path1().string()) +
               "] cannot be used: " + error.code().message());

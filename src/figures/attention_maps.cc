@@ -30,7 +30,7 @@ HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOpti
 
 void check_head(std::int64_t head, std::int64_t heads) {
   if (head < heads) return;
-  throw Error("attend.head",
+  throw Error("figure.head",
               "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(head));
 }
 

@@ -13,7 +13,7 @@
 namespace sextant::figures {
 namespace {
 
-constexpr std::size_t kMostTrainedTokens = 512;  // all layers' maps are held at once
+constexpr std::size_t kMaxTokens = 512;  // all layers' maps are held at once
 
 // A text as tokens and as labels of a picture.
 struct Labelled {
@@ -23,9 +23,9 @@ struct Labelled {
 
 Labelled labelled(const Tokenizer& tokenizer, const std::string& text, const std::string& where) {
   Labelled result{tokenizer.encode(text), tokenizer.tokens(text)};
-  if (result.ids.empty() || result.ids.size() > kMostTrainedTokens) {
-    throw Error(where, "must be 1 .. " + std::to_string(kMostTrainedTokens) +
-                           " tokens for a map, got " + std::to_string(result.ids.size()));
+  if (result.ids.empty() || result.ids.size() > kMaxTokens) {
+    throw Error(where, "must be 1 .. " + std::to_string(kMaxTokens) + " tokens for a map, got " +
+                           std::to_string(result.ids.size()));
   }
   check_tokens(result.labels, where);
   for (std::string& label : result.labels) label = token_label(label);
@@ -48,7 +48,7 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
 // What stands there, or what the model makes of the source.
 Labelled target_of(const std::optional<std::string>& given, const Tokenizer& tokenizer,
                    Translator<float>& model, const Labelled& source, int threads) {
-  if (given) return labelled(tokenizer, *given, "attend.target");
+  if (given) return labelled(tokenizer, *given, "figure.target");
   TranslateOptions options;
   options.threads = threads;
   const std::vector<std::vector<std::int64_t>> sources = {source.ids};
@@ -123,12 +123,12 @@ Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
 
 std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
                                          const std::optional<std::string>& target, int threads) {
-  const Labelled source = labelled(folder.tokenizer, text, "attend.text");
+  const Labelled source = labelled(folder.tokenizer, text, "figure.text");
   if (folder.config.kind == ModelKind::translator) {
     return translator_parts(folder, source, target, threads);
   }
   if (target) {
-    throw Error("attend.target",
+    throw Error("figure.target",
                 "must not be given: " + described(folder.config.kind) + " looks at one text");
   }
   return language_parts(folder, source, threads);
@@ -141,7 +141,7 @@ const ModelAttention& find_part(std::span<const ModelAttention> parts, std::stri
     if (part.name == wanted) return part;
     names += (names.empty() ? "" : " | ") + part.name;
   }
-  throw Error("attend.part", "must be " + names + " for this model, got '" + wanted + "'");
+  throw Error("figure.part", "must be " + names + " for this model, got '" + wanted + "'");
 }
 
 HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {

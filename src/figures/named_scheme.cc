@@ -17,12 +17,20 @@ std::string NamedScheme::title() const {
   return descriptor().kind == SchemeKind::none ? "no positions" : scheme + " positions";
 }
 
+SchemeRequest NamedScheme::request(std::span<const std::int64_t> positions) const {
+  SchemeRequest request;
+  request.positions = positions;
+  request.parameters = parameters;
+  request.weights = weights;
+  return request;
+}
+
 std::vector<std::int64_t> positions_of(const NamedScheme& scheme, std::int64_t length,
                                        std::int64_t first) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 24;
-  if (length > kMost) {
-    throw Error("plot.length", "must be at most 2^24 for the scheme " + scheme.scheme + ", got " +
-                                   std::to_string(length));
+  constexpr std::int64_t kMaxPositions = std::int64_t{1} << 24;
+  if (length > kMaxPositions) {
+    throw Error("figure.length", "must be at most 2^24 for the scheme " + scheme.scheme + ", got " +
+                                     std::to_string(length));
   }
   std::vector<std::int64_t> positions(static_cast<std::size_t>(length));
   std::iota(positions.begin(), positions.end(), first);

@@ -12,7 +12,7 @@ namespace sextant::figures {
 namespace {
 
 // A matrix of all pairs: 128 MiB.
-constexpr std::int64_t kMostPairs = 4096;
+constexpr std::int64_t kMaxPairs = 4096;
 
 void check_indices(const std::vector<std::int64_t>& indices, std::int64_t size, const char* where) {
   if (indices.empty()) throw Error(where, "must name at least one, got none");
@@ -67,10 +67,10 @@ Tensor<double> chosen(View<const double> table, int axis,
 }
 
 void check_pairs(View<const double> table) {
-  if (table.size(0) < 1 || table.size(0) > kMostPairs) {
-    throw Error("plot.length", "must be 1 .. " + std::to_string(kMostPairs) +
-                                   " positions to compare all pairs, got " +
-                                   std::to_string(table.size(0)));
+  if (table.size(0) < 1 || table.size(0) > kMaxPairs) {
+    throw Error("figure.length", "must be 1 .. " + std::to_string(kMaxPairs) +
+                                     " positions to compare all pairs, got " +
+                                     std::to_string(table.size(0)));
   }
 }
 
@@ -90,15 +90,12 @@ PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std
     return position_table(options);
   }
   if (scheme.descriptor().kind != SchemeKind::added) {
-    throw Error("plot.scheme", "must be one that adds a table to embeddings, got '" +
-                                   scheme.scheme + "', which has no rows to compare");
+    throw Error("figure.scheme", "must be one that adds a table to embeddings, got '" +
+                                     scheme.scheme + "', which has no rows to compare");
   }
   const std::vector<std::int64_t> positions = positions_of(scheme, length, first);
-  SchemeRequest request;
+  SchemeRequest request = scheme.request(positions);
   request.width = width;
-  request.positions = positions;
-  request.parameters = scheme.parameters;
-  request.weights = scheme.weights;
   return {.values = *AppliedPositions<double>(scheme.descriptor().make(request)).added,
           .name = scheme.title(),
           .first = first};
@@ -106,7 +103,12 @@ PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std
 
 Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_t>& columns,
                       const std::vector<std::string>& words) {
-  check_indices(columns, source.values.view().size(1), "plot.columns");
+  check_indices(columns, source.values.view().size(1), "figure.columns");
+  if (static_cast<std::int64_t>(words.size()) > source.values.size(0)) {
+    throw Error("figure.words", "must be at most one per position (" +
+                                    std::to_string(source.values.size(0)) + "), got " +
+                                    std::to_string(words.size()));
+  }
   const std::vector<std::string> titles = column_titles(source, columns);
   Figure plot{{}, chosen(source.values.view(), 1, columns), {}, {}};
   LinePanels chart = panels_of(plot.values, titles);
@@ -126,7 +128,7 @@ Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_
 }
 
 Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& rows) {
-  check_indices(rows, source.values.view().size(0), "plot.rows");
+  check_indices(rows, source.values.view().size(0), "figure.rows");
   const auto position = [rows, first = source.first](std::int64_t row) {
     return std::to_string(first + rows[static_cast<std::size_t>(row)]);
   };
@@ -170,12 +172,12 @@ Figure plot_similarity(const PositionTable& source) {
   return plot;
 }
 
-std::vector<double> alike_by_distance(View<const double> table, Measure measure) {
+std::vector<double> similarity_by_distance(View<const double> table, Measure measure) {
   check_pairs(table);
   const std::int64_t length = table.size(0);
   const Tensor<double> cosines =
       measure == Measure::cosine ? cosine_similarities(table) : Tensor<double>();
-  const auto alike = [&](std::int64_t a, std::int64_t b) {
+  const auto similarity = [&](std::int64_t a, std::int64_t b) {
     if (measure == Measure::cosine) return cosines(a, b);
     double sum = 0;
     for (std::int64_t i = 0; i < table.size(1); ++i) sum += table(a, i) * table(b, i);
@@ -184,7 +186,9 @@ std::vector<double> alike_by_distance(View<const double> table, Measure measure)
   std::vector<double> means;
   for (std::int64_t distance = 0; distance < length; ++distance) {
     double sum = 0;
-    for (std::int64_t row = 0; row + distance < length; ++row) sum += alike(row, row + distance);
+    for (std::int64_t row = 0; row + distance < length; ++row) {
+      sum += similarity(row, row + distance);
+    }
     means.push_back(sum / static_cast<double>(length - distance));
   }
   return means;
@@ -193,11 +197,11 @@ std::vector<double> alike_by_distance(View<const double> table, Measure measure)
 Figure plot_distance(const PositionTable& source, Measure measure) {
   check_pairs(source.values.view());
   const std::int64_t length = source.values.view().size(0);
-  if (length < 2) throw Error("plot.length", "must be at least 2 to have a distance, got 1");
+  if (length < 2) throw Error("figure.length", "must be at least 2 to have a distance, got 1");
   const std::string name = measure == Measure::cosine ? "cosine similarity" : "dot product";
-  const Series curve = counted(name, alike_by_distance(source.values.view(), measure));
+  const Series curve = counted(name, similarity_by_distance(source.values.view(), measure));
   Figure plot = curve_figure({curve});
-  plot.labels.title = "How alike " + source.name + " are by their distance";
+  plot.labels.title = "Similarity of " + source.name + " by distance";
   plot.picture = draw(LinePanels{
       .title = plot.labels.title + ", width " + std::to_string(source.values.view().size(1)),
       .x_label = "Distance in positions",

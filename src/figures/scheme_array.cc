@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "figures/tables.h"
 #include "sextant/core/error.h"
-#include "sextant/layers/applied_positions.h"
 
 namespace sextant::figures {
 namespace {
 
-constexpr std::int64_t kMostNumbers = std::int64_t{1} << 28;  // 2 GiB of float64
-constexpr std::int64_t kMostPanels = 8;
+constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 28;  // 2 GiB of float64
+constexpr std::int64_t kMaxPanels = 8;
 
 // Biases of one sign are magnitudes; else zero is white.
 void set_colors(bool is_bias, SchemeArray& array) {
@@ -38,13 +38,12 @@ struct ArrayMaker {
   const Scheme& scheme;
   const SchemeRequest& request;
   Side side;
-  const std::string& where;
 
   void check_size(double numbers) const {
-    if (numbers <= static_cast<double>(kMostNumbers)) return;
-    throw Error(where + ".length", "must give at most 2^28 numbers for the scheme " +
-                                       std::string(scheme.name) + ", got " +
-                                       std::to_string(request.rows()) + " positions");
+    if (numbers <= static_cast<double>(kMaxNumbers)) return;
+    throw Error("figure.length", "must give at most 2^28 numbers for the scheme " +
+                                     std::string(scheme.name) + ", got " +
+                                     std::to_string(request.rows()) + " positions");
   }
 
   SchemeArray operator()(AppliedPositions<double> applied) const {
@@ -56,10 +55,7 @@ struct ArrayMaker {
       array.rows = std::move(*applied.added);
       return array;
     }
-    throw Error(
-        where + ".scheme",
-        "must be a scheme that has a table, got '" + std::string(scheme.name) + "', " +
-            (applied.content ? "whose scores depend on q and k as well" : "which adds nothing"));
+    refuse_scheme(scheme.name, applied, "table");
   }
 
   SchemeArray of(const RotationTable<double>& rotation) const {
@@ -93,17 +89,9 @@ struct ArrayMaker {
     check_size(static_cast<double>(heads) * static_cast<double>(distances));
     SchemeArray array;
     array.rows = Tensor<double>({heads, distances});
-    const std::int64_t first = bias.origin - (length - 1);
-    if (distances > 0 && (first < 0 || first + distances > bias.values.size(1))) {
-      throw Error(where + ".scheme", std::string(scheme.name) + " must have a bias for each of " +
-                                         std::to_string(distances) + " distances, got " +
-                                         std::to_string(bias.values.size(1)));
-    }
-    for (std::int64_t head = 0; head < heads; ++head) {
-      for (std::int64_t i = 0; i < distances; ++i) {
-        array.rows(head, i) =
-            static_cast<double>(bias.values(bias.values.size(0) == 1 ? 0 : head, first + i));
-      }
+    for (std::int64_t head = 0; head < heads && length > 0; ++head) {
+      const auto row = biases_by_distance(bias, scheme.name, head, 1 - length, length - 1);
+      std::copy(row.begin(), row.end(), &array.rows(head, 0));
     }
     array.labels.row_name = "Head";
     array.labels.column_name = "Distance (key - query)";
@@ -141,7 +129,7 @@ struct ArrayMaker {
 
 SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
                          const SchemeArrayOptions& options) {
-  const ArrayMaker array_of{scheme, request, options.side, options.where};
+  const ArrayMaker array_of{scheme, request, options.side};
   SchemeArray array = array_of(AppliedPositions<double>(scheme.make(request)));
   if (array.values.rank() < 2) array.values = array.rows.clone();
   if (options.factor != 1) {
@@ -163,7 +151,7 @@ SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
 Picture picture_of(const SchemeArray& array) {
   const std::int64_t per_head = array.rows_per_head;
   if (per_head == 0) return table_map(array.rows.view(), array.labels);
-  const std::int64_t heads = std::min(kMostPanels, array.rows.size(0) / per_head);
+  const std::int64_t heads = std::min(kMaxPanels, array.rows.size(0) / per_head);
   std::vector<std::string> titles;
   for (std::int64_t head = 0; head < heads; ++head) {
     titles.push_back("Head " + std::to_string(head));
@@ -176,13 +164,10 @@ Picture picture_of(const SchemeArray& array) {
 
 Figure plot_scheme(const NamedScheme& scheme, const SchemeSizes& sizes) {
   const std::vector<std::int64_t> positions = positions_of(scheme, sizes.length, sizes.first);
-  SchemeRequest request;
+  SchemeRequest request = scheme.request(positions);
   request.heads = sizes.heads;
   request.head_dim = sizes.head_dim;
-  request.positions = positions;
-  request.parameters = scheme.parameters;
-  request.weights = scheme.weights;
-  SchemeArray array = scheme_array(scheme.descriptor(), request, {.where = "plot"});
+  SchemeArray array = scheme_array(scheme.descriptor(), request);
   array.labels.title = capital(scheme.title());
   if (array.rows_per_head == 0 && array.labels.first_column == 0) {
     array.labels.first_row = sizes.first;

@@ -1,18 +1,19 @@
 // What schemes make of a distance.
 #include "sextant/figures/scheme_profiles.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "figures/curves.h"
+#include "figures/tables.h"
 #include "sextant/core/error.h"
-#include "sextant/layers/applied_positions.h"
 
 namespace sextant::figures {
 namespace {
 
-constexpr std::int64_t kMostDistances = 4096;
+constexpr std::int64_t kMaxDistances = 4096;
 
 // The curves of one scheme, from the table that it made: those of single heads, or one.
 struct Profiler {
@@ -23,11 +24,11 @@ struct Profiler {
   std::int64_t head(std::int64_t heads) const {
     const std::int64_t chosen = options.head.value_or(heads / 2);
     if (chosen < heads) return chosen;
-    throw Error("plot.head",
+    throw Error("figure.head",
                 "must be 0 .. " + std::to_string(heads - 1) + ", got " + std::to_string(chosen));
   }
-  Series series(std::vector<double> values, const std::string& more = "") const {
-    return counted(named.label() + more, std::move(values));
+  Series series(std::vector<double> values, const std::string& suffix = "") const {
+    return counted(named.label() + suffix, std::move(values));
   }
   template <class Profile>
   std::vector<Series> of_heads(std::int64_t heads, const Profile& profile) const {
@@ -38,17 +39,13 @@ struct Profiler {
     }
     return all;
   }
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw Error("plot.scheme",
-                "must be a scheme that has a profile, got '" + named.scheme + "', " + why);
-  }
-
   std::vector<Series> operator()(const AppliedPositions<double>& applied) const {
-    if (applied.added) return {series(alike_by_distance(applied.added->view(), options.measure))};
+    if (applied.added)
+      return {series(similarity_by_distance(applied.added->view(), options.measure))};
     if (applied.rotation) return of(*applied.rotation);
     if (applied.bias) return of(*applied.bias);
     if (applied.indexed) return of(*applied.indexed);
-    refuse(applied.content ? "whose scores depend on q and k as well" : "which adds nothing");
+    refuse_scheme(named.scheme, applied, "profile");
   }
   std::vector<Series> of(const RotationTable<double>& table) const {
     const RotationTable<double>& keys = table.for_keys();
@@ -75,11 +72,8 @@ struct Profiler {
   }
   std::vector<Series> of(const DistanceBias& bias) const {
     return of_heads(options.heads, [&](std::int64_t h) {
-      std::vector<double> values;
-      for (std::int64_t distance = 0; distance < request.rows(); ++distance) {
-        values.push_back(static_cast<double>(
-            bias.values(bias.values.size(0) == 1 ? 0 : h, bias.origin - distance)));
-      }
+      auto values = biases_by_distance(bias, named.scheme, h, 1 - request.rows(), 0);
+      std::ranges::reverse(values);  // key - query is -distance
       return values;
     });
   }
@@ -110,17 +104,16 @@ PanelText text_of(SchemeKind kind, const ProfileOptions& options) {
                               " of " + std::to_string(options.heads);
   switch (kind) {
     case SchemeKind::added:
-      return {
-          "How alike added positions are by their distance, width " + std::to_string(options.width),
-          options.measure == Measure::cosine ? "Mean cosine similarity" : "Mean dot product"};
+      return {"Similarity of added positions by distance, width " + std::to_string(options.width),
+              options.measure == Measure::cosine ? "Mean cosine similarity" : "Mean dot product"};
     case SchemeKind::rotated:
-      return {"Score of turned queries and keys that are all ones, " +
+      return {"Score of rotated queries and keys that are all ones, " +
                   std::to_string(options.head_dim) + " channels",
               "Score / channels"};
     case SchemeKind::distance_bias:
-      return {"What is added to a score by its distance" + head, "Bias"};
+      return {"Bias by distance" + head, "Bias"};
     case SchemeKind::indexed_bias:
-      return {"What is added to the last query's scores by their distance" + head, "Bias"};
+      return {"Bias of the last query by distance" + head, "Bias"};
     default:
       return {};
   }
@@ -129,20 +122,17 @@ PanelText text_of(SchemeKind kind, const ProfileOptions& options) {
 }  // namespace
 
 std::vector<Series> profiles_of(const NamedScheme& named, const ProfileOptions& options) {
-  if (options.length < 2 || options.length > kMostDistances) {
-    throw Error("plot.length", "must be 2 .. " + std::to_string(kMostDistances) +
-                                   " positions to have distances, got " +
-                                   std::to_string(options.length));
+  if (options.length < 2 || options.length > kMaxDistances) {
+    throw Error("figure.length", "must be 2 .. " + std::to_string(kMaxDistances) +
+                                     " positions to have distances, got " +
+                                     std::to_string(options.length));
   }
   const std::vector<std::int64_t> positions = positions_of(named, options.length, options.first);
   const Scheme& scheme = named.descriptor();
-  SchemeRequest request;
+  SchemeRequest request = named.request(positions);
   request.width = options.width;
   request.heads = options.heads;
   request.head_dim = options.head_dim;
-  request.positions = positions;
-  request.parameters = named.parameters;
-  request.weights = named.weights;
   return Profiler{named, request, options}(AppliedPositions<double>(scheme.make(request)));
 }
 

@@ -34,7 +34,7 @@ TEST(ModelAttention, APartIsFoundByNameAndCrossAttentionWithoutOne) {
     find_part(parts, "self");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "[attend.part] must be encoder | cross for this model, got 'self'");
+    EXPECT_STREQ(error.what(), "[figure.part] must be encoder | cross for this model, got 'self'");
   }
 }
 

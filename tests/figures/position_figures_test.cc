@@ -61,9 +61,9 @@ TEST(PositionFigures, MeansByDistanceAreOfAllPairs) {
   const double rows[] = {1, 0, 0, 2, 3, 0};
   std::copy_n(rows, 6, table.data());
   // Dot products: (1,0)(0,2) = 0, (0,2)(3,0) = 0, (1,0)(3,0) = 3; squares 1, 4 and 9.
-  EXPECT_THAT(alike_by_distance(std::as_const(table).view(), Measure::dot),
+  EXPECT_THAT(similarity_by_distance(std::as_const(table).view(), Measure::dot),
               ElementsAre(14.0 / 3, 0, 3));
-  EXPECT_THAT(alike_by_distance(std::as_const(table).view(), Measure::cosine),
+  EXPECT_THAT(similarity_by_distance(std::as_const(table).view(), Measure::cosine),
               ElementsAre(1, 0, 1));
 }
 
@@ -74,12 +74,17 @@ TEST(PositionFigures, AnyAddedSchemeHasATable) {
   EXPECT_THAT(error_of([] {
                 position_table({"rotary", {}, nullptr}, 9, 4);
               }),
-              HasSubstr("[plot.scheme] must be one that adds a table"));
+              HasSubstr("[figure.scheme] must be one that adds a table"));
 }
 
 TEST(PositionFigures, WhatIsNotThereIsRefused) {
   const PositionTable table = position_table({.length = 3, .width = 4});
-  EXPECT_THAT(error_of([&] { plot_sinusoids(table, {4}); }), HasSubstr("must be 0 .. 3, got 4"));
+  EXPECT_THAT(error_of([&] { plot_sinusoids(table, {4}); }),
+              HasSubstr("[figure.columns] must be 0 .. 3, got 4"));
+  EXPECT_THAT(error_of([&] {
+                plot_sinusoids(table, {0}, {"a", "b", "c", "d"});
+              }),
+              HasSubstr("[figure.words] must be at most one per position (3), got 4"));
   EXPECT_THAT(error_of([&] { plot_rows(table, {-1}); }), HasSubstr("must be 0 .. 2, got -1"));
   EXPECT_THAT(error_of([&] { plot_rows(table, {}); }), HasSubstr("must name at least one"));
   const PositionTable one = position_table({.length = 1, .width = 4});

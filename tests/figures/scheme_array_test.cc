@@ -28,7 +28,7 @@ struct Request : SchemeRequest {
 
 std::string error_of(std::string_view scheme) {
   try {
-    scheme_array(find_scheme(scheme), Request(3), {.where = "here"});
+    scheme_array(find_scheme(scheme), Request(3));
   } catch (const Error& error) {
     return error.what();
   }
@@ -52,6 +52,12 @@ TEST(SchemeArray, ADistanceBiasGoesByKeyMinusQuery) {
   EXPECT_EQ(array.values(0, 2), 0);                              // at distance 0
   EXPECT_EQ(array.values(0, 0), 2 * array.values(0, 1));         // linear to the left
   EXPECT_EQ(array.values(1, 1) / array.values(0, 1), 1.0 / 16);  // slopes 2^-4 and 2^-8
+  Request left(3);
+  left.parameters = {{"left", "1"}, {"right", "0"}};
+  const SchemeArray window = scheme_array(find_scheme("window"), left);
+  const double hidden = -std::numeric_limits<double>::infinity();
+  const double expected[] = {hidden, 0, 0, hidden, hidden};  // keys at -2 .. 2
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(window.values(1, i), expected[i]) << i;
 }
 
 TEST(SchemeArray, AnIndexedBiasHasItsHeadsBelowOneAnother) {
@@ -86,7 +92,7 @@ TEST(SchemeArray, KeysHaveATableOfTheirOwnWhereItDiffers) {
 }
 
 TEST(SchemeArray, WhatHasNoTableIsRefused) {
-  EXPECT_THAT(error_of("none"), HasSubstr("[here.scheme]"));
+  EXPECT_THAT(error_of("none"), HasSubstr("[figure.scheme]"));
   EXPECT_THAT(error_of("none"), HasSubstr("which adds nothing"));
   EXPECT_THAT(error_of("cope"), HasSubstr("depend on q and k as well"));
 }

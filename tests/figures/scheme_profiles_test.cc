@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "sextant/core/error.h"
 
@@ -29,6 +30,34 @@ TEST(SchemeProfiles, ARotationsScoreIsTheMeanCosineOfItsAngles) {
 TEST(SchemeProfiles, ABiasIsThatOfTheKeyBehindTheQuery) {
   const ProfileOptions options{.length = 4, .heads = 8, .head = 0};
   EXPECT_EQ(profiles_of(named("alibi"), options).at(0).y, (std::vector<double>{0, -0.5, -1, -1.5}));
+}
+
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+
+TEST(SchemeProfiles, AWindowToTheLeftIsSeenToTheLeft) {
+  const NamedScheme left = named("window", {{"left", "1"}, {"right", "0"}});
+  EXPECT_EQ(profiles_of(left, {.length = 4, .heads = 1}).at(0).y,
+            (std::vector<double>{0, 0, kHidden, kHidden}));
+  const NamedScheme right = named("window", {{"left", "0"}, {"right", "2"}});
+  EXPECT_EQ(profiles_of(right, {.length = 4, .heads = 1}).at(0).y,
+            (std::vector<double>{0, kHidden, kHidden, kHidden}));
+}
+
+TEST(SchemeProfiles, ABiasByPairsIsThatOfTheLastQuery) {
+  // Chunks of 3: the last of 5 positions sees itself and the one before it.
+  EXPECT_EQ(profiles_of(named("chunk_mask", {{"chunk", "3"}}), {.length = 5, .heads = 1}).at(0).y,
+            (std::vector<double>{0, 0, kHidden, kHidden, kHidden}));
+}
+
+TEST(SchemeProfiles, AQueryAheadOfItsKeyDecaysInXpos) {
+  // zeta_k^(distance / scale_base), zeta_k = (2 k / 4 + 0.4) / 1.4 (Sun et al. 2022).
+  const Series curve =
+      profiles_of(named("xpos", {{"scale_base", "8"}}), {.length = 6, .head_dim = 4}).at(0);
+  for (int distance = 0; distance < 6; ++distance) {
+    const double expected = std::pow(0.4 / 1.4, distance / 8.0) * std::cos(distance) +
+                            std::pow(0.9 / 1.4, distance / 8.0) * std::cos(distance / 100.0);
+    EXPECT_NEAR(curve.y[static_cast<std::size_t>(distance)], expected / 2, 1e-12);
+  }
 }
 
 TEST(SchemeProfiles, EveryHeadHasACurveWhereAllAreAskedFor) {
@@ -59,8 +88,9 @@ TEST(SchemeProfiles, WhatHasNoProfileIsRefused) {
   };
   EXPECT_THAT(error_of("none", {}), HasSubstr("which adds nothing"));
   EXPECT_THAT(error_of("cope", {}), HasSubstr("depend on q and k as well"));
-  EXPECT_THAT(error_of("alibi", {.length = 1}), HasSubstr("[plot.length] must be 2 .. 4096"));
-  EXPECT_THAT(error_of("alibi", {.heads = 4, .head = 4}), HasSubstr("[plot.head] must be 0 .. 3"));
+  EXPECT_THAT(error_of("alibi", {.length = 1}), HasSubstr("[figure.length] must be 2 .. 4096"));
+  EXPECT_THAT(error_of("alibi", {.heads = 4, .head = 4}),
+              HasSubstr("[figure.head] must be 0 .. 3"));
 }
 
 }  // namespace

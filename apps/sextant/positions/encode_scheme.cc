@@ -135,8 +135,7 @@ void encode_scheme(const Encode& encode) {
   figures::SchemeArray array =
       figures::scheme_array(scheme, request,
                             {.side = encode.side.value_or(figures::Side::queries),
-                             .factor = encode.layer ? encode.layer->bias_factor : 1,
-                             .where = "encode"});
+                             .factor = encode.layer ? encode.layer->bias_factor : 1});
   array.labels.title = figures::capital(encode.choice.title()) + ", " + sizes(array.values.shape());
   TableNames names{array.labels, {}, {}};
   if (array.rows_per_head > 0) names.draw = [&array] { return picture_of(array); };

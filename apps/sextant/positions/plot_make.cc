@@ -79,7 +79,13 @@ figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
                         .heads = options.heads,
                         .head_dim = head_dim_of(options)});
   }
-  const auto table = table_of(options, kind, static_cast<std::int64_t>(words.size()));
+  const auto count = static_cast<std::int64_t>(words.size());
+  const auto table = table_of(options, kind, count);
+  if (count > table.values.size(0)) {
+    throw Error("plot.text", "must have at most as many words as there are positions, " +
+                                 std::to_string(table.values.size(0)) + ", got " +
+                                 std::to_string(count));
+  }
   if (kind.name == "sinusoids") return plot_sinusoids(table, options.columns, words);
   if (kind.name == "rows") return plot_rows(table, options.rows);
   if (kind.name == "heatmap") return plot_heatmap(table);

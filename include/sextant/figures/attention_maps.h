@@ -22,7 +22,7 @@ struct HeadMaps {
 };
 
 // Those of sentences; head >= 0: that one alone. Borrows `attention`. Throws Error naming
-// attend.head for a head that is not there.
+// figure.head for a head that is not there.
 HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOptions& options,
                  std::int64_t head = -1);
 // Chooses a head of [heads, queries, keys]; -1: all. Throws that Error.

@@ -28,17 +28,17 @@ struct ModelAttention {
 
 // All kinds: of a language model "self"; of a translator "encoder", "decoder", "cross" and, where
 // it has a pointer, "copy". `target` is a translator's translation; not given: the model's own.
-// Throws Error naming attend.text or attend.target for a text of no token, of more than 512, or of
+// Throws Error naming figure.text or figure.target for a text of no token, of more than 512, or of
 // a token too long, and for a target that the model does not look at; and as the model does.
 std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
                                          const std::optional<std::string>& target = {},
                                          int threads = 0);
 
-// The kind of that name; "": cross attention, or the only kind. Throws Error naming attend.part
+// The kind of that name; "": cross attention, or the only kind. Throws Error naming figure.part
 // that lists the names.
 const ModelAttention& find_part(std::span<const ModelAttention> parts, std::string_view name);
 
-// One layer's maps, all heads or one. Borrows `part`. Throws Error naming attend.head.
+// One layer's maps, all heads or one. Borrows `part`. Throws Error naming figure.head.
 HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);
 // The same as JSON.
 std::string attention_json(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);

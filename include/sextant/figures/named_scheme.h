@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,11 @@ struct NamedScheme {
   const Scheme& descriptor() const { return find_scheme(scheme); }  // throws Error for no name
   std::string label() const;                                        // "rotary_yarn factor=4"
   std::string title() const;  // "rotary positions", "no positions"
+  // For these positions, which it borrows; sizes are the caller's to set.
+  SchemeRequest request(std::span<const std::int64_t> positions) const;
 };
 
-// Positions first .. first + length - 1. Throws Error for more than 2^24, naming plot.length.
+// Positions first .. first + length - 1. Throws Error for more than 2^24, naming figure.length.
 std::vector<std::int64_t> positions_of(const NamedScheme& scheme, std::int64_t length,
                                        std::int64_t first = 0);
 

@@ -49,6 +49,6 @@ enum class Measure { cosine, dot };
 Figure plot_distance(const PositionTable& table, Measure measure = Measure::cosine);
 
 // The means themselves, by distance, of a table [length, width].
-std::vector<double> alike_by_distance(View<const double> table, Measure measure);
+std::vector<double> similarity_by_distance(View<const double> table, Measure measure);
 
 }  // namespace sextant::figures

@@ -28,13 +28,12 @@ struct SchemeArray {
 
 struct SchemeArrayOptions {
   Side side = Side::queries;
-  double factor = 1;                   // of every number: models that scale their biases
-  std::string where = "scheme_array";  // of errors
+  double factor = 1;  // of every number: models that scale their biases
 };
 
-// Makes the table of a scheme. Throws Error as the scheme does, naming `where`.scheme for kinds
-// that have no table (none, and content terms, which depend on q and k), and `where`.length for
-// biases of more than 2^28 numbers.
+// Makes the table of a scheme. Throws Error as the scheme does, naming figure.scheme for kinds that
+// have no table (none, and content terms, which depend on q and k), and figure.length for biases of
+// more than 2^28 numbers.
 SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
                          const SchemeArrayOptions& options = {});
 
@@ -43,7 +42,7 @@ SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
 Picture picture_of(const SchemeArray& array);
 
 // The table of a scheme of any kind for positions first .. first + length - 1. Throws Error as
-// scheme_array(), naming plot.scheme and plot.length.
+// scheme_array(), and naming figure.length for more than 2^24 positions.
 struct SchemeSizes {
   std::int64_t length = 100, first = 0;
   std::int64_t heads = 8;      // of biases

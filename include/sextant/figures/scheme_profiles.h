@@ -25,9 +25,9 @@ struct ProfileOptions {
 //   rotated   mean over positions of the score of q and k that are all ones, divided by their
 //             channels: sum_k m_k^2 cos(distance theta_k) / pairs
 //   biases    the bias of the last query at that distance
-// `values` are [length, 1 + curves], the distance first. Throws Error naming plot.scheme for
-// schemes without positions and for content terms, plot.length for fewer than 2 distances or more
-// than 4096, and plot.head.
+// `values` are [length, 1 + curves], the distance first. Throws Error naming figure.scheme for
+// schemes without positions and for content terms, figure.length for fewer than 2 distances or more
+// than 4096, and figure.head for a head that is not there.
 Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options = {});
 
 // The curves of one of them. Throws Error as plot_profiles().

@@ -83,12 +83,21 @@ TEST(Plot, RefusesWhatIsNotThere) {
     EXPECT_THAT(outcome.err, HasSubstr("s] must be at least 0, got -1"));
   }
   EXPECT_THAT(sextant("plot heatmap --table no.npy").err, StartsWith("sextant: [no.npy]"));
-  EXPECT_THAT(sextant("plot similarity --length 5000").err, HasSubstr("4096"));
+  EXPECT_THAT(sextant("plot similarity --length 5000").err,
+              StartsWith("sextant: [plot.length] must be 1 .. 4096"));
   const Outcome rotary = sextant("plot similarity --scheme rotary");
   EXPECT_EQ(rotary.code, 2);
   EXPECT_THAT(rotary.err, StartsWith("sextant: [plot.scheme] must be one that adds a table to "
                                      "embeddings for similarity, got 'rotary'"));
-  EXPECT_THAT(sextant("plot heatmap --scheme none").err, HasSubstr("adds nothing"));
+  EXPECT_THAT(sextant("plot heatmap --scheme none").err,
+              AllOf(StartsWith("sextant: [plot.scheme] "), HasSubstr("adds nothing")));
+  EXPECT_THAT(sextant("encode --scheme none --length 3 --width 4").err,
+              StartsWith("sextant: [encode.scheme] "));
+  EXPECT_THAT(sextant("plot distance --scheme alibi --head 8").err,
+              StartsWith("sextant: [plot.head] must be 0 .. 7"));
+  EXPECT_EQ(sextant("plot sinusoids 'a b c' --length 2").err,
+            "sextant: [plot.text] must have at most as many words as there are positions, 2, got "
+            "3\n");
   EXPECT_THAT(sextant("plot distance --schemes rotary,roatry").err,
               HasSubstr("did you mean 'rotary'?"));
   EXPECT_EQ(sextant("plot distance --length 1").code, 1);

@@ -1,0 +1,22 @@
+// What figures read out of the tables that schemes make.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/layers/applied_positions.h"
+
+namespace sextant::figures {
+
+// The biases of a head at key - query = first .. last. Throws Error naming figure.scheme for a
+// table that lacks one of them.
+std::vector<double> biases_by_distance(const DistanceBias& bias, std::string_view scheme,
+                                       std::int64_t head, std::int64_t first, std::int64_t last);
+
+// Throws Error naming figure.scheme for a scheme that made none of the tables that have a `what`.
+[[noreturn]] void refuse_scheme(std::string_view scheme, const AppliedPositions<double>& made,
+                                const std::string& what);
+
+}  // namespace sextant::figures
