@@ -65,6 +65,9 @@ void build(CLI::App& program, Job& job) {
   add_compare(program, job);
   add_extrapolate(program, job);
   add_similarity(program, job);
+  add_recommend(program, job);
+  add_vocabulary(program, job);
+  add_tokenize(program, job);
   add_convert_rotary(program, job);
   add_identify(program, job);
   add_generate(program, job);

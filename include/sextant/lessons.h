@@ -2,6 +2,9 @@
 #pragma once
 
 #include "sextant/lessons/heads.h"
+#include "sextant/lessons/named_table.h"
 #include "sextant/lessons/order_lab.h"
+#include "sextant/lessons/recommendation.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/lessons/similarity.h"
+#include "sextant/lessons/word_arithmetic.h"

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "layers/rounding.h"
+#include "lessons/one_map.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
@@ -65,18 +66,9 @@ void check(const std::vector<std::string>& first, const SentenceAttentionOptions
   }
 }
 
-// As many queries, keys and attributes as there are: one batch, one head.
-View<const double> one_head(View<const double> x) { return x.split(0, 1).split(0, 1); }
-
 // [length, heads * dim] -> [1, heads, length, dim], the same elements.
 View<double> as_heads(Tensor<double>& x, std::int64_t heads) {
   return x.view().split(1, heads).transpose(0, 1).split(0, 1);
-}
-
-Tensor<double> one_map(View<const double> q, View<const double> k, Stage stage) {
-  const Tensor<double> maps =
-      attention_weights<double>(one_head(q), one_head(k), {}, {.stage = stage});
-  return copy_of(maps.view().select(0, 0).select(0, 0));
 }
 
 }  // namespace
@@ -150,20 +142,7 @@ Tensor<double> plain_self_attention(View<const double> x) {
     throw Error("plain_self_attention.x",
                 "must be [tokens, width], both at least 1, got " + x.shape().to_string());
   }
-  return one_map(x, x, Stage::probabilities);
-}
-
-Recommendation recommend(View<const double> users, View<const double> movies) {
-  if (users.rank() != 2 || users.count() == 0) {
-    throw Error("recommend.users",
-                "must be [users, attributes], both at least 1, got " + users.shape().to_string());
-  }
-  if (movies.rank() != 2 || movies.size(0) < 1 || movies.size(1) != users.size(1)) {
-    throw Error("recommend.movies", "must be [movies, " + std::to_string(users.size(1)) +
-                                        "], one attribute for each of the users', got " +
-                                        movies.shape().to_string());
-  }
-  return {one_map(users, movies, Stage::scores), one_map(users, movies, Stage::probabilities)};
+  return lessons::one_map(x, x, Stage::probabilities);
 }
 
 }  // namespace sextant

@@ -107,13 +107,15 @@ std::vector<std::string> Vocabulary::tokens_of(std::span<const std::int64_t> ind
   return words;
 }
 
-void Vocabulary::save(const std::string& path) const {
+std::string Vocabulary::json() const {
   Json object;
   object["tokens"] = tokens_;
   object["oov"] = nullptr;
   if (oov_) object["oov"] = *oov_;
-  write_file(path, object.dump(1) + "\n");
+  return object.dump(1) + "\n";
 }
+
+void Vocabulary::save(const std::string& path) const { write_file(path, json()); }
 
 Vocabulary Vocabulary::load(const std::string& path) {
   return parse(read_file(path, text::kTokenFile.bytes), path);

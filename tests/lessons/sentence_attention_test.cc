@@ -235,23 +235,5 @@ TEST(PlainSelfAttention, LetsEveryTokenAttendMostlyToItself) {
   EXPECT_THROW(plain_self_attention(Tensor<double>({3})), Error);
 }
 
-TEST(Recommend, ScoresMoviesByTheirAttributes) {
-  Tensor<double> users({2, 3}), movies({2, 3});
-  std::ranges::copy(std::vector<double>{1, 0, 0, 0, 1, 1}, users.data());
-  std::ranges::copy(std::vector<double>{3, 0, 0, 0, 2, 1}, movies.data());
-  const Recommendation result = recommend(users, movies);
-  // Each within three roundings of the true score.
-  EXPECT_NEAR(result.scores(0, 0), std::sqrt(3.0), 3 * 0x1p-52);
-  EXPECT_EQ(result.scores(0, 1), 0);
-  EXPECT_EQ(result.scores(1, 0), 0);
-  EXPECT_NEAR(result.scores(1, 1), std::sqrt(3.0), 3 * 0x1p-52);
-  const double likes = 1 / (1 + std::exp(-std::sqrt(3.0)));
-  EXPECT_NEAR(result.weights(0, 0), likes, 8 * 0x1p-52);
-  EXPECT_NEAR(result.weights(1, 0), 1 - likes, 8 * 0x1p-52);
-  EXPECT_THROW(recommend(users, Tensor<double>({2, 4})), Error);
-  EXPECT_THROW(recommend(users, Tensor<double>({0, 3})), Error);
-  EXPECT_THROW(recommend(Tensor<double>({3}), movies), Error);
-}
-
 }  // namespace
 }  // namespace sextant

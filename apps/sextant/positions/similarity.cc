@@ -9,6 +9,7 @@
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
 #include "sextant/lessons/similarity.h"
+#include "sextant/lessons/word_arithmetic.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/word_text.h"
@@ -22,6 +23,8 @@ constexpr std::int64_t kWidth = 512;
 struct Similarity {
   std::string first;
   std::string second;
+  std::string nearest;  // a sum of words
+  std::int64_t count = 10;
   std::string text;
   std::string vectors;
   std::string model;
@@ -65,10 +68,16 @@ std::pair<std::int64_t, std::int64_t> find_positions(const Similarity& similarit
 void check(const Similarity& similarity) {
   const bool has_text = !similarity.text.empty();
   const bool is_made = !made_before(similarity).empty();
+  similarity.output.format(kTextOrJson, "similarity");
   if (!is_made && !has_text) {
     throw CLI::RequiredError(
         "--text FILE to train word vectors on, --vectors FILE.vec, or --model DIR,");
   }
+  if (!similarity.nearest.empty()) {
+    parse_word_sum(similarity.nearest, "similarity.nearest");
+    return;
+  }
+  if (similarity.second.empty()) throw CLI::RequiredError("FIRST and SECOND, or --nearest");
   if (is_made && has_text == similarity.positions.has_value()) {
     throw Error(
         "similarity.positions",
@@ -78,7 +87,28 @@ void check(const Similarity& similarity) {
             : "must be given with --vectors or --model, unless --text is there to find them in");
   }
   similarity.choice.check();
-  similarity.output.format(kTextOrJson, "similarity");
+}
+
+// A word as it was written, else as the lower-cased text has it.
+std::string known(const WordVectors& vectors, const std::string& word) {
+  check_utf8(word, "similarity.word");
+  return vectors.contains(word) ? word : lower_case(word);
+}
+
+void show_nearest(const Similarity& similarity, const WordVectors& vectors) {
+  auto terms = parse_word_sum(similarity.nearest, "similarity.nearest");
+  for (WordTerm& term : terms) term.word = known(vectors, term.word);
+  const auto found = nearest_words(vectors, terms, similarity.count);
+  if (similarity.output.format(kTextOrJson, "similarity").value_or(Format::text) == Format::json) {
+    Json json = Json::array();
+    for (const NearestWord& one : found) {
+      json.push_back({{"word", one.word}, {"similarity", one.similarity}});
+    }
+    return write_result(similarity.output, Format::json, to_text(json) + "\n");
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const NearestWord& one : found) rows.push_back({one.word, shortest(one.similarity)});
+  write_result(similarity.output, Format::text, aligned(rows, false));
 }
 
 void run(Similarity& similarity) {
@@ -90,13 +120,9 @@ void run(Similarity& similarity) {
   const WordText* text_or_null = text ? &*text : nullptr;
   const WordVectors vectors = make_vectors(similarity, text_or_null);
   if (!similarity.save_vectors.empty()) vectors.save(similarity.save_vectors);
-  // A word as it was written, else as the lower-cased text has it.
-  const auto known = [&](const std::string& word) {
-    check_utf8(word, "similarity.word");
-    return vectors.contains(word) ? word : lower_case(word);
-  };
-  const std::string first = known(similarity.first);
-  const std::string second = known(similarity.second);
+  if (!similarity.nearest.empty()) return show_nearest(similarity, vectors);
+  const std::string first = known(vectors, similarity.first);
+  const std::string second = known(vectors, similarity.second);
   const auto [at_first, at_second] = find_positions(similarity, text_or_null, first, second);
   Sinusoidal options = sinusoidal_from(similarity.choice.parameters);
   options.width = vectors.width();
@@ -139,8 +165,17 @@ void add_similarity(CLI::App& program, Job& job) {
       "on the text, vectors from a file, or those of a model), of the sinusoidal encodings of "
       "their positions, and of the sum, sqrt(width) * word + position.");
   auto similarity = std::make_shared<Similarity>();
-  command.add_option("FIRST", similarity->first, "one word")->required();
-  command.add_option("SECOND", similarity->second, "another word")->required();
+  auto* first = command.add_option("FIRST", similarity->first, "one word");
+  command.add_option("SECOND", similarity->second, "another word")->needs(first);
+  auto* nearest = command
+                      .add_option("--nearest", similarity->nearest,
+                                  "instead: the words nearest to a sum of words, such as \"king - "
+                                  "boy + girl\"; those of the sum are left out")
+                      ->type_name("SUM")
+                      ->excludes(first);
+  add_integer(command, "--count", similarity->count, 1, kMostInteger,
+              "how many nearest words (default 10)")
+      ->needs(nearest);
   command
       .add_option("--text", similarity->text,
                   "train the vectors on this file, lower-cased; - reads stdin")
@@ -154,15 +189,17 @@ void add_similarity(CLI::App& program, Job& job) {
                                 "take the embedding of this model of `sextant train`")
                     ->type_name("DIR")
                     ->excludes(vectors);
-  command
-      .add_option_function<std::string>(
-          "--positions",
-          [similarity = similarity.get()](const std::string& text) {
-            similarity->positions = parse_pair(text, "similarity.positions");
-          },
-          "of the two words, such as 2,10, counted from 0 (default: those in the first sentence "
-          "that has both, else in the first that has each)")
-      ->type_name("A,B");
+  auto* positions = command
+                        .add_option_function<std::string>(
+                            "--positions",
+                            [similarity = similarity.get()](const std::string& text) {
+                              similarity->positions = parse_pair(text, "similarity.positions");
+                            },
+                            "of the two words, such as 2,10, counted from 0 (default: those in the "
+                            "first sentence "
+                            "that has both, else in the first that has each)")
+                        ->type_name("A,B");
+  positions->excludes(nearest);
   add_integer(command, "--width", similarity->width, 1, kMostInteger,
               "of vectors and positions (default 512, or that of --vectors or --model)");
   SkipGram& training = similarity->training;
@@ -188,7 +225,8 @@ void add_similarity(CLI::App& program, Job& job) {
       "Examples:\n"
       "  sextant similarity black brown --text story.txt --positions 2,10 --width 512\n"
       "  sextant similarity black brown --text story.txt --positions 2,10 --doubled-exponent\n"
-      "  sextant similarity king queen --vectors wiki.vec --positions 0,5 --json");
+      "  sextant similarity king queen --vectors wiki.vec --positions 0,5 --json\n"
+      "  sextant similarity --nearest \"king - boy + girl\" --vectors wiki.vec");
   command.callback([similarity, &job] {
     check(*similarity);
     job = [similarity] { run(*similarity); };

@@ -57,12 +57,4 @@ OrderVerdict compare_order(const std::vector<std::string>& first,
 // x^T / sqrt(width)).
 Tensor<double> plain_self_attention(View<const double> x);
 
-// Recommendations: users [users, attributes] x movies [movies, attributes] -> scores /
-// sqrt(attributes), softmax per user.
-struct Recommendation {
-  Tensor<double> scores;   // [users, movies]
-  Tensor<double> weights;  // [users, movies]
-};
-Recommendation recommend(View<const double> users, View<const double> movies);
-
 }  // namespace sextant

@@ -46,6 +46,7 @@ class Vocabulary {
   // JSON, not UTF-8, a missing, unknown or repeated key, a wrong type, a duplicate token) has its
   // own Error; files above 256 MiB are refused.
   void save(const std::string& path) const;
+  std::string json() const;  // what save() writes
   static Vocabulary load(const std::string& path);
   static Vocabulary parse(std::string_view json, std::string_view where = "vocabulary");
 

@@ -57,6 +57,22 @@ TEST_F(Similarity, PositionsAreThePlacesOfTheWordsUnlessGiven) {
   EXPECT_THAT(sextant(command("--json")).json()["positions"], ElementsAre(2, 1));
 }
 
+TEST_F(Similarity, FindsTheWordsNearestToASum) {
+  put(folder_ / "v.vec", "king 1 1 0\nqueen 1 0 1\nboy 0 1 0\ngirl 0 0 1\nking-size 5 5 -1\n");
+  const std::string of = " --vectors " + folder_ / "v.vec";
+  const Json json = sextant("similarity --nearest 'King - boy + girl' --json" + of).json();
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[0]["word"], "queen");
+  EXPECT_EQ(json[0]["similarity"], 1.0);
+  EXPECT_EQ(json[1]["word"], "king-size");
+  EXPECT_EQ(sextant("similarity --nearest 'king - boy + girl' --count 1" + of).out, "queen  1\n");
+  EXPECT_EQ(sextant("similarity --nearest 'king boy'" + of).code, 2);
+  EXPECT_EQ(sextant("similarity king --nearest boy" + of).code, 2);
+  EXPECT_EQ(sextant("similarity king" + of).code, 2);
+  EXPECT_EQ(sextant("similarity king queen --count 3 --positions 0,1" + of).code, 2);
+  EXPECT_THAT(sextant("similarity --nearest 'king - kin'" + of).err, HasSubstr("kin"));
+}
+
 TEST_F(Similarity, VectorsCanBeKeptAndLoaded) {
   const std::string vectors = folder_ / "words.vec";
   const auto trained =

@@ -1,0 +1,147 @@
+// `sextant tokenize`: a text as the tokens of a vocabulary or of a model, and their numbers.
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "options/options.h"
+#include "sextant/core/error.h"
+#include "sextant/models/model_folder.h"
+#include "sextant/text/segment.h"
+#include "sextant/text/subword.h"
+#include "sextant/text/vocabulary.h"
+#include "streams/console.h"
+#include "streams/table_output.h"
+
+namespace sextant::app {
+namespace {
+
+struct Tokenize {
+  TextInput input;
+  std::string model;
+  std::string vocabulary;
+  bool eos = false;
+  std::optional<std::int64_t> length;
+  Output output;
+};
+
+struct Tokens {
+  std::vector<std::string> tokens;
+  std::vector<std::int64_t> ids;
+
+  void add(const std::string& token, std::int64_t id) {
+    tokens.push_back(token);
+    ids.push_back(id);
+  }
+};
+
+// A text's tokens, then what ends it, cut or padded to the length; the end stays.
+struct Special {
+  std::string token;
+  std::int64_t id;
+};
+void finish(Tokens& tokens, const Tokenize& command, const Special& eos, const Special& pad) {
+  if (command.length) {
+    const auto length = static_cast<std::size_t>(*command.length);
+    const std::size_t room = length - (command.eos ? 1 : 0);
+    if (tokens.ids.size() > room) {
+      tokens.ids.resize(room);
+      tokens.tokens.resize(room);
+    }
+  }
+  if (command.eos) tokens.add(eos.token, eos.id);
+  while (command.length && std::cmp_less(tokens.ids.size(), *command.length)) {
+    tokens.add(pad.token, pad.id);
+  }
+}
+
+Tokens of_subwords(const Tokenize& command, const std::string& text) {
+  const auto model = SubwordTokenizer::load(command.model);
+  Tokens tokens{model.pieces(text), model.encode(text)};
+  finish(tokens, command, {"[EOS]", model.eos()}, {"[PAD]", model.pad()});
+  return tokens;
+}
+
+Tokens of_model_folder(const Tokenize& command, const std::string& text) {
+  const Tokenizer tokenizer = open_model_folder(command.model).tokenizer;
+  Tokens tokens{tokenizer.tokens(text), tokenizer.encode(text)};
+  finish(tokens, command, {tokenizer.piece(Tokenizer::eos()), Tokenizer::eos()},
+         {tokenizer.piece(Tokenizer::pad()), Tokenizer::pad()});
+  return tokens;
+}
+
+Tokens of_vocabulary(const Tokenize& command, const std::string& text) {
+  const Vocabulary vocabulary = Vocabulary::load(command.vocabulary);
+  Tokens tokens;
+  for (const std::int64_t id : vocabulary.encode(text)) tokens.add(vocabulary.token(id), id);
+  return tokens;
+}
+
+void check(const Tokenize& tokenize) {
+  tokenize.input.check("tokenize.text");
+  if (tokenize.model.empty() && tokenize.vocabulary.empty()) {
+    throw CLI::RequiredError("--model or --vocabulary");
+  }
+  tokenize.output.format(kTextOrJson, "tokenize");
+}
+
+void run(const Tokenize& tokenize) {
+  const std::string text = tokenize.input.read("tokenize.text");
+  const Tokens tokens = !tokenize.vocabulary.empty() ? of_vocabulary(tokenize, text)
+                        : std::filesystem::is_directory(tokenize.model)
+                            ? of_model_folder(tokenize, text)
+                            : of_subwords(tokenize, text);
+  if (tokenize.output.format(kTextOrJson, "tokenize").value_or(Format::text) == Format::json) {
+    Json json;
+    json["tokens"] = tokens.tokens;
+    json["ids"] = tokens.ids;
+    return write_result(tokenize.output, Format::json, to_text(json) + "\n");
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < tokens.ids.size(); ++i) {
+    rows.push_back({std::to_string(tokens.ids[i]), token_label(tokens.tokens[i])});
+  }
+  write_result(tokenize.output, Format::text, aligned(rows, false));
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "tokenize",
+      "a text as tokens and their numbers\n"
+      "Prints the number and the token of each piece of a text: by a SentencePiece model, by the "
+      "tokenizer of a trained model, or by a vocabulary of words.");
+  auto tokenize = std::make_shared<Tokenize>();
+  tokenize->input.add_to(command, "the text");
+  auto* model = command
+                    .add_option("--model", tokenize->model,
+                                "a SentencePiece model, or the folder of a trained model")
+                    ->type_name("FILE or DIR");
+  auto* vocabulary =
+      command
+          .add_option("--vocabulary", tokenize->vocabulary,
+                      "words and their numbers, from `sextant vocabulary -o`; words that are not "
+                      "in it become its OOV token")
+          ->type_name("FILE.json")
+          ->excludes(model);
+  command.add_flag("--eos", tokenize->eos, "end with the model's [EOS] or <eos>")
+      ->excludes(vocabulary);
+  add_integer(command, "--length", tokenize->length, 1, kMostSize,
+              "of the result: cut, where the end token stays, or filled with [PAD] or <pad>")
+      ->excludes(vocabulary);
+  tokenize->output.add_to(command, kTextOrJson, "save as .json");
+  command.footer(
+      "Examples:\n"
+      "  sextant tokenize \"To be, or not to be\" --model m.model --eos --length 12\n"
+      "  sextant tokenize \"what is attention\" --vocabulary words.json --json");
+  command.callback([tokenize, &job] {
+    check(*tokenize);
+    job = [tokenize] { run(*tokenize); };
+  });
+}
+
+}  // namespace sextant::app
