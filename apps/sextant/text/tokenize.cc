@@ -1,4 +1,4 @@
-// `sextant tokenize`: a text as the tokens of a vocabulary or of a model, and their numbers.
+// `sextant tokenize`: a text as sentences and words, or as the numbered tokens of a model.
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +13,7 @@
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/vocabulary.h"
+#include "sextant/text/word_text.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
 
@@ -82,14 +83,31 @@ Tokens of_vocabulary(const Tokenize& command, const std::string& text) {
 
 void check(const Tokenize& tokenize) {
   tokenize.input.check("tokenize.text");
-  if (tokenize.model.empty() && tokenize.vocabulary.empty()) {
-    throw CLI::RequiredError("--model or --vocabulary");
+  if (tokenize.model.empty() && (tokenize.eos || tokenize.length)) {
+    throw CLI::RequiredError("--model for --eos and --length");
   }
   tokenize.output.format(kTextOrJson, "tokenize");
 }
 
+// Without numbers: a line per sentence.
+void show_sentences(const Tokenize& tokenize, const std::string& text) {
+  const WordText words = WordText::parse(text, "tokenize.text");
+  if (tokenize.output.format(kTextOrJson, "tokenize").value_or(Format::text) == Format::json) {
+    Json json;
+    json["sentences"] = words.sentences;
+    return write_result(tokenize.output, Format::json, to_text(json) + "\n");
+  }
+  std::string lines;
+  for (const std::vector<std::string>& sentence : words.sentences) {
+    for (const std::string& word : sentence) lines += (&word == &sentence[0] ? "" : " ") + word;
+    lines += "\n";
+  }
+  write_result(tokenize.output, Format::text, lines);
+}
+
 void run(const Tokenize& tokenize) {
   const std::string text = tokenize.input.read("tokenize.text");
+  if (tokenize.model.empty() && tokenize.vocabulary.empty()) return show_sentences(tokenize, text);
   const Tokens tokens = !tokenize.vocabulary.empty() ? of_vocabulary(tokenize, text)
                         : std::filesystem::is_directory(tokenize.model)
                             ? of_model_folder(tokenize, text)
@@ -114,7 +132,8 @@ void add_tokenize(CLI::App& program, Job& job) {
       "tokenize",
       "a text as tokens and their numbers\n"
       "Prints the number and the token of each piece of a text: by a SentencePiece model, by the "
-      "tokenizer of a trained model, or by a vocabulary of words.");
+      "tokenizer of a trained model, or by a vocabulary of words. Without any of them: the "
+      "sentences, one a line, as lower-cased words and punctuation marks.");
   auto tokenize = std::make_shared<Tokenize>();
   tokenize->input.add_to(command, "the text");
   auto* model = command
@@ -136,6 +155,7 @@ void add_tokenize(CLI::App& program, Job& job) {
   tokenize->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
       "Examples:\n"
+      "  sextant tokenize --file story.txt\n"
       "  sextant tokenize \"To be, or not to be\" --model m.model --eos --length 12\n"
       "  sextant tokenize \"what is attention\" --vocabulary words.json --json");
   command.callback([tokenize, &job] {

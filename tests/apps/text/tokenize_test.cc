@@ -88,9 +88,20 @@ TEST_F(Tokens, OfAModelEndAndHaveALength) {
               ElementsAre(tokenizer.pieces("to be").front()));
 }
 
+TEST_F(Tokens, WithoutNumbersAreSentencesAndWords) {
+  const std::string text = folder_ / "story.txt";
+  put(text, "The black cat sat\non the couch. The dog slept.");
+  EXPECT_EQ(sextant("tokenize --file " + text).out,
+            "the black cat sat on the couch .\nthe dog slept .\n");
+  const Json json = sextant("tokenize --json --file " + text).json();
+  ASSERT_EQ(json["sentences"].size(), 2u);
+  EXPECT_EQ(json["sentences"][1].dump(), R"(["the","dog","slept","."])");
+}
+
 TEST_F(Tokens, RefuseWhatDoesNotFit) {
   const std::string path = words();
-  EXPECT_EQ(sextant("tokenize a").code, 2);
+  EXPECT_EQ(sextant("tokenize a --eos").code, 2);
+  EXPECT_EQ(sextant("tokenize a --length 3").code, 2);
   EXPECT_EQ(sextant("tokenize --vocabulary " + path).code, 2);
   EXPECT_EQ(sextant("tokenize a --eos --vocabulary " + path).code, 2);
   EXPECT_EQ(sextant("tokenize a --model m --length 0").code, 2);
