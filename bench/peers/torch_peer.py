@@ -90,15 +90,15 @@ def rotate(case, threads, rows):
     angles = numpy.outer(numpy.arange(n), 10000.0 ** (-numpy.arange(0, width, 2) / width))
     cos, sin = (torch.from_numpy(f(angles).astype(numpy.float32)) for f in (numpy.cos, numpy.sin))
 
-    def turn_interleaved(x):
+    def rotate_interleaved(x):
         a, b = x[..., 0::2], x[..., 1::2]
         return torch.stack((a * cos - b * sin, a * sin + b * cos), -1).flatten(-2)
 
-    def turn_halves(x):
+    def rotate_half_split(x):
         a, b = x.chunk(2, -1)
         return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
 
-    turn = turn_interleaved if case["layout"] == "interleaved" else turn_halves
+    turn = rotate_interleaved if case["layout"] == "interleaved" else rotate_half_split
 
     def both():
         if case["in_place"]:

@@ -1,4 +1,4 @@
-// What terms of the scores share: rows of any type as float64, and the parts that many do without.
+// What content terms share: rows of any type as float64, and defaults of optional functions.
 #include "sextant/tables/content_term.h"
 
 namespace sextant {

@@ -1,4 +1,5 @@
-// The turning of queries and keys by a rotation table: checks, and shares of the work for threads.
+// Rotation of queries and keys by a rotation table: checks, and the distribution of work to
+// threads.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -59,13 +60,13 @@ void check_rotation(View<const T> x, View<T> out, const RotationTable<U>& table)
   }
   const std::int64_t span = 2 * shape[rank - 1];
   if (table.first_channel < 0 || table.first_channel > x.size(3) - span) {
-    throw Error("rotate.table", "must turn channels inside head_dim " + std::to_string(x.size(3)) +
-                                    ", got " + std::to_string(span) + " channels from " +
-                                    std::to_string(table.first_channel));
+    throw Error("rotate.table", "must rotate channels inside head_dim " +
+                                    std::to_string(x.size(3)) + ", got " + std::to_string(span) +
+                                    " channels from " + std::to_string(table.first_channel));
   }
 }
 
-// float64 is the reference of the others: the formula as it stands, an element at a time.
+// float64 is the reference of the others: the formula itself, an element at a time.
 void rotate_heads(const kernels::RotatedHeads<double>& heads,
                   const kernels::BasicRotationRows<double>& table) {
   const auto [x_head, x_row, x_step] = heads.x_strides;
@@ -94,11 +95,11 @@ void rotate_heads(const kernels::RotatedHeads<double>& heads,
   }
 }
 
-// Work in blocks of positions and heads: large enough for a thread to be worth waking, small enough
-// that the threads end together, and with few enough table rows for the caches next to the core.
+// Work in blocks of positions and heads: large enough to amortise a task, small enough to balance
+// the load, and with few enough table rows for the L2 cache.
 constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kTableBytes = std::int64_t{256} << 10;
-// Results from here on leave the caches before anybody can read them again.
+// Results of this size do not stay in the caches.
 constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
 
 struct Blocks {
@@ -110,15 +111,14 @@ Blocks blocks_of(const Shape& shape, std::int64_t element_bytes, std::int64_t ta
                  bool heads_inside) {
   const std::int64_t rows_per_task =
       std::max<std::int64_t>(1, kTaskBytes / std::max<std::int64_t>(1, shape[3] * element_bytes));
-  const std::int64_t most_rows =
-      std::clamp(kTableBytes / std::max<std::int64_t>(1, table_row_bytes), std::int64_t{1},
-                 std::max<std::int64_t>(1, shape[2]));
+  const std::int64_t max_rows = std::clamp(kTableBytes / std::max<std::int64_t>(1, table_row_bytes),
+                                           std::int64_t{1}, std::max<std::int64_t>(1, shape[2]));
   Blocks blocks{};
   if (heads_inside) {
     blocks.heads = std::clamp<std::int64_t>(shape[1], 1, rows_per_task);
-    blocks.rows = std::clamp<std::int64_t>(rows_per_task / blocks.heads, 1, most_rows);
+    blocks.rows = std::clamp<std::int64_t>(rows_per_task / blocks.heads, 1, max_rows);
   } else {
-    blocks.rows = std::min(rows_per_task, most_rows);
+    blocks.rows = std::min(rows_per_task, max_rows);
     blocks.heads = std::clamp<std::int64_t>(rows_per_task / blocks.rows, 1,
                                             std::max<std::int64_t>(1, shape[1]));
   }
@@ -126,7 +126,8 @@ Blocks blocks_of(const Shape& shape, std::int64_t element_bytes, std::int64_t ta
 }
 
 template <class T, class U>
-void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threads, bool inverse) {
+void rotate_array(View<const T> x, View<T> out, const RotationTable<U>& table, int threads,
+                  bool inverse) {
   check_range(kThreads, "rotate.threads", threads);
   check_rotation(x, out, table);
   if (x.count() == 0) return;
@@ -137,7 +138,7 @@ void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threa
   const bool heads_inside = std::abs(out.stride(1)) < std::abs(out.stride(2));
   Blocks blocks =
       blocks_of(shape, kElement, 2 * pairs * static_cast<std::int64_t>(sizeof(U)), heads_inside);
-  if (by_head) blocks.heads = 1;  // heads that turn together share the rows of a table
+  if (by_head) blocks.heads = 1;  // heads of a block share the rows of a table
   const std::int64_t head_blocks = (shape[1] + blocks.heads - 1) / blocks.heads;
   const std::int64_t row_blocks = (shape[2] + blocks.rows - 1) / blocks.rows;
   const bool stream = !is_in_place(x, out) && x.count() >= kStreamBytes / kElement;
@@ -174,13 +175,13 @@ void turn(View<const T> x, View<T> out, const RotationTable<U>& table, int threa
 template <Floating T, Floating U>
 requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate(
     View<const T> x, View<T> out, const RotationTable<U>& table, int threads) {
-  turn(x, out, table, threads, false);
+  rotate_array(x, out, table, threads, false);
 }
 
 template <Floating T, Floating U>
 requires(std::is_same_v<T, U> || (sizeof(T) == 2 && std::is_same_v<U, float>)) void rotate_back(
     View<const T> x, View<T> out, const RotationTable<U>& table, int threads) {
-  turn(x, out, table, threads, true);
+  rotate_array(x, out, table, threads, true);
 }
 
 #define SEXTANT_INSTANTIATE(T, U)                                             \

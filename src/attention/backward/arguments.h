@@ -16,7 +16,7 @@ struct BackwardArguments {
   Arguments<T> scores;
   View<const T> v, out, dout;
   AttentionGradients<T> wanted;
-  // The mask's gradient like the mask itself, axes of size 1 with stride 0; null: not wanted.
+  // The mask's gradient like the mask itself, axes of size 1 with stride 0; null: not computed.
   Wide* mask = nullptr;
   std::array<std::int64_t, 4> mask_strides{};
   View<const float> log_sum_exp;  // empty: to be computed
@@ -28,19 +28,22 @@ struct BackwardArguments {
   bool wants_indexed() const noexcept { return is_wanted(wanted.indexed); }
   // Whether an element of the mask's gradient is a sum over several sequences or key heads.
   bool mask_is_shared() const noexcept;
-  // Whether units add to the same sums, and so have to do it in order.
-  bool units_share_sums() const noexcept { return mask_is_shared() || wants_ordered(); }
-  // Whether there are sums over all units that are made in their order: of BackwardPart.
+  // Whether slices add to the same sums, and so have to add in order.
+  bool slices_share_sums() const noexcept { return mask_is_shared() || wants_ordered(); }
+  // Whether there are ordered sums over all slices: of BiasGradients.
   bool wants_ordered() const noexcept { return wants_indexed() || wants_distances_by_ids(); }
 
-  // Sequences times key heads: what gradients of k and v are sums within. Sequences outermost.
-  std::int64_t units() const noexcept {
+  // Slices: a sequence and key head each, sequences outermost. Gradients of k and v are sums within
+  // a slice.
+  std::int64_t slices() const noexcept {
     return scores.batch * scores.segment_count() * scores.kv_heads;
   }
-  Sequence sequence_of_unit(std::int64_t unit) const noexcept {
-    return scores.sequence(unit / scores.kv_heads);
+  Sequence sequence_of_slice(std::int64_t slice) const noexcept {
+    return scores.sequence(slice / scores.kv_heads);
   }
-  std::int64_t key_head_of_unit(std::int64_t unit) const noexcept { return unit % scores.kv_heads; }
+  std::int64_t key_head_of_slice(std::int64_t slice) const noexcept {
+    return slice % scores.kv_heads;
+  }
   std::int64_t group() const noexcept { return scores.heads_q / scores.kv_heads; }
 
  private:

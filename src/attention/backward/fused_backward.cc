@@ -1,4 +1,4 @@
-// Cuts a call into tasks for the backward kernel and adds up what they make.
+// Cuts a call into tasks for the backward kernel and sums their results.
 #include "attention/backward/fused_backward.h"
 
 #include <algorithm>
@@ -23,18 +23,19 @@ namespace {
 using kernels::kBackwardKeys, kernels::kBackwardQueries, kernels::kBlockLanes, kernels::kLog2E;
 
 using Task = BackwardOrder::Walk::Task;
-using Turn = BackwardOrder::Turn;
+using Ticket = BackwardOrder::Ticket;
 
-// Units whose counters share lines of the cache are taken by one thread, so many at most.
-constexpr std::int64_t kMostTogether = 8;
+// The largest number of slices that a thread takes at once, because their counters share cache
+// lines.
+constexpr std::int64_t kMaxChunk = 8;
 
 std::int64_t blocks_of(const Sequence& at) {
   return (at.q_len + kBackwardQueries - 1) / kBackwardQueries;
 }
 
-// A call on its way: what all tasks share, and what those of a thread do.
+// The state that all tasks of a call share, and that of a thread.
 template <class T>
-struct Call {
+struct BackwardContext {
   const BackwardArguments<T>& arguments;
   BackwardSums<T>& sums;
   KeySums& key_sums;
@@ -46,17 +47,17 @@ struct Call {
 template <class T>
 class BlockTask {
  public:
-  BlockTask(const Call<T>& call, const Task& task, const Turn& turn)
-      : call_(call),
-        b_(call.arguments),
+  BlockTask(const BackwardContext<T>& context, const Task& task, const Ticket& ticket)
+      : context_(context),
+        b_(context.arguments),
         a_(b_.scores),
         task_(task),
-        turn_(turn),
-        biases_{a_, b_.sequence_of_unit(task.unit), 0},
-        part_(b_) {
+        ticket_(ticket),
+        biases_{a_, b_.sequence_of_slice(task.slice), 0},
+        bias_gradients_(b_) {
     const Sequence& at = biases_.sequence;
     const std::int64_t blocks = blocks_of(at);
-    const std::int64_t key_head = b_.key_head_of_unit(task.unit);
+    const std::int64_t key_head = b_.key_head_of_slice(task.slice);
     const std::int64_t head = key_head * b_.group() + task.number / blocks;
     biases_.head = head;
     // The last block first: with a causal mask it is the longest.
@@ -95,7 +96,7 @@ class BlockTask {
     block_.wants_line_gradient = b_.wants_distances();
     block_.line_key = first_key();
     if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
-    block_.turns = {wait, done, this};
+    block_.key_order = {wait, done, this};
   }
 
   BlockTask(const BlockTask&) = delete;
@@ -116,12 +117,12 @@ class BlockTask {
       block_.line_gradient = gradients_ + (line_origin() - first_key());
     }
     std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
-    const KeySums::Sums& sums = call_.key_sums.of(task_.unit, biases_.sequence.k_len,
-                                                  call_.order.is_shared(task_.unit), call_.spare);
+    const KeySums::Sums& sums = context_.key_sums.of(
+        task_.slice, biases_.sequence.k_len, context_.order.is_shared(task_.slice), context_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
     const bool finite = kernels::backward_block(block_, memory.data());
-    turn_.wait_for_all();
+    ticket_.wait_for_all();
     add_to_sums();
     return finite;
   }
@@ -130,7 +131,7 @@ class BlockTask {
   std::int64_t first_key() const { return first_[0] / kBackwardKeys * kBackwardKeys; }
   std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
   // A line holds the distances of all blocks of keys that the kernel looks at, ascending with the
-  // query; its first is that of query 0 and last_key, one more than anybody sees.
+  // query; its first is that of query 0 and last_key, one past the last visible distance.
   std::int64_t line_floats() const {
     return biases_.by_distance() || b_.wants_distances()
                ? kBackwardQueries + last_key() - first_key()
@@ -139,11 +140,11 @@ class BlockTask {
   std::int64_t line_origin() const { return last_key(); }
 
   void prepare_distances(float* memory) {
-    const std::int64_t own = a_.diagonal_key(biases_.sequence, first_query_);
+    const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
     const std::int64_t count = line_floats();
-    least_distance_ = first_key() - (own + kBackwardQueries - 1);
+    first_distance_ = first_key() - (diagonal + kBackwardQueries - 1);
     distances_ = memory;
-    biases_.fill_distances(least_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
+    biases_.fill_distances(first_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
     if (biases_.by_pair()) return;
     std::reverse(memory, memory + count);
     block_.line = memory + (line_origin() - first_key());
@@ -154,7 +155,7 @@ class BlockTask {
     const auto& task = *static_cast<const BlockTask*>(context);
     if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
-                           task.distances_, task.least_distance_, task.rows_, kBackwardKeys);
+                           task.distances_, task.first_distance_, task.rows_, kBackwardKeys);
     kernels::biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
   }
 
@@ -166,17 +167,18 @@ class BlockTask {
            (at.q_begin + first_query_ + query) * strides[2] + at.k_begin * strides[3];
   }
 
-  // Along an axis of keys, gradients are added while it is the task's turn with these keys; where
-  // the mask is the same for all keys, at the task's end.
+  // Along an axis of keys, gradients are added while the task may add to these keys; where the mask
+  // is the same for all keys, at the end of the task.
   static void take_gradients(void* context, std::int64_t first_query, std::int64_t queries,
                              std::int64_t first_key, std::int64_t keys, const float* tile,
                              std::int64_t row) {
     auto& task = *static_cast<BlockTask*>(context);
     if (task.b_.wants_ordered()) {
-      // Biases of the tile are lanes by now, and their rows free.
-      kernels::turn_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
-      task.part_.add(task.biases_.sequence, task.biases_.head, task.first_query_ + first_query,
-                     queries, first_key, keys, task.rows_, kBackwardKeys);
+      // Biases of the tile have been transposed to lanes, and their rows are free.
+      kernels::transpose_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
+      task.bias_gradients_.add(task.biases_.sequence, task.biases_.head,
+                               task.first_query_ + first_query, queries, first_key, keys,
+                               task.rows_, kBackwardKeys);
     }
     if (task.b_.mask == nullptr) return;
     const std::int64_t stride = task.b_.mask_strides[3];
@@ -195,57 +197,57 @@ class BlockTask {
 
   static void wait(void* context, std::int64_t first_key) {
     const auto& task = *static_cast<BlockTask*>(context);
-    task.turn_.wait_for(first_key);
+    task.ticket_.wait_for(first_key);
   }
   static void done(void* context, std::int64_t next_key) {
     const auto& task = *static_cast<BlockTask*>(context);
-    task.turn_.report(next_key);
+    task.ticket_.report(next_key);
   }
 
-  // With all tasks before this one finished.
+  // After all tasks before this one.
   void add_to_sums() {
     const Sequence& at = biases_.sequence;
     const std::int64_t head = biases_.head;
     if (gradients_ != nullptr && at.k_len > 0) {
       // gradients_[n] is that of query - key = n - line_origin(), the query counted in the task.
-      float* sums = call_.sums.distances(at, head);
+      float* sums = context_.sums.distances(at, head);
       const std::int64_t distances = at.q_len + at.k_len - 1;
       const std::int64_t last = at.q_len - 1 - first_query_ + line_origin();
       const std::int64_t begin = std::max<std::int64_t>(0, last - distances + 1);
       const std::int64_t end = std::min(line_floats(), last + 1);
       for (std::int64_t n = begin; n < end; ++n) sums[last - n] += gradients_[n];
     }
-    if (b_.wants_sinks()) call_.sums.sink(at, head) += sink_gradient_;
-    if (b_.wants_ordered()) call_.sums.add(head, part_);
+    if (b_.wants_sinks()) context_.sums.sink(at, head) += sink_gradient_;
+    if (b_.wants_ordered()) context_.sums.add(head, bias_gradients_);
     if (b_.mask == nullptr || b_.mask_strides[3] != 0) return;
     for (std::int64_t i = 0; i < block_.queries; ++i) *mask_at(i) += mask_rows_[i];
   }
 
-  const Call<T>& call_;
+  const BackwardContext<T>& context_;
   const BackwardArguments<T>& b_;
   const Arguments<T>& a_;
   Task task_;
-  const Turn& turn_;
+  const Ticket& ticket_;
   HeadBiases<T> biases_;
   std::int64_t first_query_ = 0;
   kernels::BackwardBlock block_;
   std::int32_t first_[kBackwardQueries], last_[kBackwardQueries];
   float mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
   float* rows_ = nullptr;              // [64][64]: biases of a tile before they become lanes
-  const float* distances_ = nullptr;   // what distances add, from least_distance_ on
+  const float* distances_ = nullptr;   // biases by distance, from first_distance_ on
   float* gradients_ = nullptr;         // their gradients
-  std::int64_t least_distance_ = 0;
+  std::int64_t first_distance_ = 0;
   double sink_gradient_ = 0;
-  BackwardPart<T> part_;
+  BiasGradients<T> bias_gradients_;
 };
 
 template <class T>
-bool finish_unit(const Call<T>& call, std::int64_t unit) {
-  const BackwardArguments<T>& b = call.arguments;
-  const Sequence at = b.sequence_of_unit(unit);
-  const std::int64_t key_head = b.key_head_of_unit(unit);
+bool finish_slice(const BackwardContext<T>& context, std::int64_t slice) {
+  const BackwardArguments<T>& b = context.arguments;
+  const Sequence at = b.sequence_of_slice(slice);
+  const std::int64_t key_head = b.key_head_of_slice(slice);
   const KeySums::Sums& sums =
-      call.key_sums.of(unit, at.k_len, call.order.is_shared(unit), call.spare);
+      context.key_sums.of(slice, at.k_len, context.order.is_shared(slice), context.spare);
   const auto store = [&](const View<T>& to, float* rows, double scale,
                          const kernels::RotationRows& rotation) {
     return !is_wanted(to) ||
@@ -255,32 +257,32 @@ bool finish_unit(const Call<T>& call, std::int64_t unit) {
   const bool k_finite =
       store(b.wanted.k, sums.k, b.scores.scale, key_rotation(b.scores, at, key_head));
   const bool v_finite = store(b.wanted.v, sums.v, 1, {});
-  call.key_sums.release(unit, call.spare);
+  context.key_sums.release(slice, context.spare);
   return k_finite && v_finite;
 }
 
-// Runs a task and what follows from it.
+// Runs a task and, after the last one of a slice, writes the slice's gradients.
 template <class T>
-bool run_task(const Call<T>& call, const Task& task) {
-  const Turn turn(call.order, task);
-  const bool finite = BlockTask<T>(call, task, turn).run();
-  return (!call.order.is_last(task) || finish_unit(call, task.unit)) && finite;
+bool run_task(const BackwardContext<T>& context, const Task& task) {
+  const Ticket ticket(context.order, task);
+  const bool finite = BlockTask<T>(context, task, ticket).run();
+  return (!context.order.is_last(task) || finish_slice(context, task.slice)) && finite;
 }
 
-// What infinities and NaN make of a unit is defined by the plain path.
+// The plain path defines the gradients of slices with infinities or NaN.
 template <class T>
-void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
-                  const std::vector<std::int64_t>& units) {
-  BackwardArguments<T> of_units = b;
-  of_units.mask = nullptr;
-  of_units.wanted.indexed = {};
-  if (b.wants_distances_by_ids()) of_units.wanted.bias = {};
-  for_each_row(static_cast<std::int64_t>(units.size()), kBlockWork, b.scores.threads,
+void recompute_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
+                       const std::vector<std::int64_t>& slices) {
+  BackwardArguments<T> of_slices = b;
+  of_slices.mask = nullptr;
+  of_slices.wanted.indexed = {};
+  if (b.wants_distances_by_ids()) of_slices.wanted.bias = {};
+  for_each_row(static_cast<std::int64_t>(slices.size()), kBlockWork, b.scores.threads,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
-                 plain_backward_unit(of_units, units[static_cast<std::size_t>(n)], sums, memory);
+                 plain_backward_slice(of_slices, slices[static_cast<std::size_t>(n)], sums, memory);
                });
   if (b.mask == nullptr && !b.wants_ordered()) return;
-  // Sums over units cannot be told apart: these gradients are made again as a whole.
+  // Sums over slices cannot be separated: these gradients are recomputed as a whole.
   BackwardArguments<T> of_all = b;
   of_all.wanted = {.indexed = b.wanted.indexed};
   if (b.wants_distances_by_ids()) of_all.wanted.bias = b.wanted.bias;
@@ -295,17 +297,17 @@ void redo_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
 template <class T>
 void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const Arguments<T>& a = b.scores;
-  const std::int64_t units = b.units();
+  const std::int64_t slices = b.slices();
   KeySums key_sums(b);
-  BackwardOrder order(units, b.units_share_sums(), [&](std::int64_t unit) {
-    return b.group() * blocks_of(b.sequence_of_unit(unit));
+  BackwardOrder order(slices, b.slices_share_sums(), [&](std::int64_t slice) {
+    return b.group() * blocks_of(b.sequence_of_slice(slice));
   });
-  std::vector<std::int64_t> unfinished;  // units that are not finite
+  std::vector<std::int64_t> nonfinite;  // slices that are not finite
   std::mutex mutex;
   KeySums::Spare spare;
-  for (std::int64_t unit = 0; unit < units; ++unit) {
-    if (b.sequence_of_unit(unit).q_len > 0) continue;
-    finish_unit<T>({b, sums, key_sums, order, spare}, unit);
+  for (std::int64_t slice = 0; slice < slices; ++slice) {
+    if (b.sequence_of_slice(slice).q_len > 0) continue;
+    finish_slice<T>({b, sums, key_sums, order, spare}, slice);
   }
 
   const double work = 2.5 * a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + b.v.size(3)));
@@ -313,21 +315,21 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
   const int workers = static_cast<int>(std::min({threads, useful, order.tasks()}));
   if (workers == 0) return;  // every sequence is empty
-  const std::int64_t together =
-      std::clamp<std::int64_t>(units / (kLeastTurns * workers), 1, kMostTogether);
+  const std::int64_t chunk =
+      std::clamp<std::int64_t>(slices / (kMinChunks * workers), 1, kMaxChunk);
   parallel_for(workers, workers, [&](std::int64_t) {
-    KeySums::Spare own;
-    BackwardOrder::Walk walk(order, together);
+    KeySums::Spare spare_of_thread;
+    BackwardOrder::Walk walk(order, chunk);
     for (Task task{}; walk.next(task);) {
-      if (run_task<T>({b, sums, key_sums, order, own}, task)) continue;
+      if (run_task<T>({b, sums, key_sums, order, spare_of_thread}, task)) continue;
       const std::lock_guard lock(mutex);
-      unfinished.push_back(task.unit);
+      nonfinite.push_back(task.slice);
     }
   });
-  if (unfinished.empty()) return;
-  std::sort(unfinished.begin(), unfinished.end());
-  unfinished.erase(std::unique(unfinished.begin(), unfinished.end()), unfinished.end());
-  redo_plainly(b, sums, unfinished);
+  if (nonfinite.empty()) return;
+  std::sort(nonfinite.begin(), nonfinite.end());
+  nonfinite.erase(std::unique(nonfinite.begin(), nonfinite.end()), nonfinite.end());
+  recompute_plainly(b, sums, nonfinite);
 }
 
 template void fused_backward(const BackwardArguments<float>&, BackwardSums<float>&);

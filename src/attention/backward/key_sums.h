@@ -11,8 +11,8 @@
 
 namespace sextant::detail {
 
-// Sums over queries, [keys][padded channels] for k and for v, while a unit's tasks run. Threads
-// begin units one at a time, so that there are at most two more than threads.
+// Sums over queries, [keys][padded channels] for k and for v, while a slice's tasks run. Threads
+// begin slices one at a time, so that there are at most two more than threads.
 class KeySums {
  public:
   struct Sums {
@@ -20,21 +20,21 @@ class KeySums {
     float* k = nullptr;
     float* v = nullptr;
   };
-  // What a thread has left from units that it finished.
+  // A thread's memory from slices that it finished.
   using Spare = std::vector<Tensor<float>>;
 
   template <class T>
   explicit KeySums(const BackwardArguments<T>& b)
       : k_width_(is_wanted(b.wanted.k) ? kernels::padded_width(b.scores.head_dim) : 0),
         v_width_(is_wanted(b.wanted.v) ? kernels::padded_width(b.v.size(3)) : 0),
-        units_(static_cast<std::size_t>(b.units())) {}
+        slices_(static_cast<std::size_t>(b.slices())) {}
 
-  // Those of a unit with so many keys, zeros for the first that asks. `shared`: several threads may
-  // ask; else a lock would only wait for what was stored before.
-  const Sums& of(std::int64_t unit, std::int64_t keys, bool shared, Spare& spare) {
-    Unit& own = units_[static_cast<std::size_t>(unit)];
-    Sums& sums = own.sums;
-    std::unique_lock lock(own.mutex, std::defer_lock);
+  // The sums of a slice with `keys` keys, zero at the first call. `shared`: several threads may
+  // call this for the slice; a lock is taken only then.
+  const Sums& of(std::int64_t slice, std::int64_t keys, bool shared, Spare& spare) {
+    Slice& found = slices_[static_cast<std::size_t>(slice)];
+    Sums& sums = found.sums;
+    std::unique_lock lock(found.mutex, std::defer_lock);
     if (shared) lock.lock();
     const std::int64_t count = keys * (k_width_ + v_width_);
     if (sums.k != nullptr || sums.v != nullptr || count == 0) return sums;
@@ -49,20 +49,20 @@ class KeySums {
     return sums;
   }
 
-  // Behind the last of its tasks.
-  void release(std::int64_t unit, Spare& spare) {
-    Sums& sums = units_[static_cast<std::size_t>(unit)].sums;
+  // After the last of its tasks.
+  void release(std::int64_t slice, Spare& spare) {
+    Sums& sums = slices_[static_cast<std::size_t>(slice)].sums;
     if (sums.memory.count() > 0) spare.push_back(std::move(sums.memory));
     sums = {};
   }
 
  private:
-  struct Unit {
-    std::mutex mutex;  // its tasks alone: short units would wait for each other at one for all
+  struct Slice {
+    std::mutex mutex;  // one per slice: short slices would contend for a single one
     Sums sums;
   };
   std::int64_t k_width_, v_width_;
-  std::vector<Unit> units_;
+  std::vector<Slice> slices_;
 };
 
 }  // namespace sextant::detail

@@ -1,53 +1,53 @@
-// Taking tasks and waiting for one's turn.
+// Assigning tasks to threads, and waiting for the tasks before.
 #include "attention/backward/order.h"
 
 #include <algorithm>
 
 namespace sextant::detail {
 
-bool BackwardOrder::Walk::take_from(std::int64_t unit, Task& task) noexcept {
-  const std::int64_t count = order_.tasks_of(unit);
-  auto& counter = order_.next_[at(unit)];
+bool BackwardOrder::Walk::take_from(std::int64_t slice, Task& task) noexcept {
+  const std::int64_t count = order_.tasks_of(slice);
+  auto& counter = order_.next_[at(slice)];
   if (counter.load(std::memory_order_relaxed) >= count) return false;
   const std::int64_t number = counter.fetch_add(1, std::memory_order_relaxed);
-  task = {unit, number};
+  task = {slice, number};
   return number < count;
 }
 
 bool BackwardOrder::Walk::next(Task& task) noexcept {
   if (order_.one_chain_) {
-    // All units in order, a unit's tasks before the next one's.
-    for (; unit_ < order_.units_; ++unit_) {
-      if (take_from(unit_, task)) return true;
+    // All slices in order, a slice's tasks before the next one's.
+    for (; slice_ < order_.slices_; ++slice_) {
+      if (take_from(slice_, task)) return true;
     }
     return false;
   }
   while (!helps_) {
-    for (; unit_ < end_; ++unit_) {
-      if (take_from(unit_, task)) return true;
+    for (; slice_ < end_; ++slice_) {
+      if (take_from(slice_, task)) return true;
     }
-    unit_ = order_.unit_.fetch_add(together_, std::memory_order_relaxed);
-    end_ = std::min(unit_ + together_, order_.units_);
-    if (unit_ >= order_.units_) {
+    slice_ = order_.slice_.fetch_add(chunk_, std::memory_order_relaxed);
+    end_ = std::min(slice_ + chunk_, order_.slices_);
+    if (slice_ >= order_.slices_) {
       helps_ = true;
-      unit_ = 0;
+      slice_ = 0;
     }
   }
-  for (; unit_ < order_.units_; ++unit_) {
-    if (take_from(unit_, task)) return true;
+  for (; slice_ < order_.slices_; ++slice_) {
+    if (take_from(slice_, task)) return true;
   }
   return false;
 }
 
 std::atomic<std::int32_t>* BackwardOrder::before(const Walk::Task& task) const noexcept {
-  const std::int64_t number = first_[at(task.unit)] + task.number;
+  const std::int64_t number = first_[at(task.slice)] + task.number;
   if (task.number == 0 && !(one_chain_ && number > 0)) return nullptr;
   return &progress_[at(number - 1)];
 }
 
 void BackwardOrder::set(const Walk::Task& task, std::int32_t value) noexcept {
-  if (is_last(task) && !one_chain_) return;  // nobody comes after it
-  auto& progress = progress_[at(first_[at(task.unit)] + task.number)];
+  if (is_last(task) && !one_chain_) return;  // no task comes after it
+  auto& progress = progress_[at(first_[at(task.slice)] + task.number)];
   // Sequentially consistent, not just a release: notify_all() of libstdc++ 12 loads the number of
   // waiters and wakes nobody if it is zero, and that load must not come before this store is seen.
   progress.store(value, std::memory_order_seq_cst);
@@ -62,7 +62,7 @@ void BackwardOrder::wait_for(const Walk::Task& task, std::int64_t key) const noe
   }
 }
 
-BackwardOrder::Turn::~Turn() {
+BackwardOrder::Ticket::~Ticket() {
   wait_for_all();
   order_.set(task_, kFinished);
 }

@@ -50,7 +50,7 @@ void BackwardSums<T>::add_content(const double* gradient) noexcept {
 }
 
 template <class T>
-void BackwardSums<T>::add(std::int64_t head, const BackwardPart<T>& part) noexcept {
+void BackwardSums<T>::add(std::int64_t head, const BiasGradients<T>& part) noexcept {
   const auto add_to = [](double* sums, std::span<const double> terms) {
     for (std::size_t n = 0; n < terms.size(); ++n) sums[n] += terms[n];
   };
@@ -100,7 +100,7 @@ template <class T>
 void BackwardSums<T>::finish_lines() {
   const Arguments<T>& a = b_.scores;
   const std::int64_t sequences = a.batch * a.segment_count();
-  // use(distance from the own key, sum) for each distance of a sequence and head.
+  // use(distance from the diagonal key, sum) for each distance of a sequence and head.
   const auto each_distance = [&](std::int64_t number, std::int64_t head, const auto& use) {
     const Sequence at = a.sequence(number);
     const std::int64_t count = distance_count(at);

@@ -1,12 +1,12 @@
-// Gradients that are sums over sequences: partial sums by sequence and head, added up in one fixed
-// order at the end, so that no thread can change a bit.
+// Gradients that are sums over sequences: partial sums by sequence and head, added in a fixed order
+// at the end, so that the bits do not depend on threads.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "attention/backward/arguments.h"
-#include "attention/backward/part.h"
+#include "attention/backward/bias_gradients.h"
 
 namespace sextant::detail {
 
@@ -19,17 +19,17 @@ class BackwardSums {
   explicit BackwardSums(const BackwardArguments<T>& arguments);
 
   // Of a sequence and head: sum over its pairs with key - query = distance of dS, at
-  // [distance + q_len - 1] (queries and keys counted in the sequence). Null: not wanted. Zeros at
-  // first.
+  // [distance + q_len - 1] (queries and keys counted in the sequence). Null: not computed.
+  // Initially zero.
   Wide* distances(const Sequence& sequence, std::int64_t head) noexcept;
   // The gradient of the head's sink from this sequence.
   double& sink(const Sequence& sequence, std::int64_t head) noexcept;
-  // What a task of a head adds to sums over all sequences: one task at a time, in order.
-  void add(std::int64_t head, const BackwardPart<T>& part) noexcept;
-  // Takes those sums from another call's.
+  // Adds a task's gradients to the sums over all sequences: one task at a time, in order.
+  void add(std::int64_t head, const BiasGradients<T>& part) noexcept;
+  // Moves those sums here from another call's.
   void take_ordered(BackwardSums& other) noexcept;
 
-  // Whether units add to the gradient of the content term: one at a time, in order.
+  // Whether slices add to the gradient of the content term: one at a time, in order.
   bool wants_content() const noexcept { return is_wanted(b_.wanted.content); }
   void add_content(const double* gradient) noexcept;
 
@@ -46,7 +46,8 @@ class BackwardSums {
   std::vector<std::int64_t> begins_;  // of each sequence in distances_, times heads_q
   std::vector<Wide> distances_;
   std::vector<double> sinks_;  // [sequences, heads_q]
-  // Sums of parts: of the indexed bias; [rows of the bias, columns]; [heads_q]. Empty: not wanted.
+  // Sums over tasks: of the indexed bias; [rows of the bias, columns]; [heads_q]. Empty: not
+  // wanted.
   std::vector<double> indexed_, bias_by_ids_, slopes_by_ids_;
   std::vector<double> content_;
 };

@@ -14,8 +14,8 @@ namespace sextant::detail {
 namespace {
 
 // Beyond every distance, yet sums of three such numbers do not overflow.
-constexpr std::int64_t kFar = Span::kFar;
-constexpr std::int64_t kFarthestOffset = std::int64_t{1} << 60;
+constexpr std::int64_t kUnlimited = PositionRange::kUnlimited;
+constexpr std::int64_t kMaxOffset = std::int64_t{1} << 60;
 
 std::string name_in(std::string_view function, std::string_view argument) {
   return std::string(function) + "." + std::string(argument);
@@ -66,17 +66,17 @@ BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const 
 }
 
 void check_per_sequence(std::string_view function, std::string_view argument,
-                        std::span<const std::int64_t> values, std::int64_t batch,
-                        std::int64_t least, std::int64_t most) {
+                        std::span<const std::int64_t> values, std::int64_t batch, std::int64_t min,
+                        std::int64_t max) {
   if (static_cast<std::int64_t>(values.size()) != batch) {
     refuse(function, argument,
            "must have one entry per sequence, " + std::to_string(batch) + ", got " +
                std::to_string(values.size()));
   }
   for (const std::int64_t value : values) {
-    if (value < least || value > most) {
+    if (value < min || value > max) {
       refuse(function, argument,
-             "must be in " + std::to_string(least) + " .. " + std::to_string(most) + ", got " +
+             "must be in " + std::to_string(min) + " .. " + std::to_string(max) + ", got " +
                  std::to_string(value));
     }
   }
@@ -92,14 +92,14 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   }
   const bool has_offsets = !options.query_offsets.empty();
   a.causal = causal != Causal::none;
-  a.ends_together = causal == Causal::bottom_right;
-  a.ends_at_lengths = causal == Causal::at_lengths;
-  if (a.ends_at_lengths && options.key_lengths.empty() && a.batch > 0) {
+  a.bottom_right = causal == Causal::bottom_right;
+  a.at_lengths = causal == Causal::at_lengths;
+  if (a.at_lengths && options.key_lengths.empty() && a.batch > 0) {
     refuse(function, "key_lengths", "must be given with causal at_lengths, got none");
   }
   if (has_offsets) {
-    check_per_sequence(function, "query_offsets", options.query_offsets, a.batch, -kFarthestOffset,
-                       kFarthestOffset);
+    check_per_sequence(function, "query_offsets", options.query_offsets, a.batch, -kMaxOffset,
+                       kMaxOffset);
     a.offsets = options.query_offsets.data();
     if (causal != Causal::none && causal != Causal::at_offsets) {
       refuse(function, "query_offsets",
@@ -128,34 +128,34 @@ void check_window_side(std::string_view function, std::string_view side, std::in
   }
 }
 
-// What positions may come up: distances of pairs, masks aside, and positions of queries and keys.
-struct Reach {
-  Span distances, queries, keys;
+// The positions that may occur: distances of pairs, masks aside, and positions of queries and keys.
+struct PositionRanges {
+  PositionRange distances, queries, keys;
 };
 
-// Adds what the ids of a sequence make of it.
+// Adds the ranges of a sequence with position ids.
 template <class T>
-void add_reach_by_ids(const Arguments<T>& a, const Sequence& at, Reach& reach) {
+void add_ranges_by_ids(const Arguments<T>& a, const Sequence& at, PositionRanges& ranges) {
   const std::int64_t* queries = a.query_ids.at(at.batch, at.q_begin);
   const std::int64_t* keys = a.key_ids.at(at.batch, at.k_begin);
-  const Span of_queries = span_of(queries, at.q_len);
-  reach.queries.add(of_queries.least, of_queries.most);
+  const PositionRange of_queries = range_of(queries, at.q_len);
+  ranges.queries.add(of_queries.min, of_queries.max);
   if (at.k_len == 0) return;
-  const Span of_keys = span_of(keys, at.k_len);
-  reach.keys.add(of_keys.least, of_keys.most);
+  const PositionRange of_keys = range_of(keys, at.k_len);
+  ranges.keys.add(of_keys.min, of_keys.max);
   if (!a.has_bias_table()) return;
-  SlidingSpan seen(keys, at.k_len);
+  SlidingRange window(keys, at.k_len);
   for (std::int64_t i = 0; i < at.q_len; ++i) {
     const KeyRange range = a.visible(at, i);
     if (range.first == range.last) continue;
-    const Span span = seen.of(range.first, range.last);
-    reach.distances.add(span.least - queries[i], span.most - queries[i]);
+    const PositionRange span = window.of(range.first, range.last);
+    ranges.distances.add(span.min - queries[i], span.max - queries[i]);
   }
 }
 
 template <class T>
-Reach reach_of(const Arguments<T>& a) {
-  Reach reach;
+PositionRanges position_ranges(const Arguments<T>& a) {
+  PositionRanges ranges;
   // Batch rows differ only by what is given per sequence.
   const bool alike = a.offsets == nullptr && a.key_lengths == nullptr && !a.by_ids;
   const std::int64_t rows = alike ? std::min<std::int64_t>(a.batch, 1) : a.batch;
@@ -164,40 +164,40 @@ Reach reach_of(const Arguments<T>& a) {
     const Sequence at = a.sequence(n);
     if (at.q_len == 0) continue;
     if (a.by_ids) {
-      add_reach_by_ids(a, at, reach);
+      add_ranges_by_ids(a, at, ranges);
       continue;
     }
-    // Queries are turned also where they have no keys.
-    reach.queries.add(a.diagonal_key(at, 0), a.diagonal_key(at, at.q_len - 1));
+    // Queries are rotated also where they have no keys.
+    ranges.queries.add(a.diagonal_key(at, 0), a.diagonal_key(at, at.q_len - 1));
     if (at.k_len == 0) continue;
-    reach.keys.add(0, at.k_len - 1);
+    ranges.keys.add(0, at.k_len - 1);
     // Each row sees an interval of distances, one further left than the row before it, so that the
     // union is an interval too.
     const std::int64_t first = std::max(-a.diagonal_key(at, at.q_len - 1), -a.left);
     const std::int64_t last = std::min(
-        {at.k_len - 1 - a.diagonal_key(at, 0), a.right, a.causal ? std::int64_t{0} : kFar});
-    if (first <= last) reach.distances.add(first, last);
+        {at.k_len - 1 - a.diagonal_key(at, 0), a.right, a.causal ? std::int64_t{0} : kUnlimited});
+    if (first <= last) ranges.distances.add(first, last);
   }
-  return reach;
+  return ranges;
 }
 
-// Refuses a bias that lacks a distance some row would read: a guess (0, the last one, hidden) would
-// be a silent mistake for one scheme or another.
+// Refuses a bias without a distance that some row would read: a guess (0, the last one, hidden)
+// would be a silent mistake for one scheme or another.
 template <class T>
-void check_bias(std::string_view function, const Arguments<T>& a, const Span& reach) {
+void check_bias(std::string_view function, const Arguments<T>& a, const PositionRange& ranges) {
   const Tensor<float>& values = a.bias->values;
   if (values.rank() != 2 || (values.size(0) != 1 && values.size(0) != a.heads_q)) {
     refuse(function, "bias",
            "must be [1 or " + std::to_string(a.heads_q) + ", distances], got " +
                values.shape().to_string());
   }
-  if (reach.is_empty()) return;
+  if (ranges.is_empty()) return;
   const std::int64_t origin = a.bias->origin, distances = values.size(1);
-  if (origin < -kFar || origin > kFar || reach.least + origin < 0 ||
-      reach.most + origin >= distances) {
+  if (origin < -kUnlimited || origin > kUnlimited || ranges.min + origin < 0 ||
+      ranges.max + origin >= distances) {
     refuse(function, "bias",
-           "must hold the distances " + std::to_string(reach.least) + " .. " +
-               std::to_string(reach.most) + ", got " + values.shape().to_string() +
+           "must hold the distances " + std::to_string(ranges.min) + " .. " +
+               std::to_string(ranges.max) + ", got " + values.shape().to_string() +
                " with origin " + std::to_string(origin));
   }
 }
@@ -205,7 +205,7 @@ void check_bias(std::string_view function, const Arguments<T>& a, const Span& re
 // One of a rotation's tables against the heads and positions that it is for.
 void check_table(std::string_view function, std::string_view argument,
                  const RotationTable<float>& table, std::int64_t heads, std::int64_t head_dim,
-                 const Span& positions) {
+                 const PositionRange& positions) {
   const Shape& shape = table.cos.shape();
   const int rank = shape.rank();
   if ((rank != 2 && rank != 3) || !(shape == table.sin.shape())) {
@@ -221,26 +221,27 @@ void check_table(std::string_view function, std::string_view argument,
   const std::int64_t span = 2 * shape[rank - 1];
   if (table.first_channel < 0 || table.first_channel > head_dim - span) {
     refuse(function, argument,
-           "must turn channels of the " + std::to_string(head_dim) + " a head has, got " +
+           "must rotate channels of the " + std::to_string(head_dim) + " a head has, got " +
                std::to_string(span) + " from channel " + std::to_string(table.first_channel));
   }
   if (positions.is_empty()) return;
   const std::int64_t rows = shape[rank - 2];
-  if (positions.least < 0 || positions.most >= rows) {
+  if (positions.min < 0 || positions.max >= rows) {
     refuse(function, argument,
            "must have a row for each of the positions " +
-               std::to_string(std::min<std::int64_t>(positions.least, 0)) + " .. " +
-               std::to_string(positions.most) + ", got " + std::to_string(rows) +
+               std::to_string(std::min<std::int64_t>(positions.min, 0)) + " .. " +
+               std::to_string(positions.max) + ", got " + std::to_string(rows) +
                " rows from position 0");
   }
 }
 
 template <class T>
-void check_rotation(std::string_view function, const Arguments<T>& a, const Reach& reach) {
+void check_rotation(std::string_view function, const Arguments<T>& a,
+                    const PositionRanges& ranges) {
   const RotationTable<float>& table = *a.rotation;
   if (table.keys) {
-    check_table(function, "rotation", table, a.heads_q, a.head_dim, reach.queries);
-    check_table(function, "rotation.keys", *table.keys, a.kv_heads, a.head_dim, reach.keys);
+    check_table(function, "rotation", table, a.heads_q, a.head_dim, ranges.queries);
+    check_table(function, "rotation.keys", *table.keys, a.kv_heads, a.head_dim, ranges.keys);
     return;
   }
   if (table.cos.rank() == 3 && a.heads_q != a.kv_heads) {
@@ -249,25 +250,25 @@ void check_rotation(std::string_view function, const Arguments<T>& a, const Reac
         "must have a table of keys where it is by head and k has fewer heads than q, got heads " +
             std::to_string(a.kv_heads) + " and " + std::to_string(a.heads_q));
   }
-  Span both = reach.queries;
-  if (!reach.keys.is_empty()) both.add(reach.keys.least, reach.keys.most);
+  PositionRange both = ranges.queries;
+  if (!ranges.keys.is_empty()) both.add(ranges.keys.min, ranges.keys.max);
   check_table(function, "rotation", table, a.heads_q, a.head_dim, both);
 }
 
 template <class T>
 ContentTerm::Call content_call(const Arguments<T>& a, std::int64_t v_dim) {
-  Arguments<T> by_place = a;
-  by_place.by_ids = false;
-  const Reach reach = reach_of(by_place);
+  Arguments<T> by_index = a;
+  by_index.by_ids = false;
+  const PositionRanges ranges = position_ranges(by_index);
   return {.batch = a.batch,
           .heads = a.heads_q,
           .head_dim = a.head_dim,
           .v_dim = v_dim,
           .k_len = a.k_len,
-          .looks_ahead = reach.distances.most > 0,
+          .looks_ahead = ranges.distances.max > 0,
           .packed = !a.segments.empty(),
-          .first_position = std::min<std::int64_t>(reach.queries.least, 0),
-          .last_position = std::max({reach.queries.most, reach.keys.most, std::int64_t{-1}})};
+          .first_position = std::min<std::int64_t>(ranges.queries.min, 0),
+          .last_position = std::max({ranges.queries.max, ranges.keys.max, std::int64_t{-1}})};
 }
 
 void check_per_head(std::string_view function, std::string_view argument,
@@ -335,9 +336,9 @@ Sequence Arguments<T>::sequence(std::int64_t number) const noexcept {
     at.k_begin = key_segments[n];
     at.k_len = key_segments[n + 1] - at.k_begin;
   }
-  at.offset = offsets != nullptr ? offsets[row] : ends_together ? at.k_len - at.q_len : 0;
+  at.offset = offsets != nullptr ? offsets[row] : bottom_right ? at.k_len - at.q_len : 0;
   if (key_lengths != nullptr) at.k_len = key_lengths[row];
-  if (ends_at_lengths) at.offset = at.k_len - at.q_len;  // nothing else moves with the lengths
+  if (at_lengths) at.offset = at.k_len - at.q_len;  // nothing else moves with the lengths
   return at;
 }
 
@@ -402,8 +403,8 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   align(function, options, a);
   check_window_side(function, "window.left", options.window.left);
   check_window_side(function, "window.right", options.window.right);
-  a.left = options.window.left < 0 ? kFar : std::min(options.window.left, kFar);
-  a.right = options.window.right < 0 ? kFar : std::min(options.window.right, kFar);
+  a.left = options.window.left < 0 ? kUnlimited : std::min(options.window.left, kUnlimited);
+  a.right = options.window.right < 0 ? kUnlimited : std::min(options.window.right, kUnlimited);
   if (!options.key_lengths.empty()) {
     check_per_sequence(function, "key_lengths", options.key_lengths, a.batch, 0, a.k_len);
     a.key_lengths = options.key_lengths.data();
@@ -416,8 +417,8 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
     a.float_mask = broadcast(function, *float_mask, scores);
   }
   a.bias = options.bias;
-  const Reach reach = reach_of(a);
-  if (a.has_bias_table()) check_bias(function, a, reach.distances);
+  const PositionRanges ranges = position_ranges(a);
+  if (a.has_bias_table()) check_bias(function, a, ranges.distances);
   if (a.bias != nullptr && !a.bias->slopes.empty()) {
     check_per_head(function, "bias.slopes", a.bias->slopes, a.heads_q, false);
   }
@@ -428,7 +429,7 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   a.indexed = options.indexed;
   if (options.rotation != nullptr) {
     a.rotation = options.rotation;
-    check_rotation(function, a, reach);
+    check_rotation(function, a, ranges);
   }
 
   if (!(options.softcap >= 0) || std::isinf(options.softcap)) {

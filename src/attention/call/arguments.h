@@ -39,10 +39,10 @@ struct KeyRange {
 // counts positions counts from there.
 struct Sequence {
   std::int64_t batch = 0;   // the batch row
-  std::int64_t number = 0;  // which sequence of all: what key_lengths and generators are told
+  std::int64_t number = 0;  // index among all sequences, for key_lengths and generators
   std::int64_t q_begin = 0, k_begin = 0;
   std::int64_t q_len = 0, k_len = 0;
-  std::int64_t offset = 0;  // the own key of query 0
+  std::int64_t offset = 0;  // the diagonal key of query 0
 };
 
 template <class T>
@@ -53,11 +53,11 @@ struct Arguments {
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
   double scale = 1, softcap = 0;
   bool causal = false;
-  // The window; open sides are a number beyond every distance.
+  // The window; an open side is larger than every distance.
   std::int64_t left = 0, right = 0;
-  bool ends_together = false;                 // the last query's own key is the last key, or
-  bool ends_at_lengths = false;               // the last one before key_lengths
-  const std::int64_t* offsets = nullptr;      // [batch] or null: the own key of query 0
+  bool bottom_right = false;                  // the last query's diagonal key is the last key, or
+  bool at_lengths = false;                    // the last one before key_lengths
+  const std::int64_t* offsets = nullptr;      // [batch] or null: the diagonal key of query 0
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
   BroadcastMask<bool> bool_mask{};
   BroadcastMask<Mask> float_mask{};
@@ -89,19 +89,19 @@ struct Arguments {
     return query + at.offset;
   }
   KeyRange visible(const Sequence& at, std::int64_t query) const noexcept {
-    const std::int64_t own = diagonal_key(at, query);
-    const std::int64_t reach = causal ? std::min<std::int64_t>(right, 0) : right;
-    const std::int64_t first = std::clamp<std::int64_t>(own - left, 0, at.k_len);
-    return {first, std::max(first, std::min(at.k_len, own + reach + 1))};
+    const std::int64_t diagonal = diagonal_key(at, query);
+    const std::int64_t right_limit = causal ? std::min<std::int64_t>(right, 0) : right;
+    const std::int64_t first = std::clamp<std::int64_t>(diagonal - left, 0, at.k_len);
+    return {first, std::max(first, std::min(at.k_len, diagonal + right_limit + 1))};
   }
-  // What rotation and distances go by.
+  // The positions for rotation and distances.
   std::int64_t query_position(const Sequence& at, std::int64_t query) const noexcept {
     return by_ids ? *query_ids.at(at.batch, at.q_begin + query) : diagonal_key(at, query);
   }
   std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
     return by_ids ? *key_ids.at(at.batch, at.k_begin + key) : key;
   }
-  // A rectangle of scores as generators of biases are told of it.
+  // A rectangle of scores as generators of biases take it.
   IndexedBias::Tile tile(const Sequence& at, std::int64_t head, std::int64_t first_query,
                          std::int64_t queries, std::int64_t first_key,
                          std::int64_t keys) const noexcept {

@@ -9,7 +9,7 @@
 namespace sextant::detail {
 namespace {
 
-constexpr std::int64_t kFarthestId = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxId = std::int64_t{1} << 53;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ PositionIds check_position_ids(std::string_view where, View<const std::int64_t> 
   for (std::int64_t b = 0; b < ids.size(0); ++b) {
     for (std::int64_t i = 0; i < length; ++i) {
       const std::int64_t id = ids(b, i);
-      if (id < -kFarthestId || id > kFarthestId) {
+      if (id < -kMaxId || id > kMaxId) {
         throw Error(where, "must be within -2^53 .. 2^53, got " + std::to_string(id));
       }
     }
@@ -39,34 +39,34 @@ PositionIds check_position_ids(std::string_view where, View<const std::int64_t> 
   return result;
 }
 
-Span span_of(const std::int64_t* ids, std::int64_t count) noexcept {
-  Span span;
+PositionRange range_of(const std::int64_t* ids, std::int64_t count) noexcept {
+  PositionRange span;
   for (std::int64_t i = 0; i < count; ++i) span.add(ids[i], ids[i]);
   return span;
 }
 
-SlidingSpan::SlidingSpan(const std::int64_t* ids, std::int64_t count)
+SlidingRange::SlidingRange(const std::int64_t* ids, std::int64_t count)
     : ids_(ids),
-      least_{Tensor<std::int64_t>::uninitialized(Shape{count})},
-      most_{Tensor<std::int64_t>::uninitialized(Shape{count})} {}
+      min_{Tensor<std::int64_t>::uninitialized(Shape{count})},
+      max_{Tensor<std::int64_t>::uninitialized(Shape{count})} {}
 
-Span SlidingSpan::of(std::int64_t first, std::int64_t last) noexcept {
+PositionRange SlidingRange::of(std::int64_t first, std::int64_t last) noexcept {
   const auto push = [&](Queue& queue, const auto& goes_before) {
-    std::int64_t* places = queue.places.data();
-    while (queue.end > queue.begin && !goes_before(ids_[places[queue.end - 1]], ids_[next_])) {
+    std::int64_t* indices = queue.indices.data();
+    while (queue.end > queue.begin && !goes_before(ids_[indices[queue.end - 1]], ids_[next_])) {
       --queue.end;
     }
-    places[queue.end++] = next_;
+    indices[queue.end++] = next_;
   };
   for (; next_ < last; ++next_) {
-    push(least_, [](std::int64_t x, std::int64_t y) { return x < y; });
-    push(most_, [](std::int64_t x, std::int64_t y) { return x > y; });
+    push(min_, [](std::int64_t x, std::int64_t y) { return x < y; });
+    push(max_, [](std::int64_t x, std::int64_t y) { return x > y; });
   }
   const auto head = [&](Queue& queue) {
-    while (queue.places(queue.begin) < first) ++queue.begin;
-    return ids_[queue.places(queue.begin)];
+    while (queue.indices(queue.begin) < first) ++queue.begin;
+    return ids_[queue.indices(queue.begin)];
   };
-  return {head(least_), head(most_)};
+  return {head(min_), head(max_)};
 }
 
 }  // namespace sextant::detail

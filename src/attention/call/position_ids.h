@@ -9,13 +9,13 @@
 
 namespace sextant::detail {
 
-// [batch or 1, length], the ids of a batch row side by side.
+// [batch or 1, length], the ids of a batch row contiguous.
 struct PositionIds {
   const std::int64_t* data = nullptr;  // null: none are given
   std::int64_t batch_stride = 0;
-  std::shared_ptr<const Tensor<std::int64_t>> copy{};  // where the caller's are not side by side
+  std::shared_ptr<const Tensor<std::int64_t>> copy{};  // where the caller's are not contiguous
 
-  // From place `first` of a batch row on.
+  // From index `first` of a batch row on.
   const std::int64_t* at(std::int64_t batch_row, std::int64_t first) const noexcept {
     return data + batch_row * batch_stride + first;
   }
@@ -25,37 +25,37 @@ struct PositionIds {
 PositionIds check_position_ids(std::string_view where, View<const std::int64_t> ids,
                                std::int64_t batch, std::int64_t length);
 
-// Numbers [least, most]; none at first.
-struct Span {
-  static constexpr std::int64_t kFar = std::int64_t{1} << 61;
-  std::int64_t least = kFar, most = -kFar;
+// Numbers [min, max]; none at first.
+struct PositionRange {
+  static constexpr std::int64_t kUnlimited = std::int64_t{1} << 61;
+  std::int64_t min = kUnlimited, max = -kUnlimited;
 
-  bool is_empty() const noexcept { return most < least; }
+  bool is_empty() const noexcept { return max < min; }
   void add(std::int64_t from, std::int64_t to) noexcept {
-    least = from < least ? from : least;
-    most = to > most ? to : most;
+    min = from < min ? from : min;
+    max = to > max ? to : max;
   }
 };
 
-Span span_of(const std::int64_t* ids, std::int64_t count) noexcept;
+PositionRange range_of(const std::int64_t* ids, std::int64_t count) noexcept;
 
-// The least and the greatest of the ids in a window that only moves forward, in time linear in
+// The minimum and maximum of the ids in a window that only moves forward, in time linear in
 // their number.
-class SlidingSpan {
+class SlidingRange {
  public:
-  SlidingSpan(const std::int64_t* ids, std::int64_t count);
+  SlidingRange(const std::int64_t* ids, std::int64_t count);
   // Of ids [first, last), 0 <= first < last <= count; neither may fall from call to call.
-  Span of(std::int64_t first, std::int64_t last) noexcept;
+  PositionRange of(std::int64_t first, std::int64_t last) noexcept;
 
  private:
-  // Places that may still become the extreme one, the next first, in [begin, end) of the tensor.
+  // Indices that may still become the extreme one, the next first, in [begin, end) of the tensor.
   struct Queue {
-    Tensor<std::int64_t> places;
+    Tensor<std::int64_t> indices;
     std::int64_t begin = 0, end = 0;
   };
   const std::int64_t* ids_;
   std::int64_t next_ = 0;
-  Queue least_, most_;
+  Queue min_, max_;
 };
 
 }  // namespace sextant::detail

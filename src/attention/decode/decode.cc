@@ -20,7 +20,7 @@ namespace {
 using kernels::DecodeBlock, kernels::DecodeNeeds, kernels::decode_block_scratch,
     kernels::kDecodeRows, kernels::kGroupLanes, kernels::kKeyBlock, kernels::kLog2E;
 
-// Multiply-adds that are worth a second thread: some ten microseconds.
+// Multiply-adds that justify a second thread: some ten microseconds.
 constexpr double kThreadWork = 1 << 18;
 
 // Rows [first_row, first_row + rows) of one key head of one sequence: query head and query count
@@ -46,7 +46,7 @@ class DecodeTask {
     for (int row = 0; row < block_.count; ++row) {
       const std::int64_t head = key_head * group + (first_row + row) / sequence.q_len;
       const std::int64_t query = (first_row + row) % sequence.q_len;
-      place_[row] = {head, query};
+      queries_[row] = {head, query};
       const auto at = [&](const auto& view) {
         return view.data() + sequence.batch * view.stride(0) + head * view.stride(1) +
                (sequence.q_begin + query) * view.stride(2);
@@ -74,31 +74,32 @@ class DecodeTask {
 
   const DecodeBlock& block() const { return block_; }
 
-  void finish(std::uint32_t unfinished) const {
+  void finish(std::uint32_t nonfinite) const {
     for (int row = 0; row < block_.count; ++row) {
-      if ((unfinished >> row & 1) == 0) continue;
-      mend_row(a_, sequence_, place_[row].head, place_[row].query, v_, out_);
+      if ((nonfinite >> row & 1) == 0) continue;
+      recompute_nonfinite_channels(a_, sequence_, queries_[row].head, queries_[row].query, v_,
+                                   out_);
     }
   }
 
  private:
-  // The numbers that HeadTask gives to the forward kernel.
+  // The biases that HeadTask gives to the forward kernel.
   static void fill(const void* context, int row, std::int64_t first_key, std::int64_t keys,
                    float* to) {
     const auto& task = *static_cast<const DecodeTask*>(context);
-    const Place at = task.place_[row];
+    const HeadQuery at = task.queries_[row];
     const HeadBiases<T> biases{task.a_, task.sequence_, at.head};
-    const std::int64_t least = first_key - task.a_.diagonal_key(task.sequence_, at.query);
-    if (!biases.by_pair()) return biases.fill_distances(least, keys, kLog2E, to);
+    const std::int64_t first_distance = first_key - task.a_.diagonal_key(task.sequence_, at.query);
+    if (!biases.by_pair()) return biases.fill_distances(first_distance, keys, kLog2E, to);
     float distances[kKeyBlock];
     const bool by_distance = biases.by_distance();
-    if (by_distance) biases.fill_distances(least, keys, 1, distances);
-    biases.fill_rows(at.query, 1, first_key, keys, by_distance ? distances : nullptr, least, to,
-                     keys);
+    if (by_distance) biases.fill_distances(first_distance, keys, 1, distances);
+    biases.fill_rows(at.query, 1, first_key, keys, by_distance ? distances : nullptr,
+                     first_distance, to, keys);
     kernels::biases_to_log2(to, keys);
   }
 
-  struct Place {
+  struct HeadQuery {
     std::int64_t head, query;
   };
 
@@ -107,14 +108,14 @@ class DecodeTask {
   View<T> out_;
   Sequence sequence_;
   DecodeBlock block_;
-  Place place_[kDecodeRows];
+  HeadQuery queries_[kDecodeRows];
 };
 
-// Rows of a key head are shared out over as few passes as possible, evenly.
+// Rows of a key head are divided evenly into as few passes as possible.
 std::int64_t passes_of(std::int64_t rows) { return (rows + kDecodeRows - 1) / kDecodeRows; }
 
 std::int64_t stage_floats(const DecodeNeeds& needs, int workers) {
-  return std::max(kernels::decode_own_scratch(needs),
+  return std::max(kernels::decode_thread_scratch(needs),
                   decode_block_scratch(needs) / workers + kGroupLanes) /
          kGroupLanes * kGroupLanes;
 }
@@ -126,36 +127,36 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
   const DecodeNeeds needs = kernels::needs_of(block);
   const std::int64_t first = block.first_block(), blocks = block.last_block() - first;
   const std::int64_t shared_floats = kernels::decode_shared_scratch(needs, blocks);
-  const std::int64_t own_floats = stage_floats(needs, workers);
-  const ScratchLease memory(shared_floats + workers * own_floats);
+  const std::int64_t thread_floats = stage_floats(needs, workers);
+  const ScratchLease memory(shared_floats + workers * thread_floats);
   float* shared = memory.data();
   float* own = shared + shared_floats;
-  // Runs stage(begin, end, room) for `parts` parts of [0, count), each worker in memory of its
-  // own.
+  // Runs stage(begin, end, thread_memory) for `parts` parts of [0, count), each worker with its own
+  // scratch.
   const auto share_out = [&](std::int64_t count, std::int64_t parts, const auto& stage) {
     std::atomic<std::int64_t> next{0};
     parallel_for(workers, workers, [&](std::int64_t worker) {
       for (std::int64_t part = next++; part < parts; part = next++) {
-        stage(count * part / parts, count * (part + 1) / parts, own + worker * own_floats);
+        stage(count * part / parts, count * (part + 1) / parts, own + worker * thread_floats);
       }
     });
   };
   kernels::decode_begin(block, shared);
   share_out(blocks, std::min<std::int64_t>(blocks, 8 * workers),
-            [&](std::int64_t begin, std::int64_t end, float* room) {
-              kernels::decode_scores(block, first + begin, first + end, shared, room);
+            [&](std::int64_t begin, std::int64_t end, float* thread_memory) {
+              kernels::decode_scores(block, first + begin, first + end, shared, thread_memory);
             });
   kernels::decode_softmax(block, shared);
   // Four groups of channels make the best tile.
   const std::int64_t groups =
       std::max<std::int64_t>(1, (block.v_dim + kGroupLanes - 1) / kGroupLanes);
   const std::int64_t parts = std::min(groups, std::max<std::int64_t>((groups + 3) / 4, workers));
-  share_out(groups, parts, [&](std::int64_t begin, std::int64_t end, float* room) {
-    kernels::decode_weigh(block, begin * kGroupLanes, end * kGroupLanes, shared, room);
+  share_out(groups, parts, [&](std::int64_t begin, std::int64_t end, float* thread_memory) {
+    kernels::decode_values(block, begin * kGroupLanes, end * kGroupLanes, shared, thread_memory);
   });
-  std::uint32_t unfinished = kernels::decode_finish(block, shared);
-  if (unfinished != 0) unfinished = kernels::decode_again(block, unfinished, own);
-  task.finish(unfinished);
+  std::uint32_t nonfinite = kernels::decode_finish(block, shared);
+  if (nonfinite != 0) nonfinite = kernels::decode_nan_safe(block, nonfinite, own);
+  task.finish(nonfinite);
 }
 
 }  // namespace
@@ -165,11 +166,11 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   TaskGrid grid;
   grid.block_queries = a.q_len;
   const std::int64_t group = a.heads_q / a.kv_heads;
-  std::int64_t most_rows = 0;
+  std::int64_t max_rows = 0;
   for (std::int64_t n = 0; n < a.segment_count() && a.batch > 0; ++n) {
     const std::int64_t rows = group * a.sequence(n).q_len;
     grid.tasks += a.batch * a.kv_heads * passes_of(rows);
-    most_rows = std::max(most_rows, rows);
+    max_rows = std::max(max_rows, rows);
   }
   const std::int64_t v_dim = v.size(3);
   const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
@@ -177,20 +178,20 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
   const int threads = a.threads == 0 ? default_threads() : a.threads;
   grid.workers = static_cast<int>(std::min<std::int64_t>(threads, useful));
-  // Together at each task where the threads would not be busy to the end with tasks of their own.
+  // All threads at each task where one task per thread would leave threads idle at the end.
   grid.in_stages = grid.tasks % grid.workers != 0 && grid.tasks < 4 * grid.workers;
   if (!grid.in_stages) {
     grid.workers = static_cast<int>(std::min<std::int64_t>(grid.workers, grid.tasks));
   }
   const DecodeNeeds needs = kernels::decode_needs(
-      static_cast<int>(std::min<std::int64_t>(most_rows, kDecodeRows)),
+      static_cast<int>(std::min<std::int64_t>(max_rows, kDecodeRows)),
       {nullptr, 0, a.k.stride(3), kernels::storage_of<T>}, a.head_dim,
       {nullptr, 0, v.stride(3), kernels::storage_of<T>}, v_dim, a.rotation != nullptr);
-  if (most_rows > 0 && grid.in_stages) {
+  if (max_rows > 0 && grid.in_stages) {
     const std::int64_t blocks = (a.k_len + kKeyBlock - 1) / kKeyBlock;
     grid.scratch_floats = kernels::decode_shared_scratch(needs, blocks) / grid.workers +
                           stage_floats(needs, grid.workers);
-  } else if (most_rows > 0) {
+  } else if (max_rows > 0) {
     grid.scratch_floats = decode_block_scratch(needs);
   }
   return grid;

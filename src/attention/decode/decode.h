@@ -11,11 +11,11 @@ template <class T>
 bool is_decode(const Arguments<T>& arguments) {
   // Measured (Zen 5): with 1024 keys 1.5 times the forward kernel's speed at 8 queries, the same at
   // 12, because its vectors hold 16 queries; with 16 keys the same at 8.
-  constexpr std::int64_t kMostQueries = 8;
-  return arguments.q_len <= kMostQueries && arguments.content == nullptr;
+  constexpr std::int64_t kMaxQueries = 8;
+  return arguments.q_len <= kMaxQueries && arguments.content == nullptr;
 }
 
-// Likewise what task_grid() tells of the other path.
+// The same as task_grid() for the other path.
 template <class T>
 TaskGrid decode_grid(const Arguments<T>& arguments, View<const T> v);
 

@@ -15,10 +15,9 @@ namespace {
   throw Error(std::string("kv_cache.") + argument, what);
 }
 
-void check_size(const char* argument, std::int64_t value, std::int64_t least) {
-  if (value < least) {
-    refuse(argument,
-           "must be at least " + std::to_string(least) + ", got " + std::to_string(value));
+void check_size(const char* argument, std::int64_t value, std::int64_t min) {
+  if (value < min) {
+    refuse(argument, "must be at least " + std::to_string(min) + ", got " + std::to_string(value));
   }
 }
 

@@ -1,5 +1,4 @@
-// A content term's part of a tile of scores, for the float32 kernels: rows of q and k as they are
-// in memory, or packed.
+// A content term on a tile of scores, for the float32 kernels: rows of q and k in place, or packed.
 #pragma once
 
 #include <algorithm>

@@ -24,24 +24,24 @@ std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
   return (at.q_len + block_queries - 1) / block_queries;
 }
 
-// Whether keys are turned before the tasks: where several would turn the same ones.
+// Whether keys are rotated before the tasks: where several tasks would rotate the same ones.
 template <class T>
-bool turns_keys_first(const Arguments<T>& a) {
+bool rotates_keys_first(const Arguments<T>& a) {
   return a.rotation != nullptr && a.q_len * (a.heads_q / a.kv_heads) > kBlockQueries;
 }
 
-// Keys in float32, turned, [batch, kv_heads, k_len, head_dim]; those that no query may see are left
-// as they come. The numbers are those that tasks make of a block.
+// Keys in float32, rotated, [batch, kv_heads, k_len, head_dim]; those that no query may see are
+// uninitialised. The numbers have the bits of those that tasks would compute.
 template <class T>
-Tensor<float> turned_keys(const Arguments<T>& a, int workers) {
+Tensor<float> rotated_keys(const Arguments<T>& a, int workers) {
   constexpr std::int64_t kRows = 512;  // per task
   auto keys = Tensor<float>::uninitialized(Shape{a.batch, a.kv_heads, a.k_len, a.head_dim});
   const std::int64_t sequences = a.batch * a.segment_count(), parts = (a.k_len + kRows - 1) / kRows;
   parallel_for(sequences * a.kv_heads * parts, workers, [&](std::int64_t task) {
     const Sequence at = a.sequence(task / parts / a.kv_heads);
     const std::int64_t head = task / parts % a.kv_heads, first = task % parts * kRows;
-    const std::int64_t seen = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).last;
-    const std::int64_t rows = std::min(kRows, seen - first);
+    const std::int64_t visible = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).last;
+    const std::int64_t rows = std::min(kRows, visible - first);
     if (rows <= 0) return;
     float* to = &keys(at.batch, head, at.k_begin + first, 0);
     for (std::int64_t j = 0; j < rows; ++j) {
@@ -55,12 +55,12 @@ Tensor<float> turned_keys(const Arguments<T>& a, int workers) {
   return keys;
 }
 
-// One head of one sequence, on one thread. `turned` are turned_keys(), or empty.
+// One head of one sequence, on one thread. `rotated` are rotated_keys(), or empty.
 template <class T>
 class HeadTask {
  public:
   HeadTask(const Arguments<T>& a, const View<const T>& v, const View<T>& out,
-           const Tensor<float>& turned, const Sequence& sequence, std::int64_t head,
+           const Tensor<float>& rotated, const Sequence& sequence, std::int64_t head,
            std::int64_t first_query, std::int64_t queries)
       : a_(a), v_(v), out_(out), biases_{a, sequence, head}, first_query_(first_query) {
     const std::int64_t key_head = a.key_head(head);
@@ -81,8 +81,8 @@ class HeadTask {
       first_[i] = static_cast<std::int32_t>(range.first);
       last_[i] = static_cast<std::int32_t>(range.last);
     }
-    if (turned.count() > 0) {
-      block_.k = key_rows(turned.view(), sequence, key_head);
+    if (rotated.count() > 0) {
+      block_.k = key_rows(rotated.view(), sequence, key_head);
     } else {
       block_.k_rotation = key_rotation(a, sequence, key_head);
     }
@@ -108,26 +108,27 @@ class HeadTask {
     rows_ = memory.data() + kernel_floats;
     content_ = rows_ + rows + lines;
     if (biases_.by_distance()) prepare_distances(rows_ + rows);
-    const kernels::UnfinishedRows unfinished = kernels::attention_block(block_, memory.data());
-    finish(unfinished);
+    const kernels::NonfiniteRows nonfinite = kernels::attention_block(block_, memory.data());
+    finish(nonfinite);
   }
 
  private:
-  // Of all blocks of keys that the kernel looks at.
+  // Of all blocks of keys that the kernel reads.
   std::int64_t first_key() const { return first_[0] / kKeyBlock * kKeyBlock; }
   std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
   std::int64_t line_floats() const { return kBlockQueries + last_key() - first_key(); }
 
   // Distances for the tiles, or the line that the kernel reads: ascending with the query.
   void prepare_distances(float* memory) {
-    const std::int64_t own = a_.diagonal_key(biases_.sequence, first_query_);
+    const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
     const std::int64_t count = line_floats();
-    least_distance_ = first_key() - (own + kBlockQueries - 1);
+    first_distance_ = first_key() - (diagonal + kBlockQueries - 1);
     distances_ = memory;
-    biases_.fill_distances(least_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
+    biases_.fill_distances(first_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
     if (biases_.by_pair()) return;
     std::reverse(memory, memory + count);
-    // The line's first number is that of query 0 and key last_key, one more than anybody sees.
+    // The line's first number is that of query 0 and key last_key, one past the last visible
+    // distance.
     block_.line = memory + (last_key() - first_key());
     block_.line_key = first_key();
   }
@@ -136,7 +137,7 @@ class HeadTask {
                         std::int64_t first_key, std::int64_t keys, float* tile) {
     const auto& task = *static_cast<const HeadTask*>(context);
     if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
-    // A mask that is all there is can be read where it lies.
+    // A mask without other biases can be read in place.
     const auto& mask = task.a_.float_mask;
     if (mask.data != nullptr && mask.strides[3] == 1 && task.a_.bool_mask.data == nullptr &&
         task.biases_.is_mask_alone()) {
@@ -148,7 +149,7 @@ class HeadTask {
       return;
     }
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
-                           task.distances_, task.least_distance_, task.rows_, kKeyBlock);
+                           task.distances_, task.first_distance_, task.rows_, kKeyBlock);
     if (task.a_.content != nullptr) {
       ContentTiles<T>(task.a_, task.biases_.sequence, task.biases_.head)
           .add(task.first_query_ + first_query, queries, first_key, keys, task.rows_, kKeyBlock,
@@ -157,10 +158,10 @@ class HeadTask {
     kernels::biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
   }
 
-  void finish(const kernels::UnfinishedRows& unfinished) const {
+  void finish(const kernels::NonfiniteRows& nonfinite) const {
     for (std::int64_t i = 0; i < block_.queries; ++i) {
-      if ((unfinished.bits[i / 64] >> (i % 64) & 1) == 0) continue;
-      mend_row(a_, biases_.sequence, biases_.head, first_query_ + i, v_, out_);
+      if ((nonfinite.bits[i / 64] >> (i % 64) & 1) == 0) continue;
+      recompute_nonfinite_channels(a_, biases_.sequence, biases_.head, first_query_ + i, v_, out_);
     }
   }
 
@@ -173,8 +174,8 @@ class HeadTask {
   std::int32_t first_[kBlockQueries], last_[kBlockQueries];
   float* rows_ = nullptr;             // [64][128]: biases of a tile before they become lanes
   float* content_ = nullptr;          // scratch of the content term
-  const float* distances_ = nullptr;  // what distances add, from least_distance_ on
-  std::int64_t least_distance_ = 0;
+  const float* distances_ = nullptr;  // biases by distance, from first_distance_ on
+  std::int64_t first_distance_ = 0;
 };
 
 }  // namespace
@@ -187,14 +188,14 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   const bool measures = a.bias != nullptr, by_distance = measures && !a.by_ids;
   const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
                        a.indexed != nullptr || a.content != nullptr || (measures && a.by_ids);
-  const bool widens = !std::same_as<T, float>, turned = turns_keys_first(a);
-  if (turned) grid.shared_floats = a.batch * a.kv_heads * a.k_len * a.head_dim;
+  const bool widens = !std::same_as<T, float>, rotated = rotates_keys_first(a);
+  if (rotated) grid.shared_floats = a.batch * a.kv_heads * a.k_len * a.head_dim;
   grid.scratch_floats = kernels::attention_block_scratch(
       {.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
        .head_dim = a.head_dim,
        .v_dim = v.size(3),
        .tiles = by_pair,
-       .copies_k = !turned && (widens || a.k.stride(3) != 1 || a.rotation != nullptr),
+       .copies_k = !rotated && (widens || a.k.stride(3) != 1 || a.rotation != nullptr),
        .copies_v = widens || v.stride(3) != 1});
   if (by_distance) grid.scratch_floats += kBlockQueries + kKeyBlock + a.k_len;
   if (by_pair) grid.scratch_floats += kBlockLanes * kKeyBlock;
@@ -213,7 +214,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
     }
     return a.batch * a.heads_q * blocks;
   };
-  // Smaller tasks only where there would be too few to share out evenly.
+  // Smaller tasks only where there would be too few to balance the load.
   grid.block_queries = kBlockQueries;
   grid.tasks = count();
   while (threads > 1 && grid.tasks < 4 * threads && grid.block_queries > kBlockLanes) {
@@ -224,8 +225,8 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
       static_cast<int>(std::min({static_cast<std::int64_t>(threads), useful, grid.tasks}));
   if (grid.workers > 0) {
     const double short_tasks = kThreadWork / 2 * static_cast<double>(grid.tasks) / (work + 1);
-    grid.together = std::clamp<std::int64_t>(grid.tasks / (kLeastTurns * grid.workers), 1,
-                                             static_cast<std::int64_t>(short_tasks) + 1);
+    grid.chunk = std::clamp<std::int64_t>(grid.tasks / (kMinChunks * grid.workers), 1,
+                                          static_cast<std::int64_t>(short_tasks) + 1);
   }
   return grid;
 }
@@ -235,8 +236,8 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   const TaskGrid grid = task_grid(a, v);
   if (grid.tasks == 0) return;
   if (is_decode(a)) return decode_attention(a, v, out, grid);
-  const Tensor<float> turned =
-      grid.shared_floats > 0 ? turned_keys(a, grid.workers) : Tensor<float>();
+  const Tensor<float> rotated =
+      grid.shared_floats > 0 ? rotated_keys(a, grid.workers) : Tensor<float>();
   // Tasks are numbered by sequence, then head, then block, the last block first: with a causal mask
   // it is the longest. Each worker walks along with the counter.
   std::atomic<std::int64_t> next{0};
@@ -244,9 +245,9 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
     std::int64_t number = 0, begin = 0;  // the sequence and its first task
     for (std::int64_t task = 0, end = 0;; ++task) {
       if (task == end) {
-        task = next.fetch_add(grid.together);
+        task = next.fetch_add(grid.chunk);
         if (task >= grid.tasks) break;
-        end = std::min(task + grid.together, grid.tasks);
+        end = std::min(task + grid.chunk, grid.tasks);
       }
       Sequence at = a.sequence(number);
       std::int64_t blocks = blocks_of(at, grid.block_queries);
@@ -258,7 +259,7 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
       const std::int64_t head = (task - begin) / blocks;
       const std::int64_t first = (blocks - 1 - (task - begin) % blocks) * grid.block_queries;
       const std::int64_t queries = std::min(grid.block_queries, at.q_len - first);
-      HeadTask<T>(a, v, out, turned, at, head, first, queries).run();
+      HeadTask<T>(a, v, out, rotated, at, head, first, queries).run();
     }
   });
 }

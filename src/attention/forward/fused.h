@@ -10,7 +10,7 @@
 
 namespace sextant::detail {
 
-// Tiles are added where biases are, behind the softcap, and not to values.
+// Tiles are added to biases, after the softcap, and not to values.
 template <class T>
 bool content_comes_in_tiles(const Arguments<T>& a) {
   return a.content == nullptr ||
@@ -21,21 +21,21 @@ bool content_comes_in_tiles(const Arguments<T>& a) {
 // tiles.
 template <class T>
 bool takes_fused_path(const Arguments<T>& arguments) {
-  constexpr std::int64_t kMostKeys =
+  constexpr std::int64_t kMaxKeys =
       std::numeric_limits<std::int32_t>::max() - kernels::kBlockQueries;
-  return !std::same_as<T, double> && arguments.k_len <= kMostKeys &&
+  return !std::same_as<T, double> && arguments.k_len <= kMaxKeys &&
          content_comes_in_tiles(arguments);
 }
 
-// What a call comes to: known before anything is computed, and what attention_plan() tells.
+// The tasks of a call, known before anything is computed; attention_plan() reports them.
 struct TaskGrid {
   std::int64_t block_queries = 0;  // queries per task
   std::int64_t tasks = 0;
-  std::int64_t together = 1;        // tasks that a thread takes at once
+  std::int64_t chunk = 1;           // tasks that a thread takes at once
   int workers = 0;                  // threads that will be used
-  bool in_stages = false;           // all of them at each task, else each at its own
+  bool in_stages = false;           // all threads at each task, else one thread per task
   std::int64_t scratch_floats = 0;  // of each, at most
-  std::int64_t shared_floats = 0;   // of all together: keys that are turned once for several tasks
+  std::int64_t shared_floats = 0;   // of all together: keys that are rotated once for several tasks
 };
 
 template <class T>

@@ -10,7 +10,7 @@
 
 namespace sextant::detail {
 
-// Row `row` of a head and the ones behind it, to be read or written.
+// Row `row` of a head and those after it, to be read or written.
 template <class Rows, class T>
 Rows rows_from(const View<T>& x, std::int64_t batch, std::int64_t head, std::int64_t row) {
   return {x.data() + batch * x.stride(0) + head * x.stride(1) + row * x.stride(2), x.stride(2),
@@ -28,7 +28,7 @@ kernels::StoredRows key_rows(const View<const T>& x, const Sequence& at, std::in
   return rows_from<kernels::StoredRows>(x, at.batch, key_head, at.k_begin);
 }
 
-// Those that are written to.
+// The same for results.
 template <class T>
 kernels::StoredOutput query_output(const View<T>& x, const Sequence& at, std::int64_t head,
                                    std::int64_t first) {
@@ -39,7 +39,7 @@ kernels::StoredOutput key_output(const View<T>& x, const Sequence& at, std::int6
   return rows_from<kernels::StoredOutput>(x, at.batch, key_head, at.k_begin);
 }
 
-// The rows of a head in a table, which all heads share or not.
+// The rows of a head in a table, which heads may share.
 inline kernels::RotationRows rotation_rows(const RotationTable<float>& table, std::int64_t head) {
   const int last = table.cos.rank() - 1;
   const std::int64_t pairs = table.cos.size(last);
@@ -52,14 +52,14 @@ inline kernels::RotationRows rotation_rows(const RotationTable<float>& table, st
           .interleaved = table.layout == RotaryLayout::interleaved};
 }
 
-// What turns the queries of a head, from query 0 of the sequence on, and the keys of a key head;
-// cos null: nothing does.
+// The rotation of the queries of a head, from query 0 of the sequence on, and of the keys of a key
+// head; cos null: none.
 template <class T>
 kernels::RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t head) {
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(*a.rotation, head);
   if (!a.by_ids) return rows.from(a.diagonal_key(at, 0));
-  rows.places = a.query_ids.at(at.batch, at.q_begin);
+  rows.row_indices = a.query_ids.at(at.batch, at.q_begin);
   return rows;
 }
 template <class T>
@@ -67,7 +67,7 @@ kernels::RotationRows key_rotation(const Arguments<T>& a, const Sequence& at,
                                    std::int64_t key_head) {
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
-  if (a.by_ids) rows.places = a.key_ids.at(at.batch, at.k_begin);
+  if (a.by_ids) rows.row_indices = a.key_ids.at(at.batch, at.k_begin);
   return rows;
 }
 

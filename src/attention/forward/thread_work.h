@@ -1,14 +1,14 @@
-// What both directions go by when they share out tasks.
+// How both directions distribute tasks over threads.
 #pragma once
 
 #include <cstdint>
 
 namespace sextant::detail {
 
-// Multiply-adds that are worth a second thread: some ten microseconds.
+// Multiply-adds that justify a second thread: some ten microseconds.
 inline constexpr double kThreadWork = 1 << 20;
-// Threads take short tasks several at once, but come back at least so often: a counter that they
-// share waits for all that was stored before.
-inline constexpr std::int64_t kLeastTurns = 8;
+// Threads take short tasks in chunks, but at least this many chunks each: an atomic operation on
+// the shared counter waits for earlier stores.
+inline constexpr std::int64_t kMinChunks = 8;
 
 }  // namespace sextant::detail

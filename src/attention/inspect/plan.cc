@@ -1,4 +1,4 @@
-// What a call will do, told from the same numbers that the call itself goes by.
+// The plan of a call, from the numbers that the call itself uses.
 #include "sextant/attention/plan.h"
 
 #include <algorithm>
@@ -24,10 +24,10 @@ std::string in_bytes(std::int64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
 }
 
-// What the arrays and options cost beyond the products.
+// The costs of arrays and options besides the products.
 template <class T>
 std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v, bool decode,
-                                  std::int64_t turned_floats) {
+                                  std::int64_t rotated_floats) {
   std::vector<std::string> notes;
   const auto copied = [&](const char* name, View<const T> view) {
     if (decode && view.stride(3) == 1) {
@@ -46,9 +46,9 @@ std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v
   copied("k", a.k);
   copied("v", v);
   if (a.rotation != nullptr) {
-    notes.push_back(turned_floats > 0
-                        ? "k is rotated once, into a float32 copy of " + in_bytes(4 * turned_floats)
-                        : std::string("k is rotated one block of keys at a time"));
+    notes.push_back(rotated_floats > 0 ? "k is rotated once, into a float32 copy of " +
+                                             in_bytes(4 * rotated_floats)
+                                       : std::string("k is rotated one block of keys at a time"));
   }
   if (a.float_mask.data != nullptr || a.bool_mask.data != nullptr) {
     notes.push_back(

@@ -1,4 +1,4 @@
-// Up to 64 chosen queries of one head, on one thread, for those who look at scores and weights.
+// Up to 64 chosen queries of one head, on one thread.
 #include "attention/inspect/score_task.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
                         std::span<const std::int64_t> queries, Stage stage)
     : biases_{a, sequence, head}, queries_(queries) {
   const bool softmax = stage == Stage::probabilities;
-  // The softmax is computed in powers of two; what comes before it is shown as it is.
-  const double unit = softmax ? kernels::kLog2E : 1;
+  // The softmax is computed in powers of two; stages before it are in natural units.
+  const double factor = softmax ? kernels::kLog2E : 1;
   block_.rows = queries.data();
   block_.probabilities = softmax;
   kernels::AttentionBlock& b = block_.scores;
@@ -26,9 +26,9 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   b.v = {nullptr, 0, 1, kernels::Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
   b.head_dim = a.head_dim;
-  b.scale = static_cast<float>(a.scale * unit);
-  b.softcap = stage == Stage::scores ? 0 : static_cast<float>(a.softcap * unit);
-  b.sink = static_cast<float>(a.sink(head) * unit);
+  b.scale = static_cast<float>(a.scale * factor);
+  b.softcap = stage == Stage::scores ? 0 : static_cast<float>(a.softcap * factor);
+  b.sink = static_cast<float>(a.sink(head) * factor);
   b.first = first_;
   b.last = last_;
   for (std::int64_t i = 0; i < b.queries; ++i) {
@@ -66,11 +66,11 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
   content_ = rows_ + bias_floats + distances;
   if (distances > 0) {
     distances_ = rows_ + bias_floats;
-    least_distance_ = first_[0] / kKeyBlock * kKeyBlock -
+    first_distance_ = first_[0] / kKeyBlock * kKeyBlock -
                       biases_.arguments.diagonal_key(biases_.sequence, queries_.back());
-    // In the forward kernel's unit, and rounded as there, where nothing else will be added.
+    // In the units of the forward kernel, and rounded as there, where nothing else will be added.
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
-    biases_.fill_distances(least_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
+    biases_.fill_distances(first_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
   }
   return kernels::score_block(block_, memory.data());
 }
@@ -85,11 +85,12 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
     const std::int64_t query = task.queries_[static_cast<std::size_t>(i)];
     float* row = task.rows_ + i * kKeyBlock;
     if (by_pair) {
-      task.biases_.fill_rows(query, 1, first_key, keys, task.distances_, task.least_distance_, row,
+      task.biases_.fill_rows(query, 1, first_key, keys, task.distances_, task.first_distance_, row,
                              kKeyBlock);
     } else {
-      const std::int64_t own = task.biases_.arguments.diagonal_key(task.biases_.sequence, query);
-      std::copy_n(task.distances_ + (first_key - own - task.least_distance_), keys, row);
+      const std::int64_t diagonal =
+          task.biases_.arguments.diagonal_key(task.biases_.sequence, query);
+      std::copy_n(task.distances_ + (first_key - diagonal - task.first_distance_), keys, row);
     }
   }
   if (task.biases_.arguments.content != nullptr) {
@@ -98,7 +99,7 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
       return task.queries_[static_cast<std::size_t>(lane)];
     };
     for (std::int64_t i = 0, end = 0; i < lanes; i = end) {
-      // Queries that follow one another go together.
+      // Consecutive queries are one tile.
       for (end = i + 1; end < lanes && query(end) == query(end - 1) + 1;) ++end;
       content.add(query(i), end - i, first_key, keys, task.rows_ + i * kKeyBlock, kKeyBlock,
                   task.content_);
@@ -107,7 +108,7 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
   if (by_pair && task.block_.probabilities) {
     kernels::biases_to_lanes(task.rows_, kKeyBlock, lanes, keys, tile);
   } else {
-    kernels::turn_tile(task.rows_, kKeyBlock, lanes, keys, tile, kBlockLanes);
+    kernels::transpose_tile(task.rows_, kKeyBlock, lanes, keys, tile, kBlockLanes);
   }
 }
 

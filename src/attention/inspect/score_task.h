@@ -1,4 +1,5 @@
-// Up to 64 chosen queries of one head, on one thread, for those who look at scores and weights.
+// Up to 64 chosen queries of one head, on one thread, for attention_weights() and
+// attention_statistics().
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ class ScoreTask {
   std::int32_t first_[kernels::kBlockLanes], last_[kernels::kBlockLanes];
   float* rows_ = nullptr;       // [64][128]: biases of a tile before they become lanes
   float* content_ = nullptr;    // scratch of the content term
-  float* distances_ = nullptr;  // what distances add, from least_distance_ on
-  std::int64_t least_distance_ = 0;
+  float* distances_ = nullptr;  // biases by distance, from first_distance_ on
+  std::int64_t first_distance_ = 0;
 };
 
 }  // namespace sextant::detail

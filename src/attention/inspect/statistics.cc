@@ -1,6 +1,6 @@
 // Statistics of attention weights. The queries of a head are cut into a few runs, the same whatever
-// the threads, each walked in order by one thread; what a key gets is summed per run, then over the
-// runs in their order.
+// the threads, each processed in order by one thread; the mass of a key is summed per run, then
+// over the runs in order.
 #include "sextant/attention/statistics.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ namespace {
 
 using kernels::kBlockLanes;
 
-constexpr std::int64_t kMostTop = 1024;
+constexpr std::int64_t kMaxTop = 1024;
 // More runs would be more threads for a single head, and more sums to keep.
-constexpr std::int64_t kMostRuns = 8;
-constexpr std::int64_t kLeastRunQueries = 256;
+constexpr std::int64_t kMaxRuns = 8;
+constexpr std::int64_t kMinRunQueries = 256;
 // Runs in a wave, per thread: enough to even out those of different length.
 constexpr std::int64_t kWaveRuns = 8;
 
@@ -35,13 +35,13 @@ struct Run {
   std::int64_t sequence, begin, end, number;
 };
 
-// The runs of one batch row; longest sequences have kMostRuns.
+// The runs of one batch row; longest sequences have kMaxRuns.
 template <class T>
 std::vector<Run> runs_of(const detail::Arguments<T>& a) {
   std::vector<Run> runs;
   for (std::int64_t n = 0; n < a.segment_count(); ++n) {
     const std::int64_t length = a.segments.empty() ? a.q_len : a.sequence(n).q_len;
-    const std::int64_t count = std::clamp<std::int64_t>(length / kLeastRunQueries, 1, kMostRuns);
+    const std::int64_t count = std::clamp<std::int64_t>(length / kMinRunQueries, 1, kMaxRuns);
     const std::int64_t blocks = (length + kBlockLanes - 1) / kBlockLanes;
     const std::int64_t run = (blocks + count - 1) / count * kBlockLanes;
     for (std::int64_t begin = 0; begin < length; begin += run) {
@@ -65,12 +65,12 @@ class RunStatistics {
     const bool fused = !std::same_as<T, double> && detail::takes_fused_path(a);
     for (std::int64_t query = run.begin; query < run.end; query += kBlockLanes) {
       start(query, std::min<std::int64_t>(kBlockLanes, run.end - query));
-      std::uint64_t unfinished = ~std::uint64_t{0};
+      std::uint64_t nonfinite = ~std::uint64_t{0};
       if constexpr (!std::same_as<T, double>) {
-        if (fused) unfinished = fused_block();
+        if (fused) nonfinite = fused_block();
       }
       for (std::int64_t i = 0; i < queries_; ++i) {
-        if ((unfinished >> i & 1) != 0) plain_query(i);
+        if ((nonfinite >> i & 1) != 0) plain_query(i);
       }
     }
   }
@@ -81,20 +81,20 @@ class RunStatistics {
     first_ = first;
     queries_ = count;
     row_ = (at_.batch * a_.heads_q + head_) * a_.q_len + at_.q_begin + first;
-    heaviest_ = {};
-    heaviest_.top = all_.top_keys.count() == 0 ? 0 : all_.top_keys.size(3);
-    if (heaviest_.top == 0) return;
-    heaviest_.keys = all_.top_keys.data() + row_ * heaviest_.top;
-    heaviest_.weights = all_.top_weights.data() + row_ * heaviest_.top;
-    std::fill_n(heaviest_.keys, count * heaviest_.top, -1);
-    std::fill_n(heaviest_.weights, count * heaviest_.top, 0.0F);
+    top_keys_ = {};
+    top_keys_.top = all_.top_keys.count() == 0 ? 0 : all_.top_keys.size(3);
+    if (top_keys_.top == 0) return;
+    top_keys_.keys = all_.top_keys.data() + row_ * top_keys_.top;
+    top_keys_.weights = all_.top_weights.data() + row_ * top_keys_.top;
+    std::fill_n(top_keys_.keys, count * top_keys_.top, -1);
+    std::fill_n(top_keys_.weights, count * top_keys_.top, 0.0F);
   }
 
   static void take(void* context, std::int64_t first_key, std::int64_t keys, const float* tile) {
     auto& run = *static_cast<RunStatistics*>(context);
     const std::int64_t key = run.at_.k_begin + first_key;
     if (run.mass_ != nullptr) kernels::add_tile(tile, keys, run.mass_ + key);
-    if (run.heaviest_.top > 0) kernels::keep_heaviest(tile, key, keys, run.heaviest_);
+    if (run.top_keys_.top > 0) kernels::keep_top_keys(tile, key, keys, run.top_keys_);
   }
 
   std::uint64_t fused_block() {
@@ -102,17 +102,17 @@ class RunStatistics {
     std::iota(queries, queries + queries_, first_);
     detail::ScoreTask<T> task(a_, at_, head_, {queries, static_cast<std::size_t>(queries_)},
                               Stage::probabilities);
-    const bool tiles = mass_ != nullptr || heaviest_.top > 0;
+    const bool tiles = mass_ != nullptr || top_keys_.top > 0;
     const bool wants_entropy = all_.entropy.count() > 0;
     double entropy[kBlockLanes];
-    const std::uint64_t unfinished =
+    const std::uint64_t nonfinite =
         task.run(tiles ? kernels::ScoreTiles{take, this} : kernels::ScoreTiles{},
                  all_.log_sum_exp.count() == 0 ? nullptr : all_.log_sum_exp.data() + row_,
                  wants_entropy ? entropy : nullptr);
     for (std::int64_t i = 0; wants_entropy && i < queries_; ++i) {
       all_.entropy.data()[row_ + i] = static_cast<float>(entropy[i]);
     }
-    return unfinished;
+    return nonfinite;
   }
 
   void plain_query(std::int64_t i) {
@@ -127,14 +127,14 @@ class RunStatistics {
       if (weight == 0) continue;
       entropy -= weight * std::log(weight);
       if (mass_ != nullptr) mass_[at_.k_begin + j] += weight;
-      if (heaviest_.top > 0) heaviest_.add(i, at_.k_begin + j, static_cast<float>(weight));
+      if (top_keys_.top > 0) top_keys_.add(i, at_.k_begin + j, static_cast<float>(weight));
     }
     if (all_.entropy.count() > 0) all_.entropy.data()[row_ + i] = static_cast<float>(entropy);
     if (all_.log_sum_exp.count() > 0) {
       all_.log_sum_exp.data()[row_ + i] = static_cast<float>(log_sum);
     }
-    if (std::isnan(entropy) && heaviest_.top > 0) {
-      std::fill_n(heaviest_.weights + i * heaviest_.top, heaviest_.top,
+    if (std::isnan(entropy) && top_keys_.top > 0) {
+      std::fill_n(top_keys_.weights + i * top_keys_.top, top_keys_.top,
                   std::numeric_limits<float>::quiet_NaN());
     }
   }
@@ -146,7 +146,7 @@ class RunStatistics {
   double* mass_;
   std::int64_t first_ = 0, queries_ = 0;  // of the block at work, in the sequence
   std::int64_t row_ = 0;                  // its first row among those of all heads
-  kernels::HeaviestKeys heaviest_;
+  kernels::TopKeys top_keys_;
   std::vector<double> memory_;  // of a plain row
 };
 
@@ -157,14 +157,14 @@ void fill(const detail::Arguments<T>& a, WeightStatistics& all) {
   const std::int64_t pairs = a.batch * a.heads_q;  // of a batch row and a head
   if (pairs == 0) return;
   const bool sums = all.mass.count() > 0;
-  std::int64_t most_runs = 0;  // of any sequence
-  for (const Run& run : runs) most_runs = std::max(most_runs, run.number + 1);
+  std::int64_t max_runs = 0;  // of any sequence
+  for (const Run& run : runs) max_runs = std::max(max_runs, run.number + 1);
   const int threads = a.threads == 0 ? default_threads() : a.threads;
   // Heads in waves, so that the sums of runs are for some heads at a time.
   const std::int64_t wave =
       sums ? std::min(pairs, 1 + kWaveRuns * threads / std::max<std::int64_t>(run_count, 1))
            : pairs;
-  auto mass = Tensor<double>(Shape{sums ? wave : 0, most_runs, a.k_len});
+  auto mass = Tensor<double>(Shape{sums ? wave : 0, max_runs, a.k_len});
   for (std::int64_t first = 0; first < pairs; first += wave) {
     const std::int64_t count = std::min(wave, pairs - first), tasks = count * run_count;
     if (first > 0) std::fill_n(mass.data(), mass.count(), 0.0);
@@ -175,14 +175,14 @@ void fill(const detail::Arguments<T>& a, WeightStatistics& all) {
       for (std::int64_t task = next++; task < tasks; task = next++) {
         const std::int64_t at = task / run_count, pair = first + at;
         const Run& run = runs[static_cast<std::size_t>(task % run_count)];
-        double* to = sums ? mass.data() + (at * most_runs + run.number) * a.k_len : nullptr;
+        double* to = sums ? mass.data() + (at * max_runs + run.number) * a.k_len : nullptr;
         RunStatistics<T>(a, run, pair / a.heads_q, pair % a.heads_q, all, to);
       }
     });
     for (std::int64_t at = 0; sums && at < count; ++at) {
       for (std::int64_t j = 0; j < a.k_len; ++j) {
         double sum = 0;
-        for (std::int64_t r = 0; r < most_runs; ++r) sum += mass(at, r, j);
+        for (std::int64_t r = 0; r < max_runs; ++r) sum += mass(at, r, j);
         all.mass.data()[(first + at) * a.k_len + j] = static_cast<float>(sum);
       }
     }
@@ -196,8 +196,8 @@ WeightStatistics attention_statistics(View<const T> q, std::type_identity_t<View
                                       const AttentionOptions<std::type_identity_t<T>>& options,
                                       const StatisticsOptions& wanted) {
   const auto a = detail::check_scores<T>("attention_statistics", q, k, options);
-  if (wanted.top < 0 || wanted.top > kMostTop) {
-    throw Error("attention_statistics.top", "must be in 0 .. " + std::to_string(kMostTop) +
+  if (wanted.top < 0 || wanted.top > kMaxTop) {
+    throw Error("attention_statistics.top", "must be in 0 .. " + std::to_string(kMaxTop) +
                                                 ", got " + std::to_string(wanted.top));
   }
   WeightStatistics all;

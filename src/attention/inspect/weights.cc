@@ -40,12 +40,12 @@ struct Call {
   Stage stage;
   Tensor<T>& weights;  // [batch, heads, rows, k_len]
 
-  T* row(std::int64_t batch, std::int64_t head, std::int64_t place) const {
+  T* row(std::int64_t batch, std::int64_t head, std::int64_t index) const {
     const auto head_count = static_cast<std::int64_t>(heads.size());
     const auto row_count = static_cast<std::int64_t>(rows.size());
-    return weights.data() + ((batch * head_count + head) * row_count + place) * a.k_len;
+    return weights.data() + ((batch * head_count + head) * row_count + index) * a.k_len;
   }
-  // What a pair that is not seen has; pairs of different segments have no scores.
+  // The value of a hidden pair; pairs of different segments have no scores.
   T hidden() const { return static_cast<T>(stage == Stage::probabilities ? 0 : -kInfinity); }
   // The keys of the stages that hide nothing include padding.
   detail::Sequence sequence_of(std::int64_t batch, std::int64_t query) const {
@@ -86,32 +86,32 @@ void plain_weights(const Call<T>& call) {
                        detail::row_scratch_size(a), [&](std::int64_t number, double* memory) {
                          const std::int64_t batch = number / (head_count * row_count);
                          const std::int64_t head = number / row_count % head_count,
-                                            place = number % row_count;
+                                            index = number % row_count;
                          plain_weights(call, batch, call.heads[static_cast<std::size_t>(head)],
-                                       call.rows[static_cast<std::size_t>(place)], memory,
-                                       call.row(batch, head, place));
+                                       call.rows[static_cast<std::size_t>(index)], memory,
+                                       call.row(batch, head, index));
                        });
 }
 
 // Rows that go through the kernel together: of one sequence, ascending.
 struct Group {
   std::int64_t count = 0;
-  std::int64_t rows[kBlockLanes];    // as numbered by the caller
-  std::int64_t places[kBlockLanes];  // where they are in the choice
+  std::int64_t rows[kBlockLanes];     // as numbered by the caller
+  std::int64_t indices[kBlockLanes];  // where they are in the choice
 };
 
 template <class T>
 std::vector<Group> groups_of(const Call<T>& call) {
   std::vector<std::int64_t> order = all_if_empty({}, static_cast<std::int64_t>(call.rows.size()));
-  const auto row_at = [&](std::int64_t place) {
-    return call.rows[static_cast<std::size_t>(place)];
+  const auto row_at = [&](std::int64_t index) {
+    return call.rows[static_cast<std::size_t>(index)];
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::int64_t x, std::int64_t y) { return row_at(x) < row_at(y); });
   std::vector<Group> groups;
   std::int64_t end = 0;  // of the sequence of the last group
-  for (const std::int64_t place : order) {
-    const std::int64_t row = row_at(place);
+  for (const std::int64_t index : order) {
+    const std::int64_t row = row_at(index);
     if (groups.empty() || row >= end || groups.back().count == kBlockLanes) {
       const detail::Sequence at = call.a.sequence_of(0, row);  // alike in all batch rows
       end = at.q_begin + at.q_len;
@@ -119,7 +119,7 @@ std::vector<Group> groups_of(const Call<T>& call) {
     }
     Group& group = groups.back();
     group.rows[group.count] = row;
-    group.places[group.count++] = place;
+    group.indices[group.count++] = index;
   }
   return groups;
 }
@@ -132,7 +132,7 @@ class RowWriter {
       : call_(call), group_(group), at_(call.sequence_of(batch, group.rows[0])) {
     std::int64_t queries[kBlockLanes];
     for (std::int64_t i = 0; i < group.count; ++i) {
-      targets_[i] = call.row(batch, head, group.places[i]);
+      targets_[i] = call.row(batch, head, group.indices[i]);
       queries[i] = group.rows[i] - at_.q_begin;
     }
     const std::int64_t head_q = call.heads[static_cast<std::size_t>(head)];
@@ -140,11 +140,11 @@ class RowWriter {
                               call.stage);
     hide(0, at_.k_begin);
     next_ = at_.k_begin;
-    unfinished_ |= task.run({take, this}, nullptr, nullptr);
+    nonfinite_ |= task.run({take, this}, nullptr, nullptr);
     hide(next_, call.a.k_len);
     std::vector<double> memory;
     for (std::int64_t i = 0; i < group.count; ++i) {
-      if ((unfinished_ >> i & 1) == 0) continue;
+      if ((nonfinite_ >> i & 1) == 0) continue;
       memory.resize(static_cast<std::size_t>(detail::row_scratch_size(call.a)));
       plain_weights(call, batch, head_q, group.rows[i], memory.data(), targets_[i]);
     }
@@ -166,7 +166,7 @@ class RowWriter {
     hide(next_, begin);
     next_ = begin + keys;
     float* const rows = rows_.data();
-    kernels::turn_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
+    kernels::transpose_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
     // Weights are finite or the kernel says so; of scores only what is hidden may be infinite.
     const bool checks = call_.stage != Stage::probabilities;
     const float lowest = call_.stage == Stage::biased ? -std::numeric_limits<float>::infinity()
@@ -180,7 +180,7 @@ class RowWriter {
       for (std::int64_t j = 0; j < keys; ++j) {
         fine &= (from[j] >= lowest) & (from[j] <= std::numeric_limits<float>::max());
       }
-      if (!fine) unfinished_ |= std::uint64_t{1} << i;
+      if (!fine) nonfinite_ |= std::uint64_t{1} << i;
     }
   }
 
@@ -188,9 +188,9 @@ class RowWriter {
   const Group& group_;
   detail::Sequence at_;
   T* targets_[kBlockLanes];
-  ScratchLease rows_{kBlockLanes * kKeyBlock};  // a tile turned
+  ScratchLease rows_{kBlockLanes * kKeyBlock};  // a tile rotated
   std::int64_t next_ = 0;                       // the first key that is not written yet
-  std::uint64_t unfinished_ = 0;
+  std::uint64_t nonfinite_ = 0;
 };
 
 template <class T>
@@ -224,7 +224,7 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
   }
   std::vector<std::int64_t> offsets;
   if (!detail::hides(chosen.stage) && !options.key_lengths.empty() && options.rotation != nullptr) {
-    // Padding is turned too, so the table must have its positions.
+    // Padding is rotated too, so the table must have its positions.
     const bool at_lengths = options.causal == Causal::at_lengths;
     for (const std::int64_t length : options.key_lengths) offsets.push_back(length - a.q_len);
     AttentionOptions<T> whole{.causal = at_lengths ? Causal::at_offsets : options.causal,

@@ -10,11 +10,11 @@
 
 namespace sextant::detail {
 
-// Multiply-adds that are worth handing to another thread, about ten microseconds; a call with less
-// stays on the caller's.
+// Multiply-adds that justify another thread, about ten microseconds; smaller calls stay on the
+// caller's thread.
 inline constexpr std::int64_t kBlockWork = std::int64_t{1} << 14;
 
-// How rows are shared out.
+// How rows are distributed over threads.
 struct RowGrid {
   std::int64_t block_rows = 0, blocks = 0, workers = 0;
 };

@@ -22,13 +22,13 @@ double plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t h
   const KeyRange range = biased_scores(a, at, scratch);
   const double log_sum =
       softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
-  weigh_row(a, at, range, v, scratch, memory);
+  output_row(a, at, range, v, scratch, memory);
   return log_sum;
 }
 
 template <class T>
-void mend_row(const Arguments<T>& a, const Sequence& at, std::int64_t head, std::int64_t query,
-              View<const T> v, View<T> out) {
+void recompute_nonfinite_channels(const Arguments<T>& a, const Sequence& at, std::int64_t head,
+                                  std::int64_t query, View<const T> v, View<T> out) {
   std::vector<double> memory(static_cast<std::size_t>(plain_row_scratch(a, v.size(3))));
   const double log_sum = plain_row(a, at, head, query, v, memory.data());
   const std::int64_t row = at.q_begin + query;
@@ -61,12 +61,12 @@ void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
                });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                \
-  template std::int64_t plain_row_scratch(const Arguments<T>&, std::int64_t);                 \
-  template double plain_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t, \
-                            View<const T>, double*);                                          \
-  template void mend_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t,    \
-                         View<const T>, View<T>);                                             \
+#define SEXTANT_INSTANTIATE(T)                                                                   \
+  template std::int64_t plain_row_scratch(const Arguments<T>&, std::int64_t);                    \
+  template double plain_row(const Arguments<T>&, const Sequence&, std::int64_t, std::int64_t,    \
+                            View<const T>, double*);                                             \
+  template void recompute_nonfinite_channels(const Arguments<T>&, const Sequence&, std::int64_t, \
+                                             std::int64_t, View<const T>, View<T>);              \
   template void plain_attention(const Arguments<T>&, View<const T>, View<T>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -1,5 +1,5 @@
-// The operator one row after the other in float64: what float64 calls run, and what defines the
-// result where infinities and NaN come up.
+// The operator row by row in float64: it runs float64 calls, and defines the result where there are
+// infinities or NaN.
 #pragma once
 
 #include "attention/call/arguments.h"
@@ -14,11 +14,12 @@ void plain_attention(const Arguments<T>& arguments, View<const T> v, View<T> out
 template <class T>
 double plain_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
                  std::int64_t query, View<const T> v, double* memory);
-// What infinities and NaN make of a row that the fast path left with some: its channels and
-// log_sum_exp that are finite stay, the plain path gives the others.
+// Recomputes the channels and log_sum_exp of a row that the fast path left infinite or NaN; finite
+// ones stay.
 template <class T>
-void mend_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
-              std::int64_t query, View<const T> v, View<T> out);
+void recompute_nonfinite_channels(const Arguments<T>& arguments, const Sequence& sequence,
+                                  std::int64_t head, std::int64_t query, View<const T> v,
+                                  View<T> out);
 template <class T>
 std::int64_t plain_row_scratch(const Arguments<T>& arguments, std::int64_t v_dim);
 

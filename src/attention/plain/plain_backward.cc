@@ -16,20 +16,21 @@ using kernels::RotationRows;
 
 // One sequence and key head. Queries and keys count in the sequence.
 template <class T>
-class Unit {
+class SliceBackward {
  public:
-  Unit(const BackwardArguments<T>& b, std::int64_t unit, BackwardSums<T>& sums, double* memory)
+  SliceBackward(const BackwardArguments<T>& b, std::int64_t slice, BackwardSums<T>& sums,
+                double* memory)
       : b_(b),
         a_(b.scores),
         sums_(sums),
-        at_(b.sequence_of_unit(unit)),
-        key_head_(b.key_head_of_unit(unit)),
+        at_(b.sequence_of_slice(slice)),
+        key_head_(b.key_head_of_slice(slice)),
         k_(head_rows(a_.k, key_head_)),
         v_(head_rows(b.v, key_head_)),
         channels_(a_.head_dim),
         v_dim_(b.v.size(3)),
         key_rotation_(key_rotation(a_, at_, key_head_)),
-        part_(b) {
+        bias_gradients_(b) {
     const auto take = [&](std::int64_t count) {
       double* part = memory;
       memory += count;
@@ -54,24 +55,24 @@ class Unit {
     std::fill(dk_, dq_, 0.0);
   }
 
-  // `turn` is null where sums over units need no order.
-  void run(const BackwardOrder::Turn* turn) {
+  // `ticket` is null where sums over slices need no order.
+  void run(const BackwardOrder::Ticket* ticket) {
     for (std::int64_t h = 0; h < b_.group(); ++h) {
       const std::int64_t head = key_head_ * b_.group() + h;
       distances_ = sums_.distances(at_, head);
       if (distances_ != nullptr && at_.q_len > 0 && at_.k_len > 0) {
         std::fill_n(distances_, at_.q_len + at_.k_len - 1, Wide(0));
       }
-      part_.clear();
+      bias_gradients_.clear();
       double sink = 0;
       for (std::int64_t query = 0; query < at_.q_len; ++query) sink += row({at_, head, query});
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
-      if (b_.wants_ordered()) sums_.add(head, part_);
+      if (b_.wants_ordered()) sums_.add(head, bias_gradients_);
     }
     write_keys(b_.wanted.k, dk_, channels_, a_.scale, key_rotation_, content_dk_);
     write_keys(b_.wanted.v, dv_, v_dim_, 1, {}, nullptr);
-    if (turn == nullptr) return;
-    turn->wait_for_all();
+    if (ticket == nullptr) return;
+    ticket->wait_for_all();
     sums_.add_content(content_);
   }
 
@@ -92,7 +93,7 @@ class Unit {
     return sum;
   }
 
-  // Everything a query gives rise to; returns its part of the sink's gradient.
+  // The gradients from one query; returns that of the sink.
   double row(const RowIndex& at) {
     if (a_.content != nullptr) {
       prepare_content(at);
@@ -106,7 +107,7 @@ class Unit {
     const double log_sum = softmax(row_.scores + range.first, range.last - range.first, sink);
     std::fill_n(dq_, channels_, 0.0);
     if (a_.content != nullptr) std::fill_n(content_dq_, channels_, 0.0);
-    double sink_part = 0;
+    double sink_gradient = 0;
     if (log_sum != -std::numeric_limits<double>::infinity()) {
       const auto dout = head_rows(b_.dout, at.head);
       for (std::int64_t c = 0; c < v_dim_; ++c) {
@@ -122,12 +123,12 @@ class Unit {
             add_products(j, pair(at, j, dot_dout(v_, at_.k_begin + j) - delta));
         }
       }
-      if (b_.wants_ordered()) add_to_part(at, range);
+      if (b_.wants_ordered()) add_to_bias_gradients(at, range);
       const double share = std::exp(sink - log_sum);
-      if (share != 0) sink_part = -share * delta;
+      if (share != 0) sink_gradient = -share * delta;
     }
     if (is_wanted(b_.wanted.q)) write_query(at);
-    return sink_part;
+    return sink_gradient;
   }
 
   // The row before the content term, and after term and softcap.
@@ -163,8 +164,8 @@ class Unit {
     }
   }
 
-  // What a pair adds to the gradients of v, biases and masks; `dp` is that of its weight, less
-  // delta. Returns the gradient of its score before the softcap.
+  // Adds a pair to the gradients of v, biases and masks; `dp` is that of its weight, less delta.
+  // Returns the gradient of its score before the softcap.
   double pair(const RowIndex& at, std::int64_t j, double dp) {
     const double p = row_.scores[j];
     for (std::int64_t c = 0; c < v_dim_; ++c) dv_[j * v_dim_ + c] += p * dout_row_[c];
@@ -184,20 +185,21 @@ class Unit {
     return ds;
   }
 
-  // What the gradient of a score adds to those of the query and the key.
+  // Adds the gradient of a score to those of the query and the key.
   void add_products(std::int64_t j, double ds) {
     for (std::int64_t d = 0; d < channels_; ++d) {
       key_[d] = static_cast<double>(k_(at_.k_begin + j, d));
     }
-    if (a_.rotation != nullptr) turn_row(key_rotation_, j, key_);
+    if (a_.rotation != nullptr) rotate_row(key_rotation_, j, key_);
     for (std::int64_t d = 0; d < channels_; ++d) {
       dq_[d] += ds * key_[d];
       dk_[j * channels_ + d] += ds * row_.query[d];
     }
   }
 
-  // Generators take float32 and are linear: what it leaves of float64 goes in a second time.
-  void add_to_part(const RowIndex& at, KeyRange range) {
+  // Generators take float32 and are linear: the rounding errors of float64 are passed in a second
+  // call.
+  void add_to_bias_gradients(const RowIndex& at, KeyRange range) {
     const std::int64_t keys = range.last - range.first;
     float* rounded = row_.biases;
     for (const bool rest : {false, true}) {
@@ -206,7 +208,7 @@ class Unit {
         rounded[j] = static_cast<float>(ds);
         ds = rest || !std::isfinite(rounded[j]) ? 0 : ds - static_cast<double>(rounded[j]);
       }
-      part_.add(at_, at.head, at.query, 1, range.first, keys, rounded, keys);
+      bias_gradients_.add(at_, at.head, at.query, 1, range.first, keys, rounded, keys);
     }
   }
 
@@ -215,7 +217,7 @@ class Unit {
     if (a_.rotation != nullptr) {
       RotationRows back = query_rotation(a_, at_, at.head);
       back.inverse = true;
-      turn_row(back, at.query, dq_);
+      rotate_row(back, at.query, dq_);
     }
     for (std::int64_t d = 0; d < channels_; ++d) {
       if (a_.content != nullptr) dq_[d] += content_dq_[d];
@@ -229,7 +231,7 @@ class Unit {
     rotation.inverse = true;
     for (std::int64_t j = 0; j < at_.k_len; ++j, rows += channels) {
       for (std::int64_t d = 0; d < channels; ++d) rows[d] *= factor;
-      if (rotation.cos != nullptr) turn_row(rotation, j, rows);
+      if (rotation.cos != nullptr) rotate_row(rotation, j, rows);
       for (std::int64_t d = 0; d < channels; ++d) {
         if (more != nullptr) rows[d] += more[j * channels + d];
         wanted(at_.batch, key_head_, at_.k_begin + j, d) = static_cast<T>(rows[d]);
@@ -245,13 +247,13 @@ class Unit {
   View<const T> k_, v_;
   std::int64_t channels_, v_dim_;
   RotationRows key_rotation_;
-  BackwardPart<T> part_;
+  BiasGradients<T> bias_gradients_;
   double *dk_, *dv_;  // [keys, head_dim], [keys, v_dim]
   double *dq_, *key_, *dout_row_;
   double* capped_;  // [keys], with a softcap
   double* ds_;      // [keys]: gradients of the scores of a row, before the softcap
-  // With a content term: the row's scores before it, the gradients of those after it, what it adds
-  // to the gradients of q [head_dim] and k [keys, head_dim], and its own.
+  // With a content term: the row's scores before it, the gradients of those after it, its terms of
+  // the gradients of q [head_dim] and k [keys, head_dim], and the gradient of its parameters.
   double *uncapped_ = nullptr, *content_ds_ = nullptr;
   double *content_dq_ = nullptr, *content_dk_ = nullptr, *content_ = nullptr;
   RowScratch row_;
@@ -272,38 +274,38 @@ std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
 }
 
 template <class T>
-void plain_backward_unit(const BackwardArguments<T>& b, std::int64_t unit, BackwardSums<T>& sums,
-                         double* memory) {
-  Unit<T>(b, unit, sums, memory).run(nullptr);
+void plain_backward_slice(const BackwardArguments<T>& b, std::int64_t slice, BackwardSums<T>& sums,
+                          double* memory) {
+  SliceBackward<T>(b, slice, sums, memory).run(nullptr);
 }
 
 template <class T>
 void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const Arguments<T>& a = b.scores;
-  const std::int64_t unit_work = a.q_len * a.k_len * (a.head_dim + b.v.size(3)) * b.group();
-  const std::int64_t units = b.units(), doubles = plain_backward_scratch(b);
-  // Sums of units are added in their order.
-  const int threads = b.units_share_sums() ? 1 : a.threads;
+  const std::int64_t slice_work = a.q_len * a.k_len * (a.head_dim + b.v.size(3)) * b.group();
+  const std::int64_t slices = b.slices(), doubles = plain_backward_scratch(b);
+  // Sums of slices are added in order.
+  const int threads = b.slices_share_sums() ? 1 : a.threads;
   if (!sums.wants_content()) {
-    return for_each_row(units, unit_work, threads, doubles, [&](std::int64_t unit, double* memory) {
-      plain_backward_unit(b, unit, sums, memory);
-    });
+    return for_each_row(
+        slices, slice_work, threads, doubles,
+        [&](std::int64_t slice, double* memory) { plain_backward_slice(b, slice, sums, memory); });
   }
-  BackwardOrder order(units, true, [](std::int64_t) { return 1; });
-  const std::int64_t workers = row_grid(units, unit_work, threads).workers;
+  BackwardOrder order(slices, true, [](std::int64_t) { return 1; });
+  const std::int64_t workers = row_grid(slices, slice_work, threads).workers;
   for_each_row(workers, kBlockWork, threads, doubles, [&](std::int64_t, double* memory) {
     BackwardOrder::Walk walk(order, 1);
     for (BackwardOrder::Walk::Task task{}; walk.next(task);) {
-      const BackwardOrder::Turn turn(order, task);
-      Unit<T>(b, task.unit, sums, memory).run(&turn);
+      const BackwardOrder::Ticket ticket(order, task);
+      SliceBackward<T>(b, task.slice, sums, memory).run(&ticket);
     }
   });
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                   \
-  template std::int64_t plain_backward_scratch(const BackwardArguments<T>&);                     \
-  template void plain_backward_unit(const BackwardArguments<T>&, std::int64_t, BackwardSums<T>&, \
-                                    double*);                                                    \
+#define SEXTANT_INSTANTIATE(T)                                                                    \
+  template std::int64_t plain_backward_scratch(const BackwardArguments<T>&);                      \
+  template void plain_backward_slice(const BackwardArguments<T>&, std::int64_t, BackwardSums<T>&, \
+                                     double*);                                                    \
   template void plain_backward(const BackwardArguments<T>&, BackwardSums<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -31,12 +31,12 @@ double dot(const double* query, const T* key, std::int64_t stride, std::int64_t 
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// Copies a row of channels to float64 and turns it by row n of the table, if there is one.
+// Copies a row of channels to float64 and rotates it by row n of the table, if there is one.
 template <class T>
 void load_row(const T* source, std::int64_t stride, std::int64_t channels,
               const RotationRows& rotation, std::int64_t n, double* row) noexcept {
   for (std::int64_t d = 0; d < channels; ++d) row[d] = static_cast<double>(source[d * stride]);
-  if (rotation.cos != nullptr) turn_row(rotation, n, row);
+  if (rotation.cos != nullptr) rotate_row(rotation, n, row);
 }
 
 // Scores of one query with any key of its sequence and head.
@@ -98,7 +98,7 @@ struct MaskRow {
   std::int64_t stride;
 };
 
-// Everything that is added to the scores of one row but content; -infinity where a key is hidden.
+// The sum of all biases and masks of one row; -infinity where a key is hidden.
 template <class T>
 class RowBiases {
  public:
@@ -119,7 +119,7 @@ class RowBiases {
   }
 
   double operator[](std::int64_t j) const noexcept {
-    // Anything that says "hidden" wins, also over a +infinity beside it.
+    // One -infinity hides the pair, even with a +infinity in another bias.
     bool hidden = allowed_.data != nullptr && !allowed_[j];
     double sum = 0;
     const auto add = [&](double bias) {
@@ -161,17 +161,17 @@ void add_content(const Arguments<T>& a, const RowIndex& at, const RowScratch& sc
 
 }  // namespace
 
-void turn_row(const RotationRows& table, std::int64_t n, double* row) noexcept {
-  const float* cosines = table.cos + table.place(n) * table.stride;
-  const float* sines = table.sin + table.place(n) * table.stride;
+void rotate_row(const RotationRows& table, std::int64_t n, double* row) noexcept {
+  const float* cosines = table.cos + table.row_index(n) * table.stride;
+  const float* sines = table.sin + table.row_index(n) * table.stride;
   for (std::int64_t p = 0; p < table.pairs; ++p) {
     double& x = row[table.first_channel + (table.interleaved ? 2 * p : p)];
     double& y = row[table.first_channel + (table.interleaved ? 2 * p + 1 : p + table.pairs)];
     const double cos = static_cast<double>(cosines[p]);
     const double sin = static_cast<double>(sines[p]) * (table.inverse ? -1 : 1);
-    const double turned = x * cos - y * sin;
+    const double rotated = x * cos - y * sin;
     y = x * sin + y * cos;
-    x = turned;
+    x = rotated;
   }
 }
 
@@ -251,20 +251,20 @@ double softmax(double* scores, std::int64_t count, double sink) noexcept {
 }
 
 template <class T>
-void weigh_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<const T> v,
-               const RowScratch& scratch, double* sum) noexcept {
+void output_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<const T> v,
+                const RowScratch& scratch, double* sum) noexcept {
   const Sequence& sequence = at.sequence;
   const View<const T> values = v.select(0, sequence.batch)
                                    .select(0, a.key_head(at.head))
                                    .narrow(0, sequence.k_begin, sequence.k_len);
-  weigh_values(scratch.scores, range, values, sum);
+  weighted_sum(scratch.scores, range, values, sum);
   if (a.content == nullptr || a.content->value_dim() == 0 || range.first == range.last) return;
   a.content->add_values(content_row(a, sequence, at.head, at.query, scratch.plain_query),
                         scratch.scores, sum);
 }
 
 template <class T>
-void weigh_values(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept {
+void weighted_sum(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept {
   const std::int64_t channels = v.size(1), stride = v.stride(1);
   std::fill_n(sum, channels, 0.0);
   for (std::int64_t j = range.first; j < range.last; ++j) {
@@ -279,11 +279,11 @@ void weigh_values(const double* weights, KeyRange range, View<const T> v, double
 #define SEXTANT_INSTANTIATE(T)                                                               \
   template KeyRange scores_before_content(const Arguments<T>&, const RowIndex&,              \
                                           const RowScratch&);                                \
-  template void weigh_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,     \
-                          const RowScratch&, double*) noexcept;                              \
+  template void output_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,    \
+                           const RowScratch&, double*) noexcept;                             \
   template void plain_scores(const Arguments<T>&, const RowIndex&, bool, const RowScratch&); \
   template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);  \
-  template void weigh_values(const double*, KeyRange, View<const T>, double*) noexcept;
+  template void weighted_sum(const double*, KeyRange, View<const T>, double*) noexcept;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

@@ -25,10 +25,10 @@ struct RowScratch {
   float* biases;   // [k_len]
   // With a content term, else null.
   double* plain_query = nullptr;  // [head_dim]: the query before any rotation
-  double* content = nullptr;      // what the term asks for
+  double* content = nullptr;      // scratch of the term
 };
 
-// What scratch a row needs, in doubles, and its parts in that much memory.
+// The scratch of a row in doubles, and its arrays in that memory.
 template <class T>
 std::int64_t row_scratch_size(const Arguments<T>& a) {
   const std::int64_t content =
@@ -47,8 +47,8 @@ RowScratch row_scratch(double* memory, const Arguments<T>& a) {
   return scratch;
 }
 
-// Turns a row of channels by row n of a table, or back where the table says inverse.
-void turn_row(const kernels::RotationRows& table, std::int64_t n, double* row) noexcept;
+// Rotates a row of channels by row n of a table, or by its inverse if table.inverse.
+void rotate_row(const kernels::RotationRows& table, std::int64_t n, double* row) noexcept;
 
 // The scores of every key of the sequence, hidden or not, before biases and masks; content term and
 // softcap applied if asked. Keys count in the sequence here and below.
@@ -68,23 +68,21 @@ template <class T>
 KeyRange scores_before_content(const Arguments<T>& arguments, const RowIndex& at,
                                const RowScratch& scratch);
 
-// Scores to probabilities, in place; `sink` is a score that takes part and gives nothing
-// (-infinity: none). Zeros when all are -infinity; the keys at +infinity share the weight evenly;
-// NaN makes everything NaN but what is at -infinity. Returns log(sum(exp(scores))), the sink's
-// included.
+// Scores to probabilities, in place; `sink` is a score that takes part, with a value of 0
+// (-infinity: none). Zeros when all are -infinity; keys at +infinity have equal weights; NaN makes
+// everything NaN except scores of -infinity. Returns log(sum(exp(scores))), the sink's included.
 double softmax(double* scores, std::int64_t count,
                double sink = -std::numeric_limits<double>::infinity()) noexcept;
 
-// The row of values that probabilities make of v [batch, kv_heads, k_len, v_dim], with what a
-// content term adds to values; keys of weight 0 are not read. scratch.plain_query must be filled
-// then.
+// The output row: probabilities times v [batch, kv_heads, k_len, v_dim], with the value vectors of
+// a content term; keys of weight 0 are not read. scratch.plain_query must be filled then.
 template <class T>
-void weigh_row(const Arguments<T>& arguments, const RowIndex& at, KeyRange range, View<const T> v,
-               const RowScratch& scratch, double* sum) noexcept;
+void output_row(const Arguments<T>& arguments, const RowIndex& at, KeyRange range, View<const T> v,
+                const RowScratch& scratch, double* sum) noexcept;
 
 // sum[c] = sum over keys in `range` of weights[j] v[j, c]; v is one head's [keys, v_dim]. Keys of
 // weight 0 are not read.
 template <class T>
-void weigh_values(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept;
+void weighted_sum(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept;
 
 }  // namespace sextant::detail

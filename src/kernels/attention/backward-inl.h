@@ -1,5 +1,5 @@
-// What the backward kernel does to scores one by one: biases, probabilities, gradients, and sums
-// along diagonals. Included again for each instruction set.
+// Elementwise operations of the backward kernel: biases, probabilities, gradients, and sums along
+// diagonals. Included again for each instruction set.
 #if defined(SEXTANT_KERNELS_ATTENTION_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_ATTENTION_BACKWARD_INL_H_
 #undef SEXTANT_KERNELS_ATTENTION_BACKWARD_INL_H_
@@ -21,15 +21,15 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A piece of a block of scores and what is known of its lanes. Tiles point at the piece's first key
-// and lane 0.
+// A piece of a block of scores and the state of its lanes. Tiles point at the piece's first key and
+// lane 0.
 struct PieceOperands {
   Piece piece;
   float softcap;      // 0: none
   const float* bias;  // [key * bias_row + lane], or null
   std::ptrdiff_t bias_row;
   const std::int32_t *first, *last;  // [lane]: visible keys
-  float *most, *sum;                 // [lane]: m and l of 2^(s - m) / l
+  float *max, *sum;                  // [lane]: m and l of 2^(s - m) / l
   const float* delta;                // [lane]
   float* scores;                     // [key][64]: s, then P
   float* gradients;                  // [key * gradient_row + lane]: dP, then dS
@@ -37,7 +37,7 @@ struct PieceOperands {
   std::ptrdiff_t gradient_row;
 };
 
-// What becomes of a score: capped, biased, hidden. `capped` keeps tanh(s / cap).
+// A score after softcap, bias and mask. `tanh` receives tanh(s / cap).
 template <bool kCap, bool kBias, bool kEdge>
 struct Adjust {
   using D = TileTag;
@@ -74,28 +74,28 @@ struct Adjust {
   }
 };
 
-// The first pass, where the caller has no log-sum-exp: takes a piece's scores into most and sum.
+// The first pass, where the caller has no log-sum-exp: adds a piece's scores to max and sum.
 template <bool kCap, bool kBias, bool kEdge>
-HWY_NOINLINE void sum_weights(const PieceOperands& o) {
+HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
   const TileTag d;
   const std::int64_t begin = o.piece.first_group * kGroupLanes;
   const std::int64_t end = begin + o.piece.groups * kGroupLanes;
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kTileLanes) {
     const Adjust<kCap, kBias, kEdge> adjust(o, lane);
-    const auto before = hn::LoadU(d, o.most + lane);
-    auto most = before, tanh = before;
+    const auto before = hn::LoadU(d, o.max + lane);
+    auto max = before, tanh = before;
     float* at = o.scores + lane;
     for (std::int64_t row = 0; row < keys; ++row) {
       const auto s = adjust(row, hn::LoadU(d, at + row * kBlockLanes), &tanh);
-      most = hn::Max(most, s);
+      max = hn::Max(max, s);
       hn::StoreU(s, d, at + row * kBlockLanes);
     }
-    auto sum = hn::Mul(hn::LoadU(d, o.sum + lane), exp2(d, hn::Sub(before, most)));
+    auto sum = hn::Mul(hn::LoadU(d, o.sum + lane), exp2(d, hn::Sub(before, max)));
     for (std::int64_t row = 0; row < keys; ++row) {
-      sum = hn::Add(sum, exp2(d, hn::Sub(hn::LoadU(d, at + row * kBlockLanes), most)));
+      sum = hn::Add(sum, exp2(d, hn::Sub(hn::LoadU(d, at + row * kBlockLanes), max)));
     }
-    hn::StoreU(most, d, o.most + lane);
+    hn::StoreU(max, d, o.max + lane);
     hn::StoreU(sum, d, o.sum + lane);
   }
 }
@@ -103,7 +103,7 @@ HWY_NOINLINE void sum_weights(const PieceOperands& o) {
 // Scores to P and dP to dS = P (dP - delta), times 1 - tanh^2 with a softcap. Returns whether all
 // are finite.
 template <bool kCap, bool kBias, bool kEdge>
-HWY_NOINLINE bool weigh(const PieceOperands& o) {
+HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
   const TileTag d;
   const auto zero = hn::Zero(d);
   const std::int64_t begin = o.piece.first_group * kGroupLanes;
@@ -112,13 +112,13 @@ HWY_NOINLINE bool weigh(const PieceOperands& o) {
   auto trace = zero;  // 0 or NaN
   for (std::int64_t lane = begin; lane < end; lane += kTileLanes) {
     const Adjust<kCap, kBias, kEdge> adjust(o, lane);
-    const auto most = hn::LoadU(d, o.most + lane), delta = hn::LoadU(d, o.delta + lane);
+    const auto max = hn::LoadU(d, o.max + lane), delta = hn::LoadU(d, o.delta + lane);
     auto tanh = zero;
     float* score = o.scores + lane;
     float* gradient = o.gradients + lane;
     for (std::int64_t row = 0; row < keys;
          ++row, score += kBlockLanes, gradient += o.gradient_row) {
-      const auto p = exp2(d, hn::Sub(adjust(row, hn::LoadU(d, score), &tanh), most));
+      const auto p = exp2(d, hn::Sub(adjust(row, hn::LoadU(d, score), &tanh), max));
       auto ds = hn::Mul(p, hn::Sub(hn::LoadU(d, gradient), delta));
       if constexpr (kEdge) ds = hn::IfThenElse(adjust.outside(row), zero, ds);
       hn::StoreU(p, d, score);
@@ -133,7 +133,7 @@ HWY_NOINLINE bool weigh(const PieceOperands& o) {
   return hn::AllTrue(d, hn::Eq(trace, zero));
 }
 
-// Calls use(c, b, e) with what a piece needs as compile-time truths.
+// Calls use(cap, bias, edge) with what a piece needs as compile-time constants.
 template <class Use>
 HWY_INLINE auto with_kinds(const PieceOperands& o, const Use& use) {
   using Yes = std::true_type;

@@ -7,7 +7,7 @@
 //     P = 2^(S - m), dS = P (dP - delta)  in place
 //     dV[key] += P dO',  dK[key] += dS Q  tiles whose lanes are channels
 //     dQ[channel][query] += K^T dS
-//   dq = scale dQ, turned back
+//   dq = scale dQ, rotated back
 //
 // Five products of the same size, nothing computed twice, and nothing packed but 64 rows of Q, O'
 // and dO' at a time.
@@ -44,7 +44,7 @@ struct KeyBlock {
   std::int64_t k_stride, v_stride;
 };
 
-// What the products of one piece have in common.
+// The operands of one piece.
 HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch& scratch,
                                   const BackwardLanes& lanes, const KeyBlock& keys,
                                   const Piece& piece) {
@@ -61,7 +61,7 @@ HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch&
   }
   o.first = lanes.first;
   o.last = lanes.last;
-  o.most = lanes.most;
+  o.max = lanes.running_max;
   o.sum = lanes.sum;
   o.delta = lanes.delta;
   o.scores = scratch.scores + row * kBlockLanes;
@@ -110,7 +110,7 @@ HWY_INLINE void add_to_keys(const PieceOperands& o, const float* weights, std::p
                           .steps = o.piece.groups * kGroupLanes});
 }
 
-// Gives the gradients of a piece's scores to those of its biases.
+// Adds the gradients of a piece's scores to those of its biases.
 HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
                          const PieceOperands& o) {
   float* tile = o.uncapped != nullptr ? o.uncapped : o.gradients;
@@ -149,7 +149,7 @@ HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch
     rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
                   o.gradient_row);
     finite &= with_kinds(o, [&](auto cap, auto bias, auto edge) {
-      return weigh<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
+      return score_gradients<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
     });
     add_to_keys(o, o.scores, kBlockLanes, lanes.dout_rows, b.v_dim, b.dv);
     add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk);
@@ -169,7 +169,7 @@ HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch
   return finite;
 }
 
-// The same block's part of the sums of weights.
+// Adds the same block to the sums of weights.
 HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch,
                           const BackwardLanes& lanes, const KeyBlock& keys) {
   const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
@@ -180,12 +180,12 @@ HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch
     rows_by_lanes(o, keys.k + (piece.first_key - keys.begin) * keys.k_stride, keys.k_stride,
                   b.head_dim, lanes.q, o.scores, kBlockLanes);
     with_kinds(o, [&](auto cap, auto bias, auto edge) {
-      sum_weights<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
+      add_to_sums<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
     });
   }
 }
 
-// Runs use(block of keys) over all that the task sees.
+// Calls use(block of keys) for all visible blocks.
 template <class Use>
 HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch& scratch,
                                    bool with_v, const Use& use) {
@@ -197,15 +197,15 @@ HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch
     if (scratch.k == nullptr) {
       keys.k = static_cast<const float*>(b.k.data) + key * b.k.row_stride;
       keys.k_stride = b.k.row_stride;
-      ask_for_rows(keys.k, keys.k_stride, count, b.head_dim);
+      prefetch_rows(keys.k, keys.k_stride, count, b.head_dim);
     } else {
       load_rows(b.k, key, count, b.head_dim, scratch.k);
-      turn_part(b.k_rotation, key, count, false, scratch.k, b.head_dim);
+      rotate_range(b.k_rotation, key, count, false, scratch.k, b.head_dim);
     }
     if (scratch.v == nullptr) {
       keys.v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
       keys.v_stride = b.v.row_stride;
-      if (with_v) ask_for_rows(keys.v, keys.v_stride, count, b.v_dim);
+      if (with_v) prefetch_rows(keys.v, keys.v_stride, count, b.v_dim);
     } else if (with_v) {
       load_rows(b.v, key, count, b.v_dim, scratch.v);
     }
@@ -229,7 +229,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
                 scratch.dq + lane * b.head_dim,
                 scratch.q_rows + lane * padded_width(b.head_dim),
                 scratch.dout_rows + lane * padded_width(b.v_dim),
-                scratch.most + lane,
+                scratch.running_max + lane,
                 scratch.sum + lane,
                 scratch.delta + lane,
                 first + lane,
@@ -239,9 +239,9 @@ bool backward_block(const BackwardBlock& b, float* memory) {
                 count,
                 knows_sums(b, lane, count)};
     load_padded(b.q, lane, count, b.head_dim, scratch.rows, lanes[n].q_rows);
-    turn_part(b.q_rotation, lane, count, false, lanes[n].q_rows, padded_width(b.head_dim));
+    rotate_range(b.q_rotation, lane, count, false, lanes[n].q_rows, padded_width(b.head_dim));
     load_lanes(lanes[n].q_rows, count, b.head_dim, b.scale, lanes[n].q);
-    std::fill_n(lanes[n].most, kBlockLanes,
+    std::fill_n(lanes[n].running_max, kBlockLanes,
                 has_sink ? b.sink : std::numeric_limits<float>::lowest());
     std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
     clear_groups(b.head_dim, 0, count, lanes[n].dq);
@@ -269,9 +269,9 @@ bool backward_block(const BackwardBlock& b, float* memory) {
 
   bool finite = true;
   for_each_key_block(b, scratch, true, [&](const KeyBlock& keys) HWY_ATTR {
-    if (b.turns.context != nullptr) b.turns.wait(b.turns.context, keys.begin);
+    if (b.key_order.context != nullptr) b.key_order.wait(b.key_order.context, keys.begin);
     for (std::int64_t n = 0; n < blocks; ++n) finite &= propagate(b, scratch, lanes[n], keys);
-    if (b.turns.context != nullptr) b.turns.done(b.turns.context, keys.end);
+    if (b.key_order.context != nullptr) b.key_order.done(b.key_order.context, keys.end);
   });
 
   for (std::int64_t n = 0; n < blocks; ++n) {
@@ -279,7 +279,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
     if (b.sink_gradient == nullptr || !has_sink) continue;
     for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
       const double share =
-          std::exp2(static_cast<double>(b.sink) - static_cast<double>(lanes[n].most[i]));
+          std::exp2(static_cast<double>(b.sink) - static_cast<double>(lanes[n].running_max[i]));
       *b.sink_gradient -= share * static_cast<double>(lanes[n].delta[i]);
     }
   }
@@ -290,7 +290,7 @@ bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRo
                          const StoredOutput& to) {
   const TileTag d;
   const std::int64_t padded = padded_width(sums.width);
-  turn_part(rotation, 0, sums.keys, true, sums.rows, padded);
+  rotate_range(rotation, 0, sums.keys, true, sums.rows, padded);
   const auto factor = hn::Set(d, scale);
   auto trace = hn::Zero(d);  // 0 or NaN
   for (float* x = sums.rows; x < sums.rows + sums.keys * padded; x += kTileLanes) {

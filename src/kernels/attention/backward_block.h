@@ -11,8 +11,8 @@ namespace sextant::kernels {
 inline constexpr int kBackwardQueries = 128;  // queries per task
 inline constexpr int kBackwardKeys = 64;      // keys per block, counted from the sequence's first
 
-// Gradients of scores, handed out by pieces: that of (first_query + i, first_key + j) is
-// tile[j * row + i]. What is never handed out is 0.
+// Receives gradients of scores piece by piece: that of (first_query + i, first_key + j) is tile[j *
+// row + i]. Pairs that are in no piece have gradient 0.
 struct GradientTiles {
   void (*take)(void* context, std::int64_t first_query, std::int64_t queries,
                std::int64_t first_key, std::int64_t keys, const float* tile,
@@ -20,11 +20,11 @@ struct GradientTiles {
   void* context = nullptr;
 };
 
-// Whose turn it is to add to the sums of a block of keys. Blocks ascend.
-struct KeyTurns {
+// The order in which tasks add to the sums of a block of keys. Blocks ascend.
+struct KeyOrder {
   void (*wait)(void* context, std::int64_t first_key) = nullptr;  // called before a block's sums
   void (*done)(void* context, std::int64_t next_key) = nullptr;   // keys below next_key are done
-  void* context = nullptr;                                        // null: no turns to wait for
+  void* context = nullptr;                                        // null: in any order
 };
 
 // Sums over queries have rows of this many floats; those beyond the width are 0.
@@ -47,38 +47,38 @@ struct BackwardBlock {
   std::int64_t line_key = 0;  // of line_gradient too
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};
-  const float* log_sum_exp = nullptr;  // natural; null: summed here
+  const float* log_sum_exp = nullptr;  // natural; null: computed here
   std::int64_t log_sum_exp_stride = 0;
 
-  // Results; null: not wanted.
+  // Results; null: not computed.
   StoredOutput dq{};
-  // Added to: [keys][padded_width()] sums of dS^T q, scale left out and q turned, and of P^T dout.
+  // Added to: [keys][padded_width()] sums of dS^T q, scale left out and q rotated, and of P^T dout.
   float* dk = nullptr;
   float* dv = nullptr;
-  // Added to: the gradient of line, over all of its distances, with kGroupLanes floats to spare on
-  // both sides.
+  // Added to: the gradient of line, over all of its distances, with a margin of kGroupLanes floats
+  // on both sides.
   bool wants_line_gradient = false;
   float* line_gradient = nullptr;
   GradientTiles gradient_tiles{};
   double* sink_gradient = nullptr;  // added to
-  KeyTurns turns{};
+  KeyOrder key_order{};
 };
 
-// How many floats of scratch it needs, on a 64-byte line.
+// How many floats of scratch it needs, 64-byte aligned.
 std::int64_t backward_block_scratch(const BackwardBlock& block) noexcept;
 
-// Returns false when infinities or NaN came up among the scores, their gradients or dq: results are
-// of no use then. (What is added to dk and dv is for the caller to look at.)
+// Returns false when scores, their gradients or dq are not finite: results are invalid then. (The
+// caller checks dk and dv.)
 bool backward_block(const BackwardBlock& block, float* scratch) noexcept;
 
 // Sums over all queries, dk or dv of a BackwardBlock.
 struct KeyGradients {
-  float* rows;  // [keys][padded_width(width)], changed on the way
+  float* rows;  // [keys][padded_width(width)], overwritten
   std::int64_t keys, width;
 };
 
-// Turns sums back by `rotation`, multiplies them by `scale` and writes them as rows of a gradient.
-// Returns whether all are finite.
+// Rotates sums back by `rotation`, multiplies them by `scale` and writes them as rows of a
+// gradient. Returns whether all are finite.
 bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRows& rotation,
                          const StoredOutput& to) noexcept;
 

@@ -1,4 +1,4 @@
-// Rows of q, out and dout on their way into lanes, and of dq on its way out. Included again for
+// Rows of q, out and dout to lanes, and lanes of dq to rows. Included again for
 // each instruction set.
 #if defined(SEXTANT_KERNELS_ATTENTION_BACKWARD_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_ATTENTION_BACKWARD_ROWS_INL_H_
@@ -23,29 +23,29 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Log-sum-exps beyond this are summed again: half a unit in the last place of float32 is more there
-// than scores are off by, and every probability of a row would be off by it.
+// Log-sum-exps beyond this are recomputed: half a unit in the last place of float32 exceeds the
+// error of scores there, and would be the relative error of every probability of the row.
 constexpr float kLargestLogSum = 32.0F;
 
 constexpr float kNever = std::numeric_limits<float>::max();  // a maximum that makes all weights 0
 
-// 64 lanes at work.
+// The state of 64 lanes.
 struct BackwardLanes {
-  float *q, *dout, *dq, *q_rows, *dout_rows, *most, *sum, *delta;
+  float *q, *dout, *dq, *q_rows, *dout_rows, *running_max, *sum, *delta;
   const std::int32_t *first, *last;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
-  bool knows_sums;  // that the caller's log-sum-exps will do
+  bool knows_sums;  // the caller's log-sum-exps are accurate enough
 };
 
-// Lanes of groups in which there is a query: nobody reads the others.
+// Lanes of groups that hold a query: the others are not read.
 HWY_INLINE std::int64_t used_lanes(std::int64_t queries) { return padded_width(queries); }
 
-HWY_INLINE void turn_part(RotationRows turn, std::int64_t first, std::int64_t count, bool back,
-                          float* rows, std::int64_t stride) {
-  if (turn.cos == nullptr) return;
-  turn.inverse = back;
-  rotate_rows(rows, stride, count, turn.from(first));
+HWY_INLINE void rotate_range(RotationRows rotation, std::int64_t first, std::int64_t count,
+                             bool back, float* rows, std::int64_t stride) {
+  if (rotation.cos == nullptr) return;
+  rotation.inverse = back;
+  rotate_rows(rows, stride, count, rotation.from(first));
 }
 
 // Rows [first, first + count) with zeros up to the padded width; `tight` is room for as many.
@@ -90,10 +90,10 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
     const auto log = hn::LoadU(d, logs + i);
     const auto sees = hn::Gt(log, hn::Set(d, -std::numeric_limits<float>::infinity()));
     const auto sum = hn::Mul(hn::PromoteTo(wide, log), hn::Set(wide, kLog2E));
-    const auto most = hn::DemoteTo(d, sum);
-    const auto y = hn::Mul(hn::Sub(hn::PromoteTo(wide, most), sum), hn::Set(wide, kLn2));
+    const auto max = hn::DemoteTo(d, sum);
+    const auto y = hn::Mul(hn::Sub(hn::PromoteTo(wide, max), sum), hn::Set(wide, kLn2));
     const auto series = hn::Add(one, hn::Mul(y, hn::Add(one, hn::Mul(y, hn::Set(wide, 0.5)))));
-    hn::StoreU(hn::IfThenElse(sees, most, hn::Set(d, kNever)), d, lanes.most + i);
+    hn::StoreU(hn::IfThenElse(sees, max, hn::Set(d, kNever)), d, lanes.running_max + i);
     hn::StoreU(hn::IfThenElseZero(sees, hn::DemoteTo(d, series)), d, lanes.sum + i);
   }
 }
@@ -104,7 +104,7 @@ HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
   for (std::int64_t i = 0; i < kBlockLanes; ++i) {
     float& factor = lanes.sum[i];
     factor = i >= lanes.queries || factor == 0 ? 0 : 1 / factor;
-    if (factor == 0) lanes.most[i] = kNever;
+    if (factor == 0) lanes.running_max[i] = kNever;
   }
 }
 
@@ -175,7 +175,7 @@ HWY_INLINE void write_rows(const float* rows, std::int64_t stride, std::int64_t 
     }
     with_width(width, [=, row_stride = out.row_stride](auto known) HWY_ATTR {
       for (std::int64_t i = 0; i < count; ++i) {
-        ask_for_row(to, (i + kRowsAhead) * row_stride, known);
+        prefetch_row(to, (i + kPrefetchRows) * row_stride, known);
         store_row(rows + i * stride, known, to + i * row_stride, 1);
       }
     });
@@ -193,13 +193,13 @@ HWY_INLINE void write_rows(const float* rows, std::int64_t stride, std::int64_t 
   }
 }
 
-// dQ as rows, scaled and turned back; returns whether they are finite.
+// dQ as rows, scaled and rotated back; returns whether they are finite.
 HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScratch& scratch,
                                       const BackwardLanes& lanes) {
   const std::int64_t width = b.head_dim;
   float* rows = scratch.rows;
   transpose_scaled(lanes.dq, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
-  turn_part(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
+  rotate_range(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
   write_rows(rows, width, lanes.queries, width, b.dq, lanes.first_query);
   return all_finite(rows, lanes.queries * width);
 }

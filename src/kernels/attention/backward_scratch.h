@@ -11,11 +11,11 @@ namespace sextant::kernels {
 
 // Parts of the scratch, each on a cache line. L: queries, rounded up to blocks of 64 lanes.
 struct BackwardScratch {
-  float *q, *dout, *dq;         // [L / 64][channels][64]
-  float *q_rows, *dout_rows;    // [L][padded_width(channels)]
-  float *most, *sum, *delta;    // [L]
-  float* scores;                // [64][64]
-  float *gradients, *uncapped;  // [64][gradient_row], at lane 0; uncapped may be null
+  float *q, *dout, *dq;              // [L / 64][channels][64]
+  float *q_rows, *dout_rows;         // [L][padded_width(channels)]
+  float *running_max, *sum, *delta;  // [L]
+  float* scores;                     // [64][64]
+  float *gradients, *uncapped;       // [64][gradient_row], at lane 0; uncapped may be null
   std::ptrdiff_t gradient_row;
   float* bias;            // [64][64] or null
   float* rows;            // [64][padded_width(the wider)]
@@ -39,7 +39,7 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   s.dq = take(lanes * b.head_dim);
   s.q_rows = take(lanes * padded_width(b.head_dim));
   s.dout_rows = take(lanes * padded_width(b.v_dim));
-  s.most = take(lanes);
+  s.running_max = take(lanes);
   s.sum = take(lanes);
   s.delta = take(lanes);
   s.scores = take(kBackwardKeys * kBlockLanes);

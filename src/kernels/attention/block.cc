@@ -35,17 +35,17 @@
 namespace sextant::kernels {
 namespace {
 
-// Parts of the scratch, each on a cache line.
+// The scratch, divided into 64-byte aligned arrays.
 struct Scratch {
-  float* q;       // [blocks of lanes][head_dim][64], scaled and turned
-  float* o;       // [blocks of lanes][v_dim][64]
-  float* most;    // [blocks of lanes][64]: the running maximum m
-  float* sum;     // likewise: l
-  float* scores;  // [128][64]
-  float* bias;    // [128][64] or null
-  float* rows;    // [64][the wider of head_dim and v_dim]: rows on their way in or out
-  float* k;       // [128][head_dim] or null: k is read where it is
-  float* v;       // [128][v_dim] or null
+  float* q;            // [blocks of lanes][head_dim][64], scaled and rotated
+  float* o;            // [blocks of lanes][v_dim][64]
+  float* running_max;  // [blocks of lanes][64]: the running maximum m
+  float* sum;          // likewise: l
+  float* scores;       // [128][64]
+  float* bias;         // [128][64] or null
+  float* rows;         // [64][the wider of head_dim and v_dim]: rows on their way in or out
+  float* k;            // [128][head_dim] or null: k is read in place
+  float* v;            // [128][v_dim] or null
   std::int64_t size;
 };
 
@@ -60,7 +60,7 @@ Scratch divide(const BlockNeeds& needs, float* memory) {
   Scratch s{};
   s.q = take(lanes * needs.head_dim);
   s.o = take(lanes * needs.v_dim);
-  s.most = take(lanes);
+  s.running_max = take(lanes);
   s.sum = take(lanes);
   s.scores = take(kKeyBlock * kBlockLanes);
   s.bias = needs.tiles ? take(kKeyBlock * kBlockLanes) : nullptr;
@@ -78,8 +78,10 @@ Scratch divide(const BlockNeeds& needs, float* memory) {
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-// O += V^T P without what has probability 0, which may be infinite or NaN; else the same bits.
-HWY_NOINLINE void weigh_carefully(std::int64_t rows, std::int64_t groups, const TileOperands& o) {
+// O += V^T P without values of probability 0, which may be infinite or NaN; otherwise the same
+// bits.
+HWY_NOINLINE void add_values_nan_safe(std::int64_t rows, std::int64_t groups,
+                                      const TileOperands& o) {
   const TileTag d;
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t lane = 0; lane < groups * kGroupLanes; lane += kVectorLanes) {
@@ -96,13 +98,13 @@ HWY_NOINLINE void weigh_carefully(std::int64_t rows, std::int64_t groups, const 
 }
 
 // One block of keys for 64 lanes; k and v are those of key `begin`.
-HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, const Scratch& scratch,
+HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, const Scratch& scratch,
                        std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
                        const float* v, std::int64_t v_stride) {
   const Pieces pieces = cut(lanes.ranges, begin, end);
   if (pieces.count == 0) return;
-  alignas(64) float most[kBlockLanes];
-  std::fill_n(most, kBlockLanes, -std::numeric_limits<float>::infinity());
+  alignas(64) float block_max[kBlockLanes];
+  std::fill_n(block_max, kBlockLanes, -std::numeric_limits<float>::infinity());
   if (b.tiles.fill != nullptr) {
     b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, begin, end - begin,
                  scratch.bias);
@@ -118,15 +120,15 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, cons
       bias = scratch.bias + row * kBlockLanes;
       bias_row = kBlockLanes;
     }
-    score(b, piece, lanes, careful, k + row * k_stride, k_stride,
-          scratch.scores + row * kBlockLanes, bias, bias_row, most);
+    score(b, piece, lanes, nan_safe, k + row * k_stride, k_stride,
+          scratch.scores + row * kBlockLanes, bias, bias_row, block_max);
   }
-  raise_maximum(b, lanes, most);
+  raise_maximum(b, lanes, block_max);
   for (const Piece& piece : pieces) {
     exponentiate(piece, lanes, scratch.scores + (piece.first_key - begin) * kBlockLanes);
   }
   for (int i = 0; i < pieces.count;) {
-    // Neighbours of the same lanes go together: O is loaded and stored once.
+    // Adjacent pieces of the same lanes are one product: O is loaded and stored once.
     const Piece& piece = pieces.at[i];
     std::int64_t last_key = piece.last_key;
     for (++i; i < pieces.count && continues(piece, last_key, pieces.at[i]); ++i) {
@@ -142,8 +144,8 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, cons
                          .c = lanes.o + lane,
                          .c_row = kBlockLanes,
                          .steps = last_key - piece.first_key};
-    if (careful) {
-      weigh_carefully(b.v_dim, piece.groups, o);
+    if (nan_safe) {
+      add_values_nan_safe(b.v_dim, piece.groups, o);
     } else {
       product<TileMode::add>(b.v_dim, piece.groups, o);
     }
@@ -151,7 +153,7 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool careful, cons
   lanes.started = true;
 }
 
-// Queries [first, first + count) as lanes, scaled and turned; the rest of their last group is
+// Queries [first, first + count) as lanes, scaled and rotated; the rest of their last group is
 // zeros.
 HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::int64_t count,
                              float* rows, float* lanes) {
@@ -176,7 +178,7 @@ HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) 
     const auto sum = hn::LoadU(d, lanes.sum + lane);
     const auto zero = hn::Zero(d);
     const auto inverse = hn::IfThenElse(hn::Eq(sum, zero), zero, hn::Div(hn::Set(d, 1.0F), sum));
-    auto trace = hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.most + lane)));  // 0 or NaN
+    auto trace = hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.running_max + lane)));  // 0 or NaN
     for (std::int64_t c = 0; c < b.v_dim; ++c) {
       float* at = lanes.o + c * kBlockLanes + lane;
       const auto value = hn::MulAdd(hn::LoadU(d, at), inverse, zero);  // no -0
@@ -194,7 +196,7 @@ HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) 
 
 std::uint64_t all_of(const Lanes& lanes) { return ~std::uint64_t{0} >> (64 - lanes.queries); }
 
-// Writes the `wanted` lanes out as rows.
+// Writes the `wanted` lanes as rows.
 HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uint64_t wanted,
                            float* rows) {
   const StoredOutput& out = b.out;
@@ -225,9 +227,9 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
   }
 }
 
-// Leaves out the rows that are not wanted, and tells which of the others did not become finite.
-UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const UnfinishedRows& wanted,
-                               float* memory) {
+// Computes the wanted rows and returns those that are not finite.
+NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const NonfiniteRows& wanted,
+                              float* memory) {
   const Scratch scratch = divide(needs_of(b), memory);
   const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
   alignas(64) std::int32_t first[kBlockQueries], last[kBlockQueries];
@@ -239,7 +241,7 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
     fill_lanes(b.last + lane, count, last + lane);
     lanes[n] = {scratch.q + lane * b.head_dim,
                 scratch.o + lane * b.v_dim,
-                scratch.most + lane,
+                scratch.running_max + lane,
                 scratch.sum + lane,
                 first + lane,
                 last + lane,
@@ -250,7 +252,7 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
     load_queries(b, lane, count, scratch.rows, lanes[n].q);
     clear_groups(b.v_dim, 0, count, lanes[n].o);
     const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
-    std::fill_n(lanes[n].most, kBlockLanes,
+    std::fill_n(lanes[n].running_max, kBlockLanes,
                 has_sink ? b.sink : std::numeric_limits<float>::lowest());
     std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
   }
@@ -262,33 +264,33 @@ UnfinishedRows attention_block(const AttentionBlock& b, bool careful, const Unfi
     const float* v = scratch.v;
     if (v == nullptr) {
       v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
-      ask_for_rows(v, b.v.row_stride, keys, b.v_dim);
+      prefetch_rows(v, b.v.row_stride, keys, b.v_dim);
     } else {
       load_rows(b.v, key, keys, b.v_dim, scratch.v);
     }
     for (std::int64_t n = 0; n < blocks; ++n) {
-      attend(b, lanes[n], careful, scratch, key, key + keys, k,
+      attend(b, lanes[n], nan_safe, scratch, key, key + keys, k,
              scratch.k != nullptr ? b.head_dim : b.k.row_stride, v,
              scratch.v != nullptr ? b.v_dim : b.v.row_stride);
     }
   }
 
-  UnfinishedRows unfinished;
+  NonfiniteRows nonfinite;
   for (std::int64_t n = 0; n < blocks; ++n) {
     const std::uint64_t finite = normalize(b, lanes[n]);
     const std::uint64_t done =
-        (careful ? wanted.bits[n] : finite & wanted.bits[n]) & all_of(lanes[n]);
+        (nan_safe ? wanted.bits[n] : finite & wanted.bits[n]) & all_of(lanes[n]);
     if (done != 0) store_rows(b, lanes[n], done, scratch.rows);
-    unfinished.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
+    nonfinite.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
     if (b.log_sum_exp == nullptr) continue;
     alignas(64) float logs[kBlockLanes];
-    log_sums(lanes[n].most, lanes[n].sum, lanes[n].queries, logs);
+    log_sums(lanes[n].running_max, lanes[n].sum, lanes[n].queries, logs);
     for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
       if ((done >> i & 1) == 0) continue;
       b.log_sum_exp[(lanes[n].first_query + i) * b.log_sum_exp_stride] = logs[i];
     }
   }
-  return unfinished;
+  return nonfinite;
 }
 
 void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
@@ -338,10 +340,10 @@ std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept {
   return divide(needs, nullptr).size;
 }
 
-UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept {
+NonfiniteRows attention_block(const AttentionBlock& block, float* scratch) noexcept {
   apply_requested_target();
   const DenormalsOff denormals_off;
-  UnfinishedRows rows;
+  NonfiniteRows rows;
   std::fill(std::begin(rows.bits), std::end(rows.bits), ~std::uint64_t{0});
   rows = HWY_DYNAMIC_DISPATCH(attention_block)(block, false, rows, scratch);
   const bool any = std::any_of(std::begin(rows.bits), std::end(rows.bits),

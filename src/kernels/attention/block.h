@@ -14,7 +14,7 @@ namespace sextant::kernels {
 inline constexpr double kLog2E = 1.4426950408889634;
 inline constexpr double kLn2 = 0.6931471805599453;
 
-// Biases of any kind, made for a block of scores at a time.
+// Biases of any kind, computed for a block of scores at a time.
 struct BiasTiles {
   // Writes the bias of (first_query + i, first_key + j) to tile[j * kBlockLanes + i] for i <
   // kBlockLanes, j < keys; lanes from `queries` on may hold any finite number. -infinity hides.
@@ -46,7 +46,7 @@ struct AttentionBlock {
   std::int64_t line_key = 0;
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};  // cos null: none
-  // Filled, natural logarithms; null: not wanted.
+  // Filled, natural logarithms; null: not computed.
   float* log_sum_exp = nullptr;
   std::int64_t log_sum_exp_stride = 0;
 };
@@ -57,22 +57,22 @@ struct TileShape {
 };
 TileShape attention_tile() noexcept;
 
-// How many floats of scratch a task needs, on a 64-byte line.
+// How many floats of scratch a task needs, 64-byte aligned.
 struct BlockNeeds {
   std::int64_t queries = 0, head_dim = 0, v_dim = 0;
   bool tiles = false;                       // biases that come in tiles
-  bool copies_k = false, copies_v = false;  // not float32 side by side, or turned
+  bool copies_k = false, copies_v = false;  // not contiguous float32, or rotated
 };
 BlockNeeds needs_of(const AttentionBlock& block) noexcept;
 std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept;
 
-// Writes out and log_sum_exp. Rows whose result is not finite are tried again with more care for
-// infinities and NaN among what is hidden (the same bits otherwise). The bits of those that are not
-// finite then, because of something visible, are set: which value their channels that are not
-// finite should have is for the plain path to say.
-struct UnfinishedRows {
+// Writes out and log_sum_exp. Rows whose result is not finite are computed again NaN-safely:
+// infinities and NaN of hidden keys have no effect then (the same bits otherwise). Sets the bits of
+// rows that are still not finite, because of something visible: the plain path recomputes their
+// nonfinite channels.
+struct NonfiniteRows {
   std::uint64_t bits[kBlockQueries / 64] = {};
 };
-UnfinishedRows attention_block(const AttentionBlock& block, float* scratch) noexcept;
+NonfiniteRows attention_block(const AttentionBlock& block, float* scratch) noexcept;
 
 }  // namespace sextant::kernels

@@ -5,9 +5,9 @@
 namespace sextant::kernels {
 
 inline constexpr int kGroupLanes = 16;  // queries that are hidden or skipped together
-inline constexpr int kBlockLanes = 64;  // queries side by side in a block of scores
+inline constexpr int kBlockLanes = 64;  // queries in a block of scores
 inline constexpr int kKeyBlock = 128;  // keys in a block of scores, counted from a sequence's first
-inline constexpr int kBlockQueries = 256;  // queries that one pass over keys and values serves
+inline constexpr int kBlockQueries = 256;  // queries per pass over keys and values
 
 // How far, as a power of two, scores may rise above the running maximum before it moves.
 inline constexpr float kMaximumSlack = 24.0F;

@@ -33,7 +33,7 @@ struct Pieces {
   const Piece* end() const { return at + count; }
 };
 
-// What the groups of a block of lanes see: any of their queries, and all of them.
+// The keys that any query of each group of lanes sees, and those that all of them see.
 struct GroupRanges {
   std::int64_t count;
   std::int64_t first[kGroups], last[kGroups], first_of_all[kGroups], last_of_all[kGroups];
@@ -90,8 +90,8 @@ inline Pieces cut(const GroupRanges& r, std::int64_t begin, std::int64_t end) {
   return pieces;
 }
 
-// What 64 lanes see: as `queries` numbers say, and the lanes that are no query what the last one
-// sees.
+// The limits of 64 lanes: those of `queries` numbers; lanes without a query have that of the last
+// one.
 inline void fill_lanes(const std::int32_t* numbers, std::int64_t queries, std::int32_t* lanes) {
   std::copy_n(numbers, queries, lanes);
   std::fill_n(lanes + queries, kBlockLanes - queries, numbers[queries - 1]);

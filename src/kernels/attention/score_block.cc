@@ -2,9 +2,8 @@
 //
 //   for each block of 128 keys:   S = K Q^T, adjusted; raise m; l += sum of 2^(S - m)
 //   for each block of 128 keys:   S = K Q^T, adjusted, once more; hand out 2^(S - m) / l
-//
-// The scores are computed twice so that nothing is kept but one tile. Before the softmax there is
-// no sum, and one pass does.
+// The scores are computed twice, so that only one tile is stored. Stages before the softmax need no
+// sum, so one pass is enough.
 #include "kernels/attention/score_block.h"
 
 #include <algorithm>
@@ -33,13 +32,13 @@ namespace {
 
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
-// Parts of the scratch, each on a cache line.
+// The scratch, divided into 64-byte aligned arrays.
 struct ScoreScratch {
-  float* q;       // [head_dim][64], scaled and turned
+  float* q;       // [head_dim][64], scaled and rotated
   float* scores;  // [128][64]
   float* bias;    // [128][64] or null
   float* rows;    // [64][head_dim]: queries on their way in
-  float* k;       // [128][head_dim] or null: k is read where it is
+  float* k;       // [128][head_dim] or null: k is read in place
   std::int64_t size;
 };
 
@@ -80,8 +79,8 @@ HWY_INLINE void gather_queries(const ScoreBlock& s, float* rows, float* lanes) {
   transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.scale, lanes, kBlockLanes);
 }
 
-// Calls use(pieces, begin, end, most) for each block of keys of which somebody sees something, its
-// scores in the scratch; `most` are the maxima.
+// Calls use(pieces, begin, end, block_max) for each block of keys that some query sees, with its
+// scores in the scratch and their maxima.
 template <class Use>
 HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const ScoreScratch& scratch,
                            const Use& use) {
@@ -95,16 +94,16 @@ HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const Sc
     if (b.tiles.fill != nullptr) {
       b.tiles.fill(b.tiles.context, 0, b.queries, begin, end - begin, scratch.bias);
     }
-    alignas(64) float most[kBlockLanes];
-    std::fill_n(most, kBlockLanes, kNothing);
+    alignas(64) float block_max[kBlockLanes];
+    std::fill_n(block_max, kBlockLanes, kNothing);
     for (const Piece& piece : pieces) {
       const std::int64_t row = piece.first_key - begin;
-      // With care for infinities and NaN in what is hidden: no second attempt will be needed.
+      // NaN-safe, so that no second attempt is needed.
       score(b, piece, lanes, true, k + row * k_stride, k_stride, scratch.scores + row * kBlockLanes,
             scratch.bias != nullptr ? scratch.bias + row * kBlockLanes : nullptr, kBlockLanes,
-            most);
+            block_max);
     }
-    use(pieces, begin, end, most);
+    use(pieces, begin, end, block_max);
   }
 }
 
@@ -128,23 +127,23 @@ HWY_INLINE void fill_rest(const Pieces& pieces, std::int64_t begin, std::int64_t
   std::fill(scores + (next - begin) * kBlockLanes, scores + (end - begin) * kBlockLanes, value);
 }
 
-// What the second pass knows of the lanes: 0 in all weights of those whose `inverse` is 0.
+// The sums of the first pass; where `inverse` is 0 all weights are 0.
 struct LaneSums {
   alignas(64) float inverse[kBlockLanes];   // 1 / l
   alignas(64) float log2_sum[kBlockLanes];  // log2(l)
 };
 
-// Scores to weights, in place; to `entropy` is added what they give, in units of log2.
+// Scores to weights, in place; adds their entropy in bits to `entropy`.
 template <bool kEntropy>
-HWY_NOINLINE void weigh(const Piece& piece, const Lanes& lanes, const LaneSums& sums, float* scores,
-                        float* entropy) {
+HWY_NOINLINE void normalize_weights(const Piece& piece, const Lanes& lanes, const LaneSums& sums,
+                                    float* scores, float* entropy) {
   const TileTag d;
   const auto zero = hn::Zero(d);
   const std::int64_t begin = piece.first_group * kGroupLanes;
   const std::int64_t end = begin + piece.groups * kGroupLanes;
   const std::int64_t keys = piece.last_key - piece.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
-    const auto m = hn::LoadU(d, lanes.most + lane);
+    const auto m = hn::LoadU(d, lanes.running_max + lane);
     const auto inverse = hn::LoadU(d, sums.inverse + lane),
                log2_sum = hn::LoadU(d, sums.log2_sum + lane);
     const auto counts = hn::Gt(inverse, zero);
@@ -169,13 +168,13 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   const ScoreScratch scratch = divide(b, memory);
   alignas(64) std::int32_t first[kBlockLanes], last[kBlockLanes];
   for (std::int64_t i = 0; i < kBlockLanes;
-       ++i) {  // lanes that are no query see what the last sees
+       ++i) {  // lanes without a query see what the last one sees
     first[i] = b.first[std::min(i, b.queries - 1)];
     last[i] = b.last[std::min(i, b.queries - 1)];
   }
-  alignas(64) float most[kBlockLanes], sum[kBlockLanes];
+  alignas(64) float running_max[kBlockLanes], sum[kBlockLanes];
   const Lanes lanes{
-      scratch.q, nullptr,   most, sum, first, last, group_ranges(b.first, b.last, b.queries),
+      scratch.q, nullptr,   running_max, sum, first, last, group_ranges(b.first, b.last, b.queries),
       0,         b.queries, false};
   gather_queries(s, scratch.rows, scratch.q);
   if (!s.probabilities) {
@@ -189,24 +188,23 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   }
 
   const bool has_sink = b.sink > kNothing;
-  std::fill_n(most, kBlockLanes, has_sink ? b.sink : std::numeric_limits<float>::lowest());
+  std::fill_n(running_max, kBlockLanes, has_sink ? b.sink : std::numeric_limits<float>::lowest());
   std::fill_n(sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
-  each_block(b, lanes, scratch,
-             [&](const Pieces& pieces, std::int64_t begin, std::int64_t, const float* block_most)
-                 HWY_ATTR {
-                   raise_maximum(b, lanes, block_most);
-                   for (const Piece& piece : pieces) {
-                     exponentiate(piece, lanes,
-                                  scratch.scores + (piece.first_key - begin) * kBlockLanes);
-                   }
-                 });
+  each_block(
+      b, lanes, scratch,
+      [&](const Pieces& pieces, std::int64_t begin, std::int64_t, const float* block_max) HWY_ATTR {
+        raise_maximum(b, lanes, block_max);
+        for (const Piece& piece : pieces) {
+          exponentiate(piece, lanes, scratch.scores + (piece.first_key - begin) * kBlockLanes);
+        }
+      });
   LaneSums sums{};
-  std::uint64_t unfinished = 0;
+  std::uint64_t nonfinite = 0;
   alignas(64) float logs[kBlockLanes];
-  if (b.log_sum_exp != nullptr) log_sums(most, sum, b.queries, logs);
+  if (b.log_sum_exp != nullptr) log_sums(running_max, sum, b.queries, logs);
   for (std::int64_t i = 0; i < b.queries; ++i) {
-    if (!std::isfinite(sum[i]) || !std::isfinite(most[i])) {
-      unfinished |= std::uint64_t{1} << i;
+    if (!std::isfinite(sum[i]) || !std::isfinite(running_max[i])) {
+      nonfinite |= std::uint64_t{1} << i;
       continue;
     }
     if (sum[i] > 0) {
@@ -217,7 +215,7 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   }
 
   if (s.entropy != nullptr) std::fill_n(s.entropy, kBlockLanes, 0.0);
-  if (s.tiles.take == nullptr && s.entropy == nullptr) return unfinished;
+  if (s.tiles.take == nullptr && s.entropy == nullptr) return nonfinite;
   each_block(b, lanes, scratch,
              [&](const Pieces& pieces, std::int64_t begin, std::int64_t end, const float*)
                  HWY_ATTR {
@@ -225,9 +223,9 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
                    for (const Piece& piece : pieces) {
                      float* at = scratch.scores + (piece.first_key - begin) * kBlockLanes;
                      if (s.entropy != nullptr) {
-                       weigh<true>(piece, lanes, sums, at, entropy);
+                       normalize_weights<true>(piece, lanes, sums, at, entropy);
                      } else {
-                       weigh<false>(piece, lanes, sums, at, entropy);
+                       normalize_weights<false>(piece, lanes, sums, at, entropy);
                      }
                    }
                    for (std::int64_t i = 0; s.entropy != nullptr && i < b.queries; ++i) {
@@ -237,11 +235,11 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
                    fill_rest(pieces, begin, end, 0, scratch.scores);
                    s.tiles.take(s.tiles.context, begin, end - begin, scratch.scores);
                  });
-  return unfinished;
+  return nonfinite;
 }
 
-void turn_tile(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
-               float* to, std::int64_t to_stride) {
+void transpose_tile(const float* from, std::int64_t from_stride, std::int64_t rows,
+                    std::int64_t columns, float* to, std::int64_t to_stride) {
   transpose(from, from_stride, rows, columns, to, to_stride,
             [](auto, auto x) HWY_ATTR { return x; });
 }
@@ -257,15 +255,16 @@ void add_tile(const float* tile, std::int64_t keys, double* mass) {
   }
 }
 
-void keep_heaviest(const float* tile, std::int64_t first_key, std::int64_t keys,
-                   HeaviestKeys& heaviest) {
+void keep_top_keys(const float* tile, std::int64_t first_key, std::int64_t keys,
+                   TopKeys& top_keys) {
   const TileTag d;
   for (std::int64_t key = 0; key < keys; ++key, tile += kBlockLanes) {
     for (std::int64_t lane = 0; lane < kBlockLanes; lane += kVectorLanes) {
-      const auto heavier = hn::Gt(hn::LoadU(d, tile + lane), hn::LoadU(d, heaviest.least + lane));
-      if (hn::AllFalse(d, heavier)) continue;
+      const auto larger =
+          hn::Gt(hn::LoadU(d, tile + lane), hn::LoadU(d, top_keys.threshold + lane));
+      if (hn::AllFalse(d, larger)) continue;
       for (std::int64_t i = lane; i < lane + kVectorLanes; ++i) {
-        heaviest.add(i, first_key + key, tile[i]);
+        top_keys.add(i, first_key + key, tile[i]);
       }
     }
   }
@@ -278,9 +277,9 @@ HWY_AFTER_NAMESPACE();
 namespace sextant::kernels {
 
 HWY_EXPORT(score_block);
-HWY_EXPORT(turn_tile);
+HWY_EXPORT(transpose_tile);
 HWY_EXPORT(add_tile);
-HWY_EXPORT(keep_heaviest);
+HWY_EXPORT(keep_top_keys);
 
 std::int64_t score_block_scratch(const ScoreBlock& block) noexcept {
   return divide(block.scores, nullptr).size;
@@ -292,18 +291,18 @@ std::uint64_t score_block(const ScoreBlock& block, float* scratch) {
   return HWY_DYNAMIC_DISPATCH(score_block)(block, scratch);
 }
 
-void turn_tile(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
-               float* to, std::int64_t to_stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(turn_tile)(from, from_stride, rows, columns, to, to_stride);
+void transpose_tile(const float* from, std::int64_t from_stride, std::int64_t rows,
+                    std::int64_t columns, float* to, std::int64_t to_stride) noexcept {
+  HWY_DYNAMIC_DISPATCH(transpose_tile)(from, from_stride, rows, columns, to, to_stride);
 }
 
 void add_tile(const float* tile, std::int64_t keys, double* mass) noexcept {
   HWY_DYNAMIC_DISPATCH(add_tile)(tile, keys, mass);
 }
 
-void keep_heaviest(const float* tile, std::int64_t first_key, std::int64_t keys,
-                   HeaviestKeys& heaviest) noexcept {
-  HWY_DYNAMIC_DISPATCH(keep_heaviest)(tile, first_key, keys, heaviest);
+void keep_top_keys(const float* tile, std::int64_t first_key, std::int64_t keys,
+                   TopKeys& top_keys) noexcept {
+  HWY_DYNAMIC_DISPATCH(keep_top_keys)(tile, first_key, keys, top_keys);
 }
 
 }  // namespace sextant::kernels

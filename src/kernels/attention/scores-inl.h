@@ -1,6 +1,5 @@
-// Scores of 64 queries in lanes, and what becomes of them up to the softmax: shared by the kernel
-// that makes outputs and the one that shows weights, so that both have the same bits. Included
-// again for each instruction set.
+// Scores of 64 queries in lanes, up to the softmax: shared by the kernels of outputs and of
+// weights, so that both have the same bits. Included again for each instruction set.
 #if defined(SEXTANT_KERNELS_ATTENTION_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_ATTENTION_SCORES_INL_H_
 #undef SEXTANT_KERNELS_ATTENTION_SCORES_INL_H_
@@ -27,13 +26,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t kVectorLanes = kTileLanes;
 
-// Keys [first, first + count) as rows of float32, turned if asked: where they are when `room` is
-// null, else there.
+// Keys [first, first + count) as rows of float32, rotated if there is a rotation: in place when
+// `room` is null, else copied to it.
 HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, std::int64_t count,
                                   float* room) {
   if (room == nullptr) {
     const float* rows = static_cast<const float*>(b.k.data) + first * b.k.row_stride;
-    ask_for_rows(rows, b.k.row_stride, count, b.head_dim);
+    prefetch_rows(rows, b.k.row_stride, count, b.head_dim);
     return rows;
   }
   load_rows(b.k, first, count, b.head_dim, room);
@@ -43,21 +42,21 @@ HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, s
   return room;
 }
 
-// 64 lanes at work.
+// The state of 64 lanes.
 struct Lanes {
-  float *q, *o, *most, *sum;
+  float *q, *o, *running_max, *sum;
   const std::int32_t *first, *last;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
   bool started;  // O is no longer 0
 };
 
-// Softcap, bias and hiding of a piece that needs any of them; then its maxima. What a bias hides is
-// hidden by an addition, unless `careful`: NaN and infinity + -infinity would get through.
+// Softcap, bias and masking of a piece that needs any of them; then its maxima. A bias of -infinity
+// is added, unless `nan_safe`: NaN and infinity + -infinity would not be hidden.
 template <bool kCap, bool kBias, bool kEdge>
 HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
-                         bool careful, float* scores, const float* bias, std::ptrdiff_t bias_row,
-                         float* most) {
+                         bool nan_safe, float* scores, const float* bias, std::ptrdiff_t bias_row,
+                         float* max) {
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
   const auto cap = hn::Set(d, b.softcap),
@@ -67,7 +66,7 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
   const std::int64_t end = begin + piece.groups * kGroupLanes;
   for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
     const auto first = hn::LoadU(di, lanes.first + lane), last = hn::LoadU(di, lanes.last + lane);
-    auto m = hn::LoadU(d, most + lane);
+    auto m = hn::LoadU(d, max + lane);
     for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
       const std::int64_t row = key - piece.first_key;
       float* at = scores + row * kBlockLanes + lane;
@@ -76,7 +75,7 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
       if constexpr (kBias) {
         const auto added = hn::LoadU(d, bias + row * bias_row + lane);
         s = hn::Add(s, added);
-        if (careful) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
+        if (nan_safe) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
       }
       if constexpr (kEdge) {
         const auto j = hn::Set(di, static_cast<std::int32_t>(key));
@@ -86,14 +85,14 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
       m = hn::Max(m, s);
       hn::StoreU(s, d, at);
     }
-    hn::StoreU(m, d, most + lane);
+    hn::StoreU(m, d, max + lane);
   }
 }
 
 // The scores of a piece into `scores`, whose first row is the piece's first key, and the maxima.
-HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes, bool careful,
-                      const float* k, std::int64_t k_stride, float* scores, const float* bias,
-                      std::ptrdiff_t bias_row, float* most) {
+HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
+                      bool nan_safe, const float* k, std::int64_t k_stride, float* scores,
+                      const float* bias, std::ptrdiff_t bias_row, float* max) {
   const std::int64_t lane = piece.first_group * kGroupLanes;
   const std::int64_t keys = piece.last_key - piece.first_key;
   const TileOperands o{.a = k,
@@ -106,15 +105,15 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
                        .steps = b.head_dim,
                        .bias = bias != nullptr ? bias + lane : nullptr,
                        .bias_row = bias_row,
-                       .most = most + lane};
+                       .max = max + lane};
   const bool capped = b.softcap > 0;
-  if (!capped && !piece.edge && !(careful && bias != nullptr)) {
+  if (!capped && !piece.edge && !(nan_safe && bias != nullptr)) {
     if (bias != nullptr) return product<TileMode::biased>(keys, piece.groups, o);
     return product<TileMode::scores>(keys, piece.groups, o);
   }
   product<TileMode::store>(keys, piece.groups, o);
   const auto run = [&](auto adjust_these) {
-    adjust_these(b, piece, lanes, careful, scores, bias, bias_row, most);
+    adjust_these(b, piece, lanes, nan_safe, scores, bias, bias_row, max);
   };
   switch ((capped ? 4 : 0) + (bias != nullptr ? 2 : 0) + (piece.edge ? 1 : 0)) {
     case 1:
@@ -136,17 +135,17 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
 
 // Moves the running maximum of the lanes whose block maximum `most` rose too far above it, and
 // brings what was summed so far to the new one.
-HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const float* most) {
+HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const float* max) {
   const TileTag d;
   const auto slack = hn::Set(d, kMaximumSlack);
   const std::int64_t end = lanes.ranges.count * kGroupLanes;
   for (std::int64_t lane = 0; lane < end; lane += kVectorLanes) {
-    const auto m = hn::LoadU(d, lanes.most + lane), block = hn::LoadU(d, most + lane);
+    const auto m = hn::LoadU(d, lanes.running_max + lane), block = hn::LoadU(d, max + lane);
     const auto rises = hn::Gt(block, hn::Add(m, slack));
     if (hn::AllFalse(d, rises)) continue;
     const auto raised = hn::IfThenElse(rises, block, m);
     const auto factor = hn::IfThenElse(rises, exp2(d, hn::Sub(m, raised)), hn::Set(d, 1.0F));
-    hn::StoreU(raised, d, lanes.most + lane);
+    hn::StoreU(raised, d, lanes.running_max + lane);
     hn::StoreU(hn::Mul(factor, hn::LoadU(d, lanes.sum + lane)), d, lanes.sum + lane);
     for (std::int64_t c = 0; lanes.started && c < b.v_dim; ++c) {
       float* at = lanes.o + c * kBlockLanes + lane;
@@ -162,7 +161,7 @@ HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scor
   const std::int64_t end = begin + piece.groups * kGroupLanes;
   const std::int64_t keys = piece.last_key - piece.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
-    const auto m = hn::LoadU(d, lanes.most + lane);
+    const auto m = hn::LoadU(d, lanes.running_max + lane);
     auto sum = hn::LoadU(d, lanes.sum + lane);
     float* at = scores + lane;
     for (std::int64_t key = 0; key < keys; ++key, at += kBlockLanes) {

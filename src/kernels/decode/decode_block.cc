@@ -2,8 +2,8 @@
 // of one head:
 //
 //   for each block of 128 keys:
-//     S[row][key] = Q K^T        a square of keys and channels is turned in registers, so that keys
-//                                are lanes, and serves all rows (decode_tiles-inl.h)
+//     S[row][key] = Q K^T        squares of keys and channels are transposed, so that keys
+//                                are lanes, and used for all rows (decode_tiles-inl.h)
 //     adjust S                   softcap, biases, hidden pairs
 //     raise the maximum m        of the rows that need it
 //     S = 2^(S - m)              in place
@@ -43,7 +43,7 @@ constexpr std::int64_t padded(std::int64_t channels) {
   return (channels + kGroupLanes - 1) / kGroupLanes * kGroupLanes;
 }
 
-// Rows come in tiles of 8, the last one of 1, 2, 4 or 8; missing ones are zeros that nobody reads.
+// Rows come in tiles of 8, the last one of 1, 2, 4 or 8; missing ones are zeros that are not read.
 constexpr int kTileRows = 8;
 constexpr int tile_count(int rows) { return (rows + kTileRows - 1) / kTileRows; }
 constexpr int rows_of_tile(int rows, int tile) {
@@ -54,14 +54,13 @@ constexpr int padded_rows(int rows) {
   return (tile_count(rows) - 1) * kTileRows + rows_of_tile(rows, tile_count(rows) - 1);
 }
 
-// What all who work on a block of rows share, for `blocks` blocks of keys from `first_block` on.
-struct Shared {
-  float* q;     // [tiles of rows][padded head_dim][rows of the tile], scaled and turned
-  float* o;     // [rows][padded v_dim]
-  float* most;  // [rows]: the running maximum m
-  float* sum;   // [rows]: l
-  // [blocks][rows]: the maximum of a block's scores, then what O and l are multiplied with before
-  // it
+// The scratch of a block of rows, for `blocks` blocks of keys from `first_block` on.
+struct SharedScratch {
+  float* q;            // [tiles of rows][padded head_dim][rows of the tile], scaled and rotated
+  float* o;            // [rows][padded v_dim]
+  float* running_max;  // [rows]: the running maximum m
+  float* sum;          // [rows]: l
+  // [blocks][rows]: the maximum of a block's scores, then the factor of O and l before it
   float* factors;
   float* line;    // [padded head_dim or v_dim]: a row on its way in or out
   float* scores;  // [rows][scores_stride]
@@ -70,16 +69,16 @@ struct Shared {
   std::int64_t size;
 };
 
-// What each thread needs for itself.
-struct Own {
-  float* k;  // [128][padded head_dim]: keys that tiles cannot read where they are
+// The scratch of each thread.
+struct ThreadScratch {
+  float* k;  // [128][padded head_dim]: keys that tiles cannot read in place
   float* v;  // [128][padded v_dim] or null: likewise
   std::int64_t size;
 };
 
-class Divider {
+class ScratchDivider {
  public:
-  explicit Divider(float* memory) : memory_(memory) {}
+  explicit ScratchDivider(float* memory) : memory_(memory) {}
   float* take(std::int64_t floats) {
     float* part = memory_ == nullptr ? nullptr : memory_ + used_;
     used_ += (floats + 15) / 16 * 16;
@@ -92,18 +91,18 @@ class Divider {
   std::int64_t used_ = 0;
 };
 
-Shared divide_shared(const DecodeNeeds& needs, std::int64_t first_block, std::int64_t blocks,
-                     float* memory) {
-  Divider parts(memory);
+SharedScratch divide_shared(const DecodeNeeds& needs, std::int64_t first_block, std::int64_t blocks,
+                            float* memory) {
+  ScratchDivider parts(memory);
   const std::int64_t rows = padded_rows(needs.rows);
-  Shared s{};
+  SharedScratch s{};
   s.q = parts.take(rows * padded(needs.head_dim));
   s.o = parts.take(rows * padded(needs.v_dim));
-  s.most = parts.take(rows);
+  s.running_max = parts.take(rows);
   s.sum = parts.take(rows);
   s.factors = parts.take(rows * blocks);
   s.line = parts.take(std::max(padded(needs.head_dim), padded(needs.v_dim)));
-  // Rows a whole number of pages apart would fight for the same lines of the first cache.
+  // Rows a whole number of pages apart would map to the same set of the L1 cache.
   s.scores_stride = blocks * kKeyBlock + kGroupLanes;
   s.scores = parts.take(rows * s.scores_stride);
   s.first_block = first_block;
@@ -111,13 +110,14 @@ Shared divide_shared(const DecodeNeeds& needs, std::int64_t first_block, std::in
   return s;
 }
 
-Own divide_own(const DecodeNeeds& needs, float* memory) {
-  Divider parts(memory);
-  Own own{};
-  own.k = parts.take((needs.copies_k ? kKeyBlock : kGroupLanes) * padded(needs.head_dim));
-  own.v = needs.copies_v ? parts.take(kKeyBlock * padded(needs.v_dim)) : nullptr;
-  own.size = parts.used();
-  return own;
+ThreadScratch divide_thread_scratch(const DecodeNeeds& needs, float* memory) {
+  ScratchDivider parts(memory);
+  ThreadScratch thread_scratch{};
+  thread_scratch.k =
+      parts.take((needs.copies_k ? kKeyBlock : kGroupLanes) * padded(needs.head_dim));
+  thread_scratch.v = needs.copies_v ? parts.take(kKeyBlock * padded(needs.v_dim)) : nullptr;
+  thread_scratch.size = parts.used();
+  return thread_scratch;
 }
 
 }  // namespace
@@ -145,8 +145,8 @@ HWY_INLINE void copy_rows(const StoredRows& from, std::int64_t first, std::int64
 
 // Scores of all rows with `keys` keys, a multiple of 16.
 template <class T>
-HWY_INLINE void score_groups(const DecodeBlock& b, const Shared& s, Rows<T> k, std::int64_t keys,
-                             float* scores, const T* k_end) {
+HWY_INLINE void score_groups(const DecodeBlock& b, const SharedScratch& s, Rows<T> k,
+                             std::int64_t keys, float* scores, const T* k_end) {
   const std::int64_t channels = padded(b.head_dim);
   const float* q = s.q;
   for (int tile = 0; tile < tile_count(b.count); ++tile) {
@@ -159,11 +159,11 @@ HWY_INLINE void score_groups(const DecodeBlock& b, const Shared& s, Rows<T> k, s
 }
 
 // Scores of the whole groups of 16 keys that hold `keys` keys, which may be the last ones in
-// memory: what is missing to a group is zeros in the copy of it.
+// memory: an incomplete group is copied and padded with zeros.
 template <class T>
-void score_keys(const DecodeBlock& b, const Shared& s, float* copy, Rows<T> k, std::int64_t keys,
-                float* scores, const T* k_end) {
-  // Few at a time, so that the first cache holds them for the next tile of rows.
+void score_keys(const DecodeBlock& b, const SharedScratch& s, float* copy, Rows<T> k,
+                std::int64_t keys, float* scores, const T* k_end) {
+  // Few at a time, so that they are in the L1 cache for the next tile of rows.
   constexpr std::int64_t kAtOnce = 2 * kGroupLanes;
   while (keys >= kGroupLanes) {
     const std::int64_t these = keys >= kAtOnce ? kAtOnce : kGroupLanes;
@@ -179,7 +179,7 @@ void score_keys(const DecodeBlock& b, const Shared& s, float* copy, Rows<T> k, s
   score_groups<float>(b, s, {copy, channels}, kGroupLanes, scores, nullptr);
 }
 
-// The keys of a block that some row sees, widened to whole groups of 16.
+// The keys of a block that are visible to some row, extended to whole groups of 16.
 struct BlockKeys {
   std::int64_t from, to;
   std::int64_t group_from() const { return from / kGroupLanes * kGroupLanes; }
@@ -191,30 +191,31 @@ BlockKeys keys_of(const DecodeBlock& b, std::int64_t block) {
           std::min(b.last_key(), (block + 1) * kKeyBlock)};
 }
 
-HWY_INLINE float* scores_of(const Shared& s, std::int64_t key) {
+HWY_INLINE float* scores_of(const SharedScratch& s, std::int64_t key) {
   return s.scores + (key - s.first_block * kKeyBlock);
 }
 
 // Products of queries and keys of one block.
-HWY_INLINE void multiply(const DecodeBlock& b, const Shared& s, const Own& own,
-                         std::int64_t block) {
+HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
+                         const ThreadScratch& thread_scratch, std::int64_t block) {
   const BlockKeys keys = keys_of(b, block);
   const std::int64_t from = keys.group_from();
   float* scores = scores_of(s, from);
   if (needs_of(b).copies_k) {
     const std::int64_t channels = padded(b.head_dim), count = keys.to - from;
-    copy_rows(b.k, from, count, b.head_dim, channels, own.k);
+    copy_rows(b.k, from, count, b.head_dim, channels, thread_scratch.k);
     if (b.k_rotation.cos != nullptr) {
-      rotate_rows(own.k, channels, count, b.k_rotation.from(from));
+      rotate_rows(thread_scratch.k, channels, count, b.k_rotation.from(from));
     }
-    std::fill_n(own.k + count * channels, (keys.group_to() - keys.to) * channels, 0.0F);
-    return score_groups<float>(b, s, {own.k, channels}, keys.group_to() - from, scores, nullptr);
+    std::fill_n(thread_scratch.k + count * channels, (keys.group_to() - keys.to) * channels, 0.0F);
+    return score_groups<float>(b, s, {thread_scratch.k, channels}, keys.group_to() - from, scores,
+                               nullptr);
   }
   const auto direct = [&](auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
     const T* end = b.k.row_stride > 0 ? data + b.last_key() * b.k.row_stride : nullptr;
-    score_keys<T>(b, s, own.k, {data + from * b.k.row_stride, b.k.row_stride}, keys.to - from,
-                  scores, end);
+    score_keys<T>(b, s, thread_scratch.k, {data + from * b.k.row_stride, b.k.row_stride},
+                  keys.to - from, scores, end);
   };
   switch (b.k.storage) {
     case Storage::float32:
@@ -226,10 +227,10 @@ HWY_INLINE void multiply(const DecodeBlock& b, const Shared& s, const Own& own,
   }
 }
 
-// Softcap, biases and hiding of one row's scores with the keys of a block; returns their maximum.
-// What a bias hides is hidden by an addition, unless `careful`: NaN and infinity + -infinity would
-// get through.
-HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bool careful,
+// Softcap, biases and masking of one row's scores with the keys of a block; returns their maximum.
+// A bias of -infinity is added, unless `nan_safe`: NaN and infinity + -infinity would not be
+// hidden.
+HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bool nan_safe,
                         float* scores) {
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
@@ -259,7 +260,7 @@ HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bo
     if (biased) {
       const auto added = hn::LoadU(d, bias + (key - begin));
       s = hn::Add(s, added);
-      if (careful) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
+      if (nan_safe) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
     }
     if (edge) {
       const auto j = hn::Iota(di, static_cast<std::int32_t>(key));
@@ -273,29 +274,30 @@ HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bo
 }
 
 // S of one block of keys, and its maxima.
-HWY_INLINE void score(const DecodeBlock& b, const Shared& s, const Own& own, bool careful,
-                      std::int64_t block) {
-  multiply(b, s, own, block);
+HWY_INLINE void score(const DecodeBlock& b, const SharedScratch& s,
+                      const ThreadScratch& thread_scratch, bool nan_safe, std::int64_t block) {
+  multiply(b, s, thread_scratch, block);
   const BlockKeys keys = keys_of(b, block);
-  float* most = s.factors + (block - s.first_block) * padded_rows(b.count);
+  float* block_max = s.factors + (block - s.first_block) * padded_rows(b.count);
   for (int row = 0; row < b.count; ++row) {
     float* scores = scores_of(s, keys.group_from()) + row * s.scores_stride;
-    most[row] = adjust(b, row, keys, careful, scores);
+    block_max[row] = adjust(b, row, keys, nan_safe, scores);
   }
 }
 
-// Scores of one block to probabilities relative to the running maximum, in place; moves that first.
-HWY_INLINE void softmax(const DecodeBlock& b, const Shared& s, std::int64_t block) {
+// Updates the running maximum, then turns the scores of one block into probabilities relative to
+// it, in place.
+HWY_INLINE void softmax(const DecodeBlock& b, const SharedScratch& s, std::int64_t block) {
   const TileTag d;
   const BlockKeys keys = keys_of(b, block);
   const std::int64_t count = keys.group_to() - keys.group_from();
   float* factors = s.factors + (block - s.first_block) * padded_rows(b.count);
   for (int row = 0; row < b.count; ++row) {
     float* scores = scores_of(s, keys.group_from()) + row * s.scores_stride;
-    const float most = factors[row], before = s.most[row];
-    const bool rises = most > before + kMaximumSlack;
-    if (rises) s.most[row] = most;
-    const auto m = hn::Set(d, s.most[row]);
+    const float block_max = factors[row], before = s.running_max[row];
+    const bool rises = block_max > before + kMaximumSlack;
+    if (rises) s.running_max[row] = block_max;
+    const auto m = hn::Set(d, s.running_max[row]);
     factors[row] = rises ? hn::GetLane(exp2(d, hn::Sub(hn::Set(d, before), m))) : 1.0F;
     for (std::int64_t key = 0; key < count; key += kTileLanes) {
       hn::StoreU(exp2(d, hn::Sub(hn::LoadU(d, scores + key), m)), d, scores + key);
@@ -303,10 +305,10 @@ HWY_INLINE void softmax(const DecodeBlock& b, const Shared& s, std::int64_t bloc
   }
 }
 
-// O += P V without what has probability 0, which may be infinite or NaN; else the same bits.
+// O += P V without values of probability 0, which may be infinite or NaN; otherwise the same bits.
 template <class T>
-HWY_NOINLINE void weigh_carefully(const WeighOperands<T>& o, std::int64_t keys, int rows,
-                                  std::int64_t channels) {
+HWY_NOINLINE void add_values_nan_safe(const ValueOperands<T>& o, std::int64_t keys, int rows,
+                                      std::int64_t channels) {
   const TileTag d;
   for (int row = 0; row < rows; ++row) {
     for (std::int64_t key = 0; key < keys; ++key) {
@@ -323,8 +325,9 @@ HWY_NOINLINE void weigh_carefully(const WeighOperands<T>& o, std::int64_t keys, 
 }
 
 // O of channels [begin, end) and, from channel 0, l, over one block of keys.
-HWY_INLINE void weigh(const DecodeBlock& b, const Shared& s, const Own& own, bool careful,
-                      std::int64_t block, std::int64_t begin, std::int64_t end) {
+HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
+                           const ThreadScratch& thread_scratch, bool nan_safe, std::int64_t block,
+                           std::int64_t begin, std::int64_t end) {
   const BlockKeys keys = keys_of(b, block);
   const std::int64_t stride = padded(b.v_dim);
   end = std::min(padded(end), stride);
@@ -338,24 +341,24 @@ HWY_INLINE void weigh(const DecodeBlock& b, const Shared& s, const Own& own, boo
   const auto over = [&](auto* v, std::int64_t v_row) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(v)>>;
     const std::int64_t row_bytes = std::max<std::int64_t>(1, b.v_dim * sizeof(T));
-    const WeighOperands<T> o{.v = v + begin,
+    const ValueOperands<T> o{.v = v + begin,
                              .v_row = v_row,
                              .p = scores_of(s, keys.from),
                              .p_row = s.scores_stride,
                              .o = s.o + begin,
                              .o_row = stride,
                              .sum = begin == 0 ? s.sum : nullptr,
-                             .v_ahead = std::max<std::int64_t>(kAheadBytes / row_bytes, 8),
-                             .v_left = own.v == nullptr ? b.last_key() - keys.from : 0};
-    if (careful) {
-      weigh_carefully(o, keys.to - keys.from, b.count, end - begin);
+                             .v_ahead = std::max<std::int64_t>(kDecodePrefetchBytes / row_bytes, 8),
+                             .v_left = thread_scratch.v == nullptr ? b.last_key() - keys.from : 0};
+    if (nan_safe) {
+      add_values_nan_safe(o, keys.to - keys.from, b.count, end - begin);
     } else {
-      weigh_tiles(rows, keys.to - keys.from, end - begin, o);
+      value_tiles(rows, keys.to - keys.from, end - begin, o);
     }
   };
-  if (own.v != nullptr) {
-    copy_rows(b.v, keys.from, keys.to - keys.from, b.v_dim, stride, own.v);
-    return over(static_cast<const float*>(own.v), stride);
+  if (thread_scratch.v != nullptr) {
+    copy_rows(b.v, keys.from, keys.to - keys.from, b.v_dim, stride, thread_scratch.v);
+    return over(static_cast<const float*>(thread_scratch.v), stride);
   }
   const std::int64_t offset = keys.from * b.v.row_stride;
   switch (b.v.storage) {
@@ -368,8 +371,8 @@ HWY_INLINE void weigh(const DecodeBlock& b, const Shared& s, const Own& own, boo
   }
 }
 
-// Queries scaled and turned, sums at their start.
-HWY_INLINE void start(const DecodeBlock& b, const Shared& s) {
+// Queries scaled and rotated; the initial maxima and sums.
+HWY_INLINE void start(const DecodeBlock& b, const SharedScratch& s) {
   const std::int64_t channels = padded(b.head_dim);
   const int rows = padded_rows(b.count);
   std::fill_n(s.q, rows * channels, 0.0F);
@@ -378,7 +381,7 @@ HWY_INLINE void start(const DecodeBlock& b, const Shared& s) {
   for (int row = 0; row < b.count; ++row) {
     const DecodeRow& r = b.rows[row];
     const bool has_sink = r.sink > -std::numeric_limits<float>::infinity();
-    s.most[row] = has_sink ? r.sink : std::numeric_limits<float>::lowest();
+    s.running_max[row] = has_sink ? r.sink : std::numeric_limits<float>::lowest();
     s.sum[row] = has_sink ? 1.0F : 0.0F;
     load_rows({r.q, 0, b.q_stride, b.k.storage}, 0, 1, b.head_dim, s.line);
     if (r.rotation.cos != nullptr) rotate_rows(s.line, b.head_dim, 1, r.rotation);
@@ -389,12 +392,12 @@ HWY_INLINE void start(const DecodeBlock& b, const Shared& s) {
 }
 
 // O / l in place; whether all of it is finite.
-HWY_INLINE bool normalize(const DecodeBlock& b, const Shared& s, int row) {
+HWY_INLINE bool normalize(const DecodeBlock& b, const SharedScratch& s, int row) {
   const TileTag d;
   const auto zero = hn::Zero(d);
   const float sum = s.sum[row];
   const auto inverse = hn::Set(d, sum == 0 ? 0.0F : 1.0F / sum);
-  auto trace = hn::Mul(zero, hn::Set(d, sum + s.most[row]));  // 0 or NaN
+  auto trace = hn::Mul(zero, hn::Set(d, sum + s.running_max[row]));  // 0 or NaN
   float* o = s.o + row * padded(b.v_dim);
   for (std::int64_t c = 0; c < padded(b.v_dim); c += kTileLanes) {
     const auto value = hn::MulAdd(hn::LoadU(d, o + c), inverse, zero);  // no -0
@@ -404,20 +407,21 @@ HWY_INLINE bool normalize(const DecodeBlock& b, const Shared& s, int row) {
   return hn::AllTrue(d, hn::Eq(trace, zero));
 }
 
-// Writes out the `wanted` rows; returns those that are not finite, which only `careful` ones may
-// be.
-HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const Shared& s, bool careful,
+// Writes the `wanted` rows; returns those that are not finite, which are written only if
+// `nan_safe`.
+HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const SharedScratch& s, bool nan_safe,
                                 std::uint32_t wanted) {
-  std::uint32_t unfinished = 0;
-  alignas(64) float most[kBlockLanes] = {}, sum[kBlockLanes] = {}, logs[kBlockLanes];
-  std::copy_n(s.most, b.count, most);
+  std::uint32_t nonfinite = 0;
+  alignas(64) float running_max[kBlockLanes] = {}, sum[kBlockLanes] = {}, logs[kBlockLanes];
+  std::copy_n(s.running_max, b.count, running_max);
   std::copy_n(s.sum, b.count, sum);
-  if (b.rows[0].log_sum_exp != nullptr) log_sums(most, sum, b.count, logs);  // of all rows or none
+  if (b.rows[0].log_sum_exp != nullptr)
+    log_sums(running_max, sum, b.count, logs);  // of all rows or none
   for (int row = 0; row < b.count; ++row) {
     if ((wanted >> row & 1) == 0) continue;
     if (!normalize(b, s, row)) {
-      unfinished |= std::uint32_t{1} << row;
-      if (!careful) continue;
+      nonfinite |= std::uint32_t{1} << row;
+      if (!nan_safe) continue;
     }
     const DecodeRow& r = b.rows[row];
     const float* from = s.o + row * padded(b.v_dim);
@@ -434,50 +438,50 @@ HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const Shared& s, bool care
     }
     if (r.log_sum_exp != nullptr) *r.log_sum_exp = logs[row];
   }
-  return unfinished;
+  return nonfinite;
 }
 
-Shared all_blocks(const DecodeBlock& b, float* memory) {
+SharedScratch all_blocks(const DecodeBlock& b, float* memory) {
   return divide_shared(needs_of(b), b.first_block(), b.last_block() - b.first_block(), memory);
 }
 
-// All of it, on one thread: the scratch for scores is that of one block.
-std::uint32_t decode_block(const DecodeBlock& b, bool careful, std::uint32_t wanted,
+// The whole computation on one thread, with scratch for the scores of one block.
+std::uint32_t decode_block(const DecodeBlock& b, bool nan_safe, std::uint32_t wanted,
                            float* memory) {
-  Shared s = divide_shared(needs_of(b), 0, 1, memory);
-  const Own own = divide_own(needs_of(b), memory + s.size);
+  SharedScratch s = divide_shared(needs_of(b), 0, 1, memory);
+  const ThreadScratch thread_scratch = divide_thread_scratch(needs_of(b), memory + s.size);
   start(b, s);
   for (std::int64_t block = b.first_block(); block < b.last_block(); ++block) {
     s.first_block = block;
-    score(b, s, own, careful, block);
+    score(b, s, thread_scratch, nan_safe, block);
     softmax(b, s, block);
-    weigh(b, s, own, careful, block, 0, b.v_dim);
+    add_values(b, s, thread_scratch, nan_safe, block, 0, b.v_dim);
   }
-  return finish(b, s, careful, wanted);
+  return finish(b, s, nan_safe, wanted);
 }
 
 void decode_begin(const DecodeBlock& b, float* shared) { start(b, all_blocks(b, shared)); }
 
 void decode_scores(const DecodeBlock& b, std::int64_t begin, std::int64_t end, float* shared,
-                   float* own) {
-  const Shared s = all_blocks(b, shared);
-  const Own mine = divide_own(needs_of(b), own);
-  for (std::int64_t block = begin; block < end; ++block) score(b, s, mine, false, block);
+                   float* thread_scratch) {
+  const SharedScratch s = all_blocks(b, shared);
+  const ThreadScratch scratch = divide_thread_scratch(needs_of(b), thread_scratch);
+  for (std::int64_t block = begin; block < end; ++block) score(b, s, scratch, false, block);
 }
 
 void decode_softmax(const DecodeBlock& b, float* shared) {
-  const Shared s = all_blocks(b, shared);
+  const SharedScratch s = all_blocks(b, shared);
   for (std::int64_t block = b.first_block(); block < b.last_block(); ++block) {
     softmax(b, s, block);
   }
 }
 
-void decode_weigh(const DecodeBlock& b, std::int64_t begin, std::int64_t end, float* shared,
-                  float* own) {
-  const Shared s = all_blocks(b, shared);
-  const Own mine = divide_own(needs_of(b), own);
+void decode_values(const DecodeBlock& b, std::int64_t begin, std::int64_t end, float* shared,
+                   float* thread_scratch) {
+  const SharedScratch s = all_blocks(b, shared);
+  const ThreadScratch scratch = divide_thread_scratch(needs_of(b), thread_scratch);
   for (std::int64_t block = b.first_block(); block < b.last_block(); ++block) {
-    weigh(b, s, mine, false, block, begin, end);
+    add_values(b, s, scratch, false, block, begin, end);
   }
 }
 
@@ -485,7 +489,7 @@ std::uint32_t decode_finish(const DecodeBlock& b, float* shared) {
   return finish(b, all_blocks(b, shared), false, ~std::uint32_t{0});
 }
 
-TileShape decode_tile() { return {4, most_squares(4) * kTileLanes}; }
+TileShape decode_tile() { return {4, max_squares(4) * kTileLanes}; }
 
 void biases_to_log2(float* biases, std::int64_t count) {
   const auto run = [&](auto d, std::int64_t i) HWY_ATTR {
@@ -510,25 +514,25 @@ HWY_EXPORT(decode_block);
 HWY_EXPORT(decode_begin);
 HWY_EXPORT(decode_scores);
 HWY_EXPORT(decode_softmax);
-HWY_EXPORT(decode_weigh);
+HWY_EXPORT(decode_values);
 HWY_EXPORT(decode_finish);
 HWY_EXPORT(biases_to_log2);
 HWY_EXPORT(decode_tile);
 
 std::int64_t DecodeBlock::first_key() const noexcept {
-  std::int64_t least = std::numeric_limits<std::int32_t>::max();
+  std::int64_t first = std::numeric_limits<std::int32_t>::max();
   for (int row = 0; row < count; ++row) {
-    if (rows[row].first < rows[row].last) least = std::min<std::int64_t>(least, rows[row].first);
+    if (rows[row].first < rows[row].last) first = std::min<std::int64_t>(first, rows[row].first);
   }
-  return std::min(least, last_key());
+  return std::min(first, last_key());
 }
 
 std::int64_t DecodeBlock::last_key() const noexcept {
-  std::int64_t most = 0;
+  std::int64_t last = 0;
   for (int row = 0; row < count; ++row) {
-    if (rows[row].first < rows[row].last) most = std::max<std::int64_t>(most, rows[row].last);
+    if (rows[row].first < rows[row].last) last = std::max<std::int64_t>(last, rows[row].last);
   }
-  return most;
+  return last;
 }
 
 void biases_to_log2(float* biases, std::int64_t count) noexcept {
@@ -537,9 +541,9 @@ void biases_to_log2(float* biases, std::int64_t count) noexcept {
 }
 
 DecodeNeeds decode_needs(int rows, const StoredRows& k, std::int64_t head_dim, const StoredRows& v,
-                         std::int64_t v_dim, bool turns) noexcept {
+                         std::int64_t v_dim, bool rotates) noexcept {
   // Tiles want channels side by side, 16 at a time.
-  return {rows, head_dim, v_dim, turns || k.channel_stride != 1 || head_dim % kGroupLanes != 0,
+  return {rows, head_dim, v_dim, rotates || k.channel_stride != 1 || head_dim % kGroupLanes != 0,
           v.channel_stride != 1 || v_dim % kGroupLanes != 0};
 }
 
@@ -548,15 +552,15 @@ DecodeNeeds needs_of(const DecodeBlock& b) noexcept {
 }
 
 std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept {
-  return divide_shared(needs, 0, 1, nullptr).size + decode_own_scratch(needs);
+  return divide_shared(needs, 0, 1, nullptr).size + decode_thread_scratch(needs);
 }
 
 std::int64_t decode_shared_scratch(const DecodeNeeds& needs, std::int64_t key_blocks) noexcept {
   return divide_shared(needs, 0, key_blocks, nullptr).size;
 }
 
-std::int64_t decode_own_scratch(const DecodeNeeds& needs) noexcept {
-  return divide_own(needs, nullptr).size;
+std::int64_t decode_thread_scratch(const DecodeNeeds& needs) noexcept {
+  return divide_thread_scratch(needs, nullptr).size;
 }
 
 TileShape decode_tile() noexcept {
@@ -569,10 +573,11 @@ std::uint32_t decode_block(const DecodeBlock& block, float* scratch) noexcept {
   const DenormalsOff denormals_off;
   const std::uint32_t rows =
       HWY_DYNAMIC_DISPATCH(decode_block)(block, false, ~std::uint32_t{0}, scratch);
-  return rows == 0 ? 0 : decode_again(block, rows, scratch);
+  return rows == 0 ? 0 : decode_nan_safe(block, rows, scratch);
 }
 
-std::uint32_t decode_again(const DecodeBlock& block, std::uint32_t rows, float* scratch) noexcept {
+std::uint32_t decode_nan_safe(const DecodeBlock& block, std::uint32_t rows,
+                              float* scratch) noexcept {
   const DenormalsOff denormals_off;
   return HWY_DYNAMIC_DISPATCH(decode_block)(block, true, rows, scratch);
 }
@@ -584,9 +589,9 @@ void decode_begin(const DecodeBlock& block, float* shared) noexcept {
 }
 
 void decode_scores(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
-                   float* own) noexcept {
+                   float* thread_scratch) noexcept {
   const DenormalsOff denormals_off;
-  HWY_DYNAMIC_DISPATCH(decode_scores)(block, begin, end, shared, own);
+  HWY_DYNAMIC_DISPATCH(decode_scores)(block, begin, end, shared, thread_scratch);
 }
 
 void decode_softmax(const DecodeBlock& block, float* shared) noexcept {
@@ -594,10 +599,10 @@ void decode_softmax(const DecodeBlock& block, float* shared) noexcept {
   HWY_DYNAMIC_DISPATCH(decode_softmax)(block, shared);
 }
 
-void decode_weigh(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
-                  float* own) noexcept {
+void decode_values(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
+                   float* thread_scratch) noexcept {
   const DenormalsOff denormals_off;
-  HWY_DYNAMIC_DISPATCH(decode_weigh)(block, begin, end, shared, own);
+  HWY_DYNAMIC_DISPATCH(decode_values)(block, begin, end, shared, thread_scratch);
 }
 
 std::uint32_t decode_finish(const DecodeBlock& block, float* shared) noexcept {

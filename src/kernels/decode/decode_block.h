@@ -10,7 +10,7 @@
 
 namespace sextant::kernels {
 
-inline constexpr int kDecodeRows = 16;  // queries of all heads that one pass serves
+inline constexpr int kDecodeRows = 16;  // queries of all heads per pass
 
 // One query of one head.
 struct DecodeRow {
@@ -19,8 +19,8 @@ struct DecodeRow {
   // The keys [first, last) that it may see, counted from the sequence's first.
   std::int32_t first = 0, last = 0;
   float sink = 0;                // times log2(e); -infinity: none
-  RotationRows rotation{};       // its own row; cos null: none
-  float* log_sum_exp = nullptr;  // filled, natural logarithm; null: not wanted
+  RotationRows rotation{};       // of this query; cos null: none
+  float* log_sum_exp = nullptr;  // filled, natural logarithm; null: not computed
 };
 
 struct DecodeBlock {
@@ -38,7 +38,7 @@ struct DecodeBlock {
                float* to) = nullptr;
   const void* context = nullptr;
 
-  // What any row sees; [0, 0) when none does.
+  // The keys visible to any row; [0, 0) when there are none.
   std::int64_t first_key() const noexcept;
   std::int64_t last_key() const noexcept;
   // The key blocks that hold these keys are [first_block, last_block).
@@ -49,40 +49,41 @@ struct DecodeBlock {
 // Natural biases to log2 units, in place, as biases_to_lanes() does.
 void biases_to_log2(float* biases, std::int64_t count) noexcept;
 
-// How many floats of scratch decode_block() needs, on a 64-byte line.
+// How many floats of scratch decode_block() needs, 64-byte aligned.
 struct DecodeNeeds {
   int rows = 0;
   std::int64_t head_dim = 0, v_dim = 0;
-  bool copies_k = false, copies_v = false;  // when tiles cannot read them where they are
+  bool copies_k = false, copies_v = false;  // when tiles cannot read them in place
 };
 DecodeNeeds decode_needs(int rows, const StoredRows& k, std::int64_t head_dim, const StoredRows& v,
-                         std::int64_t v_dim, bool turns) noexcept;
+                         std::int64_t v_dim, bool rotates) noexcept;
 DecodeNeeds needs_of(const DecodeBlock& block) noexcept;
 std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept;
 
-// Writes out and log_sum_exp, bit for bit what attention_block() gives for these rows. Rows that
-// are not finite are tried again with care for infinities and NaN among what is hidden. Returns a
-// bit for each that is not finite then, whose channels that are not the plain path has to fill.
+// Writes out and log_sum_exp with the bits of attention_block(). Rows that are not finite are
+// computed again NaN-safely: infinities and NaN of hidden keys have no effect then. Returns a bit
+// for each row that is still not finite, whose nonfinite channels the plain path has to recompute.
 std::uint32_t decode_block(const DecodeBlock& block, float* scratch) noexcept;
 
-// The same in stages that threads can share, each after the last part of the one before, with the
-// same bits. `shared` is one piece of scratch for all, `own` one for each thread that works.
+// The same in stages that threads can share, each stage after the end of the one before, with the
+// same bits. `shared` is scratch for all threads, `thread_scratch` for each one.
 std::int64_t decode_shared_scratch(const DecodeNeeds& needs, std::int64_t key_blocks) noexcept;
-std::int64_t decode_own_scratch(const DecodeNeeds& needs) noexcept;
+std::int64_t decode_thread_scratch(const DecodeNeeds& needs) noexcept;
 // Once.
 void decode_begin(const DecodeBlock& block, float* shared) noexcept;
 // For key blocks [begin, end): any cut of [first_block, last_block).
 void decode_scores(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
-                   float* own) noexcept;
+                   float* thread_scratch) noexcept;
 // Once.
 void decode_softmax(const DecodeBlock& block, float* shared) noexcept;
 // For channels [begin, end) of v: any cut of [0, max(v_dim, 1)) at multiples of kGroupLanes.
-void decode_weigh(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
-                  float* own) noexcept;
-// Once; returns the rows that did not become finite and were left out: for decode_again(), which
-// does them on scratch for decode_block() and returns what that returns.
+void decode_values(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
+                   float* thread_scratch) noexcept;
+// Once; returns the rows that are not finite, which are not written: decode_nan_safe() computes
+// them on scratch for decode_block() and returns what that returns.
 std::uint32_t decode_finish(const DecodeBlock& block, float* shared) noexcept;
-std::uint32_t decode_again(const DecodeBlock& block, std::uint32_t rows, float* scratch) noexcept;
+std::uint32_t decode_nan_safe(const DecodeBlock& block, std::uint32_t rows,
+                              float* scratch) noexcept;
 
 // The register tile of scores: queries times keys.
 TileShape decode_tile() noexcept;

@@ -2,7 +2,7 @@
 // with channels in lanes. Included again for each instruction set.
 //
 //   score_tiles:  S[row][key] = sum over channels c of K[key][c] * Q[row][c]
-//   weigh_tiles:  O[row][channel] += sum over keys j of P[row][j] * V[j][channel];  l[row] += P
+//   value_tiles:  O[row][channel] += sum over keys j of P[row][j] * V[j][channel];  l[row] += P
 //
 // Every sum is one chain of multiply-adds, channels or keys ascending, whatever the tile: the
 // chains of tile-inl.h. Keys and values are read in their storage type and widened in registers.
@@ -41,8 +41,8 @@ HWY_INLINE hn::Vec<D> load_words(D d, const T* p) {
   }
 }
 
-// In each 128 bits the 4 x 4 numbers of x0 .. x3 turned.
-HWY_INLINE void turn_fours(TileVector& x0, TileVector& x1, TileVector& x2, TileVector& x3) {
+// In each 128 bits the 4 x 4 numbers of x0 .. x3 transposed.
+HWY_INLINE void transpose_quads(TileVector& x0, TileVector& x1, TileVector& x2, TileVector& x3) {
   const TileTag d;
   const hn::RepartitionToWide<TileTag> wide;
   const auto a = hn::BitCast(wide, hn::InterleaveLower(d, x0, x1));
@@ -57,9 +57,9 @@ HWY_INLINE void turn_fours(TileVector& x0, TileVector& x1, TileVector& x2, TileV
 
 // Word w of kTileLanes keys, `stride` elements apart, as vector w; those from kWords on stay.
 template <class T>
-HWY_INLINE void turn_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, TileVector& w1,
-                          TileVector& w2, TileVector& w3, TileVector& w4, TileVector& w5,
-                          TileVector& w6, TileVector& w7) {
+HWY_INLINE void transpose_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, TileVector& w1,
+                               TileVector& w2, TileVector& w3, TileVector& w4, TileVector& w5,
+                               TileVector& w6, TileVector& w7) {
   const TileTag d;
 #if SEXTANT_AVX512
   // Vector i of the first four: keys i and 4 + i, 8 words each; of the others 8 + i and 12 + i.
@@ -72,8 +72,9 @@ HWY_INLINE void turn_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, Til
              a3 = pair(p + 3 * stride);
   TileVector b0 = pair(p8), b1 = pair(p8 + stride), b2 = pair(p8 + 2 * stride),
              b3 = pair(p8 + 3 * stride);
-  turn_fours(a0, a1, a2, a3);  // word i of keys 0-3, word 4 + i of them, word i of keys 4-7, ...
-  turn_fours(b0, b1, b2, b3);
+  transpose_quads(a0, a1, a2,
+                  a3);  // word i of keys 0-3, word 4 + i of them, word i of keys 4-7, ...
+  transpose_quads(b0, b1, b2, b3);
   constexpr int kEven = 0x88, kOdd = 0xdd;  // the 128 bits 0 and 2, or 1 and 3, of each
   w0 = TileVector{_mm512_shuffle_f32x4(a0.raw, b0.raw, kEven)};
   w1 = TileVector{_mm512_shuffle_f32x4(a1.raw, b1.raw, kEven)};
@@ -94,7 +95,7 @@ HWY_INLINE void turn_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, Til
   const auto load = [&](const T* at) HWY_ATTR { return load_words(d, at); };
 #endif
   w0 = load(p), w1 = load(p + stride), w2 = load(p + 2 * stride), w3 = load(p + 3 * stride);
-  turn_fours(w0, w1, w2, w3);
+  transpose_quads(w0, w1, w2, w3);
   static_cast<void>(w4), static_cast<void>(w5), static_cast<void>(w6), static_cast<void>(w7);
 #endif
 }
@@ -111,9 +112,9 @@ HWY_INLINE TileVector second_of(TileVector words) {
   return hn::BitCast(d, hn::And(hn::BitCast(du, words), hn::Set(du, 0xffff0000U)));
 }
 
-// Tiles ask the first cache for what comes this many bytes later, because processors do not
-// recognise squares of keys as something to read ahead: 16 KiB was best of 4 to 64 (Zen 5).
-constexpr std::ptrdiff_t kAheadBytes = 16 << 10;
+// Tiles prefetch this many bytes ahead, because hardware prefetchers do not recognise squares of
+// keys: 16 KiB was best of 4 to 64 (Zen 5).
+constexpr std::ptrdiff_t kDecodePrefetchBytes = 16 << 10;
 
 template <class T>
 struct ScoreOperands {
@@ -123,7 +124,7 @@ struct ScoreOperands {
   std::int64_t channels;  // a multiple of 16
   float* s;
   std::ptrdiff_t s_row;
-  const T* k_end = nullptr;  // where to stop asking for keys; null: somebody else asks
+  const T* k_end = nullptr;  // the end of prefetching; null: the caller prefetches
 };
 
 #define SEXTANT_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -144,27 +145,27 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
   constexpr int kChannels = kPairs ? 2 * kWords : kWords;
   const T* k = o.k;
   const float* q = o.q;
-  // As much as a step reads, in the order of memory where keys have no gaps between them.
+  // One step's bytes, in the order of memory where keys are contiguous.
   constexpr std::ptrdiff_t kStepBytes = kChannels * sizeof(T);
   constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kTileLanes;
   const auto end = reinterpret_cast<std::uintptr_t>(o.k_end);
   const bool dense = o.k_row == o.channels;
-  std::uintptr_t ahead =
-      reinterpret_cast<std::uintptr_t>(k) + (dense ? kAheadBytes : kKeys * o.k_row * sizeof(T));
+  std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(k) +
+                         (dense ? kDecodePrefetchBytes : kKeys * o.k_row * sizeof(T));
   for (std::int64_t c = 0; c < o.channels; c += kChannels, k += kChannels, q += kChannels * R) {
     if (ahead < end) {
       if (dense) {
-        for (std::ptrdiff_t n = 0; n < kKeys * kStepBytes; n += kLineBytes) ask_for(ahead + n);
+        for (std::ptrdiff_t n = 0; n < kKeys * kStepBytes; n += kLineBytes) prefetch_l1(ahead + n);
         ahead += kKeys * kStepBytes;
       } else if (c % (kLineBytes / static_cast<std::ptrdiff_t>(sizeof(T))) == 0) {
         for (std::ptrdiff_t n = 0; n < kKeys; ++n) {
-          ask_for(ahead + (c + n * o.k_row) * sizeof(T));
+          prefetch_l1(ahead + (c + n * o.k_row) * sizeof(T));
         }
       }
     }
-    turn_keys(k, o.k_row, x0, x1, x2, x3, x4, x5, x6, x7);
+    transpose_keys(k, o.k_row, x0, x1, x2, x3, x4, x5, x6, x7);
     if constexpr (kTwo) {
-      turn_keys(k + kTileLanes * o.k_row, o.k_row, y0, y1, y2, y3, y4, y5, y6, y7);
+      transpose_keys(k + kTileLanes * o.k_row, o.k_row, y0, y1, y2, y3, y4, y5, y6, y7);
     }
 #define SEXTANT_ROW(r)                                      \
   if constexpr (R > r) {                                    \
@@ -205,7 +206,7 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
 
 template <class T, int R>
 HWY_NOINLINE void score_tiles_of(std::int64_t keys, ScoreOperands<T> o) {
-  constexpr bool kTwo = most_squares(R) == 2;
+  constexpr bool kTwo = max_squares(R) == 2;
   constexpr int kKeys = kTwo ? 2 * kTileLanes : kTileLanes;
   for (; keys >= kKeys; keys -= kKeys, o.k += kKeys * o.k_row, o.s += kKeys) {
     score_tile<T, R, kTwo>(o);
@@ -231,21 +232,22 @@ HWY_INLINE void score_tiles(int rows, std::int64_t keys, const ScoreOperands<T>&
 }
 
 template <class T>
-struct WeighOperands {
+struct ValueOperands {
   const T* v;
   std::ptrdiff_t v_row;
   const float* p;
   std::ptrdiff_t p_row;
   float* o;
   std::ptrdiff_t o_row;
-  float* sum;  // l of each row, or null: somebody else adds it up
-  // Asks for rows that come v_ahead later, of the v_left that there are; 0: somebody else asks.
+  float* sum;  // l of each row, or null: computed elsewhere
+  // Prefetches v_ahead rows ahead, as long as the v_left remaining rows last; 0: the caller
+  // prefetches.
   std::int64_t v_ahead = 0, v_left = 0;
 };
 
 // O of R rows and V vectors of channels over `keys` keys; V = 0: l alone.
 template <class T, int R, int V, bool kSum>
-HWY_INLINE void weigh_tile(const WeighOperands<T>& o, std::int64_t keys) {
+HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
   const TileTag d;
   constexpr std::ptrdiff_t n = kTileLanes;
   const auto start = [&](int row, int v) HWY_ATTR {
@@ -265,7 +267,7 @@ HWY_INLINE void weigh_tile(const WeighOperands<T>& o, std::int64_t keys) {
   for (std::int64_t key = 0; key < keys; ++key, v += o.v_row, ++p) {
     if (key < asks) {
       for (std::ptrdiff_t at = 0; at < kBytes; at += kLineBytes) {
-        ask_for(reinterpret_cast<std::uintptr_t>(v) + ahead + at);
+        prefetch_l1(reinterpret_cast<std::uintptr_t>(v) + ahead + at);
       }
     }
     const auto v0 = V > 0 ? load_floats(d, v) : hn::Zero(d);
@@ -301,28 +303,28 @@ HWY_INLINE void weigh_tile(const WeighOperands<T>& o, std::int64_t keys) {
 }
 
 template <class T, int R, int V, bool kSum>
-HWY_NOINLINE void weigh_these(const WeighOperands<T>& o, std::int64_t keys) {
-  weigh_tile<T, R, V, kSum>(o, keys);
+HWY_NOINLINE void value_tile_noinline(const ValueOperands<T>& o, std::int64_t keys) {
+  value_tile<T, R, V, kSum>(o, keys);
 }
 
 // All channels, a multiple of kGroupLanes, of R rows.
 template <class T, int R>
-HWY_INLINE void weigh_rows(WeighOperands<T> o, std::int64_t keys, std::int64_t channels) {
-  constexpr int kFew = std::min(kWeighVectors, kGroupLanes / kTileLanes);
-  if (channels == 0) return weigh_these<T, R, 0, true>(o, keys);
+HWY_INLINE void value_rows(ValueOperands<T> o, std::int64_t keys, std::int64_t channels) {
+  constexpr int kFew = std::min(kValueVectors, kGroupLanes / kTileLanes);
+  if (channels == 0) return value_tile_noinline<T, R, 0, true>(o, keys);
   for (std::int64_t left = channels / kTileLanes; left > 0;) {
-    const int taken = left >= kWeighVectors ? kWeighVectors : kFew;
-    if (taken == kWeighVectors) {
+    const int taken = left >= kValueVectors ? kValueVectors : kFew;
+    if (taken == kValueVectors) {
       if (o.sum != nullptr) {
-        weigh_these<T, R, kWeighVectors, true>(o, keys);
+        value_tile_noinline<T, R, kValueVectors, true>(o, keys);
       } else {
-        weigh_these<T, R, kWeighVectors, false>(o, keys);
+        value_tile_noinline<T, R, kValueVectors, false>(o, keys);
       }
     } else {
       if (o.sum != nullptr) {
-        weigh_these<T, R, kFew, true>(o, keys);
+        value_tile_noinline<T, R, kFew, true>(o, keys);
       } else {
-        weigh_these<T, R, kFew, false>(o, keys);
+        value_tile_noinline<T, R, kFew, false>(o, keys);
       }
     }
     o.sum = nullptr;
@@ -332,23 +334,23 @@ HWY_INLINE void weigh_rows(WeighOperands<T> o, std::int64_t keys, std::int64_t c
   }
 }
 
-// Few keys at a time, so that the first cache holds what all tiles of rows and channels read.
+// Few keys at a time, so that the L1 cache holds what all tiles of rows and channels read.
 template <class T>
-HWY_INLINE void weigh_tiles(int rows, std::int64_t keys, std::int64_t channels,
-                            WeighOperands<T> o) {
+HWY_INLINE void value_tiles(int rows, std::int64_t keys, std::int64_t channels,
+                            ValueOperands<T> o) {
   constexpr std::int64_t kKeys = 32;
   for (; keys > 0; keys -= kKeys, o.v += kKeys * o.v_row, o.p += kKeys) {
     const std::int64_t these = std::min(keys, kKeys);
-    WeighOperands<T> tile = o;
+    ValueOperands<T> tile = o;
     o.v_left -= these;
     for (int left = rows; left > 0;) {
       const int taken = left >= 4 ? 4 : left;  // rows are 1, 2 or a multiple of 4, and 1 or 2 more
       if (taken == 4) {
-        weigh_rows<T, 4>(tile, these, channels);
+        value_rows<T, 4>(tile, these, channels);
       } else if (taken == 2) {
-        weigh_rows<T, 2>(tile, these, channels);
+        value_rows<T, 2>(tile, these, channels);
       } else {
-        weigh_rows<T, 1>(tile, these, channels);
+        value_rows<T, 1>(tile, these, channels);
       }
       left -= taken;
       tile.p += taken * o.p_row;

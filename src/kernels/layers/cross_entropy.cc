@@ -24,21 +24,21 @@ namespace sextant::kernels::HWY_NAMESPACE {
 float largest_of(const float* x, std::int64_t width) {
   const hn::ScalableTag<float> d;
   const auto n = static_cast<std::int64_t>(hn::Lanes(d));
-  float most = x[0];
+  float max = x[0];
   std::int64_t i = 0;
   if (width >= n) {
     auto v = hn::LoadU(d, x);
     for (i = n; i + n <= width; i += n) {
-      ask_ahead(x + i);
+      prefetch_ahead(x + i);
       v = hn::Max(v, hn::LoadU(d, x + i));
     }
-    most = hn::GetLane(hn::MaxOfLanes(d, v));
+    max = hn::GetLane(hn::MaxOfLanes(d, v));
   }
-  for (; i < width; ++i) most = x[i] > most ? x[i] : most;
-  return most;
+  for (; i < width; ++i) max = x[i] > max ? x[i] : max;
+  return max;
 }
 
-// Whether one of so many numbers is this one.
+// Whether one of `count` numbers is `value`.
 bool holds(const float* x, std::int64_t count, float value) {
   const hn::ScalableTag<float> d;
   const auto n = static_cast<std::int64_t>(hn::Lanes(d));
@@ -49,19 +49,19 @@ bool holds(const float* x, std::int64_t count, float value) {
   return std::find(x + i, x + count, value) != x + count;
 }
 
-// The sums of e^(x - most) and of x - most.
-void sums_of_row(const float* x, std::int64_t width, float most, float* powers, float* rest) {
+// The sums of e^(x - max) and of x - max.
+void sums_of_row(const float* x, std::int64_t width, float max, float* powers, float* rest) {
   *powers = sum_of(width, [=](auto d, std::int64_t i) HWY_ATTR {
-    return exp_of(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, most)));
+    return exp_of(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, max)));
   });
   *rest = sum_of(width, [=](auto d, std::int64_t i)
-                            HWY_ATTR { return hn::Sub(hn::LoadU(d, x + i), hn::Set(d, most)); });
+                            HWY_ATTR { return hn::Sub(hn::LoadU(d, x + i), hn::Set(d, max)); });
 }
 
-// x = e^(x - most) factor - even
-void probabilities(float* x, std::int64_t width, float most, float factor, float even) {
+// x = e^(x - max) factor - even
+void probabilities(float* x, std::int64_t width, float max, float factor, float even) {
   each_vector(width, [=](auto d, std::int64_t i) HWY_ATTR {
-    const auto e = exp_of(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, most)));
+    const auto e = exp_of(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, max)));
     hn::StoreU(hn::MulSub(e, hn::Set(d, factor), hn::Set(d, even)), d, x + i);
   });
 }
@@ -80,24 +80,24 @@ HWY_EXPORT(probabilities);
 namespace {
 
 struct RowSums {
-  float most, powers, rest;
+  float max, powers, rest;
 };
 
 RowSums sums_of(const float* x, std::int64_t width) {
   RowSums sums{HWY_DYNAMIC_DISPATCH(largest_of)(x, width), 0, 0};
-  HWY_DYNAMIC_DISPATCH(sums_of_row)(x, width, sums.most, &sums.powers, &sums.rest);
+  HWY_DYNAMIC_DISPATCH(sums_of_row)(x, width, sums.max, &sums.powers, &sums.rest);
   return sums;
 }
 
 TargetLoss loss_of(const float* x, std::int64_t width, std::int64_t target, double smoothing,
                    const RowSums& sums) {
   const double total = std::log(static_cast<double>(sums.powers));
-  const double own = static_cast<double>(x[target]) - static_cast<double>(sums.most);
+  const double target_logit = static_cast<double>(x[target]) - static_cast<double>(sums.max);
   const double mean = static_cast<double>(sums.rest) / static_cast<double>(width);
-  const bool correct = x[target] == sums.most && !HWY_DYNAMIC_DISPATCH(holds)(x, target, sums.most);
+  const bool correct = x[target] == sums.max && !HWY_DYNAMIC_DISPATCH(holds)(x, target, sums.max);
   // Where nothing is smoothed, an infinite distance of some other column must not count.
   const double even = smoothing == 0 ? 0 : smoothing * mean;
-  return {total - own, total - (1 - smoothing) * own - even, true, correct};
+  return {total - target_logit, total - (1 - smoothing) * target_logit - even, true, correct};
 }
 
 }  // namespace
@@ -131,10 +131,10 @@ void cross_entropy_backward(RowShape shape, float* logits, const std::int64_t* t
       const RowSums sums = sums_of(x, shape.width);
       losses[r] = loss_of(x, shape.width, targets[r], smoothing, sums);
       HWY_DYNAMIC_DISPATCH(probabilities)
-      (x, shape.width, sums.most, static_cast<float>(scale / static_cast<double>(sums.powers)),
+      (x, shape.width, sums.max, static_cast<float>(scale / static_cast<double>(sums.powers)),
        static_cast<float>(scale * smoothing / static_cast<double>(shape.width)));
-      float& own = x[targets[r]];
-      own = static_cast<float>(static_cast<double>(own) - scale * (1 - smoothing));
+      float& target = x[targets[r]];
+      target = static_cast<float>(static_cast<double>(target) - scale * (1 - smoothing));
     }
   });
 }

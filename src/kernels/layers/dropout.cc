@@ -60,21 +60,21 @@ HWY_INLINE void numbers_of(std::uint64_t seed, std::uint32_t stream, std::uint64
   hn::StoreInterleaved4(c0, c1, c2, c3, d, to);
 }
 
-// Elements of one vector: those whose number is at least `least` stay. residual may be null.
+// Elements of one vector: those whose number is at least `threshold` stay. residual may be null.
 template <class D>
-HWY_INLINE void put(D d, const std::uint32_t* numbers, std::uint32_t least, float factor,
+HWY_INLINE void put(D d, const std::uint32_t* numbers, std::uint32_t threshold, float factor,
                     const float* residual, const float* x, float* y) {
   const hn::RebindToSigned<D> di;
   const auto sign = hn::Set(di, INT32_MIN);  // unsigned order as signed order
   const auto number = hn::Xor(hn::LoadU(di, reinterpret_cast<const std::int32_t*>(numbers)), sign);
-  const auto out = hn::Lt(number, hn::Xor(hn::Set(di, static_cast<std::int32_t>(least)), sign));
+  const auto out = hn::Lt(number, hn::Xor(hn::Set(di, static_cast<std::int32_t>(threshold)), sign));
   const auto kept =
       hn::IfThenZeroElse(hn::RebindMask(d, out), hn::Mul(hn::LoadU(d, x), hn::Set(d, factor)));
   hn::StoreU(residual == nullptr ? kept : hn::Add(hn::LoadU(d, residual), kept), d, y);
 }
 
 // Elements [first, first + count).
-void dropout_part(const RowDropout& options, std::uint32_t least, float factor,
+void dropout_part(const RowDropout& options, std::uint32_t threshold, float factor,
                   const float* residual, const float* x, std::int64_t first, std::int64_t count,
                   float* y) {
   const hn::ScalableTag<float> d;
@@ -91,8 +91,8 @@ void dropout_part(const RowDropout& options, std::uint32_t least, float factor,
     std::int64_t j = 0;
     const auto step = [&](auto tag) HWY_ATTR {
       const std::int64_t at = i + j;
-      put(tag, numbers + skipped + j, least, factor, residual == nullptr ? nullptr : residual + at,
-          x + at, y + at);
+      put(tag, numbers + skipped + j, threshold, factor,
+          residual == nullptr ? nullptr : residual + at, x + at, y + at);
     };
     for (; j + n <= taken; j += n) step(d);
     for (; j < taken; ++j) step(one);
@@ -112,13 +112,13 @@ namespace {
 void drop(const RowDropout& options, const float* residual, const float* x, std::int64_t count,
           float* y, int threads) {
   apply_requested_target();
-  const auto least = static_cast<std::uint32_t>(std::min(options.rate * 0x1p32, 0x1p32 - 1));
+  const auto threshold = static_cast<std::uint32_t>(std::min(options.rate * 0x1p32, 0x1p32 - 1));
   const auto factor = static_cast<float>(1 / (1 - options.rate));
   for_blocks(count, kElementBlock, threads,
              [&](std::int64_t, std::int64_t first, std::int64_t size) {
                const DenormalsOff denormals_off;
                HWY_DYNAMIC_DISPATCH(dropout_part)
-               (options, least, factor, residual, x, first, size, y);
+               (options, threshold, factor, residual, x, first, size, y);
              });
 }
 

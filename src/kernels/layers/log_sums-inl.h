@@ -21,20 +21,21 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The natural logarithms of so many rows' l 2^m; arrays of kBlockLanes. A row's bits do not depend
-// on its place.
-HWY_INLINE void log_sums(const float* most, const float* sum, std::int64_t rows, float* logs) {
+// The natural logarithms of l 2^m of `rows` rows; arrays of kBlockLanes. A row's bits do not depend
+// on its index.
+HWY_INLINE void log_sums(const float* running_max, const float* sum, std::int64_t rows,
+                         float* logs) {
   constexpr std::int64_t n = kTileLanes / 2;
   const hn::FixedTag<float, n> d;
   const hn::FixedTag<double, n> wide;
   for (std::int64_t i = 0; i < rows; i += n) {
     const auto log = hn::Log(wide, hn::PromoteTo(wide, hn::LoadU(d, sum + i)));
-    const auto m = hn::PromoteTo(wide, hn::LoadU(d, most + i));
+    const auto m = hn::PromoteTo(wide, hn::LoadU(d, running_max + i));
     hn::StoreU(hn::DemoteTo(d, hn::MulAdd(m, hn::Set(wide, kLn2), log)), d, logs + i);
   }
   for (std::int64_t i = 0; i < rows; ++i) {
     if (sum[i] > 0 && std::isfinite(sum[i])) continue;  // Log() is for these
-    logs[i] = sum[i] == 0 ? -std::numeric_limits<float>::infinity() : most[i] + sum[i];
+    logs[i] = sum[i] == 0 ? -std::numeric_limits<float>::infinity() : running_max[i] + sum[i];
   }
 }
 

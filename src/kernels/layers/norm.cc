@@ -31,8 +31,8 @@ HWY_INLINE void norm_row(const float* x, const float* gain, const float* bias, s
     *mean = m;
   }
   const float squares = sum_of(width, [=](auto d, std::int64_t i) HWY_ATTR {
-    ask_ahead(x + i);
-    ask_ahead_to_write(y + i);
+    prefetch_ahead(x + i);
+    prefetch_ahead_for_write(y + i);
     const auto c = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m));
     return hn::Mul(c, c);
   });
@@ -70,9 +70,9 @@ HWY_INLINE void norm_backward_row(const float* dy, const float* x, const float* 
                         HWY_ATTR { return hn::Mul(hn::LoadU(d, dy + i), hn::LoadU(d, gain + i)); };
   const auto n = static_cast<float>(width);
   const auto gh_of = [=](auto d, std::int64_t i) HWY_ATTR {
-    ask_ahead(dy + i);
-    ask_ahead(x + i);
-    ask_ahead_to_write(dx + i);
+    prefetch_ahead(dy + i);
+    prefetch_ahead(x + i);
+    prefetch_ahead_for_write(dx + i);
     return hn::Mul(g_of(d, i), h_of(d, i));
   };
   const float mean_gh = sum_of(width, gh_of) / n;

@@ -35,7 +35,7 @@ namespace sextant::kernels::HWY_NAMESPACE {
 void adamw_part(const AdamWFactors& f, float* gradient, std::int64_t count, float* p, float* m,
                 float* v) {
   each_vector(count, [=, &f](auto d, std::int64_t i) HWY_ATTR {
-    for (float* x : {gradient, m, v, p}) ask_ahead_to_write(x + i);
+    for (float* x : {gradient, m, v, p}) prefetch_ahead_for_write(x + i);
     const auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, f.gradient));
     const auto m_new =
         hn::MulAdd(hn::Set(d, f.m_take), g, hn::Mul(hn::LoadU(d, m + i), hn::Set(d, f.m_keep)));
@@ -59,7 +59,7 @@ double squares_of_part(const float* x, std::int64_t count) {
   const auto n = static_cast<std::int64_t>(hn::Lanes(d));
   auto s0 = hn::Zero(d), s1 = s0;
   for (; i + 2 * n <= count; i += 2 * n) {
-    ask_ahead(x + i);
+    prefetch_ahead(x + i);
     const auto a = hn::PromoteTo(d, hn::LoadU(half, x + i));
     const auto b = hn::PromoteTo(d, hn::LoadU(half, x + i + n));
     s0 = hn::MulAdd(a, a, s0);

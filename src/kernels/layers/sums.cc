@@ -21,8 +21,8 @@ namespace sextant::kernels::HWY_NAMESPACE {
 
 void add_part(const float* x, std::int64_t count, float* y) {
   each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
-    ask_ahead(x + i);
-    ask_ahead_to_write(y + i);
+    prefetch_ahead(x + i);
+    prefetch_ahead_for_write(y + i);
     hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i);
   });
 }

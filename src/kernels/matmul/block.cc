@@ -110,10 +110,10 @@ HWY_NOINLINE void multiply_last_panel(std::int64_t rows, std::int64_t lanes, Pro
 // and stores go along rows of c. pack(first row, rows)
 template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep, class Pack>
 HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a, const Pack& pack,
-                                std::int64_t block, std::int64_t steps, RunsAhead ahead) {
+                                std::int64_t block, std::int64_t steps, Prefetcher ahead) {
   const Start start = start_of(p.result, block == 0);
   const bool last = block * kDepthBlock + steps == p.depth;
-  RunsAhead then = last ? p.next_b : RunsAhead();
+  Prefetcher then = last ? p.next_b : Prefetcher();
   for (std::int64_t first = 0; first < p.rows; first += kTallTile) {
     const std::int64_t rows = std::min<std::int64_t>(kTallTile, p.rows - first);
     pack(first, rows);
@@ -142,7 +142,7 @@ HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a, co
 }
 
 // What is packed next: more of the depth of these rows, or rows of another task.
-HWY_INLINE RunsAhead runs_after(const ProductBlock& p, std::int64_t end) {
+HWY_INLINE Prefetcher runs_after(const ProductBlock& p, std::int64_t end) {
   const bool more = end < p.depth;
   if (!more && p.next_a == nullptr) return {};
   const float* data = more ? p.a.data + end * p.a.column_stride : p.next_a;
@@ -156,7 +156,7 @@ void multiply_block(const ProductBlock& p) {
   std::int64_t block = 0;
   for (std::int64_t first = 0; first < p.depth || first == 0; first += kDepthBlock, ++block) {
     const std::int64_t steps = std::min(kDepthBlock, p.depth - first);
-    const RunsAhead ahead = runs_after(p, first + steps);
+    const Prefetcher ahead = runs_after(p, first + steps);
     const auto from = [&](std::int64_t row) {
       return MatrixRef{p.a.data + first * p.a.column_stride + row * p.a.row_stride, p.a.row_stride,
                        p.a.column_stride};

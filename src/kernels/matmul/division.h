@@ -42,7 +42,7 @@ struct Division {
 constexpr Division division(const MatmulSizes& sizes, std::int64_t threads) {
   // What packing a column of b, and a row of a, takes, in rows and columns of multiplication.
   constexpr std::int64_t kPackColumn = 20, kPackRow = 16;
-  constexpr double kMost = 1.3;  // times a thread's share of the multiplication alone
+  constexpr double kMax = 1.3;  // times a thread's share of the multiplication alone
   if (threads == 1) return {};
   const auto share = [&](std::int64_t size, std::int64_t step) {
     return std::min(size, blocks_of(blocks_of(size, threads), step) * step);
@@ -54,7 +54,7 @@ constexpr Division division(const MatmulSizes& sizes, std::int64_t threads) {
   const Division by_columns{sizes.rows, share(sizes.columns, kPanelLanes)};
   const Division best = cost(by_rows) <= 1.05 * cost(by_columns) ? by_rows : by_columns;
   const auto all = static_cast<double>(sizes.rows * sizes.columns);
-  return cost(best) * static_cast<double>(threads) <= kMost * all ? best : Division();
+  return cost(best) * static_cast<double>(threads) <= kMax * all ? best : Division();
 }
 
 }  // namespace sextant::kernels

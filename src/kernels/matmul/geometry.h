@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "kernels/matmul/matmul.h"
-#include "kernels/simd/runs_ahead.h"
+#include "kernels/simd/prefetcher.h"
 
 namespace sextant::kernels {
 
 inline constexpr std::int64_t kPanelLanes = 32;   // columns of b that lie side by side
 inline constexpr std::int64_t kDepthBlock = 256;  // steps between two visits of an element of c
-inline constexpr std::int64_t kRowBlock = 96;     // most rows of a in one task
+inline constexpr std::int64_t kRowBlock = 96;     // maximum rows of a per task
 inline constexpr std::int64_t kRowStep = 12;      // which are a multiple of: the tallest tile
 // Rows of a packed tile lie this far apart: lines of the same k then fall into different sets of
 // the cache, which power-of-two strides would not, and they end at different k: the second cache is
@@ -38,7 +38,7 @@ struct ProductBlock {
   MatrixRef a;          // from its first row
   const float* next_a;  // where a begins for the task that this thread will probably take next
   PackedPanels b;
-  RunsAhead next_b;                              // some of what is packed next
+  Prefetcher next_b;                             // some of what is packed next
   std::int64_t first_panel, end_panel, columns;  // columns: of the whole of c
   MatmulResult result;  // from its first row; sums only in one of the tasks with these rows
 };

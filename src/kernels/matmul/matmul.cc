@@ -17,11 +17,11 @@
 namespace sextant::kernels {
 namespace {
 
-constexpr std::int64_t kLeastPackTask = 2;  // panels: fewer are short runs of reads
-constexpr std::int64_t kMostPackTask = 8;
-constexpr std::int64_t kLeastTaskPanels = 4;   // or packing rows of a takes too large a share
-constexpr std::int64_t kMostColumns = 4096;    // of b packed at a time
-constexpr std::int64_t kMostPacked = 1 << 19;  // floats of b, unless one block of the depth is more
+constexpr std::int64_t kMinPackTask = 2;  // panels: fewer are short runs of reads
+constexpr std::int64_t kMaxPackTask = 8;
+constexpr std::int64_t kMinTaskPanels = 4;    // or packing rows of a takes too large a share
+constexpr std::int64_t kMaxColumns = 4096;    // of b packed at a time
+constexpr std::int64_t kMaxPacked = 1 << 19;  // floats of b, unless one block of the depth is more
 constexpr std::int64_t kSmallResult = 1 << 18;  // floats of c that a cache keeps
 constexpr double kWorthThreads = 2e5;           // multiply-adds, some ten microseconds
 
@@ -29,16 +29,16 @@ std::int64_t count_of(int threads) { return threads == 0 ? default_threads() : t
 
 // How much of the depth is packed at a time: what the second and third caches keep until it is
 // read. For gradients of weights, which are deep and small, that is least.
-std::int64_t most_depth(const MatmulSizes& sizes, const MatrixRef& a) {
+std::int64_t max_depth(const MatmulSizes& sizes, const MatrixRef& a) {
   if (has_contiguous_columns(a) && sizes.rows * sizes.columns <= kSmallResult) return kDepthBlock;
   const std::int64_t packed_block =
-      kDepthBlock * panels_of(std::min(sizes.columns, kMostColumns)) * kPanelLanes;
-  return std::max<std::int64_t>(1, kMostPacked / packed_block) * kDepthBlock;
+      kDepthBlock * panels_of(std::min(sizes.columns, kMaxColumns)) * kPanelLanes;
+  return std::max<std::int64_t>(1, kMaxPacked / packed_block) * kDepthBlock;
 }
 
 // Panels of b that a task goes through for each tile of a: half of the second cache, because a and
 // c pass through it too.
-std::int64_t most_task_panels() {
+std::int64_t max_task_panels() {
   constexpr std::int64_t kPanelBytes = kDepthBlock * kPanelLanes * sizeof(float);
   static const std::int64_t panels = [] {
     std::int64_t bytes = 0;
@@ -80,7 +80,7 @@ void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* p
           int threads) {
   const std::int64_t panels = panels_of(columns), blocks = blocks_of(depth, kDepthBlock);
   const std::int64_t group = std::clamp<std::int64_t>(blocks_of(blocks * panels, count_of(threads)),
-                                                      kLeastPackTask, kMostPackTask);
+                                                      kMinPackTask, kMaxPackTask);
   const std::int64_t groups = blocks_of(panels, group);
   parallel_for(blocks * groups, threads, [&](std::int64_t task) {
     const std::int64_t first = task % groups * group;
@@ -94,7 +94,7 @@ struct NextPart {
   std::int64_t rows = 0, columns = 0;
 
   // One of so many equal shares, to be asked for meanwhile.
-  RunsAhead share(std::int64_t task, std::int64_t tasks) const {
+  Prefetcher share(std::int64_t task, std::int64_t tasks) const {
     const std::int64_t first = rows * task / tasks, end = rows * (task + 1) / tasks;
     if (first == end) return {};
     return {{b.data + first * b.row_stride, b.row_stride, b.column_stride}, end - first, columns};
@@ -109,7 +109,7 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
   const std::int64_t wished = used_threads == 1 ? 1 : 4 * used_threads;
   const std::int64_t parts =
       std::clamp(blocks_of(wished, blocks_of(sizes.rows, kRowBlock)),
-                 blocks_of(panels, most_task_panels()), blocks_of(panels, kLeastTaskPanels));
+                 blocks_of(panels, max_task_panels()), blocks_of(panels, kMinTaskPanels));
   const std::int64_t part_panels = blocks_of(panels, parts);
   const std::int64_t used_parts = blocks_of(panels, part_panels);
   const std::int64_t block = task_rows(sizes.rows, used_parts, used_threads);
@@ -141,11 +141,11 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
 // All threads pack one b, a part of the depth at a time.
 void matmul_together(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
                      const MatmulResult& result, int threads) {
-  const std::int64_t most = most_depth(sizes, a);
-  for (std::int64_t k = 0; k < sizes.depth || k == 0; k += most) {
-    const std::int64_t depth = std::min(most, sizes.depth - k);
-    for (std::int64_t j = 0; j < sizes.columns; j += kMostColumns) {
-      const std::int64_t columns = std::min(kMostColumns, sizes.columns - j);
+  const std::int64_t step = max_depth(sizes, a);
+  for (std::int64_t k = 0; k < sizes.depth || k == 0; k += step) {
+    const std::int64_t depth = std::min(step, sizes.depth - k);
+    for (std::int64_t j = 0; j < sizes.columns; j += kMaxColumns) {
+      const std::int64_t columns = std::min(kMaxColumns, sizes.columns - j);
       const ScratchLease packed(depth * panels_of(columns) * kPanelLanes);
       const auto part = [&](std::int64_t from) {
         return MatrixRef{b.data + from * b.row_stride + j * b.column_stride, b.row_stride,
@@ -155,7 +155,7 @@ void matmul_together(const MatmulSizes& sizes, const MatrixRef& a, const MatrixR
       const std::int64_t behind = k + depth;
       multiply({sizes.rows, columns, depth},
                {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed.data(),
-               {part(behind), std::min(most, sizes.depth - behind), columns},
+               {part(behind), std::min(step, sizes.depth - behind), columns},
                part_of(result, sizes, {.k = k, .end = behind, .j = j}), threads);
     }
   }

@@ -49,18 +49,18 @@ HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64
   }
 }
 
-// Several whole panels of a b whose rows are contiguous, row by row: longer runs of reads than a
-// panel's are what the processor's own prefetching needs. It stops where a row does.
+// Several whole panels of a b whose rows are contiguous, row by row: hardware prefetchers need
+// longer runs of reads than a panel's. They stop at the end of a row.
 HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, std::int64_t panels,
                                     float* to) {
-  constexpr std::int64_t kAskedAhead = 4;
+  constexpr std::int64_t kPrefetchRows = 4;
   const ProductTag d;
   for (std::int64_t s = 0; s < steps; ++s) {
     const float* row = from.data + s * from.row_stride;
-    ask_for_row(row, kAskedAhead * from.row_stride, panels * kPanelLanes);
+    prefetch_row(row, kPrefetchRows * from.row_stride, panels * kPanelLanes);
     for (std::int64_t p = 0; p < panels; ++p) {
       float* panel = to + (p * steps + s) * kPanelLanes;
-      ask_for_row(panel, kPanelLanes, kPanelLanes);
+      prefetch_row(panel, kPanelLanes, kPanelLanes);
       for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
         hn::Store(hn::LoadU(d, row + p * kPanelLanes + i), d, panel + i);
       }
@@ -70,13 +70,13 @@ HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, s
 
 // At most kTallTile rows of a as rows kPackedRow apart.
 HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t steps, float* to) {
-  constexpr std::int64_t kAskedAhead = 2;
+  constexpr std::int64_t kPrefetchRows = 2;
   const ProductTag d;
   for (std::int64_t r = 0; r < rows; ++r, to += kPackedRow) {
     const float* row = from.data + r * from.row_stride;
     std::int64_t s = 0;
     if (from.column_stride == 1) {
-      ask_for_row(row, kAskedAhead * from.row_stride, steps);
+      prefetch_row(row, kPrefetchRows * from.row_stride, steps);
       for (; s + kProductLanes <= steps; s += kProductLanes) {
         hn::StoreU(hn::LoadU(d, row + s), d, to + s);
       }
@@ -95,12 +95,12 @@ HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int6
     const std::int64_t end = std::min(first + kSumRows, steps);
     std::int64_t s = first;
 #if SEXTANT_TILE_LANES >= 8  // others load and store what a mask hides
-    constexpr std::int64_t kAskedAhead = 8;
+    constexpr std::int64_t kPrefetchRows = 8;
     const ProductTag d;
     const auto used = hn::FirstN(d, static_cast<std::size_t>(rows));
     auto sum = hn::Zero(d);
     for (; s < end; ++s, column += from.column_stride, to += kTallTile) {
-      ask_for_row(column, kAskedAhead * from.column_stride, kTallTile);
+      prefetch_row(column, kPrefetchRows * from.column_stride, kTallTile);
       const auto x = hn::MaskedLoad(used, d, column);
       sum = hn::Add(sum, x);
       hn::StoreU(x, d, to);

@@ -1,8 +1,8 @@
 // The inner loop of matrix products: a tile of C in registers, two vectors wide and as tall as the
 // registers allow. Included again for each instruction set.
 //
-// The attention kernels' tile (tile-inl.h) is four vectors wide, for 64 queries whose keys lie in
-// the first cache. Here b comes from the second cache, and a tall tile asks it for half as much.
+// The attention kernels' tile (tile-inl.h) is four vectors wide, for 64 queries whose keys are in
+// the L1 cache. Here b comes from the L2 cache, and a tall tile reads half as much of it.
 #if defined(SEXTANT_KERNELS_MATMUL_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_MATMUL_TILE_INL_H_
 #undef SEXTANT_KERNELS_MATMUL_TILE_INL_H_
@@ -20,7 +20,7 @@
 
 #include "kernels/matmul/geometry.h"
 #include "kernels/simd/lanes-inl.h"
-#include "kernels/simd/runs_ahead.h"
+#include "kernels/simd/prefetcher.h"
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -33,9 +33,9 @@ constexpr std::int64_t kTileColumns = 2 * kProductLanes;
 static_assert(kRowBlock % kTallTile == 0 && kRowStep % kTallTile == 0 &&
               kPanelLanes % kTileColumns == 0);
 
-constexpr std::ptrdiff_t kLine = 16;   // floats of a cache line
-constexpr std::ptrdiff_t kAhead = 16;  // steps that b is asked for early
-constexpr std::int64_t kStride = 8;  // steps from one line of others that is asked for to the next
+constexpr std::ptrdiff_t kLine = 16;           // floats of a cache line
+constexpr std::ptrdiff_t kPrefetchSteps = 16;  // prefetch distance in steps of b
+constexpr std::int64_t kStride = 8;            // steps between two prefetches of other lines
 
 // c[row * c_row + lane] = start[row * start_row + lane] + sum of a(row, step) b[step][lane]
 struct ProductTile {
@@ -46,17 +46,17 @@ struct ProductTile {
   float* c;
   std::ptrdiff_t c_row;
   std::int64_t steps;
-  RunsAhead* ahead;
-  bool relu;             // what becomes of c then, as in MatmulResult
+  Prefetcher* ahead;
+  bool relu;             // applied to c at the end, as in MatmulResult
   const float* relu_of;  // from the tile's first element
 };
 
 #define SEXTANT_EACH_ROW(DO) \
   DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 
-// a(row, step) is a[row * kARow + step * kAStep]. The stores would wait for lines of C that are on
-// no stream the processor sees, so these are asked for: row by row, because b waits behind many at
-// once, and towards the end, because b drives out of the first cache what came early.
+// a(row, step) is a[row * kARow + step * kAStep]. Hardware prefetchers do not see the lines of C,
+// so these are prefetched for writing: row by row, because many at once would delay b, and towards
+// the end, because b would evict them from the L1 cache.
 template <int R, std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
 HWY_INLINE void product_tile(const ProductTile& o) {
   const ProductTag d;
@@ -71,25 +71,25 @@ HWY_INLINE void product_tile(const ProductTile& o) {
   const float* b = o.b;
   float* const c = o.c;
   const std::ptrdiff_t c_row = o.c_row;
-  // Tiles that go on from C begin with it: the next one's lines are asked for as well.
+  // Tiles that accumulate into C begin with it: the next one's lines are prefetched as well.
   const std::ptrdiff_t lanes = o.start == o.c ? 2 * kTileColumns : kTileColumns;
-  RunsAhead ahead = *o.ahead;
+  Prefetcher ahead = *o.ahead;
   std::ptrdiff_t asked = 0;
   for (std::int64_t left = o.steps; left > 0; left -= kStride) {
-    if (left <= kStride * R + kAhead && asked < R) {
+    if (left <= kStride * R + kPrefetchSteps && asked < R) {
       for (std::ptrdiff_t line = 0; line < lanes; line += kLine) {
-        ask_to_write(reinterpret_cast<std::uintptr_t>(c + asked * c_row + line));
+        prefetch_for_write(reinterpret_cast<std::uintptr_t>(c + asked * c_row + line));
       }
       for (std::ptrdiff_t line = 0; o.relu_of != nullptr && line < kTileColumns; line += kLine) {
         hwy::Prefetch(o.relu_of + asked * c_row + line);
       }
       ++asked;
     }
-    ahead.ask_for_line();
+    ahead.prefetch_line();
     const float* const stop = b + std::min(left, kStride) * kPanelLanes;
     for (; b != stop; a += kAStep, b += kPanelLanes) {
       for (std::ptrdiff_t line = 0; line < kTileColumns; line += kLine) {
-        hwy::Prefetch(b + kAhead * kPanelLanes + line);
+        hwy::Prefetch(b + kPrefetchSteps * kPanelLanes + line);
       }
       const auto b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + n);
 #define SEXTANT_STEP(r)                       \

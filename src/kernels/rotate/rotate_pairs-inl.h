@@ -1,4 +1,4 @@
-// The pairs of one position, of a few heads at once, turned by a row of the table; the arithmetic
+// The pairs of one position, of a few heads at once, rotated by a row of the table; the arithmetic
 // is in rotate_rows.h. Included again for each instruction set.
 #if defined(SEXTANT_KERNELS_ROTATE_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_ROTATE_PAIRS_INL_H_
@@ -20,10 +20,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-// Bytes between a line that is asked for and the one in use; half and twice were slower.
-inline constexpr std::size_t kAhead = 4096;
+// Prefetch distance in bytes; half and twice were slower.
+inline constexpr std::size_t kRotatePrefetchBytes = 4096;
 
-// One row of the table; `sign` flips the sines' (0, or -0 to turn back).
+// One row of the table; `sign` flips the sign of the sines (0, or -0 for the inverse).
 template <class U>
 struct TableRow {
   const U* cos;
@@ -34,7 +34,7 @@ struct TableRow {
 
 template <class U>
 HWY_INLINE TableRow<U> row_of(const BasicRotationRows<U>& table, std::int64_t n) {
-  const std::int64_t at = table.place(n) * table.stride;
+  const std::int64_t at = table.row_index(n) * table.stride;
   return {table.cos + at, table.sin + at, table.pairs, table.inverse ? -0.0F : 0.0F};
 }
 
@@ -63,14 +63,14 @@ struct HeadRows {
   std::int64_t out_head;
 };
 
-// Asks for what lies as far ahead of `p` as memory takes to answer, a vector of T for each of two
-// of floats. Nothing is read there, so it need not belong to the array.
+// Prefetches ahead of `p` as far as memory latency needs, the bytes of two vectors of floats stored
+// as T. The address may be outside the array.
 template <class D, class T>
-HWY_INLINE void ask_ahead(D, const T* p) {
+HWY_INLINE void prefetch_ahead(D, const T* p) {
   const auto* bytes = reinterpret_cast<const char*>(p);
   for (std::size_t i = 0; i < 2 * hn::MaxLanes(D()) * sizeof(T); i += 64) {
-    hwy::Prefetch(
-        reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(bytes) + kAhead + i));
+    hwy::Prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(bytes) +
+                                                kRotatePrefetchBytes + i));
   }
 }
 
@@ -90,7 +90,7 @@ HWY_INLINE void put(hn::Vec<D> v, D d, T* out) {
   store_rounded(v, d, out);
 }
 
-// Two vectors side by side.
+// Two consecutive vectors.
 template <bool stream, class D>
 HWY_INLINE void put_two(hn::Vec<D> low, hn::Vec<D> high, D d, float* out) {
   put<stream>(low, d, out);
@@ -109,10 +109,10 @@ HWY_INLINE void put_two(hn::Vec<D> low, hn::Vec<D> high, D d, T* out) {
   }
 }
 
-// Pairs k .. of (x[k], x[pairs + k]) as far as whole vectors go; returns the first pair left.
+// Pairs k .. of (x[k], x[pairs + k]) in whole vectors; returns the first pair that is left.
 template <bool stream, class D, class T, class U>
-HWY_INLINE std::int64_t turn_halves(D d, const TableRow<U>& table, std::int64_t k,
-                                    const HeadRows<T>& rows) {
+HWY_INLINE std::int64_t rotate_half_split(D d, const TableRow<U>& table, std::int64_t k,
+                                          const HeadRows<T>& rows) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t half = table.pairs;
   for (; k + 2 * lanes <= half; k += 2 * lanes) {
@@ -123,8 +123,8 @@ HWY_INLINE std::int64_t turn_halves(D d, const TableRow<U>& table, std::int64_t 
     for (std::int64_t h = 0; h < rows.heads; ++h) {
       const T* x = rows.x + h * rows.x_head + k;
       T* out = rows.out + h * rows.out_head + k;
-      ask_ahead(d, x);
-      ask_ahead(d, x + half);
+      prefetch_ahead(d, x);
+      prefetch_ahead(d, x + half);
       const auto a = load_floats(d, x);
       const auto b = load_floats(d, x + half);
       const auto a_next = load_floats(d, x + lanes);
@@ -150,11 +150,11 @@ HWY_INLINE std::int64_t turn_halves(D d, const TableRow<U>& table, std::int64_t 
   return k;
 }
 
-// The same for pairs (x[2k], x[2k + 1]). Both channels are turned by one formula, own * cos +
+// The same for pairs (x[2k], x[2k + 1]). Both channels are rotated by one formula, x * cos +
 // partner * (-+sin), whose roundings are those of the two.
 template <bool stream, class D, class T, class U>
-HWY_INLINE std::int64_t turn_neighbours(D d, const TableRow<U>& table, std::int64_t k,
-                                        const HeadRows<T>& rows) {
+HWY_INLINE std::int64_t rotate_interleaved(D d, const TableRow<U>& table, std::int64_t k,
+                                           const HeadRows<T>& rows) {
   const hn::RebindToSigned<D> di;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const auto iota = hn::Iota(di, 0);
@@ -162,7 +162,7 @@ HWY_INLINE std::int64_t turn_neighbours(D d, const TableRow<U>& table, std::int6
   const auto high = hn::IndicesFromVec(
       d, hn::ShiftRight<1>(hn::Add(iota, hn::Set(di, static_cast<std::int32_t>(lanes)))));
   const auto even_sign = hn::BitCast(d, hn::ShiftLeft<31>(hn::Not(iota)));
-  const auto turned = [&](auto own, auto cos, auto sin) HWY_ATTR {
+  const auto rotated = [&](auto own, auto cos, auto sin) HWY_ATTR {
     return hn::MulAdd(hn::Reverse2(d, own), sin, hn::Mul(own, cos));
   };
   for (; k + lanes <= table.pairs; k += lanes) {
@@ -174,9 +174,9 @@ HWY_INLINE std::int64_t turn_neighbours(D d, const TableRow<U>& table, std::int6
     const auto sin_high = hn::Xor(even_sign, hn::TableLookupLanes(sin, high));
     for (std::int64_t h = 0; h < rows.heads; ++h) {
       const T* x = rows.x + h * rows.x_head + 2 * k;
-      ask_ahead(d, x);
-      put_two<stream>(turned(load_floats(d, x), cos_low, sin_low),
-                      turned(load_floats(d, x + lanes), cos_high, sin_high), d,
+      prefetch_ahead(d, x);
+      put_two<stream>(rotated(load_floats(d, x), cos_low, sin_low),
+                      rotated(load_floats(d, x + lanes), cos_high, sin_high), d,
                       rows.out + h * rows.out_head + 2 * k);
     }
   }
@@ -185,8 +185,8 @@ HWY_INLINE std::int64_t turn_neighbours(D d, const TableRow<U>& table, std::int6
 
 // Pairs k .. one at a time with the operations of whole vectors, hence with their bits.
 template <class T, class U>
-HWY_INLINE void turn_singly(const TableRow<U>& table, std::int64_t k, const T* x1, const T* x2,
-                            std::int64_t x_step, T* out1, T* out2, std::int64_t out_step) {
+HWY_INLINE void rotate_scalar(const TableRow<U>& table, std::int64_t k, const T* x1, const T* x2,
+                              std::int64_t x_step, T* out1, T* out2, std::int64_t out_step) {
   const hn::CappedTag<float, 1> d;
   for (; k < table.pairs; ++k) {
     const auto cos = load_floats(d, table.cos + k);
@@ -200,16 +200,16 @@ HWY_INLINE void turn_singly(const TableRow<U>& table, std::int64_t k, const T* x
 
 // The spans of a few heads, each contiguous.
 template <bool interleaved, bool stream, class T, class U>
-HWY_INLINE void turn_spans(const TableRow<U>& table, const HeadRows<T>& rows) {
+HWY_INLINE void rotate_spans(const TableRow<U>& table, const HeadRows<T>& rows) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 4> few;
   std::int64_t k = 0;
   if constexpr (interleaved) {
-    k = turn_neighbours<stream>(d, table, 0, rows);
-    if (k < table.pairs) k = turn_neighbours<false>(few, table, k, rows);
+    k = rotate_interleaved<stream>(d, table, 0, rows);
+    if (k < table.pairs) k = rotate_interleaved<false>(few, table, k, rows);
   } else {
-    k = turn_halves<stream>(d, table, 0, rows);
-    if (k < table.pairs) k = turn_halves<false>(few, table, k, rows);
+    k = rotate_half_split<stream>(d, table, 0, rows);
+    if (k < table.pairs) k = rotate_half_split<false>(few, table, k, rows);
   }
   if (k == table.pairs) return;
   const std::int64_t step = interleaved ? 2 : 1;
@@ -217,7 +217,7 @@ HWY_INLINE void turn_spans(const TableRow<U>& table, const HeadRows<T>& rows) {
   for (std::int64_t h = 0; h < rows.heads; ++h) {
     const T* x = rows.x + h * rows.x_head;
     T* out = rows.out + h * rows.out_head;
-    turn_singly(table, k, x, x + partner, step, out, out + partner, step);
+    rotate_scalar(table, k, x, x + partner, step, out, out + partner, step);
   }
 }
 

@@ -1,9 +1,8 @@
 // Rotation of pairs of channels (RoPE, Su et al. 2021, equation 34); the arithmetic is in the
-// header. Memory is the limit, so rows are read once and written once: a few heads turn together,
-// which shares the loads of the table's row and gives the memory several places to read from at
-// once; lines are asked for ahead of their use, because the processor's own prefetching stops at
-// the end of a page; and results too large for the caches go past them, without reading what they
-// overwrite.
+// header. Memory bandwidth is the limit, so rows are read once and written once: a few heads are
+// rotated together, which shares the loads of the table's row and gives several streams of reads;
+// lines are prefetched, because hardware prefetchers stop at the end of a page; and results too
+// large for the caches use non-temporal stores, which do not read what they overwrite.
 #include "kernels/rotate/rotate_rows.h"
 
 #include <algorithm>
@@ -25,16 +24,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-// Where heads are apart, so many turn together: in place, one and four were a quarter slower.
-inline constexpr std::int64_t kTogether = 2;
+// Heads per pass where heads are apart: in place, one and four were 25 % slower.
+inline constexpr std::int64_t kHeadsPerPass = 2;
 
-// Whether heads are nearer to each other than rows are.
+// Whether heads are closer in memory than rows.
 template <class T>
 HWY_INLINE bool heads_inside(const RotatedHeads<T>& all) {
   return std::abs(all.out_strides[0]) < std::abs(all.out_strides[1]);
 }
 
-// Whether all that is written begins and ends at a line, of 64 bytes.
+// Whether all stores are aligned to cache lines of 64 bytes.
 template <class T, class U>
 HWY_INLINE bool can_stream(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
   constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(T));
@@ -59,14 +58,14 @@ HWY_INLINE void copy_channels(const T* from, T* out, std::int64_t begin, std::in
 }
 
 template <bool interleaved, bool stream, class T, class U>
-HWY_INLINE void turn_heads(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+HWY_INLINE void rotate_contiguous(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
   const std::int64_t begin = table.first_channel;
   const std::int64_t end = begin + 2 * table.pairs;
   const bool copies = all.x != all.out && 2 * table.pairs != all.head_dim;
-  const auto turn_some = [&](std::int64_t h, std::int64_t n, std::int64_t most) HWY_ATTR {
+  const auto rotate_group = [&](std::int64_t h, std::int64_t n, std::int64_t count) HWY_ATTR {
     HeadRows<T> rows{all.x + h * all.x_strides[0] + n * all.x_strides[1],
                      all.out + h * all.out_strides[0] + n * all.out_strides[1],
-                     std::min(most, all.heads - h), all.x_strides[0], all.out_strides[0]};
+                     std::min(count, all.heads - h), all.x_strides[0], all.out_strides[0]};
     for (std::int64_t i = 0; copies && i < rows.heads; ++i) {
       copy_channels<stream>(rows.x + i * rows.x_head, rows.out + i * rows.out_head, 0, begin);
       copy_channels<stream>(rows.x + i * rows.x_head, rows.out + i * rows.out_head, end,
@@ -74,23 +73,23 @@ HWY_INLINE void turn_heads(const RotatedHeads<T>& all, const BasicRotationRows<U
     }
     rows.x += begin;
     rows.out += begin;
-    turn_spans<interleaved, stream>(row_of(table, n), rows);
+    rotate_spans<interleaved, stream>(row_of(table, n), rows);
   };
   if (heads_inside(all)) {
     for (std::int64_t n = 0; n < all.rows; ++n) {
-      for (std::int64_t h = 0; h < all.heads; ++h) turn_some(h, n, 1);
+      for (std::int64_t h = 0; h < all.heads; ++h) rotate_group(h, n, 1);
     }
   } else {
-    for (std::int64_t h = 0; h < all.heads; h += kTogether) {
-      for (std::int64_t n = 0; n < all.rows; ++n) turn_some(h, n, kTogether);
+    for (std::int64_t h = 0; h < all.heads; h += kHeadsPerPass) {
+      for (std::int64_t n = 0; n < all.rows; ++n) rotate_group(h, n, kHeadsPerPass);
     }
   }
   if (stream) hwy::FlushStream();
 }
 
-// Channels that do not lie side by side.
+// Channels that are not contiguous.
 template <class T, class U>
-HWY_INLINE void turn_scattered(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+HWY_INLINE void rotate_strided(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
   const std::int64_t x_step = all.x_strides[2];
   const std::int64_t out_step = all.out_strides[2];
   const std::int64_t begin = table.first_channel;
@@ -105,49 +104,49 @@ HWY_INLINE void turn_scattered(const RotatedHeads<T>& all, const BasicRotationRo
       for (std::int64_t c = end; c < all.head_dim; ++c) out[c * out_step] = x[c * x_step];
       x += begin * x_step;
       out += begin * out_step;
-      turn_singly(row_of(table, n), 0, x, x + partner * x_step, step * x_step, out,
-                  out + partner * out_step, step * out_step);
+      rotate_scalar(row_of(table, n), 0, x, x + partner * x_step, step * x_step, out,
+                    out + partner * out_step, step * out_step);
     }
   }
 }
 
 template <bool interleaved, class T, class U>
-HWY_INLINE void turn_layout(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+HWY_INLINE void rotate_layout(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
   if (all.stream && can_stream(all, table)) {
-    turn_heads<interleaved, true>(all, table);
+    rotate_contiguous<interleaved, true>(all, table);
   } else {
-    turn_heads<interleaved, false>(all, table);
+    rotate_contiguous<interleaved, false>(all, table);
   }
 }
 
 template <class T, class U>
-HWY_INLINE void turn(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
+HWY_INLINE void rotate_any(const RotatedHeads<T>& all, const BasicRotationRows<U>& table) {
   if (all.head_dim == 0) return;  // arrays may be null
   if (all.x_strides[2] != 1 || all.out_strides[2] != 1) {
-    turn_scattered(all, table);
+    rotate_strided(all, table);
   } else if (table.interleaved) {
-    turn_layout<true>(all, table);
+    rotate_layout<true>(all, table);
   } else {
-    turn_layout<false>(all, table);
+    rotate_layout<false>(all, table);
   }
 }
 
 void rotate_float(const RotatedHeads<float>& heads, const BasicRotationRows<float>& table) {
-  turn(heads, table);
+  rotate_any(heads, table);
 }
 void rotate_bfloat(const RotatedHeads<bfloat16>& heads, const BasicRotationRows<float>& table) {
-  turn(heads, table);
+  rotate_any(heads, table);
 }
-void rotate_bfloat_by_own(const RotatedHeads<bfloat16>& heads,
-                          const BasicRotationRows<bfloat16>& table) {
-  turn(heads, table);
+void rotate_bfloat_by_bfloat(const RotatedHeads<bfloat16>& heads,
+                             const BasicRotationRows<bfloat16>& table) {
+  rotate_any(heads, table);
 }
 void rotate_half(const RotatedHeads<float16>& heads, const BasicRotationRows<float>& table) {
-  turn(heads, table);
+  rotate_any(heads, table);
 }
-void rotate_half_by_own(const RotatedHeads<float16>& heads,
-                        const BasicRotationRows<float16>& table) {
-  turn(heads, table);
+void rotate_half_by_half(const RotatedHeads<float16>& heads,
+                         const BasicRotationRows<float16>& table) {
+  rotate_any(heads, table);
 }
 
 }  // namespace sextant::kernels::HWY_NAMESPACE
@@ -158,9 +157,9 @@ namespace sextant::kernels {
 
 HWY_EXPORT(rotate_float);
 HWY_EXPORT(rotate_bfloat);
-HWY_EXPORT(rotate_bfloat_by_own);
+HWY_EXPORT(rotate_bfloat_by_bfloat);
 HWY_EXPORT(rotate_half);
-HWY_EXPORT(rotate_half_by_own);
+HWY_EXPORT(rotate_half_by_half);
 
 void rotate_heads(const RotatedHeads<float>& heads,
                   const BasicRotationRows<float>& table) noexcept {
@@ -175,7 +174,7 @@ void rotate_heads(const RotatedHeads<bfloat16>& heads,
 void rotate_heads(const RotatedHeads<bfloat16>& heads,
                   const BasicRotationRows<bfloat16>& table) noexcept {
   apply_requested_target();
-  HWY_DYNAMIC_DISPATCH(rotate_bfloat_by_own)(heads, table);
+  HWY_DYNAMIC_DISPATCH(rotate_bfloat_by_bfloat)(heads, table);
 }
 void rotate_heads(const RotatedHeads<float16>& heads,
                   const BasicRotationRows<float>& table) noexcept {
@@ -185,7 +184,7 @@ void rotate_heads(const RotatedHeads<float16>& heads,
 void rotate_heads(const RotatedHeads<float16>& heads,
                   const BasicRotationRows<float16>& table) noexcept {
   apply_requested_target();
-  HWY_DYNAMIC_DISPATCH(rotate_half_by_own)(heads, table);
+  HWY_DYNAMIC_DISPATCH(rotate_half_by_half)(heads, table);
 }
 
 void rotate_rows(float* x, std::int64_t row_stride, std::int64_t count,

@@ -1,4 +1,4 @@
-// Rows of float32 tables, four at a time and past the caches where it pays.
+// Rows of float32 tables, four at a time and with non-temporal stores where that is faster.
 #include "kernels/simd/float_rows.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 #include <hwy/cache_control.h>
 
-#include "kernels/sines/turn_columns-inl.h"
+#include "kernels/sines/angle_addition-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
@@ -23,11 +23,11 @@ namespace sextant::kernels::HWY_NAMESPACE {
 #if HWY_HAVE_FLOAT64
 using F = hn::Rebind<float, D>;
 
-// The value of one vector of columns of one anchor, and what it says about the smallest.
+// The values of one vector of columns of one anchor; updates the smallest magnitude.
 HWY_INLINE V next_value(D d, const double* anchor, std::size_t columns, std::size_t i, V sin_b,
-                        V cos_b, V guard, V& least) {
+                        V cos_b, V guard, V& smallest) {
   const V v = value(hn::Load(d, anchor + i), hn::Load(d, anchor + columns + i), sin_b, cos_b);
-  least = smaller(d, least, v, guard);
+  smallest = smaller(d, smallest, v, guard);
   return v;
 }
 
@@ -41,8 +41,9 @@ HWY_INLINE void stream_pair(V low, V high, float* out) {
 // Four anchors share every load of b and of the guard, and write four rows side by side from left
 // to right, past the caches. `width` is a multiple of two vectors of doubles.
 HWY_INLINE std::uint8_t stream_four_rows(const double* anchors, const double* b,
-                                         Suspicion suspicion, float* out, std::int64_t step,
-                                         std::size_t width, std::size_t columns) {
+                                         CancellationTest cancellation, float* out,
+                                         std::int64_t step, std::size_t width,
+                                         std::size_t columns) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
   const double* a0 = anchors;
@@ -52,48 +53,48 @@ HWY_INLINE std::uint8_t stream_four_rows(const double* anchors, const double* b,
   float* out1 = out + step;
   float* out2 = out1 + step;
   float* out3 = out2 + step;
-  V least0 = hn::Set(d, kGuard);
-  V least1 = least0;
-  V least2 = least0;
-  V least3 = least0;
+  V smallest0 = hn::Set(d, kGuard);
+  V smallest1 = smallest0;
+  V smallest2 = smallest0;
+  V smallest3 = smallest0;
   for (std::size_t i = 0; i < width; i += 2 * lanes) {
     const std::size_t j = i + lanes;
     const V s = hn::Load(d, b + i);
     const V s_next = hn::Load(d, b + j);
     const V c = hn::Load(d, b + columns + i);
     const V c_next = hn::Load(d, b + columns + j);
-    const V g = hn::Load(d, suspicion.guard + i);
-    const V g_next = hn::Load(d, suspicion.guard + j);
-    const V v0 = next_value(d, a0, columns, i, s, c, g, least0);
-    stream_pair(v0, next_value(d, a0, columns, j, s_next, c_next, g_next, least0), out + i);
-    const V v1 = next_value(d, a1, columns, i, s, c, g, least1);
-    stream_pair(v1, next_value(d, a1, columns, j, s_next, c_next, g_next, least1), out1 + i);
-    const V v2 = next_value(d, a2, columns, i, s, c, g, least2);
-    stream_pair(v2, next_value(d, a2, columns, j, s_next, c_next, g_next, least2), out2 + i);
-    const V v3 = next_value(d, a3, columns, i, s, c, g, least3);
-    stream_pair(v3, next_value(d, a3, columns, j, s_next, c_next, g_next, least3), out3 + i);
+    const V g = hn::Load(d, cancellation.guard + i);
+    const V g_next = hn::Load(d, cancellation.guard + j);
+    const V v0 = next_value(d, a0, columns, i, s, c, g, smallest0);
+    stream_pair(v0, next_value(d, a0, columns, j, s_next, c_next, g_next, smallest0), out + i);
+    const V v1 = next_value(d, a1, columns, i, s, c, g, smallest1);
+    stream_pair(v1, next_value(d, a1, columns, j, s_next, c_next, g_next, smallest1), out1 + i);
+    const V v2 = next_value(d, a2, columns, i, s, c, g, smallest2);
+    stream_pair(v2, next_value(d, a2, columns, j, s_next, c_next, g_next, smallest2), out2 + i);
+    const V v3 = next_value(d, a3, columns, i, s, c, g, smallest3);
+    stream_pair(v3, next_value(d, a3, columns, j, s_next, c_next, g_next, smallest3), out3 + i);
   }
-  const V least = hn::Min(hn::Min(least0, least1), hn::Min(least2, least3));
-  if (!any_below(d, least, suspicion.threshold)) return 0;
-  unsigned found = any_below(d, least0, suspicion.threshold) ? 1 : 0;
-  if (any_below(d, least1, suspicion.threshold)) found |= 2;
-  if (any_below(d, least2, suspicion.threshold)) found |= 4;
-  if (any_below(d, least3, suspicion.threshold)) found |= 8;
+  const V smallest = hn::Min(hn::Min(smallest0, smallest1), hn::Min(smallest2, smallest3));
+  if (!any_below(d, smallest, cancellation.threshold)) return 0;
+  unsigned found = any_below(d, smallest0, cancellation.threshold) ? 1 : 0;
+  if (any_below(d, smallest1, cancellation.threshold)) found |= 2;
+  if (any_below(d, smallest2, cancellation.threshold)) found |= 4;
+  if (any_below(d, smallest3, cancellation.threshold)) found |= 8;
   return static_cast<std::uint8_t>(found);
 }
 
 // One row of any width.
-HWY_INLINE bool put_row(const double* anchor, const double* b, Suspicion suspicion, float* out,
-                        std::size_t width, std::size_t columns) {
+HWY_INLINE bool put_row(const double* anchor, const double* b, CancellationTest cancellation,
+                        float* out, std::size_t width, std::size_t columns) {
   const D d;
   const F half;
   const std::size_t lanes = hn::Lanes(d);
-  V least = hn::Set(d, kGuard);
+  V smallest = hn::Set(d, kGuard);
   HWY_ALIGN float last[kColumnPadding];
   for (std::size_t i = 0; i < width; i += lanes) {
     const auto v = hn::DemoteTo(
         half, next_value(d, anchor, columns, i, hn::Load(d, b + i), hn::Load(d, b + columns + i),
-                         hn::Load(d, suspicion.guard + i), least));
+                         hn::Load(d, cancellation.guard + i), smallest));
     if (i + lanes <= width) {
       hn::StoreU(v, half, out + i);
     } else {
@@ -101,36 +102,36 @@ HWY_INLINE bool put_row(const double* anchor, const double* b, Suspicion suspici
       std::copy_n(last, width - i, out + i);
     }
   }
-  return any_below(d, least, suspicion.threshold);
+  return any_below(d, smallest, cancellation.threshold);
 }
 
-void turn_to_floats(const double* anchors, int anchor_count, const double* b, int b_begin,
-                    int b_end, Suspicion suspicion, const FloatRows& rows, std::size_t columns,
-                    std::uint8_t* suspicious) {
+void float_sines_of_sums(const double* anchors, int anchor_count, const double* b, int b_begin,
+                         int b_end, CancellationTest cancellation, const FloatRows& rows,
+                         std::size_t columns, std::uint8_t* cancelled) {
   const bool stream = rows.stream && anchor_count == 4 && rows.width % (2 * hn::Lanes(D())) == 0;
   for (int i = b_begin; i < b_end; ++i) {
     const double* by = b + static_cast<std::size_t>(i) * 2 * columns;
     float* out = rows.out + (i - b_begin) * rows.row_stride;
     const std::int64_t step = rows.anchor_step * rows.row_stride;
     if (stream) {
-      suspicious[i - b_begin] =
-          stream_four_rows(anchors, by, suspicion, out, step, rows.width, columns);
+      cancelled[i - b_begin] =
+          stream_four_rows(anchors, by, cancellation, out, step, rows.width, columns);
       continue;
     }
     unsigned found = 0;
     for (int r = 0; r < anchor_count; ++r) {
       const double* anchor = anchors + static_cast<std::size_t>(r) * 2 * columns;
-      if (put_row(anchor, by, suspicion, out + r * step, rows.width, columns)) found |= 1U << r;
+      if (put_row(anchor, by, cancellation, out + r * step, rows.width, columns)) found |= 1U << r;
     }
-    suspicious[i - b_begin] = static_cast<std::uint8_t>(found);
+    cancelled[i - b_begin] = static_cast<std::uint8_t>(found);
   }
 }
 
 #else  // no doubles in vectors: the same sums one at a time
 
-void turn_to_floats(const double* anchors, int anchor_count, const double* b, int b_begin,
-                    int b_end, Suspicion suspicion, const FloatRows& rows, std::size_t columns,
-                    std::uint8_t* suspicious) {
+void float_sines_of_sums(const double* anchors, int anchor_count, const double* b, int b_begin,
+                         int b_end, CancellationTest cancellation, const FloatRows& rows,
+                         std::size_t columns, std::uint8_t* cancelled) {
   for (int i = b_begin; i < b_end; ++i) {
     const double* by = b + static_cast<std::size_t>(i) * 2 * columns;
     unsigned found = 0;
@@ -139,11 +140,11 @@ void turn_to_floats(const double* anchors, int anchor_count, const double* b, in
       float* out = rows.out + (r * rows.anchor_step + i - b_begin) * rows.row_stride;
       for (std::size_t j = 0; j < rows.width; ++j) {
         const double v = anchor[j] * by[columns + j] + anchor[columns + j] * by[j];
-        if (suspicion.guard[j] == 0 && std::fabs(v) < suspicion.threshold) found |= 1U << r;
+        if (cancellation.guard[j] == 0 && std::fabs(v) < cancellation.threshold) found |= 1U << r;
         out[j] = static_cast<float>(v);
       }
     }
-    suspicious[i - b_begin] = static_cast<std::uint8_t>(found);
+    cancelled[i - b_begin] = static_cast<std::uint8_t>(found);
   }
 }
 
@@ -155,14 +156,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernels {
 
-HWY_EXPORT(turn_to_floats);
+HWY_EXPORT(float_sines_of_sums);
 
-void turn_to_floats(const double* anchors, int anchor_count, const double* b, int b_begin,
-                    int b_end, Suspicion suspicion, const FloatRows& rows, std::size_t columns,
-                    std::uint8_t* suspicious) noexcept {
+void float_sines_of_sums(const double* anchors, int anchor_count, const double* b, int b_begin,
+                         int b_end, CancellationTest cancellation, const FloatRows& rows,
+                         std::size_t columns, std::uint8_t* cancelled) noexcept {
   apply_requested_target();
-  HWY_DYNAMIC_DISPATCH(turn_to_floats)
-  (anchors, anchor_count, b, b_begin, b_end, suspicion, rows, columns, suspicious);
+  HWY_DYNAMIC_DISPATCH(float_sines_of_sums)
+  (anchors, anchor_count, b, b_begin, b_end, cancellation, rows, columns, cancelled);
 }
 
 void finish_streaming() noexcept { hwy::FlushStream(); }

@@ -1,6 +1,6 @@
-// Loops over contiguous floats: whole vectors, then what is left one number at a time through the
-// same code, so that an element's bits do not depend on its place. Included again for each
-// instruction set.
+// Loops over contiguous floats: whole vectors, then the rest one number at a time through the same
+// code, so that an element's bits do not depend on its index. Included again for each instruction
+// set.
 #if defined(SEXTANT_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_LANES_INL_H_
 #undef SEXTANT_KERNELS_LANES_INL_H_
@@ -18,14 +18,14 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Asks for what a loop over a long array reads, or writes, later: further away than the processor
-// does by itself, which ends with each page of 4 KiB.
-constexpr std::uintptr_t kBytesAhead = 2048;
-HWY_INLINE void ask_ahead(const float* x) {
-  ask_for(reinterpret_cast<std::uintptr_t>(x) + kBytesAhead);
+// Prefetches what a loop over a long array reads, or writes, later: further ahead than hardware
+// prefetchers, which stop at the end of each page of 4 KiB.
+constexpr std::uintptr_t kPrefetchBytes = 2048;
+HWY_INLINE void prefetch_ahead(const float* x) {
+  prefetch_l1(reinterpret_cast<std::uintptr_t>(x) + kPrefetchBytes);
 }
-HWY_INLINE void ask_ahead_to_write(const float* x) {
-  ask_to_write(reinterpret_cast<std::uintptr_t>(x) + kBytesAhead);
+HWY_INLINE void prefetch_ahead_for_write(const float* x) {
+  prefetch_for_write(reinterpret_cast<std::uintptr_t>(x) + kPrefetchBytes);
 }
 
 // body(tag, i) for vectors that begin at i.

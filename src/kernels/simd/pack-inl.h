@@ -30,7 +30,7 @@ HWY_INLINE void widen(const T* from, std::int64_t count, float* to) {
   for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
 
-// The way back: each rounded once.
+// The inverse: each rounded once.
 template <class T>
 HWY_INLINE void store_row(const float* from, std::int64_t count, T* to, std::int64_t stride) {
   const hn::ScalableTag<float> d;
@@ -40,8 +40,8 @@ HWY_INLINE void store_row(const float* from, std::int64_t count, T* to, std::int
   for (; i < count; ++i) to[i * stride] = static_cast<T>(from[i]);
 }
 
-// Calls use(width), with the widths that heads mostly have as constants: the few vectors of a row
-// are then no loop.
+// Calls use(width), with common head widths as constants, so that the few vectors of a row are
+// unrolled.
 template <class Use>
 HWY_INLINE void with_width(std::int64_t width, const Use& use) {
   switch (width) {
@@ -72,18 +72,18 @@ void load_rows_of(const StoredRows& from, std::int64_t first, std::int64_t rows,
     const T* row = data;
     float* out = to;
     for (std::int64_t r = 0; r < rows; ++r, row += stride, out += width) {
-      ask_for_row(row, kRowsAhead * stride, width);
+      prefetch_row(row, kPrefetchRows * stride, width);
       widen(row, width, out);
     }
   });
 }
 
-// Asks for rows that will be read where they are.
-HWY_INLINE void ask_for_rows(const float* rows, std::int64_t stride, std::int64_t count,
-                             std::int64_t channels) {
+// Prefetches rows that will be read in place.
+HWY_INLINE void prefetch_rows(const float* rows, std::int64_t stride, std::int64_t count,
+                              std::int64_t channels) {
   if (stride == channels) return;
   with_width(channels, [=](auto width) HWY_ATTR {
-    for (std::int64_t i = 0; i < count; ++i) ask_for_row(rows, i * stride, width);
+    for (std::int64_t i = 0; i < count; ++i) prefetch_row(rows, i * stride, width);
   });
 }
 
@@ -169,7 +169,7 @@ HWY_INLINE void transpose_16x16(const float* from, std::int64_t from_stride, flo
 }
 #endif
 
-// What squares leave over, one number at a time.
+// The rest outside whole squares, one number at a time.
 template <class Finish>
 HWY_INLINE void transpose_rest(const float* from, std::int64_t from_stride, std::int64_t rows,
                                std::int64_t first_column, std::int64_t columns, float* to,

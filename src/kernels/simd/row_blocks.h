@@ -1,5 +1,5 @@
-// Fixed blocks of rows or elements that threads share out, and sums over them in their order: the
-// same bits for any number of threads.
+// Fixed blocks of rows or elements that are distributed over threads, and sums over them in order:
+// the same bits for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void for_blocks(std::int64_t count, std::int64_t size, int threads, const Body& 
   });
 }
 
-// Rows of a width, in blocks that are worth a task.
+// Rows of a width, in blocks large enough for a task.
 template <class Body>
 void for_rows(std::int64_t rows, std::int64_t width, int threads, const Body& body) {
   const std::int64_t size =

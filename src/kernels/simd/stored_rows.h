@@ -1,4 +1,4 @@
-// Rows of float32 or 16-bit numbers somewhere in memory, as kernels are told of them.
+// Rows of float32 or 16-bit numbers with any strides, as kernels take them.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ struct StoredRows {
   std::int64_t row_stride, channel_stride;
   Storage storage;
 
-  // Whether kernels can read it where it is.
+  // Whether kernels can read it in place.
   bool is_plain() const noexcept { return storage == Storage::float32 && channel_stride == 1; }
 };
 
-// What can be written to, likewise.
+// The same for results.
 struct StoredOutput {
   void* data;
   std::int64_t row_stride, channel_stride;
@@ -35,16 +35,16 @@ struct StoredOutput {
 
 inline constexpr std::ptrdiff_t kLineBytes = 64;
 
-// Asks the first cache for an address, which may be beyond the array. (Inlined by force: g++ 12
-// takes a function that only prefetches for one that does nothing.)
-[[gnu::always_inline]] inline void ask_for(std::uintptr_t address) {
+// Prefetches an address, which may be outside the array, to the L1 cache. (Inlined by force: g++ 12
+// removes calls of a function that only prefetches.)
+[[gnu::always_inline]] inline void prefetch_l1(std::uintptr_t address) {
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 3);
 }
 
-// The same to write to it: takes the line away from other cores' caches, which a store would wait
-// for otherwise. (Compilers turn a prefetch for writing into one for reading unless told of a
-// processor that knows it; all of x86-64 takes it, some as nothing.)
-[[gnu::always_inline]] inline void ask_to_write(std::uintptr_t address) {
+// The same for writing: acquires the cache line exclusively, so that the store need not wait for
+// other cores. (Compilers emit a prefetch for reading unless the target processor has prefetchw; on
+// other x86-64 processors it is a no-op.)
+[[gnu::always_inline]] inline void prefetch_for_write(std::uintptr_t address) {
 #ifdef __x86_64__
   asm volatile("prefetchw (%0)" : : "r"(address));
 #else
@@ -52,23 +52,23 @@ inline constexpr std::ptrdiff_t kLineBytes = 64;
 #endif
 }
 
-[[gnu::always_inline]] inline void ask_second_cache_for(std::uintptr_t address) {
+[[gnu::always_inline]] inline void prefetch_l2(std::uintptr_t address) {
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
 }
 
-// Rows that are apart are on no stream that the processor sees: kernels ask for them, so many rows
-// early.
-inline constexpr std::int64_t kRowsAhead = 8;
+// Hardware prefetchers do not follow rows that are not contiguous: kernels prefetch them this many
+// rows ahead.
+inline constexpr std::int64_t kPrefetchRows = 8;
 
-// Asks for the row that begins `ahead` elements behind this one's first.
+// Prefetches the row that begins `ahead` elements after `row`.
 template <class T>
-[[gnu::always_inline]] inline void ask_for_row(const T* row, std::int64_t ahead,
-                                               std::int64_t channels) {
+[[gnu::always_inline]] inline void prefetch_row(const T* row, std::int64_t ahead,
+                                                std::int64_t channels) {
   constexpr auto kSize = static_cast<std::ptrdiff_t>(sizeof(T));
   const std::uintptr_t begin =
       reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(ahead * kSize);
   for (std::ptrdiff_t at = 0; at < channels * kSize; at += kLineBytes) {
-    ask_for(begin + static_cast<std::uintptr_t>(at));
+    prefetch_l1(begin + static_cast<std::uintptr_t>(at));
   }
 }
 

@@ -4,9 +4,9 @@
 //   C[row][lane] (+)= sum over steps s of A(row, s) * B[s][lane]
 //
 // A is read one number at a time and broadcast, so any two strides will do: rows of keys (scores),
-// columns of values (outputs), rows of probabilities (gradients). B and C have lanes that lie side
-// by side. Every element of C is one chain of multiply-adds in the order of the steps, whatever the
-// tile it was in: that is what makes results independent of blocking.
+// columns of values (outputs), rows of probabilities (gradients). B and C have contiguous lanes.
+// Every element of C is one chain of multiply-adds in the order of the steps, whatever the tile it
+// was in: that is what makes results independent of blocking.
 #if defined(SEXTANT_KERNELS_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_TILE_INL_H_
 #undef SEXTANT_KERNELS_TILE_INL_H_
@@ -43,16 +43,16 @@ HWY_INLINE void clear_groups(std::int64_t rows, std::int64_t first, std::int64_t
   }
 }
 
-// The same for those behind `count` queries, which share a group with the last of them.
+// The same for the lanes after `count` queries in the group of the last one.
 HWY_INLINE void clear_rest(std::int64_t rows, std::int64_t count, float* lanes) {
   clear_groups(rows, count, (count + kGroupLanes - 1) / kGroupLanes * kGroupLanes, lanes);
 }
 
-// What a tile starts from and what it does at the end, beside storing C.
+// The initial value of a tile, and what it computes at the end besides storing C.
 enum class TileMode {
   add,     // starts from C
   store,   // starts from 0
-  scores,  // starts from 0; the largest value of each lane goes to `most`
+  scores,  // starts from 0; the largest value of each lane goes to `max`
   biased,  // the same after adding `bias`
 };
 
@@ -66,7 +66,7 @@ struct TileOperands {
   std::int64_t steps;
   const float* bias = nullptr;  // biased: bias[row * bias_row + lane]
   std::ptrdiff_t bias_row = 0;
-  float* most = nullptr;  // scores, biased: [lane]
+  float* max = nullptr;  // scores, biased: [lane]
 };
 
 // Rows R (1 .. 8) and vectors V (1 .. 4) are named variables, because arrays of vectors end up in
@@ -106,17 +106,17 @@ HWY_INLINE void tile(const TileOperands& o) {
     static_cast<void>(b1), static_cast<void>(b2), static_cast<void>(b3);
   }
 
-  constexpr bool kMost = kMode == TileMode::scores || kMode == TileMode::biased;
-  auto m0 = kMost ? hn::LoadU(d, o.most) : hn::Zero(d);
-  auto m1 = kMost && V > 1 ? hn::LoadU(d, o.most + n) : m0;
-  auto m2 = kMost && V > 2 ? hn::LoadU(d, o.most + 2 * n) : m0;
-  auto m3 = kMost && V > 3 ? hn::LoadU(d, o.most + 3 * n) : m0;
+  constexpr bool kTracksMax = kMode == TileMode::scores || kMode == TileMode::biased;
+  auto m0 = kTracksMax ? hn::LoadU(d, o.max) : hn::Zero(d);
+  auto m1 = kTracksMax && V > 1 ? hn::LoadU(d, o.max + n) : m0;
+  auto m2 = kTracksMax && V > 2 ? hn::LoadU(d, o.max + 2 * n) : m0;
+  auto m3 = kTracksMax && V > 3 ? hn::LoadU(d, o.max + 3 * n) : m0;
 #define SEXTANT_FINISH_ONE(r, v)                                                 \
   if constexpr (R > r && V > v) {                                                \
     if constexpr (kMode == TileMode::biased) {                                   \
       c##r##v = hn::Add(c##r##v, hn::LoadU(d, o.bias + r * o.bias_row + v * n)); \
     }                                                                            \
-    if constexpr (kMost) m##v = hn::Max(m##v, c##r##v);                          \
+    if constexpr (kTracksMax) m##v = hn::Max(m##v, c##r##v);                     \
     hn::StoreU(c##r##v, d, o.c + r * o.c_row + v * n);                           \
   }                                                                              \
   static_cast<void>(c##r##v);
@@ -126,11 +126,11 @@ HWY_INLINE void tile(const TileOperands& o) {
   SEXTANT_EACH_ROW(SEXTANT_FINISH)
 #undef SEXTANT_FINISH
 #undef SEXTANT_FINISH_ONE
-  if constexpr (kMost) {
-    hn::StoreU(m0, d, o.most);
-    if constexpr (V > 1) hn::StoreU(m1, d, o.most + n);
-    if constexpr (V > 2) hn::StoreU(m2, d, o.most + 2 * n);
-    if constexpr (V > 3) hn::StoreU(m3, d, o.most + 3 * n);
+  if constexpr (kTracksMax) {
+    hn::StoreU(m0, d, o.max);
+    if constexpr (V > 1) hn::StoreU(m1, d, o.max + n);
+    if constexpr (V > 2) hn::StoreU(m2, d, o.max + 2 * n);
+    if constexpr (V > 3) hn::StoreU(m3, d, o.max + 3 * n);
   }
 }
 
@@ -184,7 +184,7 @@ HWY_INLINE void product(std::int64_t rows, std::int64_t groups, TileOperands o) 
     o.c += taken * kTileLanes;
     if constexpr (kMode == TileMode::biased) o.bias += taken * kTileLanes;
     if constexpr (kMode == TileMode::biased || kMode == TileMode::scores)
-      o.most += taken * kTileLanes;
+      o.max += taken * kTileLanes;
   }
 }
 

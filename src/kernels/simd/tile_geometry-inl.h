@@ -21,7 +21,7 @@
 #elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
 #define SEXTANT_TILE_LANES 8
 #define SEXTANT_AVX512 0
-#else  // elsewhere vectors may be wider, and tiles use a part of them
+#else  // elsewhere vectors may be wider than tiles
 #define SEXTANT_TILE_LANES 4
 #define SEXTANT_AVX512 0
 #endif
@@ -41,26 +41,26 @@ constexpr int kTileLanes = SEXTANT_TILE_LANES;
 // of 16.
 //
 // Decoding (decode_tiles-inl.h): a word is 32 bits of a key, one float32 or float16 channel
-// (widened) or two bfloat16 ones. A square of kTileLanes keys and kWords words is turned at a time;
-// with 32 registers two squares, for up to 4 rows, so that there are 8 chains and a broadcast of q
-// serves two squares.
+// (widened) or two bfloat16 ones. A square of kTileLanes keys and kWords words is transposed at a
+// time; with 32 registers two squares, for up to 4 rows, so that there are 8 chains and a broadcast
+// of q serves two squares.
 //
-// Transpositions (pack-inl.h) go by squares of kSquareSide, and of 4 where that is too many.
+// Transpositions (pack-inl.h) go by squares of kSquareSide, and of 4 at the edges.
 #if SEXTANT_AVX512
 constexpr int kTileVectors = 4;
 constexpr int tile_rows(int vectors) { return vectors <= 2 ? 8 : 4; }
 constexpr int kTallTile = 12;
 constexpr int kWords = 8;
-constexpr int most_squares(int rows) { return rows <= 4 ? 2 : 1; }
-constexpr int kWeighVectors = 4;
+constexpr int max_squares(int rows) { return rows <= 4 ? 2 : 1; }
+constexpr int kValueVectors = 4;
 constexpr std::int64_t kSquareSide = 16;
 #else
 constexpr int kTileVectors = 2;
 constexpr int tile_rows(int) { return 6; }
 constexpr int kTallTile = 6;
 constexpr int kWords = 4;
-constexpr int most_squares(int) { return 1; }
-constexpr int kWeighVectors = 2;
+constexpr int max_squares(int) { return 1; }
+constexpr int kValueVectors = 2;
 constexpr std::int64_t kSquareSide = 4;
 #endif
 

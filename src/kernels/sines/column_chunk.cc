@@ -1,4 +1,4 @@
-// The tables of turns behind a sine table.
+// The rows of angles behind a sine table.
 #include "kernels/sines/column_chunk.h"
 
 #include <algorithm>
@@ -12,8 +12,7 @@ namespace {
 constexpr int kDigits = 6;
 constexpr int kCoarseBits = 3 * kDigits;
 constexpr std::int64_t kFineMask = (std::int64_t{1} << kCoarseBits) - 1;
-constexpr std::size_t kMostCoarseRows =
-    64;  // kept; the tasks make others when they come across them
+constexpr std::size_t kMaxCoarseRows = 64;  // stored; tasks compute others when they need them
 
 double radians_of(const Turns& turns) noexcept {
   const auto top = static_cast<double>(turns.mantissa[3]);
@@ -81,16 +80,18 @@ void ColumnChunk::make_digits(int digits) {
   make_exactly(0, false, digit_row(0, 0));
   for (int digit = 0; digit < digits; ++digit) {
     // An angle's error grows with the position. From one exact row it stays below 2^-98 * 2^18:
-    // nothing to a float32, which is repaired from the exact angle near zeros, but float64 needs
+    // enough for float32, which is recomputed from the exact angle near zeros, but float64 needs
     // 2^-94.
     if (digit == 0 || exact_) {
       make_exactly(std::int64_t{1} << (3 * digit), false, digit_row(digit, 1));
     } else {
-      turn_exactly(turn(digit - 1, 7), turn(digit - 1, 1), digit_row(digit, 1), padded_);
+      add_angles_exactly(angle_row(digit - 1, 7), angle_row(digit - 1, 1), digit_row(digit, 1),
+                         padded_);
     }
     for (std::int64_t i = 2; i < 8; ++i) {
       const std::int64_t part = i % 2 == 0 ? i / 2 : 1;
-      turn_exactly(turn(digit, i - part), turn(digit, part), digit_row(digit, i), padded_);
+      add_angles_exactly(angle_row(digit, i - part), angle_row(digit, part), digit_row(digit, i),
+                         padded_);
     }
   }
 }
@@ -102,7 +103,7 @@ void ColumnChunk::prepare(const Positions& positions) {
     used |= std::uint64_t{1} << (p & (kBlock - 1));
     fine_bits |= static_cast<std::uint64_t>(p & kFineMask);
     const std::int64_t c = p >> kCoarseBits;
-    if (coarse_positions_.size() < kMostCoarseRows &&
+    if (coarse_positions_.size() < kMaxCoarseRows &&
         (coarse_positions_.empty() || coarse_positions_.back() != c)) {
       coarse_positions_.push_back(c);
     }
@@ -112,7 +113,7 @@ void ColumnChunk::prepare(const Positions& positions) {
     for (std::int64_t p = positions.first; p <= std::min(last, positions.first + kBlock - 1); ++p)
       need(p);
     for (std::int64_t c = (positions.first >> kCoarseBits) + 1;
-         c <= last >> kCoarseBits && coarse_positions_.size() < kMostCoarseRows; ++c) {
+         c <= last >> kCoarseBits && coarse_positions_.size() < kMaxCoarseRows; ++c) {
       need(c * (kFineMask + 1));
       fine_bits = kFineMask;
     }
@@ -127,7 +128,8 @@ void ColumnChunk::prepare(const Positions& positions) {
   for (std::int64_t b = 0; b < kBlock; ++b) {
     if ((used >> b & 1) == 0) continue;
     double* row = by_position_ + static_cast<std::size_t>(b) * (exact_ ? 4 : 2) * padded_;
-    (exact_ ? turn_exactly : turn_and_round)(turn(1, b >> 3), turn(0, b & 7), row, padded_);
+    (exact_ ? add_angles_exactly : add_angles_rounded)(angle_row(1, b >> 3), angle_row(0, b & 7),
+                                                       row, padded_);
   }
   coarse_rows_ = Tensor<double>::uninitialized({static_cast<std::int64_t>(coarse_positions_.size()),
                                                 static_cast<std::int64_t>(4 * padded_)});
@@ -160,7 +162,8 @@ const double* ColumnChunk::start_at(std::int64_t index, Start& start) const {
     const std::int64_t value = index >> shift & 7;
     const double* before = start.rows[i - 1];
     double* row = start.storage.data() + i * 4 * padded_;
-    if (value != 0) turn_exactly(before, turn(6 - static_cast<int>(i), value), row, padded_);
+    if (value != 0)
+      add_angles_exactly(before, angle_row(6 - static_cast<int>(i), value), row, padded_);
     start.rows[i] = value != 0 ? row : before;
   }
   start.valid = true;
@@ -171,9 +174,9 @@ const double* ColumnChunk::start_at(std::int64_t index, Start& start) const {
 void ColumnChunk::set_guard(std::int64_t group, double* guard) const noexcept {
   // Below 1.5 rad a sine has not come back to zero and a cosine is above 0.07: the terms of a value
   // cancel by a factor of 200 at most, for the positions just below 0.
-  const auto farthest = static_cast<double>(
+  const auto max_position = static_cast<double>(
       std::max(std::abs(group * kGroup), std::abs(group * kGroup + kGroup - 1)));
-  const double limit = 1.5 / farthest;
+  const double limit = 1.5 / max_position;
   for (std::size_t i = 0; i < padded_; ++i) guard[i] = radians_[i] < limit ? kGuard : 0;
 }
 

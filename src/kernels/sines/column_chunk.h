@@ -1,4 +1,5 @@
-// Some columns of a sine table, ready to be turned to any integer position.
+// Some columns of a sine table, with the rows from which any integer position is computed by angle
+// addition.
 #pragma once
 
 #include <array>
@@ -6,16 +7,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/sines/angle_addition.h"
 #include "kernels/sines/sine_table.h"
-#include "kernels/sines/turn_columns.h"
 #include "sextant/core/tensor.h"
 
 namespace sextant::kernels {
 
 // A position is split as p = 2^18 c + n, n in six digits of three bits. Every digit has a table of
-// eight exact rows: turns by 0 .. 7 times its power of eight. The row of a multiple of 2^18 is made
-// from the exact angle and turned digit by digit; the last two digits together are the 64 positions
-// of a block. The path depends on the position alone, and so does the value.
+// eight exact rows: the angles of 0 .. 7 times its power of eight. The row of a multiple of 2^18 is
+// computed from the exact angle, then digits are added one by one; the last two digits together are
+// the 64 positions of a block. The path depends on the position alone, and so does the value.
 class ColumnChunk {
  public:
   static constexpr std::int64_t kBlock = 64;          // positions of one anchor
@@ -35,15 +36,15 @@ class ColumnChunk {
   std::int64_t width() const noexcept { return end_ - begin_; }
   std::int64_t begin() const noexcept { return begin_; }
 
-  // The turns by 0 .. 63 positions: exact or rounded rows, one after another.
-  const double* turn_by(std::int64_t positions) const noexcept {
+  // The angles of 0 .. 63 positions: exact or rounded rows, one after another.
+  const double* offset_row(std::int64_t positions) const noexcept {
     return by_position_ + static_cast<std::size_t>(positions) * (exact_ ? 4 : 2) * padded_;
   }
-  // The turn from a start to its block m, 0 .. 7: an exact row.
-  const double* turn_to_block(std::int64_t m) const noexcept { return turn(2, m); }
+  // The angle from a start to its block m, 0 .. 7: an exact row.
+  const double* block_offset_row(std::int64_t m) const noexcept { return angle_row(2, m); }
 
   // The exact rows of positions 2^18 c, then with the digits of 2^15, 2^12 and 2^9 added, scaled;
-  // what the last start needed is used again.
+  // rows of the previous start are reused.
   struct Start {
     bool valid = false;
     std::int64_t index = 0;
@@ -53,7 +54,7 @@ class ColumnChunk {
   // Sets start.rows for position 512 * index and returns the last of them.
   const double* start_at(std::int64_t index, Start& start) const;
 
-  // Which columns cannot cancel anywhere in positions [kGroup * group, kGroup * (group + 1)): sets
+  // Which columns cannot cancel at any of positions [kGroup * group, kGroup * (group + 1)): sets
   // `guard`, padded.
   void set_guard(std::int64_t group, double* guard) const noexcept;
 
@@ -64,7 +65,7 @@ class ColumnChunk {
   double* digit_row(std::int64_t digit, std::int64_t value) noexcept {
     return digit_rows_ + static_cast<std::size_t>(8 * digit + value) * 4 * padded_;
   }
-  const double* turn(std::int64_t digit, std::int64_t value) const noexcept {
+  const double* angle_row(std::int64_t digit, std::int64_t value) const noexcept {
     return digit_rows_ + static_cast<std::size_t>(value == 0 ? 0 : 8 * digit + value) * 4 * padded_;
   }
   void make_digits(int digits);

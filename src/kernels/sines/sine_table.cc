@@ -1,5 +1,5 @@
-// Tables of sines and cosines of integer positions: anchors every 64 positions, turned to each
-// position between.
+// Tables of sines and cosines of integer positions: anchors every 64 positions, and the angles of 0
+// .. 63 positions added to them.
 #include "kernels/sines/sine_table.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/simd/float_rows.h"
+#include "kernels/sines/angle_addition.h"
 #include "kernels/sines/column_chunk.h"
-#include "kernels/sines/turn_columns.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::kernels {
@@ -19,20 +19,20 @@ namespace {
 constexpr std::int64_t kBlock = ColumnChunk::kBlock;
 constexpr std::int64_t kGroup = ColumnChunk::kGroup;
 
-// Larger tables are written past the caches: it saves reading the lines first, and what is as large
-// as this does not stay in a cache anyway. Not the size that the processor reports: virtual
-// machines show the cache of the whole socket.
+// Larger tables are written with non-temporal stores: that saves reading the lines first, and
+// tables of this size do not stay in a cache anyway. Not the size that the processor reports:
+// virtual machines show the cache of the whole socket.
 constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
 
-// Rows of a task: enough to forget the costs of a start, few enough to share a long table evenly.
+// Rows of a task: enough to amortise the cost of a start, few enough to balance the load.
 constexpr std::int64_t kTaskRows = 8 * kGroup;
 constexpr std::int64_t kListedTaskRows = 64;
 
-// Below these, relative to the power of two from the scale on, a value whose terms cancelled is
-// made again: see turn_columns.h for the errors. For float64, 2^-94 of error is 2^-6 units in the
+// Below these, relative to the power of two at or above the scale, a value whose terms cancelled is
+// recomputed: see angle_addition.h for the errors. For float64, 2^-94 of error is 2^-6 units in the
 // last place of 2^-35.
-constexpr double kSuspicious = 0x1p-15;
-constexpr double kSuspiciousFloat64 = 0x1p-35;
+constexpr double kCancelled = 0x1p-15;
+constexpr double kCancelledFloat64 = 0x1p-35;
 
 // The smallest one that is at least |scale|; 0 for 0.
 double power_of_two_from(double scale) noexcept {
@@ -53,7 +53,7 @@ class RowWriter {
         out_(out),
         row_stride_(row_stride),
         stream_(stream),
-        threshold_(power_of_two_from(scale) * (kIsDouble<T> ? kSuspiciousFloat64 : kSuspicious)),
+        threshold_(power_of_two_from(scale) * (kIsDouble<T> ? kCancelledFloat64 : kCancelled)),
         anchors_(Tensor<double>::uninitialized({8, static_cast<std::int64_t>(chunk.padded())})),
         guard_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),
         values_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),
@@ -89,12 +89,12 @@ class RowWriter {
     has_group_ = true;
     const double* start = chunk_.start_at(block_index >> 3, start_);
     for (std::int64_t i = 0; i < count; ++i) {
-      const double* turn = chunk_.turn_to_block((block_index + i) & 7);
+      const double* offset = chunk_.block_offset_row((block_index + i) & 7);
       double* anchor = anchors_.data() + static_cast<std::size_t>(i) * 2 * padded;
       if constexpr (kIsDouble<T>) {
-        turn_exactly(start, turn, anchor, padded);
+        add_angles_exactly(start, offset, anchor, padded);
       } else {
-        turn_to_anchor(start, turn, anchor, padded);
+        add_angles_to_anchor(start, offset, anchor, padded);
       }
     }
   }
@@ -103,39 +103,40 @@ class RowWriter {
   void floats(std::int64_t row, std::int64_t p, int count, int anchor_count) {
     float* out = out_ + row * row_stride_ + chunk_.begin();
     const int b = static_cast<int>(p & 63);
-    std::uint8_t suspicious[kBlock];
-    turn_to_floats(anchors_.data(), anchor_count, chunk_.turn_by(0), b, b + count,
-                   {guard_.data(), threshold_},
-                   {out, row_stride_, kBlock, static_cast<std::size_t>(chunk_.width()), stream_},
-                   chunk_.padded(), suspicious);
-    if (std::all_of(suspicious, suspicious + count, [](std::uint8_t found) { return found == 0; }))
+    std::uint8_t cancelled[kBlock];
+    float_sines_of_sums(
+        anchors_.data(), anchor_count, chunk_.offset_row(0), b, b + count,
+        {guard_.data(), threshold_},
+        {out, row_stride_, kBlock, static_cast<std::size_t>(chunk_.width()), stream_},
+        chunk_.padded(), cancelled);
+    if (std::all_of(cancelled, cancelled + count, [](std::uint8_t found) { return found == 0; }))
       return;
     if (stream_) finish_streaming();  // the repairs are plain stores to streamed lines
     for (int i = 0; i < count; ++i) {
-      for (int r = 0; suspicious[i] >> r != 0; ++r) {
-        if ((suspicious[i] >> r & 1) == 0) continue;
+      for (int r = 0; cancelled[i] >> r != 0; ++r) {
+        if ((cancelled[i] >> r & 1) == 0) continue;
         const double* anchor = anchors_.data() + static_cast<std::size_t>(r) * 2 * chunk_.padded();
         repair(row + r * kBlock + i, p + r * kBlock + i,
-               find_suspicious(anchor, chunk_.turn_by(b + i), {guard_.data(), threshold_},
-                               found_.data(), chunk_.padded()));
+               find_cancellations(anchor, chunk_.offset_row(b + i), {guard_.data(), threshold_},
+                                  found_.data(), chunk_.padded()));
       }
     }
   }
 
   void other_row(std::int64_t row, std::int64_t p) {
-    const double* turn = chunk_.turn_by(p & 63);
-    const Suspicion suspicion = {guard_.data(), threshold_};
-    bool suspicious = false;
+    const double* offset = chunk_.offset_row(p & 63);
+    const CancellationTest cancellation = {guard_.data(), threshold_};
+    bool cancelled = false;
     if constexpr (kIsDouble<T>) {
-      suspicious =
-          turn_to_exact_values(anchors_.data(), turn, suspicion, values_.data(), chunk_.padded());
+      cancelled = sines_of_exact_sums(anchors_.data(), offset, cancellation, values_.data(),
+                                      chunk_.padded());
     } else {
-      suspicious =
-          turn_to_values(anchors_.data(), turn, suspicion, values_.data(), chunk_.padded());
+      cancelled =
+          sines_of_sums(anchors_.data(), offset, cancellation, values_.data(), chunk_.padded());
     }
     T* out = out_ + row * row_stride_ + chunk_.begin();
     for (std::int64_t i = 0; i < chunk_.width(); ++i) out[i] = static_cast<T>(values_.data()[i]);
-    if (!suspicious) return;
+    if (!cancelled) return;
     std::size_t count = 0;
     for (std::int32_t i = 0; i < chunk_.width(); ++i) {
       if (std::fabs(values_.data()[i]) + guard_.data()[i] < threshold_) found_.data()[count++] = i;

@@ -39,8 +39,8 @@ template <Floating T>
 void fill_sines(const SineTable& table, const Positions& positions, T* out, std::int64_t row_stride,
                 int threads);
 
-// The same one exact value at a time, about 100 ns per row and frequency; every value is correctly
-// rounded but for one in 2^45. For real positions, std::span<const double> within +-2^53, and for
+// The same by one exact value at a time, about 100 ns per row and frequency; all but one in 2^45
+// values are correctly rounded. For real positions, std::span<const double> within +-2^53, and for
 // the few tables that fill_sines passes on. `Rows` is that or Positions.
 template <Floating T, class Rows>
 void fill_sines_one_by_one(const SineTable& table, const Rows& positions, std::int64_t rows, T* out,

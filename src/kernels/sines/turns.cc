@@ -1,4 +1,4 @@
-// Position times frequency in integers, then sine and cosine of what is left of the turn in
+// Position times frequency in integers, then sine and cosine of the fraction of a turn in
 // double-double.
 #include "kernels/sines/turns.h"
 
@@ -135,8 +135,7 @@ unsigned two_bits(const Limbs& limbs, std::int64_t first) noexcept {
   return result;
 }
 
-// What is left of an angle after its quarters and steps: +-(step * pi / 128 + x), turned by
-// `quarter` quarters.
+// An angle reduced by quarters and steps: +-(step * pi / 128 + x) plus `quarter` quarter turns.
 struct Reduced {
   unsigned quarter = 0;
   bool negative = false;
@@ -162,7 +161,7 @@ Reduced reduce(Limbs limbs, std::int64_t fraction_bits) noexcept {
       result.quarter = two_bits(limbs, fraction_bits);
       shift_left(limbs, static_cast<int>(kBits - fraction_bits));
     }
-    if (limbs[kLimbs - 1] >> 63 != 0) {  // more than half a quarter: come from the other side
+    if (limbs[kLimbs - 1] >> 63 != 0) {  // more than half a quarter: reflect
       ++result.quarter;
       result.negative = true;
       negate(limbs);

@@ -1,5 +1,5 @@
 // Sums of two angles by the kernels of sine tables: a run of neighbours of one axis at one id of
-// the other is one anchor and its turns.
+// the other is one anchor and the angles added to it.
 #include "schemes/rotated/mixed_angles.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/simd/float_rows.h"
-#include "kernels/sines/turn_columns.h"
+#include "kernels/sines/angle_addition.h"
 #include "kernels/sines/turns.h"
 #include "schemes/indexed/distinct_ids.h"
 #include "sextant/core/parallel.h"
@@ -18,12 +18,12 @@ namespace {
 
 using kernels::SineAndCosine, kernels::kColumnPadding;
 
-constexpr std::int64_t kBlock = 64;        // rows of one call of the kernel
-constexpr std::int64_t kTaskRows = 512;    // a multiple of it
-constexpr std::int64_t kMostRows = 16384;  // distinct ids with rows of their own
+constexpr std::int64_t kBlock = 64;       // rows of one call of the kernel
+constexpr std::int64_t kTaskRows = 512;   // a multiple of it
+constexpr std::int64_t kMaxRows = 16384;  // distinct ids with precomputed rows
 // See sine_table.cc: below these a value whose terms cancelled is made again.
-constexpr double kSuspicious = 0x1p-15;
-constexpr double kSuspiciousFloat64 = 0x1p-35;
+constexpr double kCancelled = 0x1p-15;
+constexpr double kCancelledFloat64 = 0x1p-35;
 
 SineAndCosine signed_sine(double frequency, std::int64_t position) noexcept {
   SineAndCosine value =
@@ -83,7 +83,7 @@ AxisRows rows_of(std::span<const double> frequencies, const DistinctIds& ids) {
     double* row = rows.exact.data() + i * 4 * width;
     // Neighbours are one step on; the error of 64 steps stays below 2^-95.
     if (i % kBlock != 0 && ids[i] == ids[i - 1] + 1) {
-      kernels::turn_exactly(row - 4 * width, one.data(), row, padded);
+      kernels::add_angles_exactly(row - 4 * width, one.data(), row, padded);
     } else {
       set_exactly(frequencies, ids[i], row, padded);
     }
@@ -119,7 +119,7 @@ class MixedWriter {
     for (std::size_t k = 0; k < padded_; ++k) {
       guard_.data()[k] = k >= x.size() || (x[k] == 0 && y[k] == 0) ? kernels::kGuard : 0;
     }
-    has_rows_ = ids_x_.count <= kMostRows && ids_y_.count <= kMostRows;
+    has_rows_ = ids_x_.count <= kMaxRows && ids_y_.count <= kMaxRows;
     if (!has_rows_) return;
     rows_x_ = rows_of(x, ids_x_);
     rows_y_ = rows_of(y, ids_y_);
@@ -158,11 +158,11 @@ class MixedWriter {
       const double* anchors =
           (cosine ? rows_y_.ahead : rows_y_.rounded).data() + anchor * 2 * width;
       std::uint8_t suspicious[kBlock];
-      kernels::turn_to_floats(anchors, 1, rows_x_.rounded.data(), static_cast<int>(from),
-                              static_cast<int>(from + count), {guard_.data(), kSuspicious},
-                              {out, pairs(), kBlock, x_.size(), false}, padded_, suspicious);
+      kernels::float_sines_of_sums(anchors, 1, rows_x_.rounded.data(), static_cast<int>(from),
+                                   static_cast<int>(from + count), {guard_.data(), kCancelled},
+                                   {out, pairs(), kBlock, x_.size(), false}, padded_, suspicious);
       for (std::int64_t i = 0; i < count; ++i) {
-        if (suspicious[i] != 0) repair(row + i, cosine, kSuspicious, out + i * pairs());
+        if (suspicious[i] != 0) repair(row + i, cosine, kCancelled, out + i * pairs());
       }
     } else {
       constexpr bool kIsDouble = std::is_same_v<T, double>;
@@ -176,13 +176,13 @@ class MixedWriter {
         }
         exact = ahead;
       }
-      const double threshold = kIsDouble ? kSuspiciousFloat64 : kSuspicious;
+      const double threshold = kIsDouble ? kCancelledFloat64 : kCancelled;
       for (std::int64_t i = 0; i < count; ++i) {
-        const double* turn = rows_x_.exact_row(from + i);
-        const kernels::Suspicion suspicion = {guard_.data(), threshold};
+        const double* offset = rows_x_.exact_row(from + i);
+        const kernels::CancellationTest cancellation = {guard_.data(), threshold};
         const bool found =
-            kIsDouble ? kernels::turn_to_exact_values(exact, turn, suspicion, values, padded_)
-                      : kernels::turn_to_values(exact, turn, suspicion, values, padded_);
+            kIsDouble ? kernels::sines_of_exact_sums(exact, offset, cancellation, values, padded_)
+                      : kernels::sines_of_sums(exact, offset, cancellation, values, padded_);
         T* to = out + i * pairs();
         for (std::int64_t k = 0; k < pairs(); ++k) to[k] = static_cast<T>(values[k]);
         if (found) repair(row + i, cosine, threshold, to);

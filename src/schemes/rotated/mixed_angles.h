@@ -1,5 +1,5 @@
-// Cosines and sines of sums of two angles: each axis has exact rows of its own, a row of the table
-// is one turned by the other.
+// Cosines and sines of sums of two angles: each axis has exact rows, a row of the table is
+// the sum of one of each.
 #pragma once
 
 #include <cstdint>

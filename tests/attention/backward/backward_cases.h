@@ -51,7 +51,7 @@ struct BackwardCase {
   RotationTable<float> rotation;
   AttentionOptions<T> options;
   Places places;
-  reference::Attention expected;  // of q and k that are turned already
+  reference::Attention expected;  // of q and k that are rotated already
 
   std::int64_t batch() const { return q.view.size(0); }
   std::int64_t heads() const { return q.view.size(1); }
@@ -82,8 +82,8 @@ std::int64_t mask_index(const Tensor<M>& mask, std::array<std::int64_t, 4> pair)
 // Turns rows of x [batch, heads, length, head_dim] to their positions, or back. Number: double, or
 // RoundingError.
 template <class Number, class Position>
-void turn_rows(Tensor<Number>& x, const RotationTable<float>& table, bool back,
-               Position&& position) {
+void rotate_rows_of(Tensor<Number>& x, const RotationTable<float>& table, bool back,
+                    Position&& position) {
   const std::int64_t pairs = table.cos.size(1);
   each_index(Shape{x.size(0), x.size(1), x.size(2), pairs}, [&](const auto& i, std::int64_t) {
     const bool adjacent = table.layout == RotaryLayout::interleaved;
@@ -94,21 +94,21 @@ void turn_rows(Tensor<Number>& x, const RotationTable<float>& table, bool back,
     const auto cos = static_cast<Number>(static_cast<double>(table.cos(row, i[3])));
     const auto sin =
         static_cast<Number>(static_cast<double>(table.sin(row, i[3])) * (back ? -1 : 1));
-    const Number turned = first * cos - second * sin;
+    const Number rotated = first * cos - second * sin;
     second = first * sin + second * cos;
-    first = turned;
+    first = rotated;
   });
 }
 
 template <class T, class Number>
-void turn_case(const BackwardCase<T>& call, Tensor<Number>& q, Tensor<Number>& k, bool back) {
+void rotate_case(const BackwardCase<T>& call, Tensor<Number>& q, Tensor<Number>& k, bool back) {
   if (call.options.rotation == nullptr) return;
   const Places& places = call.places;
-  turn_rows(q, call.rotation, back, [&](std::int64_t b, std::int64_t i) {
+  rotate_rows_of(q, call.rotation, back, [&](std::int64_t b, std::int64_t i) {
     return -places.distance(b, i, places.begin(i));
   });
-  turn_rows(k, call.rotation, back,
-            [&](std::int64_t, std::int64_t j) { return j - places.begin(j); });
+  rotate_rows_of(k, call.rotation, back,
+                 [&](std::int64_t, std::int64_t j) { return j - places.begin(j); });
 }
 
 // Draws a call; options that exclude one another are drawn apart.
@@ -224,7 +224,7 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
   call.expected.q = widened<T>(call.q.dense);
   call.expected.k = widened<T>(call.k.dense);
   call.expected.v = widened<T>(call.v.dense);
-  turn_case(call, call.expected.q, call.expected.k, false);
+  rotate_case(call, call.expected.q, call.expected.k, false);
   call.expected.softcap = options.softcap;
   call.expected.scale =
       options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(head_dim));
@@ -295,7 +295,7 @@ struct ExpectedGradients {
   template <class T>
   ExpectedGradients(const BackwardCase<T>& call, reference::GradientOf<Number> gradient)
       : q(std::move(gradient.q)), k(std::move(gradient.k)), v(std::move(gradient.v)) {
-    turn_case(call, q, k, true);
+    rotate_case(call, q, k, true);
     const Shape heads{call.heads()};
     if (call.bias.values.count() > 0) bias = Tensor<Number>(call.bias.values.shape());
     if (!call.bias.slopes.empty()) slopes = Tensor<Number>(heads);

@@ -196,7 +196,8 @@ TYPED_TEST(AttentionBackwardBlocks, AgreeWithTheOracleAcrossTheirEdges) {
   this->errors.expect_small();
 }
 
-// More queries than a task has (128), so that tasks add to the same keys in turn, and more keys.
+// More queries than a task has (128), so that tasks add to the same keys one after the other, and
+// more keys.
 TYPED_TEST(AttentionBackwardBlocks, AgreeWithTheOracleAcrossTasks) {
   CaseSizes sizes;
   sizes.most_batch = 1;

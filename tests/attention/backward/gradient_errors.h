@@ -25,14 +25,14 @@ struct Rounding {
                                     : std::is_same_v<T, bfloat16> ? 0x1p-8
                                                                   : kUnit;
   // Half of the smallest float16; what the others lose there, even of sums, is far below.
-  static constexpr double kLeast = std::is_same_v<T, float16> ? 0x1p-25 : 1e-30;
+  static constexpr double kMin = std::is_same_v<T, float16> ? 0x1p-25 : 1e-30;
 };
 template <>
 struct Rounding<double> {
   using Plain = double;
   using Exact = long double;
   static constexpr double kUnit = 0x1p-53, kStored = kUnit;
-  static constexpr double kLeast = 1e-40;  // generators take gradients as two float32
+  static constexpr double kMin = 1e-40;  // generators take gradients as two float32
 };
 
 // The errors of a test's gradients, by name.
@@ -51,7 +51,7 @@ class GradientErrors {
     Squares sums;
     for (std::int64_t n = 0; n < got.count(); ++n) {
       const double value = exact.data()[n], error = std::abs(got.data()[n] - value);
-      const double stored = Rounding<T>::kStored * std::abs(value) + Rounding<T>::kLeast;
+      const double stored = Rounding<T>::kStored * std::abs(value) + Rounding<T>::kMin;
       const double deviation = Rounding<T>::kUnit * expected.data()[n].deviation();
       const double tolerance = 8 * deviation + stored;
       if (!(error <= most * tolerance)) {

@@ -19,7 +19,7 @@ namespace sextant::detail {
 namespace {
 
 using Task = BackwardOrder::Walk::Task;
-using Turn = BackwardOrder::Turn;
+using Ticket = BackwardOrder::Ticket;
 
 TEST(BackwardOrder, ATaskThatThrowsKeepsNobodyWaiting) {
   const Deadline deadline;
@@ -29,10 +29,10 @@ TEST(BackwardOrder, ATaskThatThrowsKeepsNobodyWaiting) {
     const auto work = [&](std::int64_t) {
       BackwardOrder::Walk walk(order, 1);
       for (Task task{}; walk.next(task);) {
-        const Turn turn(order, task);
-        if (task.unit % 13 == 12) throw std::runtime_error("not enough memory");
-        turn.wait_for_all();
-        added.push_back(task.unit);
+        const Ticket ticket(order, task);
+        if (task.slice % 13 == 12) throw std::runtime_error("not enough memory");
+        ticket.wait_for_all();
+        added.push_back(task.slice);
       }
     };
     EXPECT_THROW(parallel_for(4, 4, work), std::runtime_error);
@@ -49,19 +49,19 @@ TEST(BackwardOrder, NobodyPassesATaskAtWorkBecauseOneBetweenThrew) {
   Task first{}, second{}, third{};
   ASSERT_TRUE(walk.next(first) && walk.next(second) && walk.next(third));
   std::atomic<bool> first_ended{false}, too_early{false};
-  std::optional<Turn> at_work(std::in_place, order, first);
+  std::optional<Ticket> at_work(std::in_place, order, first);
   std::thread throws([&] {
     try {
-      const Turn turn(order, second);
+      const Ticket ticket(order, second);
       throw std::runtime_error("not enough memory");
     } catch (const std::runtime_error&) {
     }
   });
   std::thread behind([&] {
-    const Turn turn(order, third);
-    turn.wait_for(5);
+    const Ticket ticket(order, third);
+    ticket.wait_for(5);
     if (!first_ended) too_early = true;
-    turn.wait_for_all();
+    ticket.wait_for_all();
     if (!first_ended) too_early = true;
   });
   at_work->report(64);

@@ -255,10 +255,10 @@ TEST_F(AttentionErrors, Rotations) {
       "position 0");
   table.first_channel = 1;
   EXPECT_EQ(message(),
-            "[attention.rotation] must turn channels of the 8 a head has, got 8 from channel 1");
+            "[attention.rotation] must rotate channels of the 8 a head has, got 8 from channel 1");
   table = {Tensor<float>(Shape{5, 4}), Tensor<float>(Shape{5, 4})};
   EXPECT_EQ(message(), "no error");
-  // A sequence without keys still has queries to turn.
+  // A sequence without keys still has queries to rotate.
   const std::vector<std::int64_t> offsets{0, -2}, lengths{5, 0};
   options.causal = Causal::at_offsets;
   options.query_offsets = offsets;

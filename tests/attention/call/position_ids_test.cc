@@ -117,7 +117,7 @@ struct Call {
 
   reference::Attention oracle() const {
     reference::Attention call{.q = widened<T>(q), .k = widened<T>(k), .v = widened<T>(v)};
-    turn(call.q, call.k, false);
+    rotate_ids(call.q, call.k, false);
     call.scale = 1 / std::sqrt(6.0);
     call.softcap = options.softcap;
     call.sees = [this](auto b, auto, auto i, auto j) {
@@ -136,9 +136,9 @@ struct Call {
     return call;
   }
   template <class Number>
-  void turn(Tensor<Number>& queries, Tensor<Number>& keys, bool back) const {
-    turn_rows(queries, rotation, back, [&](auto b, auto i) { return query_ids(b, i); });
-    turn_rows(keys, rotation, back, [&](auto b, auto j) { return key_ids(b, j); });
+  void rotate_ids(Tensor<Number>& queries, Tensor<Number>& keys, bool back) const {
+    rotate_rows_of(queries, rotation, back, [&](auto b, auto i) { return query_ids(b, i); });
+    rotate_rows_of(keys, rotation, back, [&](auto b, auto j) { return key_ids(b, j); });
   }
 
   // What backward() must give, in the arithmetic Real.
@@ -153,7 +153,7 @@ struct Call {
     const auto stored = widened<T>(out);
     auto gradient = reference::attention_gradient<Real>(call, {}, widened<T>(dout),
                                                         sizeof(T) == 2 ? &stored : nullptr);
-    turn(gradient.q, gradient.k, true);
+    rotate_ids(gradient.q, gradient.k, true);
     Expected<Number> e{std::move(gradient.q),
                        std::move(gradient.k),
                        std::move(gradient.v),
@@ -492,7 +492,7 @@ TEST(PositionIdsInAnyOrder, GiveEachPairItsDistance) {
   const DistanceBias bias{.slopes = {0.5}};
   const auto weights =
       attention_weights<float>(q, k, {.query_positions = ids, .key_positions = ids, .bias = &bias});
-  const auto turned = [](const Tensor<float>& x) {
+  const auto rotated = [](const Tensor<float>& x) {
     Tensor<float> y(x.shape());
     for (std::int64_t i = 0; i < kLength; ++i) {
       for (std::int64_t c = 0; c < 4; ++c) y(0, 0, i, c) = x(0, 0, kLength - 1 - i, c);
@@ -500,7 +500,7 @@ TEST(PositionIdsInAnyOrder, GiveEachPairItsDistance) {
     return y;
   };
   const auto same = attention_weights<float>(
-      turned(q), turned(k),
+      rotated(q), rotated(k),
       {.query_positions = reversed, .key_positions = reversed, .bias = &bias});
   for (std::int64_t i = 0; i < kLength; ++i) {
     for (std::int64_t j = 0; j < kLength; ++j) {
@@ -511,12 +511,12 @@ TEST(PositionIdsInAnyOrder, GiveEachPairItsDistance) {
 }
 
 TEST(PositionIdsOfAnySize, KeepSlopesFinite) {
-  constexpr std::int64_t kFar = std::int64_t{1} << 53;
+  constexpr std::int64_t kMaxId = std::int64_t{1} << 53;
   NumpyRandom random(7);
   const auto q = normal<float>(Shape{1, 2, 3, 4}, random);
   Ids ids(Shape{1, 3});
-  ids(0, 0) = -kFar;
-  ids(0, 2) = kFar;
+  ids(0, 0) = -kMaxId;
+  ids(0, 2) = kMaxId;
   const DistanceBias bias{.slopes = {1, 1e300}};
   const auto weights =
       attention_weights<float>(q, q, {.query_positions = ids, .key_positions = ids, .bias = &bias});

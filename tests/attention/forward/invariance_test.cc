@@ -71,9 +71,9 @@ TYPED_TEST(AttentionBits, DoNotDependOnTheBatchNorOnThePlaceInIt) {
                                               x.view().stride(2), 1};
     return View<const T>(x.data() + 2 * x.view().stride(0), x.shape(), strides);
   };
-  const auto turned =
+  const auto reversed =
       attend<T>(backwards(this->q), backwards(this->k), backwards(this->v), this->options);
-  EXPECT_TRUE(same_bits<T>(turned, backwards(whole)));
+  EXPECT_TRUE(same_bits<T>(reversed, backwards(whole)));
 }
 
 TYPED_TEST(AttentionBits, DoNotDependOnHowAPromptWasCutIntoChunks) {

@@ -1,5 +1,5 @@
-// Rotation inside the operator: the same as turning queries and keys before, also by tables of keys
-// and by tables that differ between heads; forward, shown and backward.
+// Rotation inside the operator: the same as rotating queries and keys before, also by tables of
+// keys and by tables that differ between heads; forward, shown and backward.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -58,7 +58,7 @@ constexpr Tables kTables[] = {
     {"by head", true, true},
     {"by head, one table", true, false}};  // with as many heads of k as of q
 
-// Numbers of type T, and the same turned before the call, in the type that T is computed in.
+// Numbers of type T, and the same rotated before the call, in the type that T is computed in.
 template <class T>
 class AttentionRotation : public ::testing::Test {
  protected:
@@ -88,7 +88,7 @@ class AttentionRotation : public ::testing::Test {
     inside.causal = before.causal = Causal::bottom_right;
   }
 
-  // float64 tables are turned by the same formula in another function: a rounding or two apart.
+  // float64 tables are rotated by the same formula in another function: a rounding or two apart.
   template <class E>
   static void expect_same(const Tensor<E>& got, const Tensor<E>& expected, const char* what) {
     if constexpr (std::is_same_v<E, double>) {
@@ -171,7 +171,7 @@ TYPED_TEST(AttentionRotation, InsideGivesTheGradientsOfTurningBeforeAndBack) {
     attention_backward<W>(this->wide_q, this->wide_k, this->wide_v, as<W>(out), as<W>(this->dout),
                           AttentionGradients<W>{.q = wide_dq, .k = wide_dk, .v = wide_dv},
                           this->before);
-    // The scale is 1/4, so that it may come before or after turning.
+    // The scale is 1/4, so that it may come before or after the rotation.
     rotate_back<W, W>(wide_dq.view(), wide_dq.view(), this->q_rows);
     rotate_back<W, W>(wide_dk.view(), wide_dk.view(), this->k_rows);
     this->expect_same(dq, as<T>(wide_dq), "dq");
@@ -210,7 +210,7 @@ TEST(AttentionRotationTables, ThatDoNotFitAreRefused) {
             "[attention.rotation.keys] must have a row for each of the positions 0 .. 4, got 4 "
             "rows from position 0");
   EXPECT_EQ(message(Shape{5, 3}, Shape{5, 7}),
-            "[attention.rotation.keys] must turn channels of the 16 a head has, got 14 from "
+            "[attention.rotation.keys] must rotate channels of the 16 a head has, got 14 from "
             "channel 3");
   EXPECT_EQ(message(Shape{1, 4, 5, 3}, none),
             "[attention.rotation] must have cos and sin of one shape [positions, pairs] or "

@@ -167,7 +167,7 @@ TYPED_TEST(SameBits, PaddingBehindTheKeysOrNone) {
 }
 
 TYPED_TEST(SameBits, KeysAndQueriesTurnedBeforeOrInside) {
-  if constexpr (std::is_same_v<TypeParam, float>) {  // others round what was turned before
+  if constexpr (std::is_same_v<TypeParam, float>) {  // others round what was rotated before
     const Call<float> call(Kind::everything);
     Tensor<float> q(call.q.shape()), k(call.k.shape());
     rotate<float>(call.q, q, call.rotation);

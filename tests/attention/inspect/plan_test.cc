@@ -71,8 +71,8 @@ TEST(AttentionPlan, WhatIsNotTheFastestHasAReason) {
   const Tensor<float> q(Shape{1, 2, 16, 32});
   Tensor<bool> mask(Shape{16});
   EXPECT_THAT(attention_plan(q, q, q, {.mask = mask}).notes, Contains(HasSubstr("every pair")));
-  const Tensor<float> turned(Shape{1, 2, 32, 16});
-  EXPECT_THAT(attention_plan(q, turned.view().transpose(2, 3), q).notes,
+  const Tensor<float> transposed(Shape{1, 2, 32, 16});
+  EXPECT_THAT(attention_plan(q, transposed.view().transpose(2, 3), q).notes,
               Contains(HasSubstr("channels are 16 elements apart")));
 }
 

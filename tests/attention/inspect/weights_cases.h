@@ -95,7 +95,7 @@ class LookCall {
   Tensor<T> weights(Stage stage) const {
     return attention_weights<T>(q.view, k.view, options, {.stage = stage});
   }
-  // Scores are off by one rounding per product and some more for rotation (each turned number by
+  // Scores are off by one rounding per product and some more for rotation (each rotated number by
   // three of both of its pair), scale, softcap (12), bias and the unit, all of the sum of
   // magnitudes; here and, much less, in the oracle.
   double score_error() const {
@@ -221,7 +221,7 @@ class LookCall {
   }
 
   // Rotated by the formula, y = x (cos + i sin), position in the segment.
-  Tensor<double> turned(const Tensor<T>& from, bool queries) const {
+  Tensor<double> rotated(const Tensor<T>& from, bool queries) const {
     Tensor<double> x = widened(from);
     if (options.rotation == nullptr) return x;
     const std::int64_t pairs = x.size(3) / 2;
@@ -244,8 +244,8 @@ class LookCall {
 
   void ask_the_oracle() {
     const reference::Attention call{
-        .q = turned(q.dense, true),
-        .k = turned(k.dense, false),
+        .q = rotated(q.dense, true),
+        .k = rotated(k.dense, false),
         .v = Tensor<double>(Shape{batch, heads_k_, k_len, 0}),
         .sees = [&](auto b, auto h, auto i, auto j) { return sees(b, h, i, j); },
         .added = [&](auto b, auto h, auto i, auto j) { return added(b, h, i, j); },

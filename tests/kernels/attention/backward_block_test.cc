@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 #include "reference/attention_backward.h"
 #include "sextant/core/random.h"
 

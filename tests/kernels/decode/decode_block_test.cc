@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/attention/block.h"
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 #include "sextant/core/random.h"
 
 namespace sextant::kernels {
@@ -141,14 +141,14 @@ TYPED_TEST(DecodeBlockOf, HasTheBitsOfTheForwardKernelOnEveryInstructionSet) {
           const std::int64_t begin = parts.first_block(), end = parts.last_block();
           auto shared =
               Tensor<float>::uninitialized(Shape{decode_shared_scratch(needs, end - begin)});
-          auto own = Tensor<float>::uninitialized(Shape{decode_own_scratch(needs)});
+          auto own = Tensor<float>::uninitialized(Shape{decode_thread_scratch(needs)});
           decode_begin(parts, shared.data());
           for (std::int64_t n = end; n > begin; --n) {
             decode_scores(parts, n - 1, n, shared.data(), own.data());
           }
           decode_softmax(parts, shared.data());
           for (std::int64_t c = (dim - 1) / 32 * 32; c >= 0; c -= 32) {
-            decode_weigh(parts, c, std::min(c + 32, dim), shared.data(), own.data());
+            decode_values(parts, c, std::min(c + 32, dim), shared.data(), own.data());
           }
           ASSERT_EQ(decode_finish(parts, shared.data()), 0U);
           ASSERT_NO_FATAL_FAILURE(expect_same(staged, expected));

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <random>
 
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 
 namespace sextant::kernels {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "kernels/layers/layer_numbers.h"
 #include "kernels/layers/rows.h"
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 
 namespace sextant::kernels {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/matmul/division.h"
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 #include "sextant/core/tensor.h"
 #include "sextant/kernels.h"
 #include "support/stealing_executor.h"

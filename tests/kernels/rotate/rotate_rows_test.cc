@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 
 namespace sextant::kernels {
 namespace {
@@ -28,7 +28,7 @@ std::vector<T> random_values(std::int64_t count, std::mt19937& random, double mo
   return values;
 }
 
-// Channel c of a row turned in float64, and what its error may be: the bound of the header plus,
+// channel c of a row rotated in float64, and what its error may be: the bound of the header plus,
 // for 16-bit results, half a step of theirs at that size or of their smallest.
 struct Exact {
   double value;
@@ -275,7 +275,7 @@ TEST(RotateRows, TurningBackUndoesTurning) {
       std::vector<float> y = x;
       rotate_rows(y.data(), 38, 2, {cos.data(), sin.data(), 19, 19, 0, interleaved, false});
       rotate_rows(y.data(), 38, 2, {cos.data(), sin.data(), 19, 19, 0, interleaved, true});
-      // |x1| + |x2| <= 8 before and after the first turn, so each turn adds up to 16 units; the
+      // |x1| + |x2| <= 8 before and after the first rotation, so each one adds up to 16 units; the
       // second carries those of the first by |cos| + |sin| < 1.42; cos^2 + sin^2 is off by up to
       // two units, times 4.
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -291,8 +291,8 @@ TEST(RotateRows, KeepsWhatIsNoNumberInItsPair) {
       for (std::int64_t bad = 0; bad < 70; ++bad) {
         std::vector<float> x(70, 1.0F);
         x[static_cast<std::size_t>(bad)] = std::numeric_limits<float>::quiet_NaN();
-        const std::vector<float> turn(35, 0.5F);
-        rotate_rows(x.data(), 70, 1, {turn.data(), turn.data(), 0, 35, 0, interleaved, false});
+        const std::vector<float> half(35, 0.5F);
+        rotate_rows(x.data(), 70, 1, {half.data(), half.data(), 0, 35, 0, interleaved, false});
         for (std::int64_t c = 0; c < 70; ++c) {
           const bool together = interleaved ? c / 2 == bad / 2 : c % 35 == bad % 35;
           ASSERT_EQ(std::isnan(x[static_cast<std::size_t>(c)]), together) << bad << ' ' << c;

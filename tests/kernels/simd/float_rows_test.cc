@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 
 namespace sextant::kernels {
 namespace {
@@ -27,14 +27,14 @@ TEST(FloatRows, FloatsAreTheRoundedValues) {
         for (const bool stream : {false, true}) {
           if (stream && width % 16 != 0) continue;
           Tensor<float> out({4 * 8, 80});
-          std::uint8_t suspicious[8];
-          turn_to_floats(anchors.data(), anchor_count, b.data(), 2, 7, {guard.data(), 0},
-                         {out.data(), 80, 8, width, stream}, kColumns, suspicious);
+          std::uint8_t cancelled[8];
+          float_sines_of_sums(anchors.data(), anchor_count, b.data(), 2, 7, {guard.data(), 0},
+                              {out.data(), 80, 8, width, stream}, kColumns, cancelled);
           finish_streaming();
           for (int r = 0; r < anchor_count; ++r) {
             for (int i = 2; i < 7; ++i) {
               Tensor<double> values({static_cast<std::int64_t>(kColumns)});
-              turn_to_values(&anchors(r, 0), &b(i, 0), {guard.data(), 0}, values.data(), kColumns);
+              sines_of_sums(&anchors(r, 0), &b(i, 0), {guard.data(), 0}, values.data(), kColumns);
               for (std::size_t c = 0; c < 80; ++c) {
                 const auto column = static_cast<std::int64_t>(c);
                 const float expected = c < width ? static_cast<float>(values(column)) : 0.0F;
@@ -63,21 +63,21 @@ TEST(FloatRows, ReportsSmallValuesUnlessTheyAreGuarded) {
       guard(13) = guarded ? kGuard : 0;
       const unsigned expected = guarded ? 0 : 1;
       Tensor<float> out({8, static_cast<std::int64_t>(kColumns)});
-      std::uint8_t suspicious[2] = {255, 255};
+      std::uint8_t cancelled[2] = {255, 255};
       const FloatRows rows{out.data(), static_cast<std::int64_t>(kColumns), 2, kColumns, false};
-      turn_to_floats(anchors.data(), 4, b.data(), 0, 2, {guard.data(), 0x1p-15}, rows, kColumns,
-                     suspicious);
-      EXPECT_EQ(suspicious[0], expected << 2);
-      EXPECT_EQ(suspicious[1], expected << 2);
-      turn_to_floats(&anchors(2, 0), 1, b.data(), 0, 2, {guard.data(), 0x1p-15}, rows, kColumns,
-                     suspicious);
-      EXPECT_EQ(suspicious[0], expected);
+      float_sines_of_sums(anchors.data(), 4, b.data(), 0, 2, {guard.data(), 0x1p-15}, rows,
+                          kColumns, cancelled);
+      EXPECT_EQ(cancelled[0], expected << 2);
+      EXPECT_EQ(cancelled[1], expected << 2);
+      float_sines_of_sums(&anchors(2, 0), 1, b.data(), 0, 2, {guard.data(), 0x1p-15}, rows,
+                          kColumns, cancelled);
+      EXPECT_EQ(cancelled[0], expected);
       Tensor<double> values({static_cast<std::int64_t>(kColumns)});
-      EXPECT_EQ(turn_to_values(&anchors(2, 0), b.data(), {guard.data(), 0x1p-15}, values.data(),
-                               kColumns),
-                !guarded);
-      EXPECT_FALSE(turn_to_values(&anchors(2, 0), b.data(), {guard.data(), 0x1p-21}, values.data(),
-                                  kColumns));
+      EXPECT_EQ(
+          sines_of_sums(&anchors(2, 0), b.data(), {guard.data(), 0x1p-15}, values.data(), kColumns),
+          !guarded);
+      EXPECT_FALSE(sines_of_sums(&anchors(2, 0), b.data(), {guard.data(), 0x1p-21}, values.data(),
+                                 kColumns));
     }
   });
 }

@@ -30,7 +30,7 @@ struct TileGeometry {
   int tile_lanes, tile_vectors;
   int rows[4];  // of a tile of 1, 2, 3, 4 vectors
   int product_lanes, product_rows;
-  int words, squares[2], weigh_vectors;  // decoding; squares for up to 4 rows, and for 8
+  int words, squares[2], value_vectors;  // decoding; squares for up to 4 rows, and for 8
 };
 
 inline std::vector<TileGeometry>& geometries() {
@@ -53,8 +53,8 @@ constexpr TileGeometry kGeometry{
     .product_lanes = static_cast<int>(kProductLanes),
     .product_rows = kTallTile,
     .words = kWords,
-    .squares = {most_squares(4), most_squares(8)},
-    .weigh_vectors = kWeighVectors};
+    .squares = {max_squares(4), max_squares(8)},
+    .value_vectors = kValueVectors};
 
 const bool kIsListed = (geometries().push_back(kGeometry), true);
 
@@ -92,7 +92,7 @@ TEST(TileGeometry, StaysInRegisters) {
       EXPECT_LE(registers(g.rows[vectors - 1], vectors), most) << vectors << " vectors";
     }
     EXPECT_LE(registers(g.product_rows, 2), most);
-    EXPECT_LE(registers(4, g.weigh_vectors), most);
+    EXPECT_LE(registers(4, g.value_vectors), most);
     EXPECT_LE(g.squares[0] * (4 + g.words), most);
     EXPECT_LE(g.squares[1] * (8 + g.words), most);
     // At least half of them add up, or latency would show.

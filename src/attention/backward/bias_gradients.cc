@@ -1,5 +1,5 @@
-// Gradients of scores to those of what the biases of pairs are made of.
-#include "attention/backward/part.h"
+// Gradients of biases and their parameters from those of scores.
+#include "attention/backward/bias_gradients.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 namespace sextant::detail {
 
 template <class T>
-BackwardPart<T>::BackwardPart(const BackwardArguments<T>& b) : b_(b) {
+BiasGradients<T>::BiasGradients(const BackwardArguments<T>& b) : b_(b) {
   if (!b.wants_ordered()) return;
   const Arguments<T>& a = b.scores;
   if (b.wants_indexed()) indexed_ = static_cast<std::size_t>(a.indexed->gradient_size());
@@ -18,9 +18,9 @@ BackwardPart<T>::BackwardPart(const BackwardArguments<T>& b) : b_(b) {
 }
 
 template <class T>
-void BackwardPart<T>::add(const Sequence& at, std::int64_t head, std::int64_t first_query,
-                          std::int64_t queries, std::int64_t first_key, std::int64_t keys,
-                          const float* dscores, std::int64_t row_stride) {
+void BiasGradients<T>::add(const Sequence& at, std::int64_t head, std::int64_t first_query,
+                           std::int64_t queries, std::int64_t first_key, std::int64_t keys,
+                           const float* dscores, std::int64_t row_stride) {
   if (indexed_ > 0) {
     b_.scores.indexed->accumulate(b_.scores.tile(at, head, first_query, queries, first_key, keys),
                                   dscores, row_stride, sums_.data());
@@ -32,8 +32,8 @@ void BackwardPart<T>::add(const Sequence& at, std::int64_t head, std::int64_t fi
 }
 
 template <class T>
-void BackwardPart<T>::add_by_ids(const Sequence& at, std::int64_t query, std::int64_t first_key,
-                                 std::int64_t keys, const float* dscores) {
+void BiasGradients<T>::add_by_ids(const Sequence& at, std::int64_t query, std::int64_t first_key,
+                                  std::int64_t keys, const float* dscores) {
   const Arguments<T>& a = b_.scores;
   const std::int64_t position = a.query_position(at, query);
   const std::int64_t* ids = a.key_ids.at(at.batch, at.k_begin + first_key);
@@ -50,9 +50,9 @@ void BackwardPart<T>::add_by_ids(const Sequence& at, std::int64_t query, std::in
   sums_.back() += slope;
 }
 
-template class BackwardPart<float>;
-template class BackwardPart<double>;
-template class BackwardPart<float16>;
-template class BackwardPart<bfloat16>;
+template class BiasGradients<float>;
+template class BiasGradients<double>;
+template class BiasGradients<float16>;
+template class BiasGradients<bfloat16>;
 
 }  // namespace sextant::detail

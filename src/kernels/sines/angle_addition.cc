@@ -1,12 +1,12 @@
-// Turning rows of sines and cosines. With position p = 64 a + b, sin(p t) = sin(64 a t) cos(b t) +
+// Sums of angles. With position p = 64 a + b, sin(p t) = sin(64 a t) cos(b t) +
 // cos(64 a t) sin(b t): two small tables of doubles give every value with one multiplication and
 // one addition, no recurrence and so no drift. Error of such a sum near its zero, where both
 // products have size 1/2 at most: the factors of a are off by 2^-53, those of b by 2^-54, which
 // makes (2^-53 + 2^-54) sqrt(2), and the product rounds by 2^-55 (two of them without fused
 // multiply-add, where a is off by 2^-54 too): below 2^-51.7, which is 0.8e-4 units in the last
-// place of a float32 above 2^-15. Below that the caller looks closer; the doubles are good to
-// 2^-100 there.
-#include "kernels/sines/turn_columns.h"
+// place of a float32 above 2^-15. Below that the caller computes the value exactly; the doubles
+// have errors below 2^-100 there.
+#include "kernels/sines/angle_addition.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,19 +15,19 @@
 #include "kernels/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/sines/turn_columns.cc"
+#define HWY_TARGET_INCLUDE "kernels/sines/angle_addition.cc"
 
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>
 
-#include "kernels/sines/turn_columns-inl.h"
+#include "kernels/sines/angle_addition-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
 #if HWY_HAVE_FLOAT64
-// One vector of columns of a row and of the turn b.
+// One vector of columns of a row.
 struct Angle {
   V sin, cos, sin_lo, cos_lo;
 };
@@ -38,7 +38,7 @@ HWY_INLINE Angle load_angle(D d, const double* row, std::size_t columns) {
 }
 
 template <bool kKeepLow>
-HWY_INLINE void turn(const double* a, const double* b, double* out, std::size_t columns) {
+HWY_INLINE void add_angles(const double* a, const double* b, double* out, std::size_t columns) {
   const D d;
   for (std::size_t i = 0; i < columns; i += hn::Lanes(d)) {
     const Angle x = load_angle(d, a + i, columns);
@@ -60,15 +60,15 @@ HWY_INLINE void turn(const double* a, const double* b, double* out, std::size_t 
   }
 }
 
-void turn_exactly(const double* a, const double* b, double* out, std::size_t columns) {
-  turn<true>(a, b, out, columns);
+void add_angles_exactly(const double* a, const double* b, double* out, std::size_t columns) {
+  add_angles<true>(a, b, out, columns);
 }
 
-void turn_and_round(const double* a, const double* b, double* out, std::size_t columns) {
-  turn<false>(a, b, out, columns);
+void add_angles_rounded(const double* a, const double* b, double* out, std::size_t columns) {
+  add_angles<false>(a, b, out, columns);
 }
 
-void turn_to_anchor(const double* a, const double* b, double* out, std::size_t columns) {
+void add_angles_to_anchor(const double* a, const double* b, double* out, std::size_t columns) {
 #if HWY_NATIVE_FMA
   const D d;
   for (std::size_t i = 0; i < columns; i += hn::Lanes(d)) {
@@ -85,27 +85,27 @@ void turn_to_anchor(const double* a, const double* b, double* out, std::size_t c
     hn::Store(hn::MulAdd(x.cos, y.cos, hn::NegMulAdd(x.sin, y.sin, c_low)), d, out + columns + i);
   }
 #else
-  turn<false>(a, b, out, columns);
+  add_angles<false>(a, b, out, columns);
 #endif
 }
 
-bool turn_to_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
-                    std::size_t columns) {
+bool sines_of_sums(const double* anchor, const double* b, CancellationTest cancellation,
+                   double* out, std::size_t columns) {
   const D d;
-  V least = hn::Set(d, kGuard);
+  V smallest = hn::Set(d, kGuard);
   for (std::size_t i = 0; i < columns; i += hn::Lanes(d)) {
     const V v = value(hn::Load(d, anchor + i), hn::Load(d, anchor + columns + i),
                       hn::Load(d, b + i), hn::Load(d, b + columns + i));
-    least = smaller(d, least, v, hn::Load(d, suspicion.guard + i));
+    smallest = smaller(d, smallest, v, hn::Load(d, cancellation.guard + i));
     hn::Store(v, d, out + i);
   }
-  return any_below(d, least, suspicion.threshold);
+  return any_below(d, smallest, cancellation.threshold);
 }
 
-bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
-                          std::size_t columns) {
+bool sines_of_exact_sums(const double* anchor, const double* b, CancellationTest cancellation,
+                         double* out, std::size_t columns) {
   const D d;
-  V least = hn::Set(d, kGuard);
+  V smallest = hn::Set(d, kGuard);
   for (std::size_t i = 0; i < columns; i += hn::Lanes(d)) {
     V s = hn::Zero(d);
     const V rest =
@@ -114,27 +114,27 @@ bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspi
                         hn::Load(d, anchor + columns + i), hn::Load(d, anchor + 3 * columns + i),
                         hn::Load(d, b + i), hn::Load(d, b + 2 * columns + i), s);
     const V v = hn::Add(s, rest);
-    least = smaller(d, least, v, hn::Load(d, suspicion.guard + i));
+    smallest = smaller(d, smallest, v, hn::Load(d, cancellation.guard + i));
     hn::Store(v, d, out + i);
   }
-  return any_below(d, least, suspicion.threshold);
+  return any_below(d, smallest, cancellation.threshold);
 }
 
-std::size_t find_suspicious(const double* anchor, const double* b, Suspicion suspicion,
-                            std::int32_t* found, std::size_t columns) {
+std::size_t find_cancellations(const double* anchor, const double* b, CancellationTest cancellation,
+                               std::int32_t* found, std::size_t columns) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
-  const V threshold = hn::Set(d, suspicion.threshold);
+  const V threshold = hn::Set(d, cancellation.threshold);
   HWY_ALIGN double magnitudes[kColumnPadding];
   std::size_t count = 0;
   for (std::size_t i = 0; i < columns; i += lanes) {
     const V v = value(hn::Load(d, anchor + i), hn::Load(d, anchor + columns + i),
                       hn::Load(d, b + i), hn::Load(d, b + columns + i));
-    const V magnitude = hn::Or(hn::Abs(v), hn::Load(d, suspicion.guard + i));
+    const V magnitude = hn::Or(hn::Abs(v), hn::Load(d, cancellation.guard + i));
     if (hn::AllFalse(d, hn::Lt(magnitude, threshold))) continue;
     hn::Store(magnitude, d, magnitudes);
     for (std::size_t j = 0; j < lanes; ++j) {
-      if (magnitudes[j] < suspicion.threshold) found[count++] = static_cast<std::int32_t>(i + j);
+      if (magnitudes[j] < cancellation.threshold) found[count++] = static_cast<std::int32_t>(i + j);
     }
   }
   return count;
@@ -142,7 +142,7 @@ std::size_t find_suspicious(const double* anchor, const double* b, Suspicion sus
 
 #else  // no doubles in vectors (WebAssembly with older Highway): the same sums one at a time
 
-void turn_exactly(const double* a, const double* b, double* out, std::size_t columns) {
+void add_angles_exactly(const double* a, const double* b, double* out, std::size_t columns) {
   for (std::size_t i = 0; i < columns; ++i) {
     const DoubleDouble sin = {a[i], a[2 * columns + i]};
     const DoubleDouble cos = {a[columns + i], a[3 * columns + i]};
@@ -157,7 +157,7 @@ void turn_exactly(const double* a, const double* b, double* out, std::size_t col
   }
 }
 
-void turn_and_round(const double* a, const double* b, double* out, std::size_t columns) {
+void add_angles_rounded(const double* a, const double* b, double* out, std::size_t columns) {
   for (std::size_t i = 0; i < columns; ++i) {
     const DoubleDouble sin = {a[i], a[2 * columns + i]};
     const DoubleDouble cos = {a[columns + i], a[3 * columns + i]};
@@ -168,22 +168,22 @@ void turn_and_round(const double* a, const double* b, double* out, std::size_t c
   }
 }
 
-void turn_to_anchor(const double* a, const double* b, double* out, std::size_t columns) {
-  turn_and_round(a, b, out, columns);
+void add_angles_to_anchor(const double* a, const double* b, double* out, std::size_t columns) {
+  add_angles_rounded(a, b, out, columns);
 }
 
-bool turn_to_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
-                    std::size_t columns) {
+bool sines_of_sums(const double* anchor, const double* b, CancellationTest cancellation,
+                   double* out, std::size_t columns) {
   bool found = false;
   for (std::size_t i = 0; i < columns; ++i) {
     out[i] = anchor[i] * b[columns + i] + anchor[columns + i] * b[i];
-    found = found || (suspicion.guard[i] == 0 && std::fabs(out[i]) < suspicion.threshold);
+    found = found || (cancellation.guard[i] == 0 && std::fabs(out[i]) < cancellation.threshold);
   }
   return found;
 }
 
-bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
-                          std::size_t columns) {
+bool sines_of_exact_sums(const double* anchor, const double* b, CancellationTest cancellation,
+                         double* out, std::size_t columns) {
   bool found = false;
   for (std::size_t i = 0; i < columns; ++i) {
     const DoubleDouble sin = {anchor[i], anchor[2 * columns + i]};
@@ -191,17 +191,17 @@ bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspi
     out[i] = (sin * DoubleDouble{b[columns + i], b[3 * columns + i]} +
               cos * DoubleDouble{b[i], b[2 * columns + i]})
                  .hi;
-    found = found || (suspicion.guard[i] == 0 && std::fabs(out[i]) < suspicion.threshold);
+    found = found || (cancellation.guard[i] == 0 && std::fabs(out[i]) < cancellation.threshold);
   }
   return found;
 }
 
-std::size_t find_suspicious(const double* anchor, const double* b, Suspicion suspicion,
-                            std::int32_t* found, std::size_t columns) {
+std::size_t find_cancellations(const double* anchor, const double* b, CancellationTest cancellation,
+                               std::int32_t* found, std::size_t columns) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < columns; ++i) {
     const double v = anchor[i] * b[columns + i] + anchor[columns + i] * b[i];
-    if (suspicion.guard[i] == 0 && std::fabs(v) < suspicion.threshold) {
+    if (cancellation.guard[i] == 0 && std::fabs(v) < cancellation.threshold) {
       found[count++] = static_cast<std::int32_t>(i);
     }
   }
@@ -216,44 +216,47 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernels {
 
-HWY_EXPORT(turn_exactly);
-HWY_EXPORT(turn_and_round);
-HWY_EXPORT(turn_to_anchor);
-HWY_EXPORT(turn_to_values);
-HWY_EXPORT(turn_to_exact_values);
-HWY_EXPORT(find_suspicious);
+HWY_EXPORT(add_angles_exactly);
+HWY_EXPORT(add_angles_rounded);
+HWY_EXPORT(add_angles_to_anchor);
+HWY_EXPORT(sines_of_sums);
+HWY_EXPORT(sines_of_exact_sums);
+HWY_EXPORT(find_cancellations);
 
-void turn_exactly(const double* a, const double* b, double* out, std::size_t columns) noexcept {
+void add_angles_exactly(const double* a, const double* b, double* out,
+                        std::size_t columns) noexcept {
   apply_requested_target();
-  HWY_DYNAMIC_DISPATCH(turn_exactly)(a, b, out, columns);
+  HWY_DYNAMIC_DISPATCH(add_angles_exactly)(a, b, out, columns);
 }
 
-void turn_and_round(const double* a, const double* b, double* out, std::size_t columns) noexcept {
+void add_angles_rounded(const double* a, const double* b, double* out,
+                        std::size_t columns) noexcept {
   apply_requested_target();
-  HWY_DYNAMIC_DISPATCH(turn_and_round)(a, b, out, columns);
+  HWY_DYNAMIC_DISPATCH(add_angles_rounded)(a, b, out, columns);
 }
 
-void turn_to_anchor(const double* a, const double* b, double* out, std::size_t columns) noexcept {
-  apply_requested_target();
-  HWY_DYNAMIC_DISPATCH(turn_to_anchor)(a, b, out, columns);
-}
-
-bool turn_to_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
-                    std::size_t columns) noexcept {
-  apply_requested_target();
-  return HWY_DYNAMIC_DISPATCH(turn_to_values)(anchor, b, suspicion, out, columns);
-}
-
-bool turn_to_exact_values(const double* anchor, const double* b, Suspicion suspicion, double* out,
+void add_angles_to_anchor(const double* a, const double* b, double* out,
                           std::size_t columns) noexcept {
   apply_requested_target();
-  return HWY_DYNAMIC_DISPATCH(turn_to_exact_values)(anchor, b, suspicion, out, columns);
+  HWY_DYNAMIC_DISPATCH(add_angles_to_anchor)(a, b, out, columns);
 }
 
-std::size_t find_suspicious(const double* anchor, const double* b, Suspicion suspicion,
-                            std::int32_t* found, std::size_t columns) noexcept {
+bool sines_of_sums(const double* anchor, const double* b, CancellationTest cancellation,
+                   double* out, std::size_t columns) noexcept {
   apply_requested_target();
-  return HWY_DYNAMIC_DISPATCH(find_suspicious)(anchor, b, suspicion, found, columns);
+  return HWY_DYNAMIC_DISPATCH(sines_of_sums)(anchor, b, cancellation, out, columns);
+}
+
+bool sines_of_exact_sums(const double* anchor, const double* b, CancellationTest cancellation,
+                         double* out, std::size_t columns) noexcept {
+  apply_requested_target();
+  return HWY_DYNAMIC_DISPATCH(sines_of_exact_sums)(anchor, b, cancellation, out, columns);
+}
+
+std::size_t find_cancellations(const double* anchor, const double* b, CancellationTest cancellation,
+                               std::int32_t* found, std::size_t columns) noexcept {
+  apply_requested_target();
+  return HWY_DYNAMIC_DISPATCH(find_cancellations)(anchor, b, cancellation, found, columns);
 }
 
 }  // namespace sextant::kernels

@@ -1,4 +1,4 @@
-// Memory that is packed after the products that run now: they ask for it, a line now and then.
+// Prefetches, one line at a time, the memory that is packed after the products that run now.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace sextant::kernels {
 
-class RunsAhead {
+class Prefetcher {
  public:
-  RunsAhead() = default;  // none
-  // What of a matrix begins at its first element: so many rows, so many steps of the depth.
-  RunsAhead(const MatrixRef& a, std::int64_t rows, std::int64_t steps) {
+  Prefetcher() = default;  // none
+  // The first `rows` rows and `steps` steps of the depth of a matrix.
+  Prefetcher(const MatrixRef& a, std::int64_t rows, std::int64_t steps) {
     const bool columns = has_contiguous_columns(a);
     if (!columns && a.column_stride != 1) return;
     constexpr auto kSize = static_cast<std::int64_t>(sizeof(float));
@@ -24,10 +24,10 @@ class RunsAhead {
 
   bool done() const noexcept { return runs_ <= 0; }
 
-  // Asks the second cache for the next line, if there is one.
-  [[gnu::always_inline]] void ask_for_line() noexcept {
+  // Prefetches the next line to the L2 cache, if there is one.
+  [[gnu::always_inline]] void prefetch_line() noexcept {
     if (runs_ <= 0) return;
-    ask_second_cache_for(run_ + static_cast<std::uintptr_t>(at_));
+    prefetch_l2(run_ + static_cast<std::uintptr_t>(at_));
     at_ += kLineBytes;
     if (at_ < run_bytes_) return;
     at_ = 0;

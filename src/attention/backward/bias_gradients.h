@@ -1,6 +1,6 @@
-// What one task adds to sums that all tasks share: the gradients of an indexed bias, and those of
-// biases by distance where distances are between position ids. Every task sums up in memory of its
-// own, and parts are added in the order of tasks, so that threads change no bit.
+// The gradients of one task that are summed over all tasks: those of an indexed bias, and of biases
+// by distance where distances are between position ids. Every task has its own sums, which are
+// added in the order of tasks, so that the bits do not depend on threads.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace sextant::detail {
 
 // Of pairs of one head of one sequence.
 template <class T>
-class BackwardPart {
+class BiasGradients {
  public:
-  // [gradient_size] of the indexed bias, [columns] of the bias by distance, 1 of the slope: what is
-  // not wanted has no numbers, the slope 0.
-  explicit BackwardPart(const BackwardArguments<T>& arguments);
+  // [gradient_size] of the indexed bias, [columns] of the bias by distance, 1 of the slope:
+  // gradients that are not wanted have no elements, the slope is 0.
+  explicit BiasGradients(const BackwardArguments<T>& arguments);
 
   // The gradients of scores [queries, keys], counted in the sequence; 0 where hidden.
   void add(const Sequence& at, std::int64_t head, std::int64_t first_query, std::int64_t queries,
@@ -36,7 +36,7 @@ class BackwardPart {
 
   const BackwardArguments<T>& b_;
   std::size_t indexed_ = 0, columns_ = 0;
-  std::vector<double> sums_;  // empty: nothing is wanted
+  std::vector<double> sums_;  // empty: none is wanted
 };
 
 }  // namespace sextant::detail

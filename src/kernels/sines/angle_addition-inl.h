@@ -1,15 +1,15 @@
-// The sums of products that turning is made of, for the instruction set being compiled; included
-// again for each.
-#if defined(SEXTANT_KERNELS_TURN_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SEXTANT_KERNELS_TURN_COLUMNS_INL_H_
-#undef SEXTANT_KERNELS_TURN_COLUMNS_INL_H_
+// The sums of products of angle addition, for the instruction set being compiled; included again
+// for each.
+#if defined(SEXTANT_KERNELS_ANGLE_ADDITION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_ANGLE_ADDITION_INL_H_
+#undef SEXTANT_KERNELS_ANGLE_ADDITION_INL_H_
 #else
-#define SEXTANT_KERNELS_TURN_COLUMNS_INL_H_
+#define SEXTANT_KERNELS_ANGLE_ADDITION_INL_H_
 #endif
 
 #include <hwy/highway.h>
 
-#include "kernels/sines/turn_columns.h"
+#include "kernels/sines/angle_addition.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
@@ -61,12 +61,12 @@ HWY_INLINE V value(V sin, V cos, V sin_b, V cos_b) {
   return hn::MulAdd(sin, cos_b, hn::Mul(cos, sin_b));
 }
 
-HWY_INLINE V smaller(D, V least, V value, V guard) {
-  return hn::Min(least, hn::Or(hn::Abs(value), guard));
+HWY_INLINE V smaller(D, V smallest, V value, V guard) {
+  return hn::Min(smallest, hn::Or(hn::Abs(value), guard));
 }
 
-HWY_INLINE bool any_below(D d, V least, double threshold) {
-  return !hn::AllFalse(d, hn::Lt(least, hn::Set(d, threshold)));
+HWY_INLINE bool any_below(D d, V smallest, double threshold) {
+  return !hn::AllFalse(d, hn::Lt(smallest, hn::Set(d, threshold)));
 }
 
 #endif

@@ -1,5 +1,5 @@
 // Every compiled instruction set gives what plain code gives.
-#include "kernels/sines/turn_columns.h"
+#include "kernels/sines/angle_addition.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/double_double.h"
-#include "kernels/rotate/turning.h"
+#include "kernels/rotate/every_target.h"
 
 namespace sextant::kernels {
 namespace {
@@ -16,9 +16,9 @@ DoubleDouble at(const double* row, std::size_t part, std::size_t i) {
   return {row[part * kColumns + i], row[(part + 2) * kColumns + i]};
 }
 
-// The plain twin of turn_exactly.
-void naive_turn(const double* a, const double* b, std::size_t i, DoubleDouble& sin,
-                DoubleDouble& cos) {
+// The plain twin of add_angles_exactly.
+void naive_sum(const double* a, const double* b, std::size_t i, DoubleDouble& sin,
+               DoubleDouble& cos) {
   sin = at(a, 0, i) * at(b, 1, i) + at(a, 1, i) * at(b, 0, i);
   cos = at(a, 1, i) * at(b, 1, i) + -(at(a, 0, i) * at(b, 0, i));
 }
@@ -28,31 +28,31 @@ double distance(DoubleDouble a, DoubleDouble b) {
   return std::fabs(difference.hi);
 }
 
-// turn_to_anchor of two rows is off by two roundings at most.
+// add_angles_to_anchor of two rows is off by two roundings at most.
 void expect_anchors(const Tensor<double>& rows) {
   Tensor<double> anchor({kRow / 2});
-  turn_to_anchor(&rows(0, 0), &rows(1, 0), anchor.data(), kColumns);
+  add_angles_to_anchor(&rows(0, 0), &rows(1, 0), anchor.data(), kColumns);
   for (std::size_t i = 0; i < kColumns; ++i) {
     DoubleDouble sin;
     DoubleDouble cos;
-    naive_turn(&rows(0, 0), &rows(1, 0), i, sin, cos);
+    naive_sum(&rows(0, 0), &rows(1, 0), i, sin, cos);
     EXPECT_LE(distance({anchor.data()[i], 0}, sin), 0x1p-53);
     EXPECT_LE(distance({anchor.data()[kColumns + i], 0}, cos), 0x1p-53);
   }
 }
 
-TEST(TurnColumns, ExactRowsAgreeWithPlainDoubleDoubleArithmetic) {
+TEST(AngleAddition, ExactRowsAgreeWithPlainDoubleDoubleArithmetic) {
   const Tensor<double> rows = random_rows(2, 1);
   on_every_target([&] {
     Tensor<double> out({kRow});
     Tensor<double> rounded({kRow / 2});
-    turn_exactly(&rows(0, 0), &rows(1, 0), out.data(), kColumns);
-    turn_and_round(&rows(0, 0), &rows(1, 0), rounded.data(), kColumns);
+    add_angles_exactly(&rows(0, 0), &rows(1, 0), out.data(), kColumns);
+    add_angles_rounded(&rows(0, 0), &rows(1, 0), rounded.data(), kColumns);
     expect_anchors(rows);
     for (std::size_t i = 0; i < kColumns; ++i) {
       DoubleDouble sin;
       DoubleDouble cos;
-      naive_turn(&rows(0, 0), &rows(1, 0), i, sin, cos);
+      naive_sum(&rows(0, 0), &rows(1, 0), i, sin, cos);
       // Both sides are off by a few times 2^-106.
       EXPECT_LE(distance(at(out.data(), 0, i), sin), 0x1p-102);
       EXPECT_LE(distance(at(out.data(), 1, i), cos), 0x1p-102);
@@ -64,7 +64,7 @@ TEST(TurnColumns, ExactRowsAgreeWithPlainDoubleDoubleArithmetic) {
 }
 
 // Low halves as large as they get, all of one sign: together more than the bound.
-TEST(TurnColumns, AnchorsAreOffByTwoRoundingsWhateverTheLowHalves) {
+TEST(AngleAddition, AnchorsAreOffByTwoRoundingsWhateverTheLowHalves) {
   Tensor<double> rows({2, kRow});
   for (std::int64_t r = 0; r < 2; ++r) {
     for (std::size_t i = 0; i < kColumns; ++i) {
@@ -79,27 +79,27 @@ TEST(TurnColumns, AnchorsAreOffByTwoRoundingsWhateverTheLowHalves) {
   on_every_target([&] { expect_anchors(rows); });
 }
 
-TEST(TurnColumns, ExactRowsMayBeTurnedInPlace) {
+TEST(AngleAddition, ExactRowsMayBeTurnedInPlace) {
   const Tensor<double> rows = random_rows(2, 2);
   on_every_target([&] {
     Tensor<double> out({kRow});
-    turn_exactly(&rows(0, 0), &rows(1, 0), out.data(), kColumns);
+    add_angles_exactly(&rows(0, 0), &rows(1, 0), out.data(), kColumns);
     Tensor<double> place = rows.clone();
-    turn_exactly(&place(0, 0), &place(1, 0), &place(0, 0), kColumns);
+    add_angles_exactly(&place(0, 0), &place(1, 0), &place(0, 0), kColumns);
     EXPECT_EQ(std::memcmp(place.data(), out.data(), kRow * sizeof(double)), 0);
   });
 }
 
-TEST(TurnColumns, ValuesAreOneOfTheTwoRoundingsOfTheFormula) {
+TEST(AngleAddition, ValuesAreOneOfTheTwoRoundingsOfTheFormula) {
   const Tensor<double> rows = random_rows(2, 3);
   const double* a = &rows(0, 0);
   const double* b = &rows(1, 0);
   Tensor<double> aligned_guard({static_cast<std::int64_t>(kColumns)});
   on_every_target([&] {
     Tensor<double> values({static_cast<std::int64_t>(kColumns)});
-    turn_to_values(a, b, {aligned_guard.data(), 0}, values.data(), kColumns);
+    sines_of_sums(a, b, {aligned_guard.data(), 0}, values.data(), kColumns);
     Tensor<double> exact({static_cast<std::int64_t>(kColumns)});
-    turn_to_exact_values(a, b, {aligned_guard.data(), 0}, exact.data(), kColumns);
+    sines_of_exact_sums(a, b, {aligned_guard.data(), 0}, exact.data(), kColumns);
     for (std::size_t i = 0; i < kColumns; ++i) {
       const double cross = a[kColumns + i] * b[i];
       const double fused = std::fma(a[i], b[kColumns + i], cross);
@@ -108,13 +108,13 @@ TEST(TurnColumns, ValuesAreOneOfTheTwoRoundingsOfTheFormula) {
       EXPECT_TRUE(value == fused || value == plain) << i;
       DoubleDouble sin;
       DoubleDouble cos;
-      naive_turn(a, b, i, sin, cos);
+      naive_sum(a, b, i, sin, cos);
       EXPECT_NEAR(exact(static_cast<std::int64_t>(i)), sin.hi, std::fabs(sin.hi) * 0x1p-52);
     }
   });
 }
 
-TEST(TurnColumns, FindsTheSuspiciousColumns) {
+TEST(AngleAddition, FindsTheSuspiciousColumns) {
   Tensor<double> anchor({kRow / 2});
   Tensor<double> b({kRow});
   Tensor<double> guard({static_cast<std::int64_t>(kColumns)});
@@ -126,12 +126,12 @@ TEST(TurnColumns, FindsTheSuspiciousColumns) {
   guard(14) = kGuard;
   on_every_target([&] {
     std::int32_t found[kColumns];
-    ASSERT_EQ(find_suspicious(anchor.data(), b.data(), {guard.data(), 0x1p-15}, found, kColumns),
+    ASSERT_EQ(find_cancellations(anchor.data(), b.data(), {guard.data(), 0x1p-15}, found, kColumns),
               3U);
     EXPECT_EQ(found[0], 0);
     EXPECT_EQ(found[1], 13);
     EXPECT_EQ(found[2], 63);
-    EXPECT_EQ(find_suspicious(anchor.data(), b.data(), {guard.data(), 0x1p-21}, found, kColumns),
+    EXPECT_EQ(find_cancellations(anchor.data(), b.data(), {guard.data(), 0x1p-21}, found, kColumns),
               0U);
   });
 }

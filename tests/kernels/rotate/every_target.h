@@ -1,4 +1,4 @@
-// What the tests of turning share: random rows, and every instruction set in turn.
+// What tests of kernels share: every instruction set, one after the other, and random rows.
 #pragma once
 
 #include <gtest/gtest.h>
