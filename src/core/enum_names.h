@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-// The name at the value's place in the order of the enum, "unknown" past the last one.
+// The name of the value, by its index in the enum, "unknown" past the last one.
 template <class Enum>
 std::string_view enum_name(Enum value, std::initializer_list<std::string_view> names) noexcept {
   const auto index = static_cast<std::size_t>(value);

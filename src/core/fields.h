@@ -31,9 +31,9 @@ inline constexpr NumberRange kFinite{-std::numeric_limits<double>::infinity(),
                                      std::numeric_limits<double>::infinity()};
 inline constexpr NumberRange kAboveZero{0, std::numeric_limits<double>::infinity(), true};
 inline constexpr NumberRange kNotNegative{0, std::numeric_limits<double>::infinity()};
-inline constexpr IntegerRange at_least(std::int64_t least) { return {least, kAnyInteger}; }
-inline constexpr NumberRange at_least_number(double least) {
-  return {least, std::numeric_limits<double>::infinity()};
+inline constexpr IntegerRange at_least(std::int64_t min) { return {min, kAnyInteger}; }
+inline constexpr NumberRange at_least_number(double min) {
+  return {min, std::numeric_limits<double>::infinity()};
 }
 inline constexpr IntegerRange kSeeds{0, 0xffffffff};
 inline constexpr IntegerRange kThreads{0, kMaxThreads};

@@ -60,8 +60,8 @@ std::string read_file(const std::string& path, std::uint64_t limit) {
           {expected + 1, std::uint64_t{length} + length / 2, std::uint64_t{4096}});
       resize_for(path, bytes, wanted);
     }
-    const std::size_t part = std::min(bytes.size() - length, std::size_t{1} << 30);
-    const ssize_t got = ::read(file.number(), bytes.data() + length, part);
+    const std::size_t wanted = std::min(bytes.size() - length, std::size_t{1} << 30);
+    const ssize_t got = ::read(file.number(), bytes.data() + length, wanted);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_file(path, "cannot be read", errno);
     if (got == 0) break;

@@ -391,13 +391,13 @@ bool operator==(const Json& a, const Json& b) {
   if (a.is<std::int64_t>()) return a.get<std::int64_t>() == b.get<std::int64_t>();
   if (a.is<std::uint64_t>()) return a.get<std::uint64_t>() == b.get<std::uint64_t>();
   if (a.is_null()) return true;
-  using Places = std::vector<const Json::Member*>;
+  using Members = std::vector<const Json::Member*>;
   const auto sorted = [](const Json& json) {
-    Places places;
-    for (const Json::Member& member : json.items()) places.push_back(&member);
-    std::ranges::sort(places, {},
+    Members members;
+    for (const Json::Member& member : json.items()) members.push_back(&member);
+    std::ranges::sort(members, {},
                       [](const Json::Member* m) -> const std::string& { return m->key; });
-    return places;
+    return members;
   };
   return std::ranges::equal(sorted(a), sorted(b), [](const Json::Member* x, const Json::Member* y) {
     return x->key == y->key && x->value == y->value;

@@ -105,8 +105,8 @@ void save_npy(const std::string& path, View<const T> values) {
     return save_npy<T>(path, rows.view());
   }
   const std::string header = format_npy_header(dtype_of<T>, values.shape());
-  const std::array<std::string_view, 2> parts = {header, bytes_of(values)};
-  write_file(path, parts);
+  const std::array<std::string_view, 2> pieces = {header, bytes_of(values)};
+  write_file(path, pieces);
 }
 
 #define SEXTANT_INSTANTIATE(T)                       \

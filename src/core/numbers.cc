@@ -133,12 +133,12 @@ std::string lay_out(std::string_view scientific_text, int plain_below) {
 }
 
 constexpr int kPlainBelow = 16;  // 1e16 and more are written with an exponent
-constexpr int kMostDigits = 1000;
+constexpr int kMaxDigits = 1000;
 
-void check_digits(const char* where, int digits, int least) {
-  if (digits < least || digits > kMostDigits) {
-    throw Error(where, "must be in " + std::to_string(least) + " .. " +
-                           std::to_string(kMostDigits) + ", got " + std::to_string(digits));
+void check_digits(const char* where, int digits, int min) {
+  if (digits < min || digits > kMaxDigits) {
+    throw Error(where, "must be in " + std::to_string(min) + " .. " + std::to_string(kMaxDigits) +
+                           ", got " + std::to_string(digits));
   }
 }
 

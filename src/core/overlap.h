@@ -1,4 +1,4 @@
-// Whether elements of views share memory: what nobody can write a result to.
+// Whether elements of views share memory: results cannot be written to those.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace sextant {
 
 // An axis along which elements of a view may coincide, or -1. Views that slices, transpositions and
 // splits make of an array are nested: ordered by stride, one step of an axis goes beyond all that
-// the axes before it reach. Others are given up as coinciding, although a few of them do not.
+// the axes before it reach. Others are treated as coinciding, although a few of them do not.
 template <class T>
 int coinciding_axis(View<T> view) {
   if (view.count() == 0) return -1;
@@ -25,14 +25,14 @@ int coinciding_axis(View<T> view) {
   const auto step = [&](int axis) { return std::abs(static_cast<double>(view.stride(axis))); };
   for (int axis = 0; axis < view.rank(); ++axis) {
     if (view.size(axis) == 1) continue;  // never stepped along
-    int place = used++;
-    for (; place > 0 && step(axes[place - 1]) > step(axis); --place) axes[place] = axes[place - 1];
-    axes[place] = axis;
+    int index = used++;
+    for (; index > 0 && step(axes[index - 1]) > step(axis); --index) axes[index] = axes[index - 1];
+    axes[index] = axis;
   }
-  double reach = 0;
+  double extent = 0;
   for (int i = 0; i < used; ++i) {
-    if (step(axes[i]) <= reach) return axes[i];
-    reach += step(axes[i]) * static_cast<double>(view.size(axes[i]) - 1);
+    if (step(axes[i]) <= extent) return axes[i];
+    extent += step(axes[i]) * static_cast<double>(view.size(axes[i]) - 1);
   }
   return -1;
 }

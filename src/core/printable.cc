@@ -112,9 +112,9 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string printable_quote(std::string_view text) {
-  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kMax = 40;
   std::string shown = "'";
-  while (!text.empty() && shown.size() <= kMost) shown += take(text);
+  while (!text.empty() && shown.size() <= kMax) shown += take(text);
   return shown + (text.empty() ? "'" : "...'");
 }
 

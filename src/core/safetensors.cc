@@ -126,17 +126,17 @@ SafetensorsFile load_safetensors(const std::string& path) {
 
 void save_safetensors(const std::string& path, const std::map<std::string, Array>& tensors,
                       const std::map<std::string, std::string>& metadata) {
-  std::vector<std::string_view> parts(1);
-  const std::string header = format_safetensors_header(header_of(tensors, metadata, parts));
-  parts[0] = header;
-  write_file(path, parts);
+  std::vector<std::string_view> pieces(1);
+  const std::string header = format_safetensors_header(header_of(tensors, metadata, pieces));
+  pieces[0] = header;
+  write_file(path, pieces);
 }
 
 std::string format_safetensors(const std::map<std::string, Array>& tensors,
                                const std::map<std::string, std::string>& metadata) {
-  std::vector<std::string_view> parts;
-  std::string bytes = format_safetensors_header(header_of(tensors, metadata, parts));
-  for (const std::string_view part : parts) bytes += part;
+  std::vector<std::string_view> pieces;
+  std::string bytes = format_safetensors_header(header_of(tensors, metadata, pieces));
+  for (const std::string_view piece : pieces) bytes += piece;
   return bytes;
 }
 

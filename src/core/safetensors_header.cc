@@ -136,12 +136,12 @@ class Reader : public JsonEvents {
     if (!entry_.has_shape) fail("has no shape");
     if (!entry_.has_offsets) fail("has no data_offsets");
     if (entry_.offsets.size() != 2) fail("must have two data_offsets");
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 62;
     std::uint64_t product = 1, count = 1;
     std::array<std::int64_t, kMaxRank> sizes{};
     for (std::size_t axis = 0; axis < entry_.shape.size(); ++axis) {
       const std::uint64_t size = entry_.shape[axis];
-      if (size > kMost || (size != 0 && product > kMost / size)) {
+      if (size > kMax || (size != 0 && product > kMax / size)) {
         fail("has a shape that overflows: more than 2^62 elements");
       }
       if (size != 0) product *= size;

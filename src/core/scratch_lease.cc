@@ -10,7 +10,7 @@ namespace sextant {
 namespace {
 
 // Leases deeper than this allocate and free: a generator in a generator in a generator.
-constexpr int kMostKept = 4;
+constexpr int kMaxKept = 4;
 
 // One thread's blocks. Its owner takes a block, and release_scratch() does, by an exchange with
 // null; only the owner puts one back.
@@ -33,16 +33,16 @@ class Arena {
 
   // The block of the next lease, or none; begin() makes it the newest.
   std::unique_ptr<Tensor<float>> take() noexcept {
-    if (leases_ >= kMostKept) return nullptr;
+    if (leases_ >= kMaxKept) return nullptr;
     return std::unique_ptr<Tensor<float>>(kept_[leases_].exchange(nullptr));
   }
   void begin() noexcept { ++leases_; }
   // Of the newest.
   void end(std::unique_ptr<Tensor<float>> block) noexcept {
-    if (--leases_ < kMostKept) kept_[leases_].store(block.release(), std::memory_order_release);
+    if (--leases_ < kMaxKept) kept_[leases_].store(block.release(), std::memory_order_release);
   }
 
-  // All that nobody uses; returns how many bytes.
+  // All blocks not in use; returns how many bytes.
   std::int64_t release() noexcept {
     std::int64_t bytes = 0;
     for (auto& kept : kept_) {
@@ -66,26 +66,26 @@ class Arena {
 
   Arena* next_ = nullptr;
   Arena* before_ = nullptr;
-  std::atomic<Tensor<float>*> kept_[kMostKept]{};
+  std::atomic<Tensor<float>*> kept_[kMaxKept]{};
   int leases_ = 0;
 };
 
 Arena& arena() {
-  thread_local Arena own;
-  return own;
+  thread_local Arena of_thread;
+  return of_thread;
 }
 
 }  // namespace
 
 ScratchLease::ScratchLease(std::int64_t floats) {
-  Arena& own = arena();
-  block_ = own.take();
+  Arena& thread_arena = arena();
+  block_ = thread_arena.take();
   if (block_ == nullptr) block_ = std::make_unique<Tensor<float>>();
   if (block_->count() < floats) {
     *block_ = Tensor<float>();  // gone before its successor comes
     *block_ = Tensor<float>::uninitialized(Shape{floats});
   }
-  own.begin();
+  thread_arena.begin();
 }
 
 ScratchLease::~ScratchLease() { arena().end(std::move(block_)); }

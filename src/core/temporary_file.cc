@@ -16,9 +16,9 @@ namespace sextant {
 namespace {
 
 // As many as threads write files at the same time; of more, the rest is not listed.
-constexpr std::size_t kMostNames = 64;
-std::array<std::atomic<char*>, kMostNames> names;
-std::array<std::atomic<char*>, kMostNames> taken;  // by a handler: never freed, never lost
+constexpr std::size_t kMaxNames = 64;
+std::array<std::atomic<char*>, kMaxNames> names;
+std::array<std::atomic<char*>, kMaxNames> taken;  // by a handler: never freed, never lost
 static_assert(std::atomic<char*>::is_always_lock_free, "a signal handler cannot wait");
 
 char* list(const std::string& path) {
@@ -56,7 +56,7 @@ void TemporaryName::forget() noexcept {
 
 void remove_temporary_files() noexcept {
   const int kept = errno;
-  for (std::size_t i = 0; i < kMostNames; ++i) {
+  for (std::size_t i = 0; i < kMaxNames; ++i) {
     char* const path = names[i].exchange(nullptr);
     if (path == nullptr) continue;
     ::unlink(path);

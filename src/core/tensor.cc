@@ -12,7 +12,7 @@ Shape::Shape(std::span<const std::int64_t> sizes) {
   }
   rank_ = static_cast<int>(sizes.size());
   std::copy(sizes.begin(), sizes.end(), sizes_.begin());
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 62;
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 62;
   // Zeros are left out, so that the strides of an empty array cannot overflow either.
   std::int64_t product = 1;
   for (const std::int64_t size : sizes) {
@@ -20,7 +20,7 @@ Shape::Shape(std::span<const std::int64_t> sizes) {
       throw Error("shape", "must not have negative sizes, got " + to_string());
     }
     if (size == 0) continue;
-    if (product > kMostElements / size) {
+    if (product > kMaxElements / size) {
       throw Error("shape", "must not have more than 2^62 elements, got " + to_string());
     }
     product *= size;
@@ -47,9 +47,9 @@ namespace detail {
 void* allocate_elements(std::int64_t count, std::size_t size) {
   if (count == 0) return nullptr;
   const auto wanted = static_cast<std::uint64_t>(count);
-  constexpr auto kMostBytes = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  constexpr auto kMaxBytes = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
   void* data = nullptr;
-  if (wanted <= kMostBytes / size) {
+  if (wanted <= kMaxBytes / size) {
     data = ::operator new (static_cast<std::size_t>(wanted) * size, std::align_val_t{kAlignment},
                            std::nothrow);
   }

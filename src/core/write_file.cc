@@ -21,15 +21,15 @@
 namespace sextant {
 namespace {
 
-using Parts = std::span<const std::string_view>;
+using Pieces = std::span<const std::string_view>;
 
 // 0, or the reason why not all bytes could be written.
-int write_all(int descriptor, Parts parts) {
-  for (std::string_view bytes : parts) {
+int write_all(int descriptor, Pieces pieces) {
+  for (std::string_view bytes : pieces) {
     while (!bytes.empty()) {
       // Some systems refuse more than 2 GiB at a time.
-      const std::size_t part = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
-      const ssize_t written = ::write(descriptor, bytes.data(), part);
+      const std::size_t count = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
+      const ssize_t written = ::write(descriptor, bytes.data(), count);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) return errno;
       bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -45,10 +45,10 @@ bool names_open_file(const std::string& path) {
 }
 
 // For what cannot or must not be replaced: devices, pipes, open files.
-void write_in_place(const std::string& path, Parts parts) {
+void write_in_place(const std::string& path, Pieces pieces) {
   Descriptor file(path, O_WRONLY | O_APPEND);
   if (!file.is_open()) fail_file(path, "cannot be opened for writing", errno);
-  int problem = write_all(file.number(), parts);
+  int problem = write_all(file.number(), pieces);
   if (problem == 0) problem = file.close();
   if (problem != 0) fail_file(path, "cannot be written", problem);
 }
@@ -56,10 +56,10 @@ void write_in_place(const std::string& path, Parts parts) {
 // Where a chain of symbolic links ends, whether or not anything is there yet, so that the link
 // itself stays a link.
 std::string follow_links(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMaxLinks = 40;  // as many as Linux follows
   std::filesystem::path target = path;
   std::error_code problem;
-  for (int i = 0; i < kMostLinks; ++i) {
+  for (int i = 0; i < kMaxLinks; ++i) {
     const auto next = std::filesystem::read_symlink(target, problem);
     if (problem) return target.string();  // no link
     target = target.parent_path() / next;
@@ -79,8 +79,8 @@ std::string temporary_beside(const std::string& target) {
 // What is written and where; each function returns 0 or the reason why not.
 class Replacement {
  public:
-  Replacement(std::string target, Parts parts, const struct stat* replaced)
-      : target_(std::move(target)), parts_(parts), replaced_(replaced) {}
+  Replacement(std::string target, Pieces pieces, const struct stat* replaced)
+      : target_(std::move(target)), pieces_(pieces), replaced_(replaced) {}
 
   int run() {
     const std::optional<int> unnamed = run_unnamed();
@@ -94,7 +94,7 @@ class Replacement {
     if (replaced_ != nullptr && ::fchmod(file.number(), replaced_->st_mode & 07777) != 0) {
       return errno;
     }
-    if (const int problem = write_all(file.number(), parts_)) return problem;
+    if (const int problem = write_all(file.number(), pieces_)) return problem;
     return ::fsync(file.number()) != 0 ? errno : 0;
   }
 
@@ -151,28 +151,28 @@ class Replacement {
   }
 
   std::string target_;
-  Parts parts_;
+  Pieces pieces_;
   const struct stat* replaced_;  // null: nothing is there yet
 };
 
 }  // namespace
 
 void write_file(const std::string& path, std::string_view bytes) {
-  write_file(path, Parts(&bytes, 1));
+  write_file(path, Pieces(&bytes, 1));
 }
 
-void write_file(const std::string& path, Parts parts) {
+void write_file(const std::string& path, Pieces pieces) {
   check_path(path);
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) throw Error(path, "must be a file, got a folder");
   if ((exists && !S_ISREG(status.st_mode)) || names_open_file(path)) {
-    write_in_place(path, parts);
+    write_in_place(path, pieces);
     return;
   }
   // A folder that can be written would let us replace a file that cannot.
   if (exists && ::access(path.c_str(), W_OK) != 0) fail_file(path, "cannot be written", errno);
-  const int problem = Replacement(follow_links(path), parts, exists ? &status : nullptr).run();
+  const int problem = Replacement(follow_links(path), pieces, exists ? &status : nullptr).run();
   if (problem != 0) fail_file(path, "cannot be written", problem);
 }
 

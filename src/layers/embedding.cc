@@ -190,7 +190,7 @@ void Embedding<T>::backward(std::span<const std::int64_t> indices, double scale,
     const T* from = dy.data() + first;
     for (std::size_t i = 0; i < indices.size(); ++i, from += width()) {
       if (i + kTokensAhead < indices.size())
-        kernels::ask_for_row(sums_of(i + kTokensAhead), 0, count);
+        kernels::prefetch_row(sums_of(i + kTokensAhead), 0, count);
       if (padding_ == indices[i]) continue;
       T* to = sums_of(i);
       for (std::int64_t c = 0; c < count; ++c) to[c] += from[c] * factor;

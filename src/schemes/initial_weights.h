@@ -43,9 +43,9 @@ class InitialWeights {
   void normal(const std::string& name, double deviation) {
     for (double& value : values_.at(name).span()) value = deviation * random_.normal();
   }
-  void uniform(const std::string& name, double least, double most) {
+  void uniform(const std::string& name, double min, double max) {
     for (double& value : values_.at(name).span()) {
-      value = least + (most - least) * random_.uniform();
+      value = min + (max - min) * random_.uniform();
     }
   }
   void set(const std::string& name, double number) { values_.at(name).data()[0] = number; }

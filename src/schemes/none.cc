@@ -1,5 +1,5 @@
-// No positions at all: attention sees a set, unless a mask tells earlier from later (Haviv et al.
-// 2022).
+// No positions at all: attention is a function of a set, unless a mask distinguishes earlier from
+// later (Haviv et al. 2022).
 #include "schemes/descriptors.h"
 
 namespace sextant::descriptors {

@@ -20,9 +20,9 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
-constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-constexpr auto kMostUnsigned = std::numeric_limits<std::uint64_t>::max();
+constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
+constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
+constexpr auto kMaxUnsigned = std::numeric_limits<std::uint64_t>::max();
 
 std::string levels(std::size_t count) { return std::string(count, '[') + std::string(count, ']'); }
 
@@ -51,9 +51,9 @@ TEST(Json, NumbersKeepTheirKindAndEveryDigit) {
   EXPECT_TRUE(Json::parse("18446744073709551615").is_integer());
   EXPECT_TRUE(Json::parse("18446744073709551616").is_float());
   EXPECT_TRUE(Json::parse("-9223372036854775809").is_float());
-  EXPECT_EQ(Json::parse("9223372036854775807").get<std::int64_t>(), kMost);
-  EXPECT_EQ(Json::parse("-9223372036854775808").get<std::int64_t>(), kLeast);
-  EXPECT_EQ(Json::parse("18446744073709551615").get<std::uint64_t>(), kMostUnsigned);
+  EXPECT_EQ(Json::parse("9223372036854775807").get<std::int64_t>(), kMax);
+  EXPECT_EQ(Json::parse("-9223372036854775808").get<std::int64_t>(), kMin);
+  EXPECT_EQ(Json::parse("18446744073709551615").get<std::uint64_t>(), kMaxUnsigned);
   EXPECT_TRUE(std::signbit(Json::parse("-0.0").get<double>()));
   for (const double x : {5e-324, 0x1p-1022, 1 / 3.0, 0x1.fffffffffffffp1023}) {
     EXPECT_EQ(Json::parse(Json(x).dump()).get<double>(), x);
@@ -69,7 +69,7 @@ TEST(Json, NumbersThatAreNotFiniteAreWrittenAsNullAndNotRead) {
 }
 
 TEST(Json, GettersTakeOnlyWhatFits) {
-  const Json most(kMostUnsigned), least(kLeast), fraction(0.5), text("1");
+  const Json most(kMaxUnsigned), least(kMin), fraction(0.5), text("1");
   expect_no<std::int64_t>(most);
   expect_no<int>(Json(std::int64_t{1} << 31));
   EXPECT_EQ(Json(std::int64_t{-1} << 31).get<int>(), std::numeric_limits<int>::min());
@@ -127,8 +127,8 @@ TEST(Json, KeysKeepTheirOrderAndObjectsAreEqualWithoutIt) {
 
 TEST(Json, IntegersAndFractionsAreEqualByValueAndNoTextIsANumber) {
   EXPECT_EQ(Json(1), Json(1.0));
-  EXPECT_EQ(Json(kMostUnsigned), Json(kMostUnsigned));
-  EXPECT_NE(Json(kMostUnsigned), Json(-1));
+  EXPECT_EQ(Json(kMaxUnsigned), Json(kMaxUnsigned));
+  EXPECT_NE(Json(kMaxUnsigned), Json(-1));
   EXPECT_NE(Json(1), Json(true));
   EXPECT_NE(Json("1"), Json(1));
   EXPECT_NE(Json(), Json(0));

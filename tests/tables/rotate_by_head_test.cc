@@ -73,7 +73,7 @@ TEST(RotateByHeadTables, ThatDoNotFitAreRefused) {
   EXPECT_EQ(message(Shape{4, 6, 4}),
             "[rotate.table] must have one row per position of x, 5, got 6");
   EXPECT_EQ(message(Shape{4, 5, 5}),
-            "[rotate.table] must turn channels inside head_dim 8, got 10 channels from 0");
+            "[rotate.table] must rotate channels inside head_dim 8, got 10 channels from 0");
   EXPECT_EQ(message(Shape{4, 5, 4, 1}),
             "[rotate.table] must hold cos and sin of one shape [position, pairs] or [heads, "
             "position, pairs]");

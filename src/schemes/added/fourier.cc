@@ -19,7 +19,7 @@ namespace {
 
 using kernels::SineAndCosine;
 
-constexpr double kMost = 0x1p53;
+constexpr double kMax = 0x1p53;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ inline constexpr auto kFields<NerfFeatures> =
 template <>
 inline constexpr auto kFields<BandFeatures> =
     std::tuple{field(&BandFeatures::bands, "bands", IntegerRange{1, 1 << 20}, "frequencies"),
-               field(&BandFeatures::max_frequency, "max_frequency", NumberRange{-kMost, kMost},
+               field(&BandFeatures::max_frequency, "max_frequency", NumberRange{-kMax, kMax},
                      "the last frequency is pi times half of this"),
                field(&BandFeatures::input, "input", "where the coordinates themselves stand")};
 
@@ -44,7 +44,7 @@ void check_matrix(std::string_view where, View<const double> values, std::string
   }
   for (std::int64_t i = 0; i < values.size(0); ++i) {
     for (std::int64_t k = 0; k < values.size(1); ++k) {
-      if (std::fabs(values(i, k)) <= kMost) continue;
+      if (std::fabs(values(i, k)) <= kMax) continue;
       throw Error(where, "must be finite and within +-2^53, got " + shortest(values(i, k)));
     }
   }
@@ -57,9 +57,9 @@ void check_size(std::int64_t rows, std::int64_t columns) {
   }
 }
 
-SineAndCosine of_turns(double turns) noexcept {
-  static const kernels::Turns turn = kernels::turns_of(wide_pi().times_power_of_two(1));
-  return kernels::sine_and_cosine(turn, turns);
+SineAndCosine sine_and_cosine_of(double turns) noexcept {
+  static const kernels::Turns one_turn = kernels::turns_of(wide_pi().times_power_of_two(1));
+  return kernels::sine_and_cosine(one_turn, turns);
 }
 
 SineAndCosine of_radians(double radians) noexcept {
@@ -97,11 +97,11 @@ Tensor<double> phases_of(View<const double> coordinates, View<const double> freq
   return phases;
 }
 
-struct Places {
+struct ColumnPair {
   std::int64_t sine, cosine;
 };
 
-Places places_of(SinusoidalLayout layout, std::int64_t k, std::int64_t features) {
+ColumnPair columns_of(SinusoidalLayout layout, std::int64_t k, std::int64_t features) {
   switch (layout) {
     case SinusoidalLayout::interleaved:
       return {2 * k, 2 * k + 1};
@@ -136,8 +136,8 @@ Tensor<T> with_input(View<const double> coordinates, std::int64_t features, Four
 
 Tensor<double> gaussian_frequencies(std::int64_t axes, std::int64_t features, double scale,
                                     std::uint32_t seed) {
-  constexpr std::int64_t kMostNumbers = std::int64_t{1} << 40;
-  if (axes < 1 || features < 1 || features > kMostNumbers / axes) {
+  constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 40;
+  if (axes < 1 || features < 1 || features > kMaxNumbers / axes) {
     throw Error("gaussian_frequencies.features",
                 "must be 1 or more and times axes at most 2^40, got " + std::to_string(features) +
                     " for " + std::to_string(axes) + " axes");
@@ -158,10 +158,10 @@ Tensor<T> fourier_features(View<const double> coordinates, View<const double> fr
   Tensor<T> out = Tensor<T>::uninitialized({phases.size(0), 2 * features});
   for (std::int64_t row = 0; row < phases.size(0); ++row) {
     for (std::int64_t k = 0; k < features; ++k) {
-      const SineAndCosine value = of_turns(phases(row, k));
-      const Places places = places_of(layout, k, features);
-      out(row, places.sine) = kernels::round_to<T>(value.sin);
-      out(row, places.cosine) = kernels::round_to<T>(value.cos);
+      const SineAndCosine value = sine_and_cosine_of(phases(row, k));
+      const ColumnPair columns = columns_of(layout, k, features);
+      out(row, columns.sine) = kernels::round_to<T>(value.sin);
+      out(row, columns.cosine) = kernels::round_to<T>(value.cos);
     }
   }
   return out;
@@ -179,10 +179,10 @@ Tensor<double> fourier_backward(View<const double> coordinates, View<const doubl
   Tensor<double> result(frequencies.shape());
   for (std::int64_t row = 0; row < phases.size(0); ++row) {
     for (std::int64_t k = 0; k < features; ++k) {
-      const SineAndCosine value = of_turns(phases(row, k));
-      const Places places = places_of(layout, k, features);
+      const SineAndCosine value = sine_and_cosine_of(phases(row, k));
+      const ColumnPair columns = columns_of(layout, k, features);
       const double of_angle =
-          gradient(row, places.sine) * value.cos.hi - gradient(row, places.cosine) * value.sin.hi;
+          gradient(row, columns.sine) * value.cos.hi - gradient(row, columns.cosine) * value.sin.hi;
       for (std::int64_t axis = 0; axis < coordinates.size(1); ++axis) {
         result(axis, k) += 2 * std::numbers::pi * coordinates(row, axis) * of_angle;
       }
@@ -203,7 +203,7 @@ Tensor<T> nerf_features(const NerfFeatures& options, View<const double> coordina
             // Powers of two are exact; half a turn is pi.
             const double x = std::ldexp(coordinates(row, axis), static_cast<int>(level));
             const SineAndCosine value =
-                options.pi ? of_turns(std::remainder(x / 2, 1.0)) : of_radians(x);
+                options.pi ? sine_and_cosine_of(std::remainder(x / 2, 1.0)) : of_radians(x);
             to[axis] = kernels::round_to<T>(value.sin);
             to[axes + axis] = kernels::round_to<T>(value.cos);
           }
@@ -224,7 +224,8 @@ Tensor<T> band_features(const BandFeatures& options, View<const double> coordina
                                  ? 0
                                  : static_cast<double>(k) / static_cast<double>(options.bands - 1);
         const double frequency = 1 + share * (options.max_frequency / 2 - 1);
-        const SineAndCosine value = of_turns(fraction_of(coordinates(row, axis), frequency / 2));
+        const SineAndCosine value =
+            sine_and_cosine_of(fraction_of(coordinates(row, axis), frequency / 2));
         to[axis * options.bands + k] = kernels::round_to<T>(value.sin);
         to[half + axis * options.bands + k] = kernels::round_to<T>(value.cos);
       }

@@ -59,7 +59,7 @@ Tensor<double> coordinates_of(const Fourier& options, const SchemeRequest& reque
   Tensor<double> coordinates = Tensor<double>::uninitialized({request.rows(), request.axes});
   for (std::int64_t axis = 0; axis < request.axes; ++axis) {
     const std::int64_t length =
-        options.length.value_or(least_side(request.positions, request.axes, axis));
+        options.length.value_or(min_side(request.positions, request.axes, axis));
     for (std::int64_t row = 0; row < request.rows(); ++row) {
       const std::int64_t id =
           request.positions[static_cast<std::size_t>(row * request.axes + axis)];

@@ -43,7 +43,7 @@ constexpr SchemeWeight kWeights[] = {
 };
 
 // Most numbers of a table that is made for a few of its rows: 2 GiB.
-constexpr std::int64_t kMostMade = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxMade = std::int64_t{1} << 28;
 
 std::int64_t last_of(std::span<const std::int64_t> positions) {
   std::int64_t last = 0;
@@ -87,8 +87,8 @@ SchemeTable make(const SchemeRequest& request) {
   const Learned options = options_of(given, request);
   if (!options.file) {
     const std::int64_t last = last_of(request.positions);
-    const std::int64_t most = kMostMade / std::max<std::int64_t>(request.width, 1);
-    if (request.weights == nullptr && (last >= most || options.offset >= most - last)) {
+    const std::int64_t max = kMaxMade / std::max<std::int64_t>(request.width, 1);
+    if (request.weights == nullptr && (last >= max || options.offset >= max - last)) {
       throw Error("learned.positions",
                   "must be in a table of at most 2^28 numbers if there is no file, got " +
                       std::to_string(last) + " with offset " + std::to_string(options.offset) +
@@ -129,9 +129,9 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
     return weights;
   }
   const std::int64_t last = last_of(request.positions);
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  if (last >= kMost - options.offset || request.width < 1 ||
-      request.width > kMost / (last + options.offset + 1)) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
+  if (last >= kMax - options.offset || request.width < 1 ||
+      request.width > kMax / (last + options.offset + 1)) {
     throw Error(given.where("table"), "must have at most 2^40 numbers, got the last position " +
                                           std::to_string(last) + ", offset " +
                                           std::to_string(options.offset) + ", width " +

@@ -30,16 +30,16 @@ Tensor<double> offset_matrix(const Sinusoidal& options, std::int64_t offset) {
   }
   Tensor<double> matrix({options.width, options.width});
   for (std::size_t k = 0; k < resolved.frequencies.size(); ++k) {
-    const kernels::SineAndCosine turn =
+    const kernels::SineAndCosine angle =
         kernels::sine_and_cosine(kernels::turns_of(resolved.frequencies[k]), offset);
     const std::int64_t s = sine_of[k];
     const std::int64_t c = cosine_of[k];
     // sin(a + b) = sin a cos b + cos a sin b, cos(a + b) = cos a cos b - sin a sin b with b the
     // offset's angle.
-    matrix(s, s) = turn.cos.hi;
-    matrix(s, c) = turn.sin.hi;
-    matrix(c, c) = turn.cos.hi;
-    matrix(c, s) = -turn.sin.hi;
+    matrix(s, s) = angle.cos.hi;
+    matrix(s, c) = angle.sin.hi;
+    matrix(c, c) = angle.cos.hi;
+    matrix(c, s) = -angle.sin.hi;
   }
   return matrix;
 }

@@ -12,7 +12,7 @@ namespace sextant {
 namespace {
 
 // Rows from `first` up to the last position that there is.
-std::int64_t most_rows(std::int64_t first) noexcept { return (std::int64_t{1} << 53) - first + 1; }
+std::int64_t max_rows(std::int64_t first) noexcept { return (std::int64_t{1} << 53) - first + 1; }
 
 // Doubling is a wish: when the memory does not suffice for it, the rows asked for still may fit.
 template <Floating T>
@@ -40,7 +40,7 @@ std::shared_ptr<const Tensor<T>> PositionTable<T>::rows(std::int64_t length) {
   const std::lock_guard lock(mutex_);
   const std::int64_t have = table_->size(0);
   if (length <= have) return table_;
-  const std::int64_t wished = std::max(length, std::min(2 * have, most_rows(options_.first)));
+  const std::int64_t wished = std::max(length, std::min(2 * have, max_rows(options_.first)));
   const auto grown = std::make_shared<Tensor<T>>(rows_between<T>(length, wished, options_.width));
   std::copy(table_->span().begin(), table_->span().end(), grown->data());
   Sinusoidal added = options_;

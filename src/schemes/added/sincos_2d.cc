@@ -191,16 +191,16 @@ SchemeTable make(const SchemeRequest& request) {
   auto options = Parameters(kSincos2d, request).options<Sincos2d>();
   options.width = request.width;
   listed_positions(request.positions, "sincos_2d.positions");
-  const std::int64_t inner[] = {options.columns.value_or(least_side(request.rows()))};
+  const std::int64_t inner[] = {options.columns.value_or(min_side(request.rows()))};
   const std::vector<std::int64_t> ids = grid_ids_of(request, kSincos2d.name, inner);
-  if (!options.rows) options.rows = least_side(ids, 2, 0);
-  if (!options.columns) options.columns = request.axes == 1 ? inner[0] : least_side(ids, 2, 1);
+  if (!options.rows) options.rows = min_side(ids, 2, 0);
+  if (!options.columns) options.columns = request.axes == 1 ? inner[0] : min_side(ids, 2, 1);
   return sincos_2d<double>(options, ids);
 }
 
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   const auto options = with_form(Parameters(kSincos2d, request).options<Sincos2d>());
-  const std::int64_t columns = options.columns.value_or(least_side(length));
+  const std::int64_t columns = options.columns.value_or(min_side(length));
   const bool rows_matter = *options.normalized && !options.rows && length > 0;
   const std::int64_t rows = rows_matter ? (length - 1) / columns + 1 : 0;
   return (rows << 31) + (options.columns ? 0 : columns);

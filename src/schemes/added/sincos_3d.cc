@@ -152,14 +152,14 @@ SchemeTable make(const SchemeRequest& request) {
   const auto grid = given.options<FrameGrid>();
   options.width = request.width;
   listed_positions(request.positions, "sincos_3d.positions");
-  const std::int64_t side = least_side(request.rows(), 3);
+  const std::int64_t side = min_side(request.rows(), 3);
   const std::int64_t inner[] = {grid.rows.value_or(side), grid.columns.value_or(side)};
   return sincos_3d<double>(options, grid_ids_of(request, kSincos3d.name, inner));
 }
 
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   const auto grid = Parameters(kSincos3d, request).options<FrameGrid>();
-  return grid.rows && grid.columns ? 0 : least_side(length, 3);
+  return grid.rows && grid.columns ? 0 : min_side(length, 3);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tables of several axes: each axis is a sinusoidal table of its own in some of the columns.
+// Tables of several axes: each axis has a sinusoidal table in some of the columns.
 #pragma once
 
 #include <cstdint>

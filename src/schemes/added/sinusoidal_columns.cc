@@ -1,4 +1,4 @@
-// Layouts, ladders, exponents and odd widths: the only place that knows them.
+// Layouts, ladders, exponents and odd widths: in one place.
 #include "schemes/added/sinusoidal_columns.h"
 
 #include <string>

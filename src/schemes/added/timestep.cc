@@ -72,12 +72,12 @@ Tensor<T> make(const Timestep& options, std::span<const Time> times) {
     columns[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(i % half),
                                             (i < half) == options.flip_sin_to_cos};
   }
-  // A negative scale turns the other way: the time changes its sign, frequencies have none.
-  std::vector<Time> turned;
+  // A negative scale reverses the angle: the time changes its sign, frequencies have none.
+  std::vector<Time> negated;
   if (options.scale < 0) {
-    turned.reserve(times.size());
-    for (const Time time : times) turned.push_back(-time);
-    times = turned;
+    negated.reserve(times.size());
+    for (const Time time : times) negated.push_back(-time);
+    times = negated;
   }
   const std::vector<kernels::Turns> turns = turns_of(frequencies_of(options));
   const kernels::SineTable table{turns, columns, 1};

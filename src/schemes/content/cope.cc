@@ -55,12 +55,12 @@ class CopeTerm final : public ContentTerm {
   }
 
   void add(const Row& row, double* scores, double* scratch) const noexcept override {
-    const Parts parts = scan(row, scores, scratch);
+    const Scan row_scan = scan(row, scores, scratch);
     const double factor = scaled_ ? row.scale : 1;
     for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-      const Place at = place(parts.positions[j]);
+      const Interpolation at = interpolation(row_scan.positions[j]);
       scores[j] +=
-          factor * ((1 - at.fraction) * parts.z[at.below] + at.fraction * parts.z[at.above]);
+          factor * ((1 - at.fraction) * row_scan.z[at.below] + at.fraction * row_scan.z[at.above]);
     }
   }
 
@@ -68,18 +68,18 @@ class CopeTerm final : public ContentTerm {
 
   void backward(const Row& row, const double* scores, double* ds, double* dq, double*,
                 double* gradient, double* scratch) const noexcept override {
-    const Parts parts = scan(row, scores, scratch);
-    double* dz = parts.z + count();
+    const Scan row_scan = scan(row, scores, scratch);
+    double* dz = row_scan.z + count();
     std::fill_n(dz, count(), 0.0);
     const double factor = scaled_ ? row.scale : 1;
     double dgate = 0;  // a gate counts in the positions of its key and of all keys before it
     for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-      const Place at = place(parts.positions[j]);
+      const Interpolation at = interpolation(row_scan.positions[j]);
       const double d = factor * ds[j];
       if (d != 0) {
         dz[at.below] += (1 - at.fraction) * d;
         dz[at.above] += at.fraction * d;
-        dgate += d * (parts.z[at.above] - parts.z[at.below]);
+        dgate += d * (row_scan.z[at.above] - row_scan.z[at.below]);
       }
       const double g = gate(scores[j]);
       if (dgate != 0 && g != 0) ds[j] += dgate * g * (1 - g);
@@ -95,11 +95,11 @@ class CopeTerm final : public ContentTerm {
   }
 
  private:
-  struct Parts {
-    double* z;          // [npos]; as much room behind it
+  struct Scan {
+    double* z;          // [npos], and room for as many after it
     double* positions;  // by key
   };
-  struct Place {
+  struct Interpolation {
     std::int64_t below, above;
     double fraction;
   };
@@ -107,29 +107,29 @@ class CopeTerm final : public ContentTerm {
   std::int64_t count() const noexcept { return table_.size(1); }
   static double gate(double score) noexcept { return 1 / (1 + std::exp(-score)); }
 
-  Place place(double position) const noexcept {
-    // NaN, of a visible NaN, stays one.
+  Interpolation interpolation(double position) const noexcept {
+    // NaN propagates.
     if (std::isnan(position)) return {0, 0, position};
     const double below = std::floor(position);
     const auto n = static_cast<std::int64_t>(below);
     return {n, std::min(n + (position > below ? 1 : 0), count() - 1), position - below};
   }
 
-  Parts scan(const Row& row, const double* scores, double* scratch) const noexcept {
-    const Parts parts{scratch, scratch + 2 * count()};
+  Scan scan(const Row& row, const double* scores, double* scratch) const noexcept {
+    const Scan row_scan{scratch, scratch + 2 * count()};
     const std::int64_t n = row.head_dim;
     for (std::int64_t p = 0; p < count(); ++p) {
       double sum = 0;
       for (std::int64_t c = 0; c < n; ++c) sum += row.q[c] * table_.data()[p * n + c];
-      parts.z[p] = sum;
+      row_scan.z[p] = sum;
     }
-    const auto most = static_cast<double>(count() - 1);
+    const auto last = static_cast<double>(count() - 1);
     double position = 0;
     for (std::int64_t j = row.last_key; j-- > row.first_key;) {
       position += gate(scores[j]);
-      parts.positions[j] = position > most ? most : position;
+      row_scan.positions[j] = position > last ? last : position;
     }
-    return parts;
+    return row_scan;
   }
 
   bool scaled_;

@@ -35,9 +35,9 @@ namespace {
 void check_options(const Deberta& options) {
   check_fields("deberta", options);
   const std::int64_t buckets = options.position_buckets;
-  const std::int64_t least = buckets == 0 ? 1 : buckets / 2 + 2;
-  if (options.max_position < least) {
-    throw Error("deberta.max_position", "must be " + std::to_string(least) + " .. 2^20 with " +
+  const std::int64_t min = buckets == 0 ? 1 : buckets / 2 + 2;
+  if (options.max_position < min) {
+    throw Error("deberta.max_position", "must be " + std::to_string(min) + " .. 2^20 with " +
                                             std::to_string(buckets) + " buckets, got " +
                                             std::to_string(options.max_position));
   }
@@ -78,10 +78,10 @@ std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const Deberta
   for (std::int64_t d = -options.max_position; d <= options.max_position; ++d) {
     vectors.rows.push_back(static_cast<std::int32_t>(row_of(-d, options)));
   }
-  vectors.e = detail::table_of("deberta", "key_table", weights.key_table, rows);
-  vectors.g = detail::table_of("deberta", "query_table", weights.query_table, rows);
-  vectors.head_dim = vectors.e.size(2);
-  if (vectors.g.size(2) != vectors.head_dim) {
+  vectors.key_table = detail::table_of("deberta", "key_table", weights.key_table, rows);
+  vectors.query_table = detail::table_of("deberta", "query_table", weights.query_table, rows);
+  vectors.head_dim = vectors.key_table.size(2);
+  if (vectors.query_table.size(2) != vectors.head_dim) {
     throw Error("deberta.query_table", "must have the channels of key_table, " +
                                            std::to_string(vectors.head_dim) + ", got " +
                                            weights.query_table.shape().to_string());

@@ -20,7 +20,7 @@ class ForgettingTerm final : public ContentTerm {
   explicit ForgettingTerm(Tensor<double> sums) : f_(std::move(sums)) {}
 
   void check(const Call& call) const override {
-    const auto fits = [&](std::int64_t places) { return places <= f_.size(2); };
+    const auto fits = [&](std::int64_t tokens) { return tokens <= f_.size(2); };
     if ((f_.size(0) != 1 && f_.size(0) != call.batch) || f_.size(1) != call.heads ||
         !fits(call.k_len) || !fits(call.last_position + 1)) {
       throw Error("forgetting.log_gates",
@@ -47,11 +47,11 @@ class ForgettingTerm final : public ContentTerm {
     constexpr float kHidden = -std::numeric_limits<float>::infinity();
     const double* f = f_.data() + begin_of(tile);
     for (std::int64_t i = 0; i < tile.queries; ++i) {
-      const std::int64_t own = tile.first_diagonal_key + i;
-      if (own < 0) continue;  // sees nothing
+      const std::int64_t diagonal = tile.first_diagonal_key + i;
+      if (diagonal < 0) continue;  // no visible keys
       float* to = scores + i * stride;
       for (std::int64_t j = 0; j < tile.keys; ++j) {
-        const auto term = static_cast<float>(f[own] - f[tile.first_key + j]);
+        const auto term = static_cast<float>(f[diagonal] - f[tile.first_key + j]);
         to[j] = to[j] == kHidden ? kHidden : to[j] + term;
       }
     }
@@ -69,10 +69,10 @@ class ForgettingTerm final : public ContentTerm {
   }
 
  private:
-  template <class Place>  // Row or Tile
-  std::int64_t begin_of(const Place& place) const noexcept {
-    const std::int64_t batch = f_.size(0) == 1 ? 0 : place.batch;
-    return (batch * f_.size(1) + place.head) * f_.size(2) + place.begin;
+  template <class Rows>  // Row or Tile
+  std::int64_t begin_of(const Rows& rows) const noexcept {
+    const std::int64_t batch = f_.size(0) == 1 ? 0 : rows.batch;
+    return (batch * f_.size(1) + rows.head) * f_.size(2) + rows.begin;
   }
 
   Tensor<double> f_;  // [batch or 1, heads, length]

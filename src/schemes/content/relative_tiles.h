@@ -1,5 +1,5 @@
 // Learned vectors by distance for the float32 path: products of a tile's queries and keys with the
-// vectors of its distances, then each pair's own.
+// vectors of its distances, then the element of each pair.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class RelativeTiles {
   // `vectors` outlives this. Its rows must ascend or descend with the distance.
   explicit RelativeTiles(const RelativeVectors& vectors);
 
-  // Whether few vectors come up in any tile: not when ids jump in a large table.
+  // Whether any tile needs few vectors: not when ids jump in a large table.
   bool fits() const noexcept { return fits_; }
   std::int64_t scratch_size(std::int64_t head_dim) const noexcept;
   // As ContentTerm::add_tile().
@@ -21,15 +21,16 @@ class RelativeTiles {
            float* scratch) const noexcept;
 
  private:
-  struct Part;
-  void add_products(const Part& part) const noexcept;
+  struct Products;
+  void add_products(const Products& products) const noexcept;
 
   const RelativeVectors& v_;
-  std::int64_t reach_, table_rows_ = 0, columns_ = 0;
+  std::int64_t max_distance_, table_rows_ = 0, columns_ = 0;
   bool fits_ = true, ascends_by_one_ = true;
-  // float32, transposed: [heads or 1, head_dim, columns_]; of u: [heads, head_dim, kGroupLanes].
-  Tensor<float> e_{}, g_{}, u_{};
-  Tensor<float> o_{};  // [heads, head_dim]
+  // float32, transposed: [heads or 1, head_dim, columns_].
+  Tensor<float> key_table_{}, query_table_{};
+  Tensor<float> content_bias_{};   // [heads, head_dim, kGroupLanes], in column 0
+  Tensor<float> position_bias_{};  // [heads, head_dim]
 };
 
 }  // namespace sextant::detail

@@ -29,12 +29,15 @@ std::string in_scheme(std::string_view scheme, std::string_view name) {
 class RelativeTerm final : public ContentTerm {
  public:
   explicit RelativeTerm(RelativeVectors vectors)
-      : v_(std::move(vectors)), tiles_(v_), reach_(static_cast<std::int64_t>(v_.rows.size()) / 2) {
+      : v_(std::move(vectors)),
+        tiles_(v_),
+        max_distance_(static_cast<std::int64_t>(v_.rows.size()) / 2) {
     std::int64_t used = 0;
-    const Tensor<double>* parts[] = {&v_.e, &v_.g, &v_.a, &v_.o, &v_.u};
+    const Tensor<double>* tensors[] = {&v_.key_table, &v_.query_table, &v_.value_table,
+                                       &v_.position_bias, &v_.content_bias};
     for (int n = 0; n < 5; ++n) {
       begins_[n] = used;
-      used += size(*parts[n]);
+      used += size(*tensors[n]);
     }
     gradient_size_ = used;
   }
@@ -45,27 +48,28 @@ class RelativeTerm final : public ContentTerm {
                                  std::to_string(got) + ", got " + std::to_string(wanted));
     };
     if (call.head_dim != v_.head_dim) refuse("head_dim", v_.head_dim, call.head_dim);
-    for (const Tensor<double>* part : {&v_.e, &v_.g, &v_.a, &v_.o, &v_.u}) {
-      if (size(*part) == 0) continue;
-      const std::int64_t heads = part->size(0);
-      const bool shared = part->rank() == 3 && heads == 1;
+    for (const Tensor<double>* tensor :
+         {&v_.key_table, &v_.query_table, &v_.value_table, &v_.position_bias, &v_.content_bias}) {
+      if (size(*tensor) == 0) continue;
+      const std::int64_t heads = tensor->size(0);
+      const bool shared = tensor->rank() == 3 && heads == 1;
       if (!shared && heads != call.heads) refuse("heads", heads, call.heads);
     }
     if (call.v_dim >= 0 && value_dim() > 0 && call.v_dim != value_dim()) {
       refuse("v_dim", value_dim(), call.v_dim);
     }
     if (call.last_position < call.first_position) return;
-    const auto places = static_cast<std::int64_t>(v_.ids.size());
-    if (places > 0 && (call.first_position < 0 || call.last_position >= places)) {
+    const auto id_count = static_cast<std::int64_t>(v_.ids.size());
+    if (id_count > 0 && (call.first_position < 0 || call.last_position >= id_count)) {
       throw Error(in_scheme(v_.scheme, "positions"),
                   "must have an id for each of the indices " + std::to_string(call.first_position) +
                       " .. " + std::to_string(call.last_position) + ", got " +
-                      std::to_string(places) + " ids from place 0");
+                      std::to_string(id_count) + " ids from place 0");
     }
-    if (places == 0 && !v_.clamps && call.last_position - call.first_position > reach_) {
+    if (id_count == 0 && !v_.clamps && call.last_position - call.first_position > max_distance_) {
       throw Error(v_.scheme, "must be made for distances up to " +
                                  std::to_string(call.last_position - call.first_position) +
-                                 ", got " + std::to_string(reach_));
+                                 ", got " + std::to_string(max_distance_));
     }
   }
 
@@ -85,14 +89,16 @@ class RelativeTerm final : public ContentTerm {
     double by_query = 0;
     for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
       const std::int64_t r = row_of(row, j);
-      if (size(v_.e) > 0 && r != last)
-        by_query = dot(query, vector(v_.e, row.head, r), v_.head_dim);
+      if (size(v_.key_table) > 0 && r != last)
+        by_query = dot(query, vector(v_.key_table, row.head, r), v_.head_dim);
       last = r;
       double sum = by_query;
       if (by_key) {
         row.k.load(j, v_.head_dim, key);
-        if (size(v_.g) > 0) sum += dot(key, vector(v_.g, row.head, r), v_.head_dim);
-        if (size(v_.u) > 0) sum += dot(key, of_head(v_.u, row.head), v_.head_dim);
+        if (size(v_.query_table) > 0)
+          sum += dot(key, vector(v_.query_table, row.head, r), v_.head_dim);
+        if (size(v_.content_bias) > 0)
+          sum += dot(key, of_head(v_.content_bias, row.head), v_.head_dim);
       }
       scores[j] += row.scale * sum;
     }
@@ -118,35 +124,39 @@ class RelativeTerm final : public ContentTerm {
       const double d = row.scale * ds[j];
       if (d == 0) continue;
       const std::int64_t r = row_of(row, j);
-      if (size(v_.e) > 0) {
-        const double* e = vector(v_.e, row.head, r);
-        add_times(d, e, n, dq);
-        add_times(d, query, n, gradient + begins_[0] + (e - v_.e.data()));
-        if (size(v_.o) > 0) add_times(d, e, n, gradient + begins_[3] + row.head * n);
+      if (size(v_.key_table) > 0) {
+        const double* key_vector = vector(v_.key_table, row.head, r);
+        add_times(d, key_vector, n, dq);
+        add_times(d, query, n, gradient + begins_[0] + (key_vector - v_.key_table.data()));
+        if (size(v_.position_bias) > 0)
+          add_times(d, key_vector, n, gradient + begins_[3] + row.head * n);
       }
       if (!reads_keys()) continue;
       row.k.load(j, n, key);
-      if (size(v_.g) > 0) {
-        const double* g = vector(v_.g, row.head, r);
-        add_times(d, g, n, dk + j * n);
-        add_times(d, key, n, gradient + begins_[1] + (g - v_.g.data()));
+      if (size(v_.query_table) > 0) {
+        const double* query_vector = vector(v_.query_table, row.head, r);
+        add_times(d, query_vector, n, dk + j * n);
+        add_times(d, key, n, gradient + begins_[1] + (query_vector - v_.query_table.data()));
       }
-      if (size(v_.u) > 0) {
-        add_times(d, of_head(v_.u, row.head), n, dk + j * n);
+      if (size(v_.content_bias) > 0) {
+        add_times(d, of_head(v_.content_bias, row.head), n, dk + j * n);
         add_times(d, key, n, gradient + begins_[4] + row.head * n);
       }
     }
   }
 
-  std::int64_t value_dim() const noexcept override { return size(v_.a) > 0 ? v_.a.size(2) : 0; }
+  std::int64_t value_dim() const noexcept override {
+    return size(v_.value_table) > 0 ? v_.value_table.size(2) : 0;
+  }
 
   void add_values(const Row& row, const double* weights, double* out) const noexcept override {
-    // Neighbours with the same vector go together: far away they all have the last one.
+    // Keys with the same vector are one product: beyond the largest distance all have the last one.
     for (std::int64_t j = row.first_key; j < row.last_key;) {
       const std::int64_t r = row_of(row, j);
       double weight = 0;
       for (; j < row.last_key && row_of(row, j) == r; ++j) weight += weights[j];
-      if (weight != 0) add_times(weight, vector(v_.a, row.head, r), v_.a.size(2), out);
+      if (weight != 0)
+        add_times(weight, vector(v_.value_table, row.head, r), v_.value_table.size(2), out);
     }
   }
 
@@ -157,26 +167,28 @@ class RelativeTerm final : public ContentTerm {
     for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
       if (weights[j] == 0) continue;
       const std::int64_t r = row_of(row, j);
-      const double* a = vector(v_.a, row.head, r);
-      if (r != last) product = dot(a, dout, v_.a.size(2));
+      const double* value_vector = vector(v_.value_table, row.head, r);
+      if (r != last) product = dot(value_vector, dout, v_.value_table.size(2));
       last = r;
       dweights[j] += product;
-      add_times(weights[j], dout, v_.a.size(2), gradient + begins_[2] + (a - v_.a.data()));
+      add_times(weights[j], dout, v_.value_table.size(2),
+                gradient + begins_[2] + (value_vector - v_.value_table.data()));
     }
   }
 
  private:
-  static std::int64_t size(const Tensor<double>& part) noexcept {
-    return part.rank() < 2 ? 0 : part.count();
+  static std::int64_t size(const Tensor<double>& tensor) noexcept {
+    return tensor.rank() < 2 ? 0 : tensor.count();
   }
-  bool reads_keys() const noexcept { return size(v_.g) > 0 || size(v_.u) > 0; }
+  bool reads_keys() const noexcept { return size(v_.query_table) > 0 || size(v_.content_bias) > 0; }
 
-  std::int64_t id(std::int64_t place) const noexcept {
-    return v_.ids.empty() ? place : v_.ids[static_cast<std::size_t>(place)];
+  std::int64_t id(std::int64_t index) const noexcept {
+    return v_.ids.empty() ? index : v_.ids[static_cast<std::size_t>(index)];
   }
   std::int64_t row_of(const Row& row, std::int64_t key) const noexcept {
-    const std::int64_t distance = std::clamp(id(key) - id(row.diagonal_key), -reach_, reach_);
-    return v_.rows[static_cast<std::size_t>(distance + reach_)];
+    const std::int64_t distance =
+        std::clamp(id(key) - id(row.diagonal_key), -max_distance_, max_distance_);
+    return v_.rows[static_cast<std::size_t>(distance + max_distance_)];
   }
   static const double* vector(const Tensor<double>& table, std::int64_t head,
                               std::int64_t r) noexcept {
@@ -186,17 +198,18 @@ class RelativeTerm final : public ContentTerm {
   const double* of_head(const Tensor<double>& vectors, std::int64_t head) const noexcept {
     return vectors.data() + head * v_.head_dim;
   }
-  // q + o.
-  const double* shifted(const Row& row, double* room) const noexcept {
-    std::copy_n(row.q, v_.head_dim, room);
-    if (size(v_.o) > 0) add_times(1, of_head(v_.o, row.head), v_.head_dim, room);
-    return room;
+  // q + position_bias.
+  const double* shifted(const Row& row, double* to) const noexcept {
+    std::copy_n(row.q, v_.head_dim, to);
+    if (size(v_.position_bias) > 0)
+      add_times(1, of_head(v_.position_bias, row.head), v_.head_dim, to);
+    return to;
   }
 
   RelativeVectors v_;
   RelativeTiles tiles_;
-  std::int64_t reach_, gradient_size_;
-  std::int64_t begins_[5];  // of e, g, a, o and u in the gradient
+  std::int64_t max_distance_, gradient_size_;
+  std::int64_t begins_[5];  // of the five tensors in the gradient
 };
 
 }  // namespace
@@ -211,9 +224,9 @@ Tensor<double> take_gradient(std::string_view scheme, View<const double> gradien
     throw Error(in_scheme(scheme, "gradient"),
                 "must be [1, gradient_size()] of the term, got " + gradient.shape().to_string());
   }
-  Tensor<double> part = Tensor<double>::uninitialized(shape);
-  for (std::int64_t n = 0; n < part.count(); ++n) part.data()[n] = gradient(0, at++);
-  return part;
+  Tensor<double> next = Tensor<double>::uninitialized(shape);
+  for (std::int64_t n = 0; n < next.count(); ++n) next.data()[n] = gradient(0, at++);
+  return next;
 }
 
 Tensor<double> table_of(std::string_view scheme, std::string_view name, View<const double> table,
@@ -254,9 +267,9 @@ void check_all_finite(std::string_view scheme, std::string_view name, View<const
 }
 
 std::vector<std::int64_t> checked_ids(std::string_view scheme, std::span<const std::int64_t> ids) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  constexpr std::int64_t kMax = std::int64_t{1} << 53;
   for (const std::int64_t id : ids) {
-    if (id < -kMost || id > kMost) {
+    if (id < -kMax || id > kMax) {
       throw Error(in_scheme(scheme, "positions"),
                   "must be within +-2^53, got " + std::to_string(id));
     }

@@ -1,8 +1,10 @@
 // Learned vectors by distance: what Shaw's, Transformer-XL's and DeBERTa's terms have in common.
 //
-//   score(i, j) += scale ( <q_i + o, E[r]> + <k_j, G[r] + u> ),  value_j += A[r],  r = row(j - i)
+//   score(i, j) += scale (<q_i + position_bias, key_table[r]> + <k_j, query_table[r] +
+//   content_bias>) value_j += value_table[r]                                                   with
+//   r = row(j - i)
 //
-// E, G and A are tables of vectors, o and u vectors of a head; any of them may be missing.
+// The tables hold vectors, the biases are a vector of each head; any of them may be missing.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +21,24 @@
 namespace sextant::detail {
 
 struct RelativeVectors {
-  std::string_view scheme;  // whose errors they are
+  std::string_view scheme;  // for errors
   std::int64_t head_dim = 0;
-  std::vector<std::int64_t> ids{};  // of places 0, 1, ...; empty: a place is its id
-  // Distances key - query in [-reach, reach] have row rows[distance + reach] of the tables. What is
-  // further away has the row of the last one, or is refused. Rows ascend or descend.
+  std::vector<std::int64_t> ids{};  // of tokens 0, 1, ...; empty: 0, 1, ...
+  // A distance key - query in [-n, n] has row rows[distance + n] of the tables, n = rows.size()
+  // / 2. Larger distances have the row of the last one, or are refused. Rows ascend or descend.
   std::vector<std::int32_t> rows{};
   bool clamps = true;
-  Tensor<double> e{}, g{}, a{};  // [heads or 1, rows, head_dim] each; empty: none
-  Tensor<double> o{}, u{};       // [heads, head_dim]; empty: none
-  double terms = 1;              // default scale: 1 / sqrt(terms head_dim)
+  // [heads or 1, rows, head_dim] each; empty: none
+  Tensor<double> key_table{}, query_table{}, value_table{};
+  Tensor<double> position_bias{}, content_bias{};  // [heads, head_dim]; empty: none
+  double terms = 1;                                // default scale: 1 / sqrt(terms head_dim)
 };
 
-// Its gradient is that of e, g, a, o and u, one behind the other.
+// Its gradient is that of key_table, query_table, value_table, position_bias and content_bias, one
+// after another.
 std::shared_ptr<const ContentTerm> relative_term(RelativeVectors vectors);
 
-// The gradient of the next tensor of this shape; `at` moves behind it. Throws
+// The gradient of the next tensor of this shape; `at` is advanced. Throws
 // Error(scheme.gradient) where there are too few numbers.
 Tensor<double> take_gradient(std::string_view scheme, View<const double> gradient, std::int64_t& at,
                              const Shape& shape);

@@ -47,11 +47,11 @@ std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& 
   vectors.ids = detail::checked_ids("shaw", positions);
   vectors.rows.resize(static_cast<std::size_t>(rows));
   std::iota(vectors.rows.begin(), vectors.rows.end(), 0);
-  vectors.e = detail::table_of("shaw", "key_table", weights.key_table, rows);
+  vectors.key_table = detail::table_of("shaw", "key_table", weights.key_table, rows);
   if (has_values(weights)) {
-    vectors.a = detail::table_of("shaw", "value_table", weights.value_table, rows);
+    vectors.value_table = detail::table_of("shaw", "value_table", weights.value_table, rows);
   }
-  vectors.head_dim = vectors.e.size(2);
+  vectors.head_dim = vectors.key_table.size(2);
   return detail::relative_term(std::move(vectors));
 }
 

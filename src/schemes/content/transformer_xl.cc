@@ -23,7 +23,7 @@ struct TransformerXlSizes {  // what the shapes of the weights say
   std::optional<std::int64_t> width{};
 };
 constexpr IntegerRange kWidth{2, 1 << 20, 2};
-constexpr std::int64_t kFarthest = 1 << 22;
+constexpr std::int64_t kMaxDistance = 1 << 22;
 
 }  // namespace
 
@@ -33,9 +33,9 @@ inline constexpr auto kFields<TransformerXlSizes> = std::tuple{field(
 template <>
 inline constexpr auto kFields<TransformerXl> =
     std::tuple{field(&TransformerXl::base, "base", kAboveZero, "of the sinusoids"),
-               field(&TransformerXl::clamp_len, "clamp_len", IntegerRange{0, kFarthest},
+               field(&TransformerXl::clamp_len, "clamp_len", IntegerRange{0, kMaxDistance},
                      "keys further away count as this far; 0: off"),
-               field(&TransformerXl::max_distance, "max_distance", IntegerRange{0, kFarthest},
+               field(&TransformerXl::max_distance, "max_distance", IntegerRange{0, kMaxDistance},
                      "distances that the term is made for, where nothing else says it")
                    .of_request()};
 template <>
@@ -49,19 +49,19 @@ inline constexpr auto kWeights<TransformerXlWeights> =
 
 namespace {
 
-// The largest distance that has a vector of its own.
-std::int64_t reach_of(const TransformerXl& options, const std::vector<std::int64_t>& ids) {
-  std::int64_t reach = options.clamp_len > 0 ? options.clamp_len : options.max_distance;
+// The largest distance with a separate vector.
+std::int64_t max_distance_of(const TransformerXl& options, const std::vector<std::int64_t>& ids) {
+  std::int64_t max_distance = options.clamp_len > 0 ? options.clamp_len : options.max_distance;
   if (!ids.empty()) {
-    const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
-    reach = *most - *least;
+    const auto [min, max] = std::minmax_element(ids.begin(), ids.end());
+    max_distance = *max - *min;
   }
-  if (options.clamp_len > 0) reach = std::min(reach, options.clamp_len);
-  if (reach > kFarthest) {
-    throw Error("transformer_xl.positions",
-                "must be at most 2^22 apart without clamp_len, got " + std::to_string(reach));
+  if (options.clamp_len > 0) max_distance = std::min(max_distance, options.clamp_len);
+  if (max_distance > kMaxDistance) {
+    throw Error("transformer_xl.positions", "must be at most 2^22 apart without clamp_len, got " +
+                                                std::to_string(max_distance));
   }
-  return reach;
+  return max_distance;
 }
 
 void check(const TransformerXl& options, const TransformerXlWeights& weights) {
@@ -102,7 +102,8 @@ std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
   detail::RelativeVectors vectors{.scheme = "transformer_xl",
                                   .head_dim = weights.w_r.size(1),
                                   .ids = detail::checked_ids("transformer_xl", positions)};
-  const std::int64_t rows = 2 * reach_of(options, vectors.ids) + 1, width = weights.w_r.size(2);
+  const std::int64_t rows = 2 * max_distance_of(options, vectors.ids) + 1,
+                     width = weights.w_r.size(2);
   const std::int64_t heads = weights.w_r.size(0), head_dim = weights.w_r.size(1);
   if (heads * head_dim > (std::int64_t{1} << 28) / rows) {
     throw Error("transformer_xl", "must have at most 2^28 projected numbers, got [" +
@@ -113,18 +114,18 @@ std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
   std::iota(vectors.rows.begin(), vectors.rows.end(), 0);
   vectors.clamps = options.clamp_len > 0;
   const Tensor<double> r = sinusoids(options, width, rows);
-  vectors.e = Tensor<double>({heads, rows, head_dim});
+  vectors.key_table = Tensor<double>({heads, rows, head_dim});
   for (std::int64_t h = 0; h < heads; ++h) {
     for (std::int64_t n = 0; n < rows; ++n) {
       for (std::int64_t c = 0; c < head_dim; ++c) {
         double sum = 0;
         for (std::int64_t w = 0; w < width; ++w) sum += weights.w_r(h, c, w) * r(n, w);
-        vectors.e(h, n, c) = sum;
+        vectors.key_table(h, n, c) = sum;
       }
     }
   }
-  vectors.o = weights.v.clone();
-  vectors.u = weights.u.clone();
+  vectors.position_bias = weights.v.clone();
+  vectors.content_bias = weights.u.clone();
   return detail::relative_term(std::move(vectors));
 }
 

@@ -1,4 +1,4 @@
-// A learned number per head and distance, the farthest ones shared.
+// A learned number per head and distance, distances beyond a limit sharing one.
 #include "sextant/schemes/distance/clipped.h"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ void check(const Clipped& options, const ClippedWeights& weights) {
 
 // The row of a distance.
 auto rows_of(const Clipped& options) {
-  return [most = options.max_distance](std::int64_t distance) {
-    return std::clamp(distance, -most, most) + most;
+  return [limit = options.max_distance](std::int64_t distance) {
+    return std::clamp(distance, -limit, limit) + limit;
   };
 }
 

@@ -9,8 +9,8 @@
 namespace sextant::detail {
 namespace {
 
-constexpr std::int64_t kMostLength = std::int64_t{1} << 28;
-constexpr std::int64_t kMostNumbers = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 std::string where(std::string_view scheme, std::string_view name) {
   return std::string(scheme) + "." + std::string(name);
@@ -24,22 +24,21 @@ std::int64_t distances_of(std::string_view scheme, const SchemeRequest& request)
                 "must have one id per token, got " + std::to_string(request.axes));
   }
   if (request.positions.empty()) return 1;
-  const auto [least, most] =
-      std::minmax_element(request.positions.begin(), request.positions.end());
+  const auto [min, max] = std::minmax_element(request.positions.begin(), request.positions.end());
   // In unsigned arithmetic: ids may lie 2^64 - 1 apart.
-  const std::uint64_t span = static_cast<std::uint64_t>(*most) - static_cast<std::uint64_t>(*least);
-  if (span >= static_cast<std::uint64_t>(kMostLength)) {
+  const std::uint64_t span = static_cast<std::uint64_t>(*max) - static_cast<std::uint64_t>(*min);
+  if (span >= static_cast<std::uint64_t>(kMaxLength)) {
     throw Error(where(scheme, "positions"), "must lie less than 2^28 apart, got " +
-                                                std::to_string(*least) + " and " +
-                                                std::to_string(*most));
+                                                std::to_string(*min) + " and " +
+                                                std::to_string(*max));
   }
   return static_cast<std::int64_t>(span) + 1;
 }
 
 void check_distances(std::string_view scheme, std::int64_t heads, std::int64_t length) {
   check_range(kHeads, where(scheme, "heads"), heads);
-  check_range(IntegerRange{1, kMostLength}, where(scheme, "length"), length);
-  if (heads * (2 * length - 1) > kMostNumbers) {
+  check_range(IntegerRange{1, kMaxLength}, where(scheme, "length"), length);
+  if (heads * (2 * length - 1) > kMaxNumbers) {
     throw Error(where(scheme, "length"), "must leave heads x (2 length - 1) at most 2^31, got " +
                                              std::to_string(length) + " with " +
                                              std::to_string(heads) + " heads");

@@ -1,4 +1,4 @@
-// What biases by distance share: how long a table is, its checks, and how it is filled.
+// Helpers of biases by distance: the length of a table, its checks, and filling it.
 #pragma once
 
 #include <algorithm>
@@ -30,18 +30,18 @@ std::int64_t length_of_gradient(std::string_view scheme, std::int64_t heads,
 // Throws Error("scheme.name") unless every number is finite.
 void check_finite(std::string_view scheme, std::string_view name, View<const double> values);
 
-// Infinity that came of huge weights and long distances becomes the greatest finite number, so that
-// it hides nothing.
+// Infinity from huge weights and long distances becomes the largest finite number, so that it hides
+// nothing.
 inline double finite(double value) noexcept {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  return std::clamp(value, -kMost, kMost);
+  constexpr double kMax = std::numeric_limits<double>::max();
+  return std::clamp(value, -kMax, kMax);
 }
 
 // The one rounding. A number beyond float32 becomes the largest one: what is finite hides nothing;
 // -0 becomes 0.
 inline float rounded_bias(double value) noexcept {
-  constexpr double kMost = std::numeric_limits<float>::max();
-  return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMost, kMost) + 0.0);
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMax, kMax) + 0.0);
 }
 
 // [heads, 2L - 1] of value(head, distance), distance = key - query.

@@ -16,8 +16,7 @@
 
 namespace sextant::detail {
 
-inline constexpr double kLeastKerple =
-    0.01;  // bias_p and bias_a are kept above in the paper's code
+inline constexpr double kMinKerple = 0.01;  // bias_p and bias_a are kept above in the paper's code
 
 // Throws Error("scheme.p") or Error("scheme.a").
 inline void check_kerple(std::string_view scheme, const KerpleWeights& weights) {
@@ -33,22 +32,22 @@ inline void check_kerple(std::string_view scheme, const KerpleWeights& weights) 
   check_finite(scheme, "a", view(weights.a));
 }
 
-// Sums what each distance gives to p and to a: part(head, |distance|, p, a) is the pair of
+// Sums the gradients of p and a over distances: partials(head, |distance|, p, a) is the pair of
 // derivatives.
-template <class Part>
-KerpleWeights kerple_backward(std::string_view scheme, const KerpleWeights& weights, double most_p,
-                              View<const double> gradient, Part part) {
+template <class Partials>
+KerpleWeights kerple_backward(std::string_view scheme, const KerpleWeights& weights, double max_p,
+                              View<const double> gradient, Partials partials) {
   check_kerple(scheme, weights);
   const auto heads = static_cast<std::int64_t>(weights.p.size());
   const std::int64_t length = length_of_gradient(scheme, heads, gradient);
   KerpleWeights sums{std::vector<double>(weights.p.size()), std::vector<double>(weights.p.size())};
   for (std::int64_t head = 0; head < heads; ++head) {
     const auto h = static_cast<std::size_t>(head);
-    const double p = std::clamp(weights.p[h], kLeastKerple, most_p);
-    const double a = std::max(weights.a[h], kLeastKerple);
+    const double p = std::clamp(weights.p[h], kMinKerple, max_p);
+    const double a = std::max(weights.a[h], kMinKerple);
     for (std::int64_t d = 1; d < length; ++d) {  // the bias of distance 0 is 0 whatever p and a
       const double g = gradient(head, length - 1 + d) + gradient(head, length - 1 - d);
-      const auto [of_p, of_a] = part(static_cast<double>(d), p, a);
+      const auto [of_p, of_a] = partials(static_cast<double>(d), p, a);
       sums.p[h] += g * of_p;
       sums.a[h] += g * of_a;
     }

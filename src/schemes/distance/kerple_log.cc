@@ -15,16 +15,16 @@ DistanceBias kerple_log(const KerpleWeights& weights, std::int64_t length) {
       "kerple_log", static_cast<std::int64_t>(weights.p.size()), length,
       [&](std::int64_t head, std::int64_t distance) {
         const auto h = static_cast<std::size_t>(head);
-        const double a = std::max(weights.a[h], detail::kLeastKerple);
-        return detail::finite(-std::max(weights.p[h], detail::kLeastKerple) *
+        const double a = std::max(weights.a[h], detail::kMinKerple);
+        return detail::finite(-std::max(weights.p[h], detail::kMinKerple) *
                               std::log1p(a * static_cast<double>(distance)));
       });
 }
 
 KerpleWeights kerple_log_backward(const KerpleWeights& weights, View<const double> gradient) {
-  constexpr double kMostP = std::numeric_limits<double>::max();
+  constexpr double kMaxP = std::numeric_limits<double>::max();
   return detail::kerple_backward(
-      "kerple_log", weights, kMostP, gradient,
+      "kerple_log", weights, kMaxP, gradient,
       [](double d, double p, double a) { return std::pair(-std::log1p(a * d), -p / (1 / d + a)); });
 }
 

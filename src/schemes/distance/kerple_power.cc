@@ -15,8 +15,8 @@ DistanceBias kerple_power(const KerpleWeights& weights, std::int64_t length) {
       "kerple_power", static_cast<std::int64_t>(weights.p.size()), length,
       [&](std::int64_t head, std::int64_t distance) {
         const auto h = static_cast<std::size_t>(head);
-        const double p = std::clamp(weights.p[h], detail::kLeastKerple, 2.0);
-        return detail::finite(-std::max(weights.a[h], detail::kLeastKerple) *
+        const double p = std::clamp(weights.p[h], detail::kMinKerple, 2.0);
+        return detail::finite(-std::max(weights.a[h], detail::kMinKerple) *
                               std::pow(static_cast<double>(distance), p));
       });
 }

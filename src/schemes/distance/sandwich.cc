@@ -1,4 +1,4 @@
-// Sandwich: a sum of cosines of the distance, weighed by another number in each head.
+// Sandwich: a sum of cosines of the distance, with a weight per head.
 #include "sextant/schemes/distance/sandwich.h"
 
 #include <cmath>

@@ -49,10 +49,10 @@ T5Buckets::T5Buckets(const T5& options) : bidirectional_(options.bidirectional) 
 }
 
 std::int64_t T5Buckets::operator()(std::int64_t distance) const noexcept {
-  constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMaxDistance = std::numeric_limits<std::int64_t>::max();
   const bool future = distance > 0;
   if (future && !bidirectional_) return 0;
-  const std::int64_t d = future ? distance : -std::max(distance, -kFarthest);
+  const std::int64_t d = future ? distance : -std::max(distance, -kMaxDistance);
   const std::int64_t bucket =
       std::upper_bound(edges_.begin(), edges_.end(), d) - edges_.begin() - 1;
   return bucket + (future ? static_cast<std::int64_t>(edges_.size()) : 0);

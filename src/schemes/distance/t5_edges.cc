@@ -1,5 +1,5 @@
 // Where T5's logarithmic buckets begin, decided in whole numbers: the condition is d^n exact^k >=
-// most^k exact^n. Logarithms answer it wherever the two sides differ visibly.
+// max_distance^k exact^n. Logarithms answer it wherever the two sides differ visibly.
 #include "schemes/distance/t5_edges.h"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ bool less(const Natural& a, const Natural& b) {
   return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
 }
 
-bool reaches(std::int64_t d, std::int64_t exact, std::int64_t most, std::int64_t n,
-             std::int64_t k) {
+bool is_at_edge(std::int64_t d, std::int64_t exact, std::int64_t max_distance, std::int64_t n,
+                std::int64_t k) {
   const auto log_of = [](std::int64_t x) { return std::log(static_cast<double>(x)); };
   const double left = static_cast<double>(n) * (log_of(d) - log_of(exact));
-  const double right = static_cast<double>(k) * (log_of(most) - log_of(exact));
+  const double right = static_cast<double>(k) * (log_of(max_distance) - log_of(exact));
   // Logarithms below 20, four of them, times at most 2^12, and few roundings: off by less than
   // 2^12 * 20 * 16 * 2^-53 < 2e-10.
   if (std::abs(left - right) > 2e-10) return left > right;
@@ -42,21 +42,22 @@ bool reaches(std::int64_t d, std::int64_t exact, std::int64_t most, std::int64_t
   Natural first{1}, second{1};
   multiply(first, d, n / common);
   multiply(first, exact, k / common);
-  multiply(second, most, k / common);
+  multiply(second, max_distance, k / common);
   multiply(second, exact, n / common);
   return !less(first, second);
 }
 
 }  // namespace
 
-std::int64_t t5_edge(std::int64_t exact, std::int64_t most, std::int64_t buckets, std::int64_t k) {
+std::int64_t t5_edge(std::int64_t exact, std::int64_t max_distance, std::int64_t buckets,
+                     std::int64_t k) {
   std::int64_t below = exact,
-               reached = most;  // k >= 1 keeps `exact` below; k < buckets: most is in
-  while (reached - below > 1) {
-    const std::int64_t middle = below + (reached - below) / 2;
-    (reaches(middle, exact, most, buckets, k) ? reached : below) = middle;
+               above = max_distance;  // k >= 1 keeps `exact` below; k < buckets: max_distance is in
+  while (above - below > 1) {
+    const std::int64_t middle = below + (above - below) / 2;
+    (is_at_edge(middle, exact, max_distance, buckets, k) ? above : below) = middle;
   }
-  return reached;
+  return above;
 }
 
 }  // namespace sextant::detail

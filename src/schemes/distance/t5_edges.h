@@ -5,8 +5,9 @@
 
 namespace sextant::detail {
 
-// The least whole d >= exact with ln(d / exact) / ln(most / exact) * buckets >= k, for 1 <= k <
-// buckets <= 2^12 and 1 <= exact < most <= 2^28.
-std::int64_t t5_edge(std::int64_t exact, std::int64_t most, std::int64_t buckets, std::int64_t k);
+// The smallest integer d >= exact with ln(d / exact) / ln(max_distance / exact) * buckets >= k, for
+// 1 <= k < buckets <= 2^12 and 1 <= exact < max_distance <= 2^28.
+std::int64_t t5_edge(std::int64_t exact, std::int64_t max_distance, std::int64_t buckets,
+                     std::int64_t k);
 
 }  // namespace sextant::detail

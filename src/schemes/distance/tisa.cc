@@ -56,9 +56,9 @@ void check(const TisaWeights& weights) {
   }
 }
 
-// exp(-|sharpness| far^2); never 0 times infinity.
-double bell(double sharpness, double far) {
-  return sharpness == 0 ? 1 : std::exp(-std::abs(sharpness) * far * far);
+// exp(-|sharpness| offset^2); never 0 times infinity.
+double gaussian(double sharpness, double offset) {
+  return sharpness == 0 ? 1 : std::exp(-std::abs(sharpness) * offset * offset);
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ DistanceBias tisa(const TisaWeights& weights, std::int64_t length) {
         double sum = 0;
         for (std::int64_t s = 0; s < kernels; ++s) {
           sum += weights.amplitudes(head, s) *
-                 bell(weights.sharpness(head, s),
-                      static_cast<double>(distance) - weights.offsets(head, s));
+                 gaussian(weights.sharpness(head, s),
+                          static_cast<double>(distance) - weights.offsets(head, s));
         }
         return detail::finite(sum);
       });
@@ -88,15 +88,15 @@ TisaWeights tisa_backward(const TisaWeights& weights, View<const double> gradien
       const double a = weights.amplitudes(head, s), b = weights.sharpness(head, s);
       const double sign = b > 0 ? 1 : b < 0 ? -1 : 0;
       for (std::int64_t distance = 1 - length; distance < length; ++distance) {
-        const double far = static_cast<double>(distance) - weights.offsets(head, s);
-        const double height = bell(b, far);
-        if (height == 0) continue;  // so far that even far^2 may not be finite
+        const double offset = static_cast<double>(distance) - weights.offsets(head, s);
+        const double height = gaussian(b, offset);
+        if (height == 0) continue;  // a distance whose square may overflow
         const double g = gradient(head, distance + length - 1) * height;
         sums.amplitudes(head, s) += g;
         if (b == 0) continue;
-        sums.sharpness(head, s) -= g * a * sign * far * far;
+        sums.sharpness(head, s) -= g * a * sign * offset * offset;
         sums.offsets(head, s) +=
-            g * a * (std::abs(b) * (2 * far));  // 0 before anything is infinite
+            g * a * (std::abs(b) * (2 * offset));  // 0 before anything is infinite
       }
     }
   }

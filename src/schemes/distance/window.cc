@@ -6,25 +6,25 @@
 
 namespace sextant {
 
-constexpr IntegerRange kReach = at_least(-1);
+constexpr IntegerRange kWindowSide = at_least(-1);
 
 template <>
-inline constexpr auto kFields<LocalWindow> =
-    std::tuple{field(&LocalWindow::left, "left", kReach,
-                     "visible keys to the left, the query's own not counted; -1: all"),
-               field(&LocalWindow::right, "right", kReach, "visible keys to the right; -1: all"),
-               field(&LocalWindow::dilation, "dilation", at_least(1),
-                     "only every n-th key is visible, counted from the query's own")};
+inline constexpr auto kFields<LocalWindow> = std::tuple{
+    field(&LocalWindow::left, "left", kWindowSide,
+          "visible keys to the left, the query's own not counted; -1: all"),
+    field(&LocalWindow::right, "right", kWindowSide, "visible keys to the right; -1: all"),
+    field(&LocalWindow::dilation, "dilation", at_least(1),
+          "only every n-th key is visible, counted from the query's own")};
 
 DistanceBias window(const LocalWindow& options, std::int64_t length) {
   check_fields("window", options);
   return detail::bias_by_distance("window", 1, length, [&](std::int64_t, std::int64_t distance) {
     // In steps of the dilation: left times dilation might be beyond int64.
     const std::int64_t steps = distance / options.dilation;
-    const bool seen = distance % options.dilation == 0 &&
-                      (options.left == -1 || -steps <= options.left) &&
-                      (options.right == -1 || steps <= options.right);
-    return seen ? 0 : detail::kHiddenPair;
+    const bool visible = distance % options.dilation == 0 &&
+                         (options.left == -1 || -steps <= options.left) &&
+                         (options.right == -1 || steps <= options.right);
+    return visible ? 0 : detail::kHiddenPair;
   });
 }
 

@@ -1,4 +1,4 @@
-// Sides of grids, and the places of patches on them.
+// Sides of grids, and the cells of patches.
 #include "schemes/ids/grid.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-std::int64_t least_side(std::int64_t cells, int dimensions) {
+std::int64_t min_side(std::int64_t cells, int dimensions) {
   const auto count = static_cast<double>(cells);
   const auto holds = [&](std::int64_t side) {
     double product = 1;
@@ -23,7 +23,7 @@ std::int64_t least_side(std::int64_t cells, int dimensions) {
   return side;
 }
 
-std::int64_t least_side(std::span<const std::int64_t> ids, std::int64_t axes, std::int64_t axis) {
+std::int64_t min_side(std::span<const std::int64_t> ids, std::int64_t axes, std::int64_t axis) {
   std::int64_t last = 0;
   for (auto i = static_cast<std::size_t>(axis); i < ids.size(); i += static_cast<std::size_t>(axes))
     last = std::max(last, ids[i]);

@@ -10,10 +10,10 @@
 namespace sextant {
 
 inline constexpr std::int64_t kLastId = std::int64_t{1} << 53;
-inline constexpr std::int64_t kMostIds = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxIds = std::int64_t{1} << 30;
 
 inline void check_count(std::string_view where, std::int64_t count) {
-  if (count >= 0 && count <= kMostIds) return;
+  if (count >= 0 && count <= kMaxIds) return;
   throw Error(where, "must make 0 .. 2^30 ids, got " + std::to_string(count));
 }
 
@@ -24,7 +24,7 @@ inline void check_id(std::string_view where, std::int64_t id) {
 
 // Of counts of 0 or more; too many become more than any count may be.
 inline std::int64_t checked_product(std::int64_t a, std::int64_t b) noexcept {
-  return a != 0 && b > kMostIds / a ? kMostIds + 1 : a * b;
+  return a != 0 && b > kMaxIds / a ? kMaxIds + 1 : a * b;
 }
 
 }  // namespace sextant

@@ -13,10 +13,10 @@
 namespace sextant {
 namespace {
 
-// A whole number of 0 .. most, all equally likely: draws beyond the last whole multiple of the
+// A whole number of 0 .. max, all equally likely: draws beyond the last whole multiple of the
 // range are repeated.
-std::int64_t below_or_at(NumpyRandom& random, std::int64_t most) {
-  const std::uint64_t range = static_cast<std::uint64_t>(most) + 1;
+std::int64_t below_or_at(NumpyRandom& random, std::int64_t max) {
+  const std::uint64_t range = static_cast<std::uint64_t>(max) + 1;
   const std::uint64_t limit = ~std::uint64_t{0} / range * range;
   while (true) {
     const std::uint64_t high = random.bits();
@@ -74,7 +74,7 @@ Tensor<std::int64_t> padded_positions(View<const bool> mask, std::int64_t pad_id
 }
 
 Tensor<std::int64_t> fairseq_positions(View<const bool> mask, std::int64_t padding_idx) {
-  if (padding_idx < 0 || padding_idx > kMostIds) {
+  if (padding_idx < 0 || padding_idx > kMaxIds) {
     throw Error("fairseq_positions.padding_idx",
                 "must be 0 .. 2^30, got " + std::to_string(padding_idx));
   }

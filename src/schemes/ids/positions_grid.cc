@@ -12,7 +12,7 @@ namespace sextant {
 namespace {
 
 void check_side(std::string_view where, std::int64_t side) {
-  if (side < 1 || side > kMostIds) {
+  if (side < 1 || side > kMaxIds) {
     throw Error(where, "must be 1 .. 2^30, got " + std::to_string(side));
   }
 }
@@ -26,7 +26,7 @@ std::int64_t tokens_of(const MropeSegment& segment) {
   check_side("mrope_positions.frames", segment.frames);
   check_side("mrope_positions.rows", segment.rows);
   check_side("mrope_positions.columns", segment.columns);
-  if (!(segment.frame_step >= 0 && segment.frame_step <= static_cast<double>(kMostIds))) {
+  if (!(segment.frame_step >= 0 && segment.frame_step <= static_cast<double>(kMaxIds))) {
     throw Error("mrope_positions.frame_step",
                 "must be 0 .. 2^30, got " + shortest(segment.frame_step));
   }

@@ -18,9 +18,9 @@ struct DistinctIds {
   // Ids within +-2^53, in any order.
   explicit DistinctIds(std::vector<std::int64_t> ids) {
     if (ids.empty()) return;
-    const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
-    first = *least;
-    count = *most - *least + 1;
+    const auto [min, max] = std::minmax_element(ids.begin(), ids.end());
+    first = *min;
+    count = *max - *min + 1;
     // A few more than there are rows cost less than looking each one up.
     if (count <= static_cast<std::int64_t>(ids.size()) + 64) return;
     std::sort(ids.begin(), ids.end());

@@ -12,7 +12,7 @@ namespace sextant::detail {
 namespace {
 
 // Ids this much further apart than there are tokens get no table.
-constexpr std::int64_t kMostSparse = 16;
+constexpr std::int64_t kMaxSparse = 16;
 constexpr std::int64_t kAlwaysTable = 1 << 16;
 
 }  // namespace
@@ -34,9 +34,9 @@ FireBias::FireBias(const Fire& options, const FireWeights& weights, PositionRuns
   if (!(network_.largest(largest_x) <= static_cast<double>(std::numeric_limits<float>::max()))) {
     throw Error("fire.w2", "must make biases within float32 with w1, b1 and b2");
   }
-  const std::int64_t farthest = ids_.most() - ids_.least();
-  if (farthest > std::max(kAlwaysTable, kMostSparse * ids_.size())) return;
-  span_ = farthest;
+  const std::int64_t max_distance = ids_.max() - ids_.min();
+  if (max_distance > std::max(kAlwaysTable, kMaxSparse * ids_.size())) return;
+  span_ = max_distance;
   psi_.resize(static_cast<std::size_t>(2 * span_ + 1));
   double before = 0;
   for (std::int64_t distance = 0; distance <= span_; ++distance) {
@@ -66,13 +66,13 @@ void FireBias::cut(double scale, std::int64_t distance, std::int64_t step, std::
       // psi ascends with the distance here, so the piece is left once: at its upper kink where
       // distances grow, at its lower one where they fall.
       const double* from = psi_.data() + span_ + step * distance;
-      const double least = s > 0 && step < 0 ? network_.kink(s - 1) : -1;
-      const double most = s + 1 < network_.pieces() && step > 0
-                              ? network_.kink(s)
-                              : std::numeric_limits<double>::infinity();
+      const double begin = s > 0 && step < 0 ? network_.kink(s - 1) : -1;
+      const double end = s + 1 < network_.pieces() && step > 0
+                             ? network_.kink(s)
+                             : std::numeric_limits<double>::infinity();
       const auto stays = [&](std::int64_t i) {
         const double x = from[i] * scale;
-        return least <= x && x < most;
+        return begin <= x && x < end;
       };
       std::int64_t beyond = keys;
       if (stays(keys - 1)) within = keys;
@@ -143,10 +143,10 @@ void FireBias::accumulate(const Tile& tile, const float* dscores, std::int64_t r
                        std::int64_t all) {
     const double scale = scale_of(query_id);
     const bool limited = by_threshold(query_id);
-    const double reach = limited ? threshold_ : static_cast<double>(query_id);
-    const double norm_by_c = fire_psi_by_c(c_, reach);
+    const double norm_id = limited ? threshold_ : static_cast<double>(query_id);
+    const double norm_by_c = fire_psi_by_c(c_, norm_id);
     const double norm_by_multiplier =
-        limited ? threshold_by_multiplier_ * std::abs(c_) / (1 + std::abs(c_) * reach) : 0;
+        limited ? threshold_by_multiplier_ * std::abs(c_) / (1 + std::abs(c_) * norm_id) : 0;
     const auto line = [&](std::int64_t s, std::int64_t distance, std::int64_t step, std::int64_t at,
                           std::int64_t keys) {
       double sum = 0, with_psi = 0, with_psi_by_c = 0;

@@ -1,5 +1,5 @@
 // FIRE's network as a function of straight pieces: relu(w1 x + b1) bends at x = -b1 / w1 only, the
-// same place for all heads.
+// same point for all heads.
 #include "schemes/indexed/fire_network.h"
 
 #include <cmath>
@@ -30,7 +30,7 @@ void check(const FireWeights& weights) {
   check_finite("fire", "b2", weights.b2);
 }
 
-// Where a unit bends; what is not in (0, infinity) is nowhere among the arguments.
+// The kink of a hidden unit; one outside (0, infinity) is not reached by any argument.
 double kink_of(double w1, double b1) noexcept { return -b1 / w1; }
 
 }  // namespace
@@ -68,10 +68,10 @@ bool FireNetwork::active(double w1, double b1, std::int64_t piece) const noexcep
   return b1 > 0;
 }
 
-double FireNetwork::largest(double most) const noexcept {
+double FireNetwork::largest(double max) const noexcept {
   double largest = 0;
   for (std::size_t i = 0; i < slopes_.size(); ++i) {
-    const double here = std::abs(slopes_[i]) * most + std::abs(intercepts_[i]);
+    const double here = std::abs(slopes_[i]) * max + std::abs(intercepts_[i]);
     largest = here <= largest ? largest : here;  // NaN stays
   }
   return largest;

@@ -28,8 +28,8 @@ class FireNetwork {
   double intercept(std::int64_t head, std::int64_t piece) const noexcept {
     return intercepts_[static_cast<std::size_t>(head * pieces() + piece)];
   }
-  // The largest |slope| x + |intercept| for x up to `most`.
-  double largest(double most) const noexcept;
+  // The largest |slope| x + |intercept| for x up to `max`.
+  double largest(double max) const noexcept;
 
   // Adds the gradients of w1, b1, w2 and b2: sums[(head pieces + piece) 2] is that of the pieces'
   // values (the sum of g over the pairs of a piece), and + 1 the sum of g x.

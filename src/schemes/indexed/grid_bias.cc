@@ -12,7 +12,7 @@
 namespace sextant::detail {
 namespace {
 
-constexpr std::int64_t kMostNumbers = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
 
 std::string where(std::string_view scheme, std::string_view name) {
   return std::string(scheme) + "." + std::string(name);
@@ -22,22 +22,22 @@ std::string where(std::string_view scheme, std::string_view name) {
 
 Grid grid_of(std::string_view scheme, std::optional<std::int64_t> rows,
              std::optional<std::int64_t> columns, const PositionRuns& ids, std::int64_t heads) {
-  if (ids.least() < 0) {
+  if (ids.min() < 0) {
     throw Error(where(scheme, "positions"),
-                "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(ids.least()));
+                "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(ids.min()));
   }
-  return grid_of(scheme, rows, columns, ids.most() + 1, heads);
+  return grid_of(scheme, rows, columns, ids.max() + 1, heads);
 }
 
 Grid grid_of(std::string_view scheme, std::optional<std::int64_t> asked_rows,
              std::optional<std::int64_t> asked_columns, std::int64_t cells, std::int64_t heads) {
   check_range(kHeads, where(scheme, "heads"), heads);
-  if (cells > kMostNumbers) {
+  if (cells > kMaxNumbers) {
     throw Error(where(scheme, "positions"),
                 "must be cells of a grid, 0 .. 2^31 - 1, got " + std::to_string(cells - 1));
   }
   std::int64_t rows = asked_rows.value_or(0), columns = asked_columns.value_or(0);
-  if (!asked_rows && !asked_columns) rows = columns = least_side(cells);
+  if (!asked_rows && !asked_columns) rows = columns = min_side(cells);
   if (columns == 0) columns = std::max<std::int64_t>(1, (cells + rows - 1) / rows);
   if (rows == 0) rows = std::max<std::int64_t>(1, (cells + columns - 1) / columns);
   if (cells > rows * columns) {
@@ -47,7 +47,7 @@ Grid grid_of(std::string_view scheme, std::optional<std::int64_t> asked_rows,
                                                 std::to_string(cells - 1));
   }
   const Grid grid{rows, columns};
-  if (grid.offsets() > kMostNumbers / heads) {
+  if (grid.offsets() > kMaxNumbers / heads) {
     throw Error(where(scheme, "rows"),
                 "must leave heads x (2 rows - 1) x (2 columns - 1) at most 2^31, got " +
                     std::to_string(rows) + " x " + std::to_string(columns) + " with " +

@@ -30,9 +30,9 @@ struct Grid {
 
 inline constexpr IntegerRange kGridSide{1, 1 << 28};  // rows or columns
 
-// The grid that a scheme's `rows` and `columns` ask for, both in kGridSide; unset: the least that
-// holds all ids, square when both are. Throws Error("scheme.positions") when an id lies outside,
-// Error("scheme.heads"), and Error("scheme.rows") unless heads x offsets is at most 2^31.
+// The grid that a scheme's `rows` and `columns` ask for, both in kGridSide; unset: the smallest
+// that holds all ids, square when both are. Throws Error("scheme.positions") when an id lies
+// outside, Error("scheme.heads"), and Error("scheme.rows") unless heads x offsets is at most 2^31.
 Grid grid_of(std::string_view scheme, std::optional<std::int64_t> rows,
              std::optional<std::int64_t> columns, const PositionRuns& ids, std::int64_t heads);
 // The same for the ids 0 .. cells - 1.

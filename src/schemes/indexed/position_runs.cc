@@ -10,14 +10,14 @@ namespace sextant::detail {
 PositionRuns::PositionRuns(std::string_view scheme, std::span<const std::int64_t> ids)
     : ids_(ids.begin(), ids.end()), run_ends_(ids.size()) {
   if (ids_.empty()) return;
-  const auto [least, most] = std::minmax_element(ids_.begin(), ids_.end());
-  least_ = *least;
-  most_ = *most;
+  const auto [min, max] = std::minmax_element(ids_.begin(), ids_.end());
+  min_ = *min;
+  max_ = *max;
   constexpr std::int64_t kFarthest = std::int64_t{1} << 53;
-  if (least_ < -kFarthest || most_ > kFarthest) {
-    throw Error(std::string(scheme) + ".positions",
-                "must be within -2^53 .. 2^53, got " +
-                    std::to_string(least_ < -kFarthest ? least_ : most_));
+  if (min_ < -kFarthest || max_ > kFarthest) {
+    throw Error(
+        std::string(scheme) + ".positions",
+        "must be within -2^53 .. 2^53, got " + std::to_string(min_ < -kFarthest ? min_ : max_));
   }
   std::int64_t end = size();
   for (std::int64_t token = size() - 1; token >= 0; --token) {

@@ -22,26 +22,25 @@ class PositionRuns {
   PositionRuns(std::string_view scheme, std::span<const std::int64_t> ids);
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(ids_.size()); }
-  // Of a token 0 .. size() - 1: its id, and the first token behind it that does not continue the
-  // count.
+  // Of a token 0 .. size() - 1: its id, and the first token after it whose id is not the next one.
   std::int64_t id(std::int64_t token) const noexcept {
     return ids_[static_cast<std::size_t>(token)];
   }
   std::int64_t run_end(std::int64_t token) const noexcept {
     return run_ends_[static_cast<std::size_t>(token)];
   }
-  std::int64_t least() const noexcept { return least_; }  // 0 without tokens
-  std::int64_t most() const noexcept { return most_; }
+  std::int64_t min() const noexcept { return min_; }  // 0 without tokens
+  std::int64_t max() const noexcept { return max_; }
 
  private:
   std::vector<std::int64_t> ids_, run_ends_;
-  std::int64_t least_ = 0, most_ = 0;
+  std::int64_t min_ = 0, max_ = 0;
 };
 
 // Cuts a tile into runs of keys with consecutive ids: run(query_id, key_id, at, keys) for the pairs
-// of a query of that id with keys of ids key_id, key_id + 1, ..., which are numbers at .. at + keys
-// - 1 of an array with this row stride; hide(at, keys) for pairs without ids, beyond the list. Ids
-// that the tile brings along stand in for the list's.
+// of a query of that id with keys of ids key_id, key_id + 1, ..., which are elements at .. at +
+// keys - 1 of an array with this row stride; hide(at, keys) for pairs without ids, beyond the list.
+// The ids of the tile, if any, replace the list.
 template <class Run, class Hide>
 void for_each_run(const PositionRuns& ids, const IndexedBias::Tile& tile, std::int64_t row_stride,
                   Run run, Hide hide) noexcept {
@@ -72,7 +71,7 @@ void for_each_run(const PositionRuns& ids, const IndexedBias::Tile& tile, std::i
   }
 }
 
-// A mask: keys with ids first_seen .. last_seen, which range(query's id) gives, are seen.
+// A mask: keys with ids range(query id) are visible.
 struct IdRange {
   std::int64_t first, last;
 };
@@ -82,9 +81,9 @@ void fill_mask(const PositionRuns& ids, const IndexedBias::Tile& tile, float* va
   for_each_run(
       ids, tile, row_stride,
       [&](std::int64_t query_id, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
-        const IdRange seen = range(query_id);
-        const std::int64_t begin = std::clamp<std::int64_t>(seen.first - key_id, 0, keys);
-        const std::int64_t end = std::clamp<std::int64_t>(seen.last - key_id + 1, begin, keys);
+        const IdRange visible = range(query_id);
+        const std::int64_t begin = std::clamp<std::int64_t>(visible.first - key_id, 0, keys);
+        const std::int64_t end = std::clamp<std::int64_t>(visible.last - key_id + 1, begin, keys);
         std::fill_n(values + at, begin, kHiddenScore);
         std::fill_n(values + at + begin, end - begin, 0.0F);
         std::fill_n(values + at + end, keys - end, kHiddenScore);

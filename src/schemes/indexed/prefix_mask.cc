@@ -16,7 +16,7 @@ inline constexpr auto kFields<PrefixMask> =
 
 namespace {
 
-constexpr std::int64_t kMostPrefix = std::int64_t{1} << 54;  // beyond all ids
+constexpr std::int64_t kMaxPrefix = std::int64_t{1} << 54;  // beyond all ids
 
 class PrefixMaskBias final : public IndexedBias {
  public:
@@ -25,7 +25,7 @@ class PrefixMaskBias final : public IndexedBias {
 
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
-      return detail::IdRange{-kMostPrefix, std::max(prefix_ - 1, query)};
+      return detail::IdRange{-kMaxPrefix, std::max(prefix_ - 1, query)};
     });
   }
 
@@ -39,7 +39,7 @@ class PrefixMaskBias final : public IndexedBias {
 std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
                                                std::span<const std::int64_t> positions) {
   check_fields("prefix_mask", options);
-  return std::make_shared<PrefixMaskBias>(std::min(options.prefix, kMostPrefix),
+  return std::make_shared<PrefixMaskBias>(std::min(options.prefix, kMaxPrefix),
                                           detail::PositionRuns("prefix_mask", positions));
 }
 

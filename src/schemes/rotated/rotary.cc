@@ -13,14 +13,14 @@
 namespace sextant {
 namespace {
 
-template <class Part>
-std::string_view name_in(const Part& part) {
+template <class Alternative>
+std::string_view name_in(const Alternative& alternative) {
   return std::visit(
       []<class T>(const T&) -> std::string_view {
         if constexpr (!std::is_same_v<T, std::monostate>) return T::name;
         return {};
       },
-      part);
+      alternative);
 }
 
 // What errors name: the scheme of the list that has these options.

@@ -62,7 +62,7 @@ Dims checked_dims(const Rotation& rotation, const AxialAxes& options, std::int64
   }
   if (sum != rotation.dim) {
     throw Error(rotation.where("axis_dims"), "must sum to the " + std::to_string(rotation.dim) +
-                                                 " channels that turn, got " + std::to_string(sum));
+                                                 " rotated channels, got " + std::to_string(sum));
   }
   if (options.frequencies == AxialFrequencies::shared &&
       std::any_of(dims.begin(), dims.end(), [&](std::int64_t dim) { return dim != dims[0]; })) {
@@ -71,7 +71,7 @@ Dims checked_dims(const Rotation& rotation, const AxialAxes& options, std::int64
   return dims;
 }
 
-// Sizes of the axes, given or the least that hold the ids.
+// Sizes of the axes, given or the smallest that hold the ids.
 Dims sizes_of(const AxialAxes& options, View<const std::int64_t> ids) {
   Dims sizes(static_cast<std::size_t>(ids.size(1)), 1);
   for (std::int64_t row = 0; row < ids.size(0); ++row) {
@@ -178,7 +178,7 @@ AxialCells cells_of(const AxialAxes& options, std::int64_t count, const std::int
     last = std::max(last, listed[i]);
   }
   AxialCells cells{options, Tensor<std::int64_t>::uninitialized({count, 2})};
-  const std::int64_t columns = options.columns.value_or(least_side(last + 1));
+  const std::int64_t columns = options.columns.value_or(min_side(last + 1));
   cells.axial.columns = columns;
   if (!options.rows) cells.axial.rows = std::max<std::int64_t>(last, 0) / columns + 1;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -204,7 +204,7 @@ namespace {
 
 std::int64_t class_of(const SchemeRequest& request, std::int64_t length) {
   const auto options = Parameters(kRotaryAxial, request).options<AxialAxes>();
-  const std::int64_t columns = options.columns.value_or(least_side(length));
+  const std::int64_t columns = options.columns.value_or(min_side(length));
   const bool by_rows =
       options.coordinates == AxialCoordinates::centered || options.pretrained_rows.has_value();
   const std::int64_t rows =

@@ -26,7 +26,7 @@ inline constexpr auto kFields<RotaryMixed> = rotation_fields<RotaryMixed>();
 
 namespace {
 
-constexpr std::int64_t kMostHeads = kHeads.max;
+constexpr std::int64_t kMaxHeads = kHeads.max;
 
 Rotation checked(const RotaryMixed& options) { return checked_rotation("rotary_mixed", options); }
 
@@ -108,7 +108,7 @@ RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> fre
   const std::int64_t heads = frequencies.size(0);
   const std::int64_t rows = ids.size(0);
   const std::int64_t pairs = rotation.pairs();
-  if (heads > kMostHeads || (heads > 0 && rows > (std::int64_t{1} << 59) / pairs / heads)) {
+  if (heads > kMaxHeads || (heads > 0 && rows > (std::int64_t{1} << 59) / pairs / heads)) {
     throw Error(rotation.where("positions"), "times heads and pairs must be below 2^59");
   }
   RotationTable<T> table{Tensor<T>::uninitialized({heads, rows, pairs}),
@@ -148,12 +148,12 @@ Tensor<double> rotary_mixed_frequencies(const RotaryMixed& options, std::int64_t
   Tensor<double> frequencies({heads, axes, pairs});
   NumpyRandom random(seed);
   for (std::int64_t h = 0; h < heads; ++h) {
-    const double turn = axes == 2 ? 2 * std::numbers::pi * random.uniform() : 0;
+    const double angle = axes == 2 ? 2 * std::numbers::pi * random.uniform() : 0;
     for (std::int64_t k = 0; k < pairs; ++k) {
       const std::int64_t numerator = axes == 2 ? 4 * (k % half) : 2 * k;
       const double magnitude = std::pow(
           options.base, -static_cast<double>(numerator) / static_cast<double>(rotation.dim));
-      const double direction = k < half ? turn : turn + std::numbers::pi / 2;
+      const double direction = k < half ? angle : angle + std::numbers::pi / 2;
       frequencies(h, 0, k) = axes == 2 ? magnitude * std::cos(direction) : magnitude;
       if (axes == 2) frequencies(h, 1, k) = magnitude * std::sin(direction);
     }

@@ -10,15 +10,15 @@
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kLeastAxes = 2;
-constexpr std::int64_t kMostAxes = 8;
+constexpr std::int64_t kMinAxes = 2;
+constexpr std::int64_t kMaxAxes = 8;
 
 std::vector<std::int64_t> checked_sections(const Rotation& rotation, const SectionAxes& options,
                                            std::int64_t axes) {
   const std::int64_t pairs = rotation.pairs();
   std::vector<std::int64_t> sections = options.sections;
   if (sections.empty()) {
-    if (axes < kLeastAxes || axes > kMostAxes) {
+    if (axes < kMinAxes || axes > kMaxAxes) {
       throw Error(rotation.where("positions"),
                   "must have 1 .. 8 ids a row, got " + std::to_string(axes));
     }
@@ -26,7 +26,7 @@ std::vector<std::int64_t> checked_sections(const Rotation& rotation, const Secti
     return sections;
   }
   const auto count = static_cast<std::int64_t>(sections.size());
-  if (count < kLeastAxes || count > kMostAxes) {
+  if (count < kMinAxes || count > kMaxAxes) {
     throw Error(rotation.where("sections"), "must be 2 .. 8 numbers, got " + std::to_string(count));
   }
   std::int64_t sum = 0;
@@ -36,7 +36,7 @@ std::vector<std::int64_t> checked_sections(const Rotation& rotation, const Secti
   }
   if (sum != pairs) {
     throw Error(rotation.where("sections"), "must sum to the " + std::to_string(pairs) +
-                                                " pairs that turn, got " + std::to_string(sum));
+                                                " rotated pairs, got " + std::to_string(sum));
   }
   return sections;
 }

@@ -19,11 +19,11 @@ WideFloat clipped(const WideFloat& x) {
 
 // Where the ramp of the released form begins and ends. `Real` is WideFloat or double.
 template <class Real>
-struct Ends {
+struct RampLimits {
   Real low, high;
 };
 
-Ends<WideFloat> exact_ends(const YarnScaling& scaling, const RotaryLadder& ladder) {
+RampLimits<WideFloat> exact_limits(const YarnScaling& scaling, const RotaryLadder& ladder) {
   const WideFloat twice_log_base = log(WideFloat(ladder.base)).times_power_of_two(1);
   const WideFloat per_log = WideFloat(static_cast<double>(ladder.dim)) * reciprocal(twice_log_base);
   const WideFloat length(static_cast<double>(scaling.original_length));
@@ -31,29 +31,29 @@ Ends<WideFloat> exact_ends(const YarnScaling& scaling, const RotaryLadder& ladde
     const WideFloat radians = wide_pi().times_power_of_two(1) * WideFloat(turns);
     return per_log * (log(length) - log(radians));
   };
-  Ends<WideFloat> ends = {index_of(scaling.beta_fast), index_of(scaling.beta_slow)};
+  RampLimits<WideFloat> limits = {index_of(scaling.beta_fast), index_of(scaling.beta_slow)};
   if (scaling.truncate) {
-    ends = {WideFloat(std::floor(ends.low.to_double())),
-            WideFloat(std::ceil(ends.high.to_double()))};
+    limits = {WideFloat(std::floor(limits.low.to_double())),
+              WideFloat(std::ceil(limits.high.to_double()))};
   }
   const WideFloat last(static_cast<double>(ladder.dim - 1));
-  if (ends.low.is_negative()) ends.low = {};
-  if ((last - ends.high).is_negative()) ends.high = last;
-  if ((ends.high - ends.low).is_zero()) ends.high = ends.high + WideFloat(1.0) / 1000;
-  return ends;
+  if (limits.low.is_negative()) limits.low = {};
+  if ((last - limits.high).is_negative()) limits.high = last;
+  if ((limits.high - limits.low).is_zero()) limits.high = limits.high + WideFloat(1.0) / 1000;
+  return limits;
 }
 
-Ends<double> framework_ends(const YarnScaling& scaling, const RotaryLadder& ladder) {
+RampLimits<double> framework_limits(const YarnScaling& scaling, const RotaryLadder& ladder) {
   const auto index_of = [&](double turns) {
     return static_cast<double>(ladder.dim) *
            std::log(static_cast<double>(scaling.original_length) / (turns * 2 * std::numbers::pi)) /
            (2 * std::log(ladder.base));
   };
-  Ends<double> ends = {index_of(scaling.beta_fast), index_of(scaling.beta_slow)};
-  if (scaling.truncate) ends = {std::floor(ends.low), std::ceil(ends.high)};
-  ends = {std::max(ends.low, 0.0), std::min(ends.high, static_cast<double>(ladder.dim - 1))};
-  if (ends.low == ends.high) ends.high += 0.001;
-  return ends;
+  RampLimits<double> limits = {index_of(scaling.beta_fast), index_of(scaling.beta_slow)};
+  if (scaling.truncate) limits = {std::floor(limits.low), std::ceil(limits.high)};
+  limits = {std::max(limits.low, 0.0), std::min(limits.high, static_cast<double>(ladder.dim - 1))};
+  if (limits.low == limits.high) limits.high += 0.001;
+  return limits;
 }
 
 // How far each pair is interpolated, 0 .. 1, exactly.
@@ -72,10 +72,10 @@ std::vector<WideFloat> exact_ramp(const YarnScaling& scaling, const RotaryLadder
     }
     return ramp;
   }
-  const Ends<WideFloat> ends = exact_ends(scaling, ladder);
-  const WideFloat slope = reciprocal(ends.high - ends.low);
+  const RampLimits<WideFloat> limits = exact_limits(scaling, ladder);
+  const WideFloat slope = reciprocal(limits.high - limits.low);
   for (std::int64_t k = 0; k < ladder.pairs(); ++k) {
-    ramp.push_back(clipped((WideFloat(static_cast<double>(k)) - ends.low) * slope));
+    ramp.push_back(clipped((WideFloat(static_cast<double>(k)) - limits.low) * slope));
   }
   return ramp;
 }
@@ -89,10 +89,10 @@ std::vector<float> framework_ramp(const YarnScaling& scaling, const RotaryLadder
     }
     return ramp;
   }
-  const Ends<double> ends = framework_ends(scaling, ladder);
+  const RampLimits<double> limits = framework_limits(scaling, ladder);
   for (std::int64_t k = 0; k < ladder.pairs(); ++k) {
-    const float along = (static_cast<float>(k) - static_cast<float>(ends.low)) /
-                        static_cast<float>(ends.high - ends.low);
+    const float along = (static_cast<float>(k) - static_cast<float>(limits.low)) /
+                        static_cast<float>(limits.high - limits.low);
     ramp.push_back(std::clamp(along, 0.0F, 1.0F));
   }
   return ramp;

@@ -1,5 +1,5 @@
 // Rotations by several ids a row: grids and sections repeat the ids of an axis, so each axis has a
-// small table of its own, and rows are put together from those.
+// small table, from which rows are composed.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -32,10 +32,10 @@ Axis<T> make_axis(const Rotation& rotation, View<const std::int64_t> ids, std::i
   for (std::size_t k = 0; k < own_pairs.size(); ++k) {
     if (rotation.axis_of_pair[k] == index) own_pairs[k] = static_cast<std::int32_t>(k);
   }
-  std::vector<std::int64_t> own(static_cast<std::size_t>(ids.size(0)));
-  for (std::int64_t row = 0; row < ids.size(0); ++row) own[row] = ids(row, index);
-  (void)listed_positions(own, rotation.where("positions"));
-  axis.ids = DistinctIds(std::move(own));
+  std::vector<std::int64_t> axis_ids(static_cast<std::size_t>(ids.size(0)));
+  for (std::int64_t row = 0; row < ids.size(0); ++row) axis_ids[row] = ids(row, index);
+  (void)listed_positions(axis_ids, rotation.where("positions"));
+  axis.ids = DistinctIds(std::move(axis_ids));
   axis.cos = Tensor<T>::uninitialized({axis.ids.count, rotation.pairs()});
   axis.sin = Tensor<T>::uninitialized({axis.ids.count, rotation.pairs()});
   fill_rotation(rotation, own_pairs, false, axis.ids.positions(), axis.sin.data());

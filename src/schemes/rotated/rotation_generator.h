@@ -20,7 +20,7 @@ namespace sextant {
 
 struct Rotation {
   std::string_view scheme;  // what errors name
-  std::int64_t dim = 0;     // channels that turn
+  std::int64_t dim = 0;     // rotated channels
   std::int64_t first_channel = 0;
   RotaryLayout layout = RotaryLayout::half_split;
   Precision precision = Precision::exact;
@@ -81,7 +81,7 @@ void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which
 
 RotationFrequencies frequencies_of(const Rotation& rotation);
 
-// Both functions of a scheme of its own, for every element type.
+// Both functions of a scheme, for every element type.
 #define SEXTANT_INSTANTIATE_ROTATION(function, Options)         \
   SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, float)    \
   SEXTANT_INSTANTIATE_ROTATION_FOR(function, Options, double)   \

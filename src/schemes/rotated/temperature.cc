@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// Those of its QueryScale are fields of their own.
+// The members of its QueryScale are separate fields.
 template <>
 inline constexpr auto kFields<Temperature> = std::tuple{
     field(&Temperature::head_dim, "head_dim", IntegerRange{2, 1 << 30, 2}, "channels of a head")

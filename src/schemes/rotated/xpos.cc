@@ -101,15 +101,15 @@ class Powers {
 
 // Powers of two that leave room for the cosines.
 template <Floating T>
-constexpr double kMostExponent = std::is_same_v<T, double>    ? 1020
-                                 : std::is_same_v<T, float16> ? 14
-                                                              : 125;
+constexpr double kMaxExponent = std::is_same_v<T, double>    ? 1020
+                                : std::is_same_v<T, float16> ? 14
+                                                             : 125;
 
 template <Floating T>
 void check_reach(const Rotation& rotation, const Xpos& options, const WideFloat& zeta,
                  const Positions& positions) {
   const double limit =
-      std::floor(kMostExponent<T> * options.scale_base / std::fabs(std::log2(zeta.to_double())));
+      std::floor(kMaxExponent<T> * options.scale_base / std::fabs(std::log2(zeta.to_double())));
   for (std::int64_t row = 0; row < positions.count; ++row) {
     const auto offset = static_cast<double>(positions[row] - options.center);
     if (std::fabs(offset) <= limit) continue;
@@ -155,22 +155,22 @@ void scale_exactly(const Rotation& rotation, const Powers& powers, std::int64_t 
   Tensor<double> plain = Tensor<double>::uninitialized({std::min(kRows, positions.count), pairs});
   for (const bool cosine : {false, true}) {
     for (std::int64_t first = 0; first < positions.count; first += kRows) {
-      Positions part = positions;
-      part.count = std::min(kRows, positions.count - first);
-      if (part.listed != nullptr) {
-        part.listed += first;
+      Positions block = positions;
+      block.count = std::min(kRows, positions.count - first);
+      if (block.listed != nullptr) {
+        block.listed += first;
       } else {
-        part.first += first;
+        block.first += first;
       }
-      fill_rotation(rotation, all, cosine, part, plain.data());
-      parallel_for((part.count + kBlock - 1) / kBlock, rotation.threads, [&](std::int64_t task) {
-        const std::int64_t end = std::min(part.count, (task + 1) * kBlock);
+      fill_rotation(rotation, all, cosine, block, plain.data());
+      parallel_for((block.count + kBlock - 1) / kBlock, rotation.threads, [&](std::int64_t task) {
+        const std::int64_t end = std::min(block.count, (task + 1) * kBlock);
         for (std::int64_t row = task * kBlock; row < end; ++row) {
           const double* from = plain.data() + row * pairs;
           for (const bool reverse : {false, true}) {
             RotationTable<T>& table = reverse ? keys : queries;
             T* to = (cosine ? table.cos : table.sin).data() + (first + row) * pairs;
-            const auto [start, step] = powers.factors(part[row] - center, reverse);
+            const auto [start, step] = powers.factors(block[row] - center, reverse);
             for (std::int64_t k = 0; k < pairs; ++k) {
               to[k] = static_cast<T>(from[k] * (start[k] * step[k]));
             }

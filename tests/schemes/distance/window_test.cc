@@ -43,8 +43,8 @@ TEST(LocalWindow, MayBeOpenOnASide) {
 TEST(LocalWindow, DilatedTakesEveryNthKeyAndReachesFurther) {
   EXPECT_EQ(drawn({.left = 2, .right = 1, .dilation = 3}, 8), ".#..#..#..#....");
   EXPECT_EQ(drawn({.left = -1, .right = 0, .dilation = 2}, 6), ".#.#.#.....");
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(drawn({.left = kMost, .right = kMost, .dilation = kMost}, 3), "..#..");
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(drawn({.left = kMax, .right = kMax, .dilation = kMax}, 3), "..#..");
 }
 
 TEST(LocalWindow, IsASchemeWithOneRowForAllHeads) {

@@ -51,8 +51,8 @@ TEST(ChunkMask, IsTheSameInAnyTileAndForAnyIds) {
 }
 
 TEST(ChunkMask, OfEndlessChunksPartsTheSignsOnly) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  testing::expect_pairs(*chunk_mask({.chunk = kMost, .causal = false}, {{-2, -1, 0, 1}}), 1, 4,
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  testing::expect_pairs(*chunk_mask({.chunk = kMax, .causal = false}, {{-2, -1, 0, 1}}), 1, 4,
                         plain({-2, -1, 0, 1}, 1000, false));
 }
 

@@ -56,8 +56,8 @@ TEST(PrefixMask, NamesTheArgumentAtFault) {
   pairs.request.axes = 2;
   EXPECT_THAT(testing::error_of([&] { find_scheme("prefix_mask").make(pairs.request); }),
               HasSubstr("[prefix_mask.positions] must have one id per token, got 2"));
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  testing::expect_pairs(*prefix_mask({kMost}, {{0, -5}}), 1, 2, plain({0, -5}, kMost));
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  testing::expect_pairs(*prefix_mask({kMax}, {{0, -5}}), 1, 2, plain({0, -5}, kMax));
   testing::expect_pairs(*prefix_mask({0}, {}), 1, 0, plain({}, 0));
 }
 
