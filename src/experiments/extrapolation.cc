@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-void check_least(const char* where, std::int64_t value, std::int64_t least) {
+void check_at_least(const char* where, std::int64_t value, std::int64_t least) {
   if (value >= least) return;
   throw Error(where,
               "must be at least " + std::to_string(least) + ", got " + std::to_string(value));
@@ -24,8 +24,8 @@ void check(const LanguageModel<float>& model, std::span<const std::int64_t> toke
     throw Error("extrapolation.model",
                 "must be causal, got " + std::string(name_of(model.config.kind)));
   }
-  check_least("extrapolation.length", length, 2);
-  check_least("extrapolation.batch_tokens", options.batch_tokens, 1);
+  check_at_least("extrapolation.length", length, 2);
+  check_at_least("extrapolation.batch_tokens", options.batch_tokens, 1);
   const auto size = static_cast<std::int64_t>(tokens.size());
   if (scored.first < length || scored.count < 1 || scored.first > size ||
       scored.count > size - scored.first) {
@@ -79,15 +79,15 @@ std::string refusal(LanguageModel<float>& model, std::int64_t length) {
 
 }  // namespace
 
-ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t most) {
-  check_least("extrapolation.length", longest, 2);
-  check_least("extrapolation.scored", most, 1);
+ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t max_tokens) {
+  check_at_least("extrapolation.length", longest, 2);
+  check_at_least("extrapolation.scored", max_tokens, 1);
   if (text / 2 < longest) {
     throw Error("extrapolation.tokens", "must be at least twice the longest length of " +
                                             std::to_string(longest) + ", got " +
                                             std::to_string(text));
   }
-  std::int64_t count = std::min(most, text - longest);
+  std::int64_t count = std::min(max_tokens, text - longest);
   if (count > longest) count = count / longest * longest;
   return {longest, count};
 }

@@ -22,8 +22,8 @@ double steady_seconds() {
 // What of the held-out text train() looks at in the end: a fair sample, not minutes of work.
 std::vector<std::int64_t> validation_text(const ExtrapolationOptions& options,
                                           const std::vector<std::int64_t>& held_out) {
-  const auto most = static_cast<std::size_t>(128 * options.data.length + 1);
-  const auto count = static_cast<std::ptrdiff_t>(std::min(most, held_out.size()));
+  const auto limit = static_cast<std::size_t>(128 * options.data.length + 1);
+  const auto count = static_cast<std::ptrdiff_t>(std::min(limit, held_out.size()));
   return {held_out.begin(), held_out.begin() + count};
 }
 
@@ -133,18 +133,18 @@ class Experiment {
     return all;
   }
 
-  // One part of the tokens at each length, times how many such parts there are.
+  // Measured on a sample of the tokens at each length, and scaled to all of them.
   double scoring_seconds(LanguageModel<float>& model) const {
     double sum = 0;
     for (const std::int64_t length : options_.test_lengths) {
-      const ScoredTokens part{scored_.first, std::min(scored_.count, 2 * length)};
+      const ScoredTokens sample{scored_.first, std::min(scored_.count, 2 * length)};
       const double start = clock_();
-      segment_perplexity(model, held_out_, part, length, {.threads = options_.threads});
+      segment_perplexity(model, held_out_, sample, length, {.threads = options_.threads});
       const double seconds = clock_() - start;
       const std::int64_t all =
           tokens_to_score(scored_, length, 0) + tokens_to_score(scored_, length, options_.stride);
       sum += seconds * static_cast<double>(all) /
-             static_cast<double>(tokens_to_score(part, length, 0));
+             static_cast<double>(tokens_to_score(sample, length, 0));
     }
     return sum;
   }

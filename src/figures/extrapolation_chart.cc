@@ -40,18 +40,18 @@ LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
 
 }  // namespace
 
-std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& unit) {
-  return {{"Segments that do not overlap, every " + unit + " scored", &ExtrapolationRow::segments},
+std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& token) {
+  return {{"Segments that do not overlap, every " + token + " scored", &ExtrapolationRow::segments},
           {"Sliding windows, the last " + std::to_string(table.stride) + " scored",
            &ExtrapolationRow::sliding}};
 }
 
-Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& unit) {
+Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token) {
   std::vector<Picture> panels;
-  for (const Scoring& scoring : scorings(table, unit)) {
+  for (const Scoring& scoring : scorings(table, token)) {
     panels.push_back(draw(chart_of(table, scoring)));
   }
-  return stack("Perplexity per " + unit + " by length", panels);
+  return stack("Perplexity per " + token + " by length", panels);
 }
 
 }  // namespace sextant::figures

@@ -1,4 +1,4 @@
-// Tables as maps of colours.
+// Tables as heatmaps, curves as tables.
 #include "sextant/figures/figure.h"
 
 #include <utility>

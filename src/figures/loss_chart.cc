@@ -11,12 +11,12 @@
 namespace sextant::figures {
 namespace {
 
-constexpr std::size_t kMostPoints = 1000;  // of a line; more are closer than pixels
+constexpr std::size_t kMaxPoints = 1000;  // of a line; more are closer than pixels
 
 Series thinned(const std::string& name, const std::vector<double>& x,
                const std::vector<double>& y) {
   Series series{.name = name, .x = {}, .y = {}};
-  const std::size_t stride = (x.size() + kMostPoints - 1) / kMostPoints;
+  const std::size_t stride = (x.size() + kMaxPoints - 1) / kMaxPoints;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (i % stride != 0 && i + 1 != x.size()) continue;
     series.x.push_back(x[i]);

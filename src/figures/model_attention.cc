@@ -1,4 +1,4 @@
-// Where a trained model looks.
+// The attention maps of a trained model.
 #include "sextant/figures/model_attention.h"
 
 #include <algorithm>

@@ -105,7 +105,7 @@ void report_every_scheme(Page& page, const ReportText& text) {
   page.section("Every scheme");
   page.paragraph(
       "One head of the same model under a causal mask with each scheme, as it is before any "
-      "training, and what each makes of a distance. `sextant list` says what they are, `sextant "
+      "training, and its score or bias by distance. `sextant list` says what they are, `sextant "
       "attend --scheme NAME` shows all heads.");
   std::map<SchemeKind, std::vector<const Scheme*>> kinds;
   for (const Scheme* scheme : shown_schemes()) kinds[scheme->kind].push_back(scheme);

@@ -31,7 +31,7 @@ struct ReportText {
   WordText training;
 };
 
-inline constexpr std::int64_t kMostShownTokens = 60;  // what a picture has room for
+inline constexpr std::int64_t kMaxShownTokens = 60;  // what a picture has room for
 
 // Without `pair` the two longest words that are drawn are taken. Throws Error for a text without a
 // word and for a pair that is not in it.

@@ -53,8 +53,8 @@ void report_positions(Page& page, const ReportText& text) {
   page.section("The position of each word");
   page.paragraph(
       "Attention alone ignores the order of words. So a vector that depends only on the position "
-      "is added to every word: sines and cosines of the position, from one turn in 6 words to one "
-      "in 63,000. P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / 10000^(2i/d)).");
+      "is added to every word: sines and cosines of the position, with periods from 6 words to "
+      "63,000. P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / 10000^(2i/d)).");
   const auto words = static_cast<std::int64_t>(text.tokens.size());
   const PositionTable narrow = position_table({.length = words + kBeyondWords, .width = 100});
   page.picture(plot_sinusoids(narrow, {1, 2, 20, 21, 40, 41}, text.tokens).picture,
@@ -75,7 +75,8 @@ void report_offsets(Page& page, Json& numbers) {
   page.section("A fixed distance is one fixed rotation");
   page.paragraph(
       "For every offset k there is one matrix M_k with PE(p + k) = M_k PE(p) at every position p: "
-      "each pair of columns turns by its own angle. This is why a model can learn to attend three "
+      "each pair of columns is rotated by its own angle. This is why a model can learn to attend "
+      "three "
       "words back. M_1 for a table of width 6:");
   Sinusoidal small;
   small.width = 6;

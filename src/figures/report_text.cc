@@ -13,8 +13,8 @@
 namespace sextant::figures {
 namespace {
 
-constexpr std::size_t kMostTrainingWords = 20000;  // keeps the training of word vectors to seconds
-constexpr std::int64_t kMostTextShown = 600;       // characters
+constexpr std::size_t kMaxTrainingWords = 20000;  // keeps the training of word vectors to seconds
+constexpr std::int64_t kMaxTextShown = 600;       // characters
 
 std::string counted(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -61,17 +61,17 @@ std::pair<std::string, std::string> named_pair(const std::pair<std::string, std:
 }
 
 // A sentence without an end counts as several.
-std::vector<std::vector<std::string>> parts_of(const std::vector<std::string>& sentence) {
-  std::vector<std::vector<std::string>> parts;
-  for (std::size_t at = 0; at < sentence.size(); at += kMostTrainingWords) {
+std::vector<std::vector<std::string>> pieces_of(const std::vector<std::string>& sentence) {
+  std::vector<std::vector<std::string>> pieces;
+  for (std::size_t at = 0; at < sentence.size(); at += kMaxTrainingWords) {
     const auto begin = sentence.begin() + static_cast<std::ptrdiff_t>(at);
-    const std::size_t count = std::min(kMostTrainingWords, sentence.size() - at);
-    parts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
+    const std::size_t count = std::min(kMaxTrainingWords, sentence.size() - at);
+    pieces.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
   }
-  return parts;
+  return pieces;
 }
 
-// The first sentences of `text`, up to kMostTrainingWords, and the first one with each of the pair.
+// The first sentences of `text`, up to kMaxTrainingWords, and the first one with each of the pair.
 WordText training_text(const WordText& text, const std::pair<std::string, std::string>& pair) {
   WordText training;
   std::size_t count = 0;
@@ -79,7 +79,7 @@ WordText training_text(const WordText& text, const std::pair<std::string, std::s
   bool has_first = false;
   bool has_second = false;
   const auto take = [&](const std::vector<std::string>& sentence) {
-    full = full || (count > 0 && count + sentence.size() > kMostTrainingWords);
+    full = full || (count > 0 && count + sentence.size() > kMaxTrainingWords);
     const bool news = (!has_first && contains(sentence, pair.first)) ||
                       (!has_second && contains(sentence, pair.second));
     if (full && !news) return;
@@ -90,7 +90,7 @@ WordText training_text(const WordText& text, const std::pair<std::string, std::s
   };
   for (const auto& sentence : text.sentences) {
     if (full && has_first && has_second) break;
-    for (const auto& part : parts_of(sentence)) take(part);
+    for (const auto& piece : pieces_of(sentence)) take(piece);
   }
   return training;
 }
@@ -103,7 +103,7 @@ ReportText read_report_text(const std::string& text,
   result.text = text;
   result.words = WordText::parse(text, "report.text");
   for (const auto& sentence : result.words.sentences) {
-    const auto room = static_cast<std::size_t>(kMostShownTokens) - result.tokens.size();
+    const auto room = static_cast<std::size_t>(kMaxShownTokens) - result.tokens.size();
     if (sentence.size() > room) {
       if (!result.tokens.empty()) break;
       result.cut = true;
@@ -136,7 +136,7 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
   page.section("The text and its tokens");
   std::string line;  // line breaks are spaces
   for (const std::string& word : split_spaces(text.text)) line += (line.empty() ? "" : " ") + word;
-  page.paragraph(shorten(line, kMostTextShown));
+  page.paragraph(shorten(line, kMaxTextShown));
   page.paragraph(counted(text.words.sentences.size(), "sentence") + ", " +
                  counted(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
                  std::to_string(different.size()) +
@@ -145,7 +145,7 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
                  "OOV, for unknown words.");
   const bool all = text.first_sentences == static_cast<std::int64_t>(text.words.sentences.size());
   if (text.cut) {
-    page.paragraph("The pictures below show the first " + std::to_string(kMostShownTokens) +
+    page.paragraph("The pictures below show the first " + std::to_string(kMaxShownTokens) +
                    " tokens of the first sentence, which is longer.");
   } else if (!all) {
     page.paragraph("The pictures below show the first " +
@@ -154,8 +154,8 @@ void report_text(Page& page, const ReportText& text, Json& numbers) {
   }
   std::vector<std::vector<std::string>> rows = {{"position"}, {"token"}, {"number"}};
   // Tables of the same length, each at most as wide as the page.
-  constexpr std::size_t kMostColumns = 12;
-  const std::size_t tables = (text.tokens.size() + kMostColumns - 1) / kMostColumns;
+  constexpr std::size_t kMaxColumns = 12;
+  const std::size_t tables = (text.tokens.size() + kMaxColumns - 1) / kMaxColumns;
   const std::size_t columns = (text.tokens.size() + tables - 1) / tables;
 
   const auto flush = [&] {
@@ -185,7 +185,7 @@ void report_similarity(Page& page, const ReportText& text, Json& numbers) {
   const auto [at_first, at_second] = text.training.places(first, second, "report.words");
   const bool whole = text.training.word_count() == text.words.word_count();
   const bool cut = std::ranges::any_of(text.words.sentences, [](const auto& sentence) {
-    return sentence.size() > kMostTrainingWords;
+    return sentence.size() > kMaxTrainingWords;
   });
   page.paragraph(
       "Skip-gram vectors of width " + std::to_string(vectors.width()) + " trained on " +
@@ -194,7 +194,7 @@ void report_similarity(Page& page, const ReportText& text, Json& numbers) {
       second + "' at position " + std::to_string(at_second) +
       ". Both is sqrt(width) * word + position, as the encoder sees it. Little is learned from a "
       "short text: its vectors stay close to their common initial values." +
-      (cut ? " A sentence of more than " + std::to_string(kMostTrainingWords) +
+      (cut ? " A sentence of more than " + std::to_string(kMaxTrainingWords) +
                  " tokens counts as several, positions in each from 0."
            : ""));
   Sinusoidal options;

@@ -1,4 +1,4 @@
-// What schemes make of a distance.
+// Profiles of schemes by distance.
 #include "sextant/figures/scheme_profiles.h"
 
 #include <algorithm>

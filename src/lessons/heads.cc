@@ -1,16 +1,14 @@
 // One head and many heads: projections around the attention operator.
 #include "sextant/lessons/heads.h"
 
+#include "lessons/views.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
-namespace {
 
-// [length, heads * dim] -> [1, heads, length, dim], the same elements.
-template <class T>
-View<T> as_heads(View<T> x, std::int64_t heads) {
-  return x.split(1, heads).transpose(0, 1).split(0, 1);
-}
+using namespace lessons;
+
+namespace {
 
 template <class T>
 HeadsResult<T> attend(const Tensor<T>& q, const Tensor<T>& k, const Tensor<T>& v,
@@ -79,12 +77,12 @@ HeadsResult<T> MultiHead<T>::operator()(View<const T> x, View<const T> context,
                                         const RotationTable<T>* rotation_q,
                                         const RotationTable<T>* rotation_k) const {
   Tensor<T> q = to_q(x), k = to_k(context);
-  const auto turn = [this](Tensor<T>& rows, const RotationTable<T>* table) {
+  const auto rotate_heads = [this](Tensor<T>& rows, const RotationTable<T>* table) {
     const View<T> by_head = as_heads(rows.view(), heads);
     if (table != nullptr) rotate<T>(by_head, by_head, *table);
   };
-  turn(q, rotation_q);
-  turn(k, rotation_k);
+  rotate_heads(q, rotation_q);
+  rotate_heads(k, rotation_k);
   HeadsResult<T> result = attend(q, k, to_v(context), heads, options);
   result.output = to_out(result.output);
   return result;

@@ -6,14 +6,17 @@
 #include <utility>
 
 #include "layers/rounding.h"
+#include "lessons/views.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/layers/applied_positions.h"
-#include "sextant/tables/content_term.h"
 #include "sextant/text/segment.h"
 
 namespace sextant {
+
+using namespace lessons;
+
 namespace {
 
 constexpr std::int64_t kWidth = 3;
@@ -33,17 +36,6 @@ Linear<double> draw_map(NumpyRandom& random) {
   const Tensor<double> w = draw({kWidth, kWidth}, random);
   map.weight = copy_of(w.view().transpose(0, 1));
   return map;
-}
-
-View<const double> one_head(const Tensor<double>& x) {
-  return View<const double>(x.data(), {1, 1, x.size(0), x.size(1)});
-}
-
-Tensor<double> map_of(const Tensor<double>& q, const Tensor<double>& k,
-                      const AttentionOptions<double>& options, Stage stage) {
-  const Tensor<double> maps =
-      attention_weights<double>(one_head(q), one_head(k), options, {.stage = stage});
-  return copy_of(maps.view().select(0, 0).select(0, 0));
 }
 
 }  // namespace
@@ -82,18 +74,16 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
   options.causal = Causal::top_left;
   positions.set_terms(options);
 
-  result.scores = map_of(q, k, options, Stage::biased);
+  result.scores = one_map(q, k, Stage::biased, options);
   std::replace_if(
       result.scores.span().begin(), result.scores.span().end(),
       [](double score) { return std::isinf(score); }, kHidden);
-  result.weights = map_of(q, k, options, Stage::probabilities);
+  result.weights = one_map(q, k, Stage::probabilities, options);
   result.values = to_v_(x);
   result.output = Tensor<double>({length, kWidth});
   attention<double>(one_head(q), one_head(k), one_head(result.values),
                     View<double>(result.output.data(), {1, 1, length, kWidth}), options);
-  const double scale = options.content != nullptr ? options.content->default_scale(kWidth)
-                                                  : 1 / std::sqrt(double{kWidth});
-  result.rounding = attention_rounding(q, k, result.values, scale,
+  result.rounding = attention_rounding(q, k, result.values, default_scale(options, kWidth),
                                        largest_added(one_head(q), one_head(k), options));
   return result;
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lessons/one_map.h"
+#include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
 

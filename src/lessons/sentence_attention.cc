@@ -6,13 +6,12 @@
 #include <string_view>
 
 #include "layers/rounding.h"
-#include "lessons/one_map.h"
+#include "lessons/views.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/layers/applied_positions.h"
 #include "sextant/lessons/heads.h"
-#include "sextant/tables/content_term.h"
 
 namespace sextant {
 namespace {
@@ -66,11 +65,6 @@ void check(const std::vector<std::string>& first, const SentenceAttentionOptions
   }
 }
 
-// [length, heads * dim] -> [1, heads, length, dim], the same elements.
-View<double> as_heads(Tensor<double>& x, std::int64_t heads) {
-  return x.view().split(1, heads).transpose(0, 1).split(0, 1);
-}
-
 }  // namespace
 
 SentenceAttention attend_sentences(const std::vector<std::string>& first,
@@ -108,12 +102,11 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
       model(x, context, how, query_positions.query_rotation(), key_positions.key_rotation());
 
   Tensor<double> q = model.to_q(x), k = model.to_k(context);
-  const View<double> q_heads = as_heads(q, options.heads), k_heads = as_heads(k, options.heads);
+  const View<double> q_heads = lessons::as_heads(q.view(), options.heads),
+                     k_heads = lessons::as_heads(k.view(), options.heads);
   query_positions.rotate_queries(q_heads);
   key_positions.rotate_keys(k_heads);
-  const std::int64_t head_dim = options.width / options.heads;
-  const double scale = how.content != nullptr ? how.content->default_scale(head_dim)
-                                              : 1 / std::sqrt(static_cast<double>(head_dim));
+  const double scale = lessons::default_scale(how, options.width / options.heads);
   const Tensor<double> v = model.to_v(context);
   result.rounding =
       linear_rounding(model.to_out, largest_magnitude(v),

@@ -18,8 +18,8 @@ struct Double2 {
 
 Double2 two_sum(double a, double b) noexcept {  // exact (Knuth)
   const double sum = a + b;
-  const double part = sum - a;
-  return {sum, (a - (sum - part)) + (b - part)};
+  const double b_rounded = sum - a;
+  return {sum, (a - (sum - b_rounded)) + (b - b_rounded)};
 }
 
 // Exact while nothing over- or underflows (Dekker's product of halves): on processors without an

@@ -34,8 +34,8 @@ double small_cell(std::int64_t words) {
 std::int64_t grid_columns(std::int64_t heads, double pitch) {
   const auto fit = static_cast<std::int64_t>(1000 / pitch);
   const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(heads))));
-  const std::int64_t most = std::min(heads, std::max(fit, std::min<std::int64_t>(square, 3)));
-  const std::int64_t rows = (heads + most - 1) / most;
+  const std::int64_t widest = std::min(heads, std::max(fit, std::min<std::int64_t>(square, 3)));
+  const std::int64_t rows = (heads + widest - 1) / widest;
   return (heads + rows - 1) / rows;
 }
 
@@ -71,7 +71,7 @@ Picture draw(const AttentionMaps& maps) {
   const std::int64_t across = grid_columns(heads, pitch);
 
   Drawing drawing;
-  // What hangs out to the left: the queries, with the name of their axis, or slanted keys.
+  // Room at the left for the queries, with the name of their axis, or for slanted keys.
   const double left =
       kMargin + std::max((single ? kAxisRoom : 0) + at_left.room + kTickGap, below.overhang);
   const double bar_left = left + static_cast<double>(across) * pitch - kAcross + 18;

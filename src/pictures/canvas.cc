@@ -10,6 +10,9 @@
 #include "sextant/pictures/page.h"
 
 namespace sextant {
+
+using namespace pictures;
+
 namespace {
 
 constexpr std::string_view kOpening = "<svg ";
@@ -41,14 +44,13 @@ void save_picture(const std::string& path, const Picture& picture, double scale)
   }
 }
 
-Picture stack(std::string_view title, const std::vector<Picture>& parts) {
-  using namespace pictures;
-  if (parts.empty()) throw Error("stack.pictures", "must not be empty");
+Picture stack(std::string_view title, const std::vector<Picture>& pictures) {
+  if (pictures.empty()) throw Error("stack.pictures", "must not be empty");
   double width = title.empty() ? 0 : title_width(title) + 2 * kMargin;
-  for (const Picture& picture : parts) width = std::max(width, picture.width);
+  for (const Picture& picture : pictures) width = std::max(width, picture.width);
   Drawing drawing;
   double y = title.empty() ? 0 : draw_title(drawing, title, kMargin, kMargin, width - 2 * kMargin);
-  for (const Picture& picture : parts) {
+  for (const Picture& picture : pictures) {
     if (!picture.svg.starts_with(kOpening)) {
       throw Error("stack.pictures", "must each be one <svg> element");
     }

@@ -19,7 +19,7 @@ constexpr std::array<std::uint32_t, 52> kViridis = {
     0x46c06f, 0x50c46a, 0x5ac864, 0x65cb5e, 0x70cf57, 0x7cd250, 0x89d548, 0x95d840, 0xa2da37,
     0xb0dd2f, 0xbddf26, 0xcae11f, 0xd8e219, 0xe5e419, 0xf1e51d, 0xfde725};
 
-// ColorBrewer's eleven-class RdBu, turned so that negative is blue: safe for every kind of
+// ColorBrewer's eleven-class RdBu, reversed so that negative is blue: safe for every kind of
 // red-green blindness, and lightness says the magnitude.
 constexpr std::array<std::uint32_t, 11> kDiverging = {0x053061, 0x2166ac, 0x4393c3, 0x92c5de,
                                                       0xd1e5f0, 0xf7f7f7, 0xfddbc7, 0xf4a582,
@@ -50,9 +50,9 @@ Rgb color(ColorMap map, double t) {
 std::string hex(Rgb color) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text = "#";
-  for (const std::uint8_t part : {color.r, color.g, color.b}) {
-    text += kDigits[part >> 4];
-    text += kDigits[part & 15];
+  for (const std::uint8_t channel : {color.r, color.g, color.b}) {
+    text += kDigits[channel >> 4];
+    text += kDigits[channel & 15];
   }
   return text;
 }
@@ -60,7 +60,7 @@ std::string hex(Rgb color) {
 bool is_dark(Rgb color) {
   // Relative luminance of WCAG 2 with its gamma taken as 2.2; 0.2 is about where white text
   // and text in the ink of the charts have the same contrast.
-  const auto linear = [](std::uint8_t part) { return std::pow(part / 255.0, 2.2); };
+  const auto linear = [](std::uint8_t channel) { return std::pow(channel / 255.0, 2.2); };
   return 0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b) < 0.2;
 }
 

@@ -53,10 +53,10 @@ void Drawing::circle(double x, double y, double radius, std::string_view fill,
 }
 
 void Drawing::path(std::string_view d, std::string_view stroke, double width,
-                   std::string_view more) {
+                   std::string_view attributes) {
   body_ += "<path" + attribute("d", d) + attribute("fill", "none") + attribute("stroke", stroke) +
            attribute("stroke-width", width);
-  if (!more.empty()) body_ += " " + std::string(more);
+  if (!attributes.empty()) body_ += " " + std::string(attributes);
   body_ += "/>\n";
 }
 
@@ -106,8 +106,8 @@ Picture Drawing::finish(double width, double height, std::string_view title) {
 }
 
 double title_width(std::string_view title) {
-  constexpr double kMost = 620;
-  return std::min(kMost, text_width(title, kTitleSize, true));
+  constexpr double kWidest = 620;
+  return std::min(kWidest, text_width(title, kTitleSize, true));
 }
 
 double draw_title(Drawing& drawing, std::string_view title, double left, double top, double width) {

@@ -1,5 +1,5 @@
-// Pen and paper: collects SVG elements and closes them into a Picture. No ids, no style sheet and
-// no reference leave a drawing, so that any number of them can stand in one page.
+// Collects SVG elements into a Picture. A drawing has no ids, no style sheet and no references, so
+// any number of them can stand in one page.
 #pragma once
 
 #include <string>
@@ -46,8 +46,9 @@ class Drawing {
             std::string_view tooltip = "");
   void circle(double x, double y, double radius, std::string_view fill,
               std::string_view tooltip = "");
-  // `d` is the path's data; `more` further attributes as written.
-  void path(std::string_view d, std::string_view stroke, double width, std::string_view more = "");
+  // `d` is the path's data; further attributes are written as they are.
+  void path(std::string_view d, std::string_view stroke, double width,
+            std::string_view attributes = "");
   void image(double x, double y, double width, double height, std::string_view png, bool crisp);
   // Centred vertically on y, anchored at x.
   void text(double x, double y, std::string_view words, const TextStyle& style = {});

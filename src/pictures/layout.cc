@@ -1,4 +1,4 @@
-// Where things go.
+// Ticks, axes, legends and colour bars.
 #include "pictures/layout.h"
 
 #include <algorithm>
@@ -15,14 +15,15 @@ namespace {
 constexpr std::array<std::string_view, 16> kSeries = {
     "#0072b2", "#d55e00", "#009e73", "#b8579a", "#e69f00", "#56b4e9", "#4d4d4d", "#8c6d1f",
     "#003f66", "#8a2c00", "#6ccfb0", "#e8a6d2", "#7a5200", "#1d7fb8", "#9b9b9b", "#c7b06a"};
-constexpr double kLeast = 1e-12;  // the shortest range, as a share of its larger end
-constexpr int kMostTicks = 64;    // no chart needs more
+constexpr double kShortestRange = 1e-12;  // the shortest range, as a share of its larger end
+constexpr int kMaxTicks = 64;             // no chart needs more
 constexpr std::array<std::string_view, 4> kDashes = {"", "6 3", "2 3", "8 3 2 3"};
 
 // Whether round numbers fit between the two, and their steps into float64.
 bool is_range(double low, double high) {
   const double largest = std::max(std::abs(low), std::abs(high));
-  return high - low > largest * kLeast && high - low >= kShortest && largest <= 10 * kLargest;
+  return high - low > largest * kShortestRange && high - low >= kShortest &&
+         largest <= 10 * kLargest;
 }
 
 std::string tick_label(double value, double step) {
@@ -39,14 +40,14 @@ std::string tick_label(double value, double step) {
   return text;
 }
 
-// The smallest round step of which `most` multiples or fewer lie in [low, high].
-double round_step(double low, double high, int most, bool whole) {
-  double power = std::pow(10.0, std::floor(std::log10((high - low) / std::max(1, most))));
+// The smallest round step of which at most `max_ticks` multiples lie in [low, high].
+double round_step(double low, double high, int max_ticks, bool whole) {
+  double power = std::pow(10.0, std::floor(std::log10((high - low) / std::max(1, max_ticks))));
   if (whole) power = std::max(power, 1.0);
   while (true) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double step = power * factor;
-      if (std::floor(high / step) - std::ceil(low / step) + 1 <= most) return step;
+      if (std::floor(high / step) - std::ceil(low / step) + 1 <= max_ticks) return step;
     }
     power *= 10;
   }
@@ -85,7 +86,7 @@ std::string_view series_dash(std::size_t index) {
   return kDashes[index / kSeries.size() % kDashes.size()];
 }
 
-Ticks round_ticks(double low, double high, int most, bool whole) {
+Ticks round_ticks(double low, double high, int max_ticks, bool whole) {
   Ticks ticks;
   // Also when counting steps would need more digits than a double has.
   if (!is_range(low, high)) {
@@ -97,14 +98,14 @@ Ticks round_ticks(double low, double high, int most, bool whole) {
   const double slack = (high - low) * 1e-9;
   low -= slack;
   high += slack;
-  const double step = round_step(low, high, std::max(most, 1), whole);
+  const double step = round_step(low, high, std::max(max_ticks, 1), whole);
   for (double k = std::ceil(low / step); k * step <= high; ++k) {
     ticks.at.push_back(k * step);
     ticks.labels.push_back(tick_label(k * step, step));
   }
   // The steps may pass over a short range: then one of the ticks of the finer step.
-  if (ticks.at.empty() && most < kMostTicks) {
-    ticks = round_ticks(low, high, most + 1, whole);
+  if (ticks.at.empty() && max_ticks < kMaxTicks) {
+    ticks = round_ticks(low, high, max_ticks + 1, whole);
     ticks.at.resize(std::min<std::size_t>(1, ticks.at.size()));
     ticks.labels.resize(ticks.at.size());
   }
@@ -113,8 +114,8 @@ Ticks round_ticks(double low, double high, int most, bool whole) {
 
 Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool whole) {
   const double pitch = !vertical ? 36 : pixels < 200 ? 24 : 32;
-  for (int most = std::max(2, static_cast<int>(pixels / pitch));; --most) {
-    Ticks ticks = round_ticks(low, high, most, whole);
+  for (int count = std::max(2, static_cast<int>(pixels / pitch));; --count) {
+    Ticks ticks = round_ticks(low, high, count, whole);
     if (ticks.at.size() < 2) return ticks;
     const double gap = (ticks.at[1] - ticks.at[0]) / (high - low) * pixels;
     if (gap >= (vertical ? 2 * kTickSize : widest(ticks.labels, kTickSize) + 12)) return ticks;
@@ -148,8 +149,8 @@ Range range_of(double low, double high, double margin) {
     const double half = std::abs(low) < kShortest * 10 ? 1 : std::abs(low) * 0.1;
     return {low - half, high + half};
   }
-  const double more = (high - low) * margin;
-  return {low - more, high + more};
+  const double added = (high - low) * margin;
+  return {low - added, high + added};
 }
 
 Range color_range(double low, double high) {

@@ -1,4 +1,4 @@
-// Where things go: ticks at round numbers, panels with axes, legends that flow, colour bars.
+// Layout: ticks at round numbers, panels with axes, legends that wrap, colour bars.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Ticks {
   std::vector<std::string> labels;  // same length; a true minus sign
 };
 
-// At most `most` multiples of 1, 2 or 5 times a power of ten within [low, high]; at least one when
-// low < high and most >= 2. `whole`: steps of at least 1.
-Ticks round_ticks(double low, double high, int most, bool whole = false);
+// At most `max_ticks` multiples of 1, 2 or 5 times a power of ten within [low, high]; at least one
+// where low < high and max_ticks >= 2. `whole`: steps of at least 1.
+Ticks round_ticks(double low, double high, int max_ticks, bool whole = false);
 
 // As many round ticks as fit with clear gaps between their labels along `pixels`.
 Ticks fitting_ticks(double low, double high, double pixels, bool vertical, bool whole = false);
@@ -70,7 +70,7 @@ double widest(const std::vector<std::string>& labels, double size, bool bold = f
 void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,
                bool labels_left);
 void draw_x_label(Drawing& drawing, const Panel& panel, std::string_view label, double y);
-// Turned, centred on [top, top + height], its middle at x.
+// Rotated by 90 degrees, centred on [top, top + height], its middle at x.
 void draw_y_label(Drawing& drawing, std::string_view label, double x, double top, double height);
 
 inline constexpr double kTickRoom = 22;  // below a panel for its numbers

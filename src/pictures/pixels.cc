@@ -45,11 +45,11 @@ Extent extent_of(View<const double> values) {
   return extent;
 }
 
-Blocks average(View<const double> matrix, std::int64_t most_rows, std::int64_t most_columns) {
+Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns) {
   const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
   Blocks blocks;
-  blocks.rows = (rows + most_rows - 1) / most_rows;
-  blocks.columns = (columns + most_columns - 1) / most_columns;
+  blocks.rows = (rows + max_rows - 1) / max_rows;
+  blocks.columns = (columns + max_columns - 1) / max_columns;
   const std::int64_t down = (rows + blocks.rows - 1) / blocks.rows;
   const std::int64_t across = (columns + blocks.columns - 1) / blocks.columns;
   blocks.means = Tensor<double>({down, across});

@@ -33,13 +33,13 @@ struct Extent {
 };
 Extent extent_of(View<const double> values);  // of any rank from 1
 
-// Means of blocks so that there are at most `most_rows` x `most_columns` pixels; not finite where a
+// Means of blocks so that there are at most `max_rows` x `max_columns` pixels; not finite where a
 // block holds no finite number. The last block of a side may be smaller.
 struct Blocks {
   Tensor<double> means;
   std::int64_t rows = 1, columns = 1;  // elements per block
 };
-Blocks average(View<const double> matrix, std::int64_t most_rows, std::int64_t most_columns);
+Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns);
 
 // 255 colours of the scale and one grey. Each element is `across` x `down` equal pixels: a renderer
 // that smooths enlarged images, as librsvg always does, would blur single ones into each other.

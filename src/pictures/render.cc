@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-constexpr double kMostPixels = 16384;  // per side: a gibibyte of image
+constexpr double kMaxPixels = 16384;  // per side: a gibibyte of image
 
 // g_object_unref, cairo_destroy ... as deleters.
 template <auto Release>
@@ -55,8 +55,8 @@ std::string render_png(const Picture& picture, double scale) {
   const double width = std::ceil(picture.width * scale);
   const double height = std::ceil(picture.height * scale);
   if (!(width >= 1 && height >= 1)) throw Error("render_png.picture", "must have a size");
-  if (width > kMostPixels || height > kMostPixels) {
-    throw Error("render_png.scale", "must keep the image within " + fixed(kMostPixels, 0) +
+  if (width > kMaxPixels || height > kMaxPixels) {
+    throw Error("render_png.scale", "must keep the image within " + fixed(kMaxPixels, 0) +
                                         " pixels per side, got " + fixed(width, 0) + " x " +
                                         fixed(height, 0));
   }

@@ -14,9 +14,9 @@ using namespace pictures;
 namespace {
 
 constexpr std::string_view kShades = " .:-=+*#%@";
-constexpr int kLabelCells = 18;   // of a row's label at most
-constexpr int kCellMost = 9;      // terminal cells of a column so that its label stands level
-constexpr int kUprightMost = 14;  // characters of a column's label that stands upright
+constexpr int kLabelCells = 18;  // of a row's label at most
+constexpr int kMaxCell = 9;      // terminal cells of a column so that its label stands level
+constexpr int kMaxUpright = 14;  // characters of a column's label that stands upright
 constexpr int kLegendSteps = 20;
 constexpr std::string_view kReset = "\x1b[0m";
 
@@ -78,7 +78,7 @@ Grid arrange(const TerminalMap& map) {
   for (const std::string& word : map.column_labels) {
     longest = std::max(longest, terminal_cells(token_label(word)) + 1);
   }
-  grid.upright = longest > kCellMost || longest * columns > room;
+  grid.upright = longest > kMaxCell || longest * columns > room;
   if (!map.column_labels.empty() && !grid.upright) grid.cell = std::max(2, longest);
   if (grid.cell * columns > room) grid.cell = 1;
   if (columns > room) {
@@ -88,7 +88,7 @@ Grid arrange(const TerminalMap& map) {
                                           " cells, got " + std::to_string(columns));
   }
   for (const std::string& word : map.column_labels) {
-    grid.columns.push_back(clip(token_label(word), grid.upright ? kUprightMost : grid.cell));
+    grid.columns.push_back(clip(token_label(word), grid.upright ? kMaxUpright : grid.cell));
   }
   return grid;
 }

@@ -137,12 +137,12 @@ double text_width(std::string_view utf8, double size, bool bold) {
 
 std::string shorten(std::string_view utf8, double size, double width, bool bold) {
   if (text_width(utf8, size, bold) <= width) return std::string(utf8);
-  const double unit = size * (bold ? kBold : 1);
+  const double scale = size * (bold ? kBold : 1);
   const std::u32string text = decode(utf8);
-  double used = em(U'…') * unit;
+  double used = em(U'…') * scale;
   std::size_t kept = 0;
-  while (kept < text.size() && used + em(text[kept]) * unit <= width) {
-    used += em(text[kept++]) * unit;
+  while (kept < text.size() && used + em(text[kept]) * scale <= width) {
+    used += em(text[kept++]) * scale;
   }
   while (kept > 0 && text[kept - 1] == ' ') --kept;
   return encode(text.substr(0, kept)) + "…";

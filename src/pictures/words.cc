@@ -42,7 +42,7 @@ std::string cell_text(double value) {
 void draw_rectangles(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
                      double top, const Words& rows, const Words& columns, bool numbers) {
   const double cell = rows.cell;
-  // A hair of paper between cells when there is room for it.
+  // A line between cells where there is room for it.
   const double gap = cell >= 14 ? 1 : 0;
   drawing.open("shape-rendering=\"crispEdges\"");
   for (std::int64_t i = 0; i < matrix.size(0); ++i) {

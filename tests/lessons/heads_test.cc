@@ -21,11 +21,11 @@ namespace {
 constexpr double kUnit = 0x1p-53;
 
 double largest(const naive::Matrix& x) {
-  long double most = 0;
+  long double largest = 0;
   for (const auto& row : x) {
-    for (const long double value : row) most = std::max(most, std::abs(value));
+    for (const long double value : row) largest = std::max(largest, std::abs(value));
   }
-  return static_cast<double>(most);
+  return static_cast<double>(largest);
 }
 
 // Numbers of a matrix, and how far computed ones may be from them.
@@ -217,7 +217,7 @@ TEST(MultiHead, TurnsQueriesAndKeysByTheirOwnTables) {
   const std::array<std::int64_t, 4> k_ids{0, 1, 2, 3};
   const RotationTable<double> q_table = rotary<double>(rotary_options, q_ids);
   const RotationTable<double> k_table = rotary<double>(rotary_options, k_ids);
-  const auto turned = [](naive::Matrix rows, std::int64_t first) {
+  const auto rotated = [](naive::Matrix rows, std::int64_t first) {
     for (std::size_t row = 0; row < rows.size(); ++row) {
       for (std::size_t i = 0; i < 8; i += 2) {
         const long double angle = static_cast<long double>(first + static_cast<std::int64_t>(row)) /
@@ -231,10 +231,10 @@ TEST(MultiHead, TurnsQueriesAndKeysByTheirOwnTables) {
   };
   const HeadsResult<double> result = model(x, context, {}, &q_table, &k_table);
   const auto [maps, output] =
-      by_formula(model, turned(naive::apply(model.to_q, naive::matrix<double>(x)), 4),
-                 turned(naive::apply(model.to_k, naive::matrix<double>(context)), 0),
+      by_formula(model, rotated(naive::apply(model.to_q, naive::matrix<double>(x)), 4),
+                 rotated(naive::apply(model.to_k, naive::matrix<double>(context)), 0),
                  naive::apply(model.to_v, naive::matrix<double>(context)), false);
-  // A turn is two products and a sum with a rounded cosine and sine: 4 units of 2 |q| more.
+  // A rotation is two products and a sum with a rounded cosine and sine: 4 units of 2 |q| more.
   const auto turned_too = [](Known rows) {
     return Known{2 * rows.largest, 2 * rows.error + 8 * kUnit * rows.largest};
   };

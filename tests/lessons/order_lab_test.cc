@@ -1,4 +1,4 @@
-// The laboratory's printed numbers (D1-D4), computed here once with NumPy 2.4 from its own
+// The laboratory's printed numbers, computed here once with NumPy 2.4 from its own
 // description.
 #include "sextant/lessons/order_lab.h"
 

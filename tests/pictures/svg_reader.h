@@ -150,19 +150,21 @@ inline LabelBox box_of(const Element& text) {
   // Capital height and descent of DejaVu Sans.
   const double top = baseline - 0.73 * size, bottom = baseline + 0.24 * size;
   double x = 0, y = 0, angle = 0;
-  if (const auto turn = text.attributes.find("transform"); turn != text.attributes.end()) {
-    if (std::sscanf(turn->second.c_str(), "translate(%lf %lf) rotate(%lf)", &x, &y, &angle) != 3) {
-      throw std::runtime_error("unknown transform " + turn->second);
+  if (const auto transform = text.attributes.find("transform");
+      transform != text.attributes.end()) {
+    if (std::sscanf(transform->second.c_str(), "translate(%lf %lf) rotate(%lf)", &x, &y, &angle) !=
+        3) {
+      throw std::runtime_error("unknown transform " + transform->second);
     }
   }
   const double c = std::cos(angle * std::numbers::pi / 180);
   const double s = std::sin(angle * std::numbers::pi / 180);
-  const auto turned = [&](double u, double v) {
+  const auto rotated = [&](double u, double v) {
     return std::array<double, 2>{x + u * c - v * s, y + u * s + v * c};
   };
   return {text.text,
-          {turned(left, top), turned(left + width, top), turned(left + width, bottom),
-           turned(left, bottom)}};
+          {rotated(left, top), rotated(left + width, top), rotated(left + width, bottom),
+           rotated(left, bottom)}};
 }
 
 inline std::vector<LabelBox> label_boxes(const Element& root) {
@@ -171,7 +173,7 @@ inline std::vector<LabelBox> label_boxes(const Element& root) {
   return boxes;
 }
 
-// Two turned rectangles are apart when a side of one of them separates them. They may touch within
+// Two rotated rectangles are apart when a side of one of them separates them. They may touch within
 // the rounding of coordinates.
 inline bool overlap(const LabelBox& a, const LabelBox& b) {
   constexpr double kTouch = 0.05;

@@ -141,8 +141,8 @@ void add_encode(CLI::App& program, Job& job) {
                   "float64 | float32 | bfloat16 | float16 (default float32)")
       ->type_name("T")
       ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
-  constexpr std::int64_t kMostHeads = 1 << 20;
-  add_integer(command, "--heads", encode->heads, 1, kMostHeads,
+  constexpr std::int64_t kMaxHeads = 1 << 20;
+  add_integer(command, "--heads", encode->heads, 1, kMaxHeads,
               "number of heads, for biases and rotations per head (default 8)");
   add_threads(command, encode->threads);
   encode->output.add_to(command, kTableFormats,

@@ -93,8 +93,8 @@ Tensor<T> rounded(const Tensor<double>& from) {
 RowIds row_ids(const Encode& encode) {
   if (!encode.ids_file.empty()) return ids_of_file(encode.ids_file);
   if (encode.length) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 28;
-    if (*encode.length > kMost) {
+    constexpr std::int64_t kMaxRows = std::int64_t{1} << 28;
+    if (*encode.length > kMaxRows) {
       throw Error("encode.length", "must be at most 2^28 for the scheme " + encode.choice.scheme +
                                        ", got " + std::to_string(*encode.length));
     }

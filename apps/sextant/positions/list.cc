@@ -60,7 +60,7 @@ std::string_view meaning_of(SchemeKind kind) {
     case SchemeKind::added:
       return "a vector per position, added to the embeddings";
     case SchemeKind::rotated:
-      return "queries and keys are turned by their positions";
+      return "queries and keys are rotated by their positions";
     case SchemeKind::distance_bias:
       return "a number per head and distance, added to the scores";
     case SchemeKind::indexed_bias:

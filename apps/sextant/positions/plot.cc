@@ -50,9 +50,11 @@ void check(const CLI::App& command, const PlotOptions& options) {
   const Kind& kind = find_kind(options.kind);
   const auto given = [&](const std::string& name) { return command.count("--" + name) > 0; };
   for (const Kind& other : kKinds) {
-    if (other.own.empty() || other.own == kind.own || !given(std::string(other.own))) continue;
-    throw Error("plot." + std::string(other.own), "must be given with " + std::string(other.name) +
-                                                      " only, got it with " + options.kind);
+    if (other.option.empty() || other.option == kind.option || !given(std::string(other.option)))
+      continue;
+    throw Error(
+        "plot." + std::string(other.option),
+        "must be given with " + std::string(other.name) + " only, got it with " + options.kind);
   }
   options.text.check("plot.text", false);
   if (options.text.is_given() && kind.name != "sinusoids") {
@@ -126,10 +128,10 @@ void add_plot(CLI::App& program, Job& job) {
               "dimensions of added tables (default 100 for sinusoids and rows, else 512)");
   add_integer(command, "--head-dim", plot->head_dim, 1, kMostInteger,
               "channels of a head, for rotations (default 64)");
-  constexpr std::int64_t kMostHeads = 1 << 20;
-  add_integer(command, "--heads", plot->heads, 1, kMostHeads,
+  constexpr std::int64_t kMaxHeads = 1 << 20;
+  add_integer(command, "--heads", plot->heads, 1, kMaxHeads,
               "number of heads, for biases (default 8)");
-  auto* head = add_integer(command, "--head", plot->head, 0, kMostHeads - 1,
+  auto* head = add_integer(command, "--head", plot->head, 0, kMaxHeads - 1,
                            "distance: the head of a bias (default: the middle one)");
   command.add_flag("--all-heads", plot->all_heads, "distance: a curve for each head of a bias")
       ->excludes(head);

@@ -38,7 +38,7 @@ struct Kind {
   std::string_view name;
   std::int64_t length;  // when nothing says how long the table is
   std::int64_t width;
-  std::string_view own;  // the one option that no other kind has, or none
+  std::string_view option;  // the one that no other kind has, or none
 };
 
 // A table of rows that are added to embeddings, or one from a file.

@@ -203,13 +203,13 @@ void add_similarity(CLI::App& program, Job& job) {
   add_integer(command, "--width", similarity->width, 1, kMostInteger,
               "of vectors and positions (default 512, or that of --vectors or --model)");
   SkipGram& training = similarity->training;
-  constexpr std::int64_t kMostWords = 1 << 30;
+  constexpr std::int64_t kMaxWords = 1 << 30;
   for (CLI::Option* option :
-       {add_integer(command, "--window", training.window, 1, kMostWords,
+       {add_integer(command, "--window", training.window, 1, kMaxWords,
                     "training: context words on either side (default 5)"),
-        add_integer(command, "--epochs", training.epochs, 1, kMostWords,
+        add_integer(command, "--epochs", training.epochs, 1, kMaxWords,
                     "training: passes over the text (default 5)"),
-        add_integer(command, "--minimum-count", training.minimum_count, 1, kMostWords,
+        add_integer(command, "--minimum-count", training.minimum_count, 1, kMaxWords,
                     "training: rarer words get no vector (default 1)"),
         add_integer(command, "--seed", training.seed, 0, kMostSeed, "training (default 0)")}) {
     option->excludes(vectors)->excludes(model);  // they are trained already

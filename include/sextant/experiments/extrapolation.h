@@ -20,10 +20,10 @@ struct ScoredTokens {
   std::int64_t first = 0, count = 0;
 };
 
-// first = longest, so that even the first one has a full window before it. At most `most` tokens, a
-// multiple of `longest` where there are that many. Throws Error for longest < 2, most < 1, and a
-// text of fewer than 2 longest tokens.
-ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t most);
+// first = longest, so that even the first one has a full window before it. At most `max_tokens`,
+// a multiple of `longest` where there are that many. Throws Error for longest < 2, max_tokens < 1,
+// and a text of fewer than 2 longest tokens.
+ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t max_tokens);
 
 struct ScoringOptions {
   std::int64_t batch_tokens = 8192;  // of one pass, about: bounds the memory

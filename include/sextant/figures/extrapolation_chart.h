@@ -14,11 +14,11 @@ struct Scoring {
   std::string title;
   std::vector<LengthScore> ExtrapolationRow::*scores;
 };
-// Segments and sliding windows; unit: "character".
-std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& unit);
+// Segments and sliding windows; `token`: what one is called, "character".
+std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& token);
 
 // A panel per way to score, one line per scheme; lengths and, where they differ much, perplexities
 // on logarithmic axes.
-Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& unit);
+Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token);
 
 }  // namespace sextant::figures

@@ -33,7 +33,7 @@ struct Figure {
   std::vector<std::string> columns;  // their names, where they are no dimensions
 };
 
-// A table [rows, columns] as a map of colours, or tables [panels, rows, columns] with one title
+// A table [rows, columns] as a heatmap, or tables [panels, rows, columns] with one title
 // each side by side. Throws Error as draw(HeatmapPanels).
 Picture table_map(View<const double> table, const TableLabels& labels,
                   std::vector<std::string> titles = {});

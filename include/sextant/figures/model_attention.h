@@ -1,4 +1,4 @@
-// Where a trained model looks: the attention of all its layers over a text.
+// The attention maps of a trained model over a text, all its layers.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct ModelAttention {
   std::vector<std::string> queries, keys;
   std::string caption;  // what rows and columns are
 
-  // The pointer of a translator has one map of probabilities, [1, queries, keys], and no heads.
+  // A translator's pointer network has one map of probabilities, [1, queries, keys], and no heads.
   bool has_heads() const { return name != "copy"; }
 };
 

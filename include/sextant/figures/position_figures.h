@@ -28,23 +28,26 @@ PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std
                              std::int64_t first = 0);
 PositionTable position_table(const Sinusoidal& options);
 
-// Chosen columns as curves over the positions, words[k] marked at position k. Throws Error for a
-// column that the table does not have, and for none.
+// Chosen columns as curves over the positions, words[k] marked at position k. Throws Error naming
+// figure.columns for none and for one that the table does not have, and figure.words for more words
+// than positions.
 Figure plot_sinusoids(const PositionTable& table, const std::vector<std::int64_t>& columns,
                       const std::vector<std::string>& words = {});
 inline constexpr std::int64_t kBeyondWords = 20;  // positions to draw behind the last word
 
-// The vectors of chosen rows, counted from 0, side by side. Throws Error as plot_sinusoids().
+// The vectors of chosen rows, counted from 0, side by side. Throws Error naming figure.rows for
+// none and for one that the table does not have.
 Figure plot_rows(const PositionTable& table, const std::vector<std::int64_t>& rows);
 
 // The whole table.
 Figure plot_heatmap(const PositionTable& table);
 
-// Cosine similarity of every position with every other: of at most 4096 positions, as below.
+// Cosine similarity of every position with every other. Throws Error naming figure.length for no
+// position and for more than 4096; so do the next two.
 Figure plot_similarity(const PositionTable& table);
 
-// How alike two positions are by their distance: mean cosine similarity, or mean dot product, of
-// all pairs of rows at each distance. `values` are [distance, mean].
+// Similarity by distance: the mean cosine similarity, or mean dot product, of all pairs of rows at
+// each distance. `values` are [distance, mean].
 enum class Measure { cosine, dot };
 Figure plot_distance(const PositionTable& table, Measure measure = Measure::cosine);
 

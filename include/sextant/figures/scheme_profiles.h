@@ -1,4 +1,4 @@
-// What schemes make of a distance: one curve per scheme, whatever its kind.
+// Scores and biases of schemes as functions of the distance: one curve per scheme of any kind.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct ProfileOptions {
   Measure measure = Measure::cosine;
 };
 
-// One panel per kind of scheme. For distances 0 .. length - 1, the query behind the key:
+// One panel per kind of scheme. For query - key = 0 .. length - 1, the distance:
 //   added     mean similarity of all pairs of rows
 //   rotated   mean over positions of the score of q and k that are all ones, divided by their
 //             channels: sum_k m_k^2 cos(distance theta_k) / pairs
-//   biases    the bias of the last query at that distance
+//   biases    that of the last query
 // `values` are [length, 1 + curves], the distance first. Throws Error naming figure.scheme for
 // schemes without positions and for content terms, figure.length for fewer than 2 distances or more
 // than 4096, and figure.head for a head that is not there.

@@ -1,0 +1,36 @@
+// Views and numbers that the small models share.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "sextant/attention/attention.h"
+#include "sextant/core/tensor.h"
+#include "sextant/tables/content_term.h"
+
+namespace sextant::lessons {
+
+// [length, heads * dim] -> [1, heads, length, dim], the same elements.
+template <class T>
+View<T> as_heads(View<T> x, std::int64_t heads) {
+  return x.split(1, heads).transpose(0, 1).split(0, 1);
+}
+
+// [length, dim] -> [1, 1, length, dim], the same elements.
+inline View<const double> one_head(View<const double> x) { return x.split(0, 1).split(0, 1); }
+
+// q [queries, head_dim], k [keys, head_dim] -> the scores or weights [queries, keys].
+inline Tensor<double> one_map(View<const double> q, View<const double> k, Stage stage,
+                              const AttentionOptions<double>& options = {}) {
+  const Tensor<double> maps =
+      attention_weights<double>(one_head(q), one_head(k), options, {.stage = stage});
+  return copy_of(maps.view().select(0, 0).select(0, 0));
+}
+
+// The factor of <q, k> where the options leave it open.
+inline double default_scale(const AttentionOptions<double>& options, std::int64_t head_dim) {
+  return options.content != nullptr ? options.content->default_scale(head_dim)
+                                    : 1 / std::sqrt(static_cast<double>(head_dim));
+}
+
+}  // namespace sextant::lessons
