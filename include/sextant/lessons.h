@@ -7,4 +7,5 @@
 #include "sextant/lessons/recommendation.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/lessons/similarity.h"
+#include "sextant/lessons/vector_attention.h"
 #include "sextant/lessons/word_arithmetic.h"

@@ -14,8 +14,20 @@ namespace {
 constexpr std::string_view kOfTrained[] = {"TARGET", "--part", "--layer", "--threads"};
 constexpr std::string_view kOfBoth[] = {"TEXT",   "--file",   "--second", "--head", "--lines",
                                         "--json", "--output", "--format", "--model"};
+// Of word vectors without weights.
+constexpr std::string_view kOfVectors[] = {"TEXT",    "--file", "--vectors", "--split", "--lower",
+                                           "--lines", "--json", "--output",  "--format"};
 
 // Throws Error for an option that would be ignored.
+void check_vectors(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name =
+        option->get_positional() ? option->get_name() : "--" + option->get_lnames()[0];
+    if (option->count() == 0 || std::ranges::find(kOfVectors, name) != std::end(kOfVectors))
+      continue;
+    throw Error("attend.vectors", "must not go with " + name + ": no weights and no positions");
+  }
+}
 void check_kind(const CLI::App& command, bool is_trained) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
@@ -33,7 +45,11 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   if (attend.text.is_stdin() && attend.second == "-") {
     throw Error("attend.second", "must not be - when the text is: there is one stdin");
   }
-  check_kind(command, is_trained);
+  if (attend.vectors.empty()) {
+    check_kind(command, is_trained);
+  } else {
+    check_vectors(command);
+  }
   attend.choice.check();
   if (!is_trained) figures::check_head(attend.head, attend.options.heads);
   const auto format = attend.output.format(kAttendFormats, "attend");
@@ -95,6 +111,11 @@ void add_attend(CLI::App& program, Job& job) {
                   "language model: self")
       ->type_name("P")
       ->check(CLI::IsMember({"encoder", "decoder", "cross", "copy", "self"}));
+  command
+      .add_option("--vectors", attend->vectors,
+                  "the words' vectors attend to each other without learned weights and positions, "
+                  "y = W x; the words that each y is nearest to are listed")
+      ->type_name("FILE.vec");
   add_integer(command, "--layer", attend->layer, 0, kMostInteger,
               "layer of a trained model, from 0 (default: the last)");
   attend->splitting.add_to(command);
@@ -112,12 +133,16 @@ void add_attend(CLI::App& program, Job& job) {
       "  sextant attend \"the cat sat on the mat\" --scheme none -o order-is-invisible.svg\n"
       "  sextant attend \"the black cat\" --second \"die schwarze Katze\" --scheme rotary -o "
       "map.html\n"
+      "  sextant attend \"the king and the queen\" --vectors wiki.vec\n"
       "  sextant attend --model runs/dates \"the third of March 2021\" -o cross.svg\n"
       "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");
   command.callback([attend, model, &command, &job] {
     const bool is_trained = model->count() > 0;
     check(command, *attend, is_trained);
-    job = [attend, is_trained] { is_trained ? attend_trained(*attend) : run(*attend); };
+    job = [attend, is_trained] {
+      if (!attend->vectors.empty()) return attend_with_vectors(*attend);
+      is_trained ? attend_trained(*attend) : run(*attend);
+    };
   });
 }
 

@@ -33,6 +33,8 @@ struct Attend {
   SentenceAttentionOptions options;
   SchemeChoice choice;
 
+  std::string vectors;  // a .vec file: attention of these vectors, without learned weights
+
   // Of a trained model.
   ModelOption model;
   std::string part;
@@ -51,11 +53,14 @@ void check_written(const Attend& attend, double weights);
 // One block of numbers or colours per head.
 std::string text_of(const HeadMaps& maps, bool blocks);
 
-// Writes maps in the format that was asked for: JSON and pages are made by those who know more.
+// Writes maps in the format that was asked for: JSON and pages are made by those who know more;
+// without one, a page has the maps alone. `further` comes after maps that are text.
 void write_maps(const Attend& attend, const HeadMaps& maps,
-                const std::function<std::string()>& json, const std::function<std::string()>& page);
+                const std::function<std::string()>& json, const std::function<std::string()>& page,
+                const std::string& further = "");
 
-// The maps of a trained model.
+// The maps of a trained model, and those of word vectors.
 void attend_trained(const Attend& attend);
+void attend_with_vectors(const Attend& attend);
 
 }  // namespace sextant::app

@@ -47,8 +47,8 @@ std::string text_of(const HeadMaps& maps, bool blocks) {
 }
 
 void write_maps(const Attend& attend, const HeadMaps& maps,
-                const std::function<std::string()>& json,
-                const std::function<std::string()>& page) {
+                const std::function<std::string()>& json, const std::function<std::string()>& page,
+                const std::string& further) {
   const auto format = attend.output.format(kAttendFormats, "attend");
   switch (format.value_or(Format::text)) {
     case Format::json:
@@ -56,7 +56,8 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
     case Format::npy:
       return write_result(attend.output, Format::npy, format_npy<double>(maps.weights));
     case Format::html:
-      return write_result(attend.output, Format::html, page());
+      if (page) return write_result(attend.output, Format::html, page());
+      [[fallthrough]];
     case Format::svg:
     case Format::png:
       return write_picture(attend.lines ? draw_lines(maps) : draw_maps(maps), maps.title,
@@ -66,6 +67,7 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
   }
   const bool blocks = !format && stdout_is_terminal();
   std::string shown = text_of(maps, blocks);
+  if (!further.empty()) shown += "\n" + further;
   if (blocks) shown += "\nsave: -o map.svg, .png, .html, .json or .npy; numbers: --format text\n";
   write_result(attend.output, Format::text, shown);
 }

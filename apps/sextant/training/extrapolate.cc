@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "options/arguments.h"
 #include "sextant/figures/extrapolation_chart.h"
 #include "sextant/training/progress.h"
 #include "sextant/training/tasks/text_data.h"

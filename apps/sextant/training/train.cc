@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "options/arguments.h"
 #include "sextant/core/files.h"
 #include "sextant/figures/loss_chart.h"
 #include "sextant/training/tasks/dates.h"
