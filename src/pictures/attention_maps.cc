@@ -30,13 +30,11 @@ double small_cell(std::int64_t words) {
   return words > kLong ? 13 : std::clamp(std::round(200 / n), 10.0, 40.0);
 }
 
-// As many as fit beside each other, then as few as give the same number of rows.
-std::int64_t grid_columns(std::int64_t heads, double pitch) {
+// How many maps stand side by side: as many as a page has room for, or up to three in a square.
+std::int64_t maps_across(std::int64_t heads, double pitch) {
   const auto fit = static_cast<std::int64_t>(1000 / pitch);
   const auto square = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(heads))));
-  const std::int64_t widest = std::min(heads, std::max(fit, std::min<std::int64_t>(square, 3)));
-  const std::int64_t rows = (heads + widest - 1) / widest;
-  return (heads + rows - 1) / rows;
+  return grid_columns(heads, std::max(fit, std::min<std::int64_t>(square, 3)));
 }
 
 // Names of the axes, of one map only: short words, which may be longer than the side of a tiny map.
@@ -68,7 +66,7 @@ Picture draw(const AttentionMaps& maps) {
     pitch = std::max({pitch, text_width("Head 00", kPanelTitleSize, true) + kAcross,
                       below.angle == -45 ? below.overhang : 0});
   }
-  const std::int64_t across = grid_columns(heads, pitch);
+  const std::int64_t across = maps_across(heads, pitch);
 
   Drawing drawing;
   // Room at the left for the queries, with the name of their axis, or for slanted keys.

@@ -89,14 +89,6 @@ Panel sized_panel(const HeatmapPanels& panels, const Blocks& blocks, const Sizes
   return panel;
 }
 
-// As many as fit beside each other, then as few as give the same number of rows.
-std::int64_t grid_columns(std::int64_t count, double pitch) {
-  const auto fit =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(kGridWidth / pitch), 1, count);
-  const std::int64_t rows = (count + fit - 1) / fit;
-  return (count + rows - 1) / rows;
-}
-
 // Numbers of the elements whose centres the ticks mark.
 Ticks element_ticks(double first, std::int64_t count, double pixels, bool vertical) {
   const auto steps = static_cast<double>(count - 1);  // between the first centre and the last
@@ -159,7 +151,7 @@ Picture draw(const HeatmapPanels& panels) {
       kMargin + (panels.y_label.empty() ? 0 : kAxisRoom) + widest(y.labels, kTickSize) + kTickGap;
   const double pitch =
       std::max(panel.width, widest(panels.titles, kPanelTitleSize, true)) + kAcross;
-  const std::int64_t across = grid_columns(count, pitch);
+  const std::int64_t across = grid_columns(count, static_cast<std::int64_t>(kGridWidth / pitch));
   const double bar_left = left + static_cast<double>(across) * pitch;
   const double bar_height = std::max(kShortestBar, std::min(panel.height, sizes.longest_bar));
   const double bar_width =

@@ -1,6 +1,7 @@
 // Layout: ticks at round numbers, panels with axes, legends that wrap, colour bars.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -60,6 +61,14 @@ struct Panel {
 // [rows, columns] as one panel, [1, rows, columns]; others as they are.
 inline View<const double> as_panels(View<const double> values) {
   return values.rank() == 2 ? values.split(0, 1) : values;
+}
+
+// Columns of a grid of `count` panels of which `fit` have room side by side: as few as give the
+// same number of rows.
+inline std::int64_t grid_columns(std::int64_t count, std::int64_t fit) {
+  fit = std::clamp<std::int64_t>(fit, 1, count);
+  const std::int64_t rows = (count + fit - 1) / fit;
+  return (count + rows - 1) / rows;
 }
 
 // The width of the longest label, in CSS pixels.

@@ -88,6 +88,19 @@ TEST(Golden, Heatmap) {
   compare("heatmap", draw(heatmap));
 }
 
+TEST(Golden, HeatmapPanels) {
+  const Tensor<double> weights = testing::weights(5, 6, 8);
+  HeatmapPanels panels;
+  panels.values = weights.view();
+  panels.titles = {"none", "added", "rotated", "by distance", "by pairs"};
+  panels.title = "Matrices side by side";
+  panels.x_label = "Key - query";
+  panels.y_label = "Query";
+  panels.color_label = "Weight";
+  panels.first_column = -4;
+  compare("heatmap_panels", draw(panels));
+}
+
 TEST(Golden, AttentionMap) {
   const Tensor<double> weights = testing::weights(1, 5, 6);
   compare("attention_map", draw(AttentionMaps{.weights = weights,

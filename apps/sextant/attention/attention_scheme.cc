@@ -17,12 +17,10 @@ AttentionScheme::AttentionScheme(const SchemeChoice& choice, std::int64_t positi
       ids_(static_cast<std::size_t>(positions)),
       weights_(choice.weights()) {
   std::iota(ids_.begin(), ids_.end(), std::int64_t{0});
+  request_ = choice.named(weights_).request(ids_);
   request_.width = heads * head_dim;
   request_.heads = heads;
   request_.head_dim = head_dim;
-  request_.positions = ids_;
-  request_.parameters = choice.parameters;
-  if (weights_) request_.weights = &*weights_;
   positions_ = AppliedPositions<float>(scheme_.make(request_));
 }
 
