@@ -39,7 +39,7 @@ void check(const LanguageModel<float>& model, std::span<const std::int64_t> toke
 // The mean over what the windows score, each token's log likelihood added by itself.
 class Scorer {
  public:
-  Scorer(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+  Scorer(const LanguageModel<float>& model, std::span<const std::int64_t> tokens,
          const ScoringOptions& options)
       : windows_(tokens, options.batch_tokens, [&model, this, &options](const TokenBatch& batch) {
           memory_.reset();
@@ -68,9 +68,9 @@ class Scorer {
 };
 
 // Why the model cannot see `length` tokens; empty: it can.
-std::string refusal(LanguageModel<float>& model, std::int64_t length) {
+std::string refusal(const LanguageModel<float>& model, std::int64_t length) {
   try {
-    model.positions.prepare(length);
+    (void)model.positions.tables(length);
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -92,9 +92,9 @@ ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t
   return {longest, count};
 }
 
-LengthScore segment_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
-                               const ScoredTokens& scored, std::int64_t length,
-                               const ScoringOptions& options) {
+LengthScore segment_perplexity(const LanguageModel<float>& model,
+                               std::span<const std::int64_t> tokens, const ScoredTokens& scored,
+                               std::int64_t length, const ScoringOptions& options) {
   check(model, tokens, scored, length, options);
   if (std::string reason = refusal(model, length); !reason.empty()) {
     return {std::nullopt, std::move(reason)};
@@ -107,8 +107,9 @@ LengthScore segment_perplexity(LanguageModel<float>& model, std::span<const std:
   return scorer.finish();
 }
 
-LengthScore sliding_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
-                               const ScoredTokens& scored, std::int64_t length, std::int64_t stride,
+LengthScore sliding_perplexity(const LanguageModel<float>& model,
+                               std::span<const std::int64_t> tokens, const ScoredTokens& scored,
+                               std::int64_t length, std::int64_t stride,
                                const ScoringOptions& options) {
   check(model, tokens, scored, length, options);
   if (stride < 1 || stride > length) {

@@ -134,7 +134,7 @@ class Experiment {
   }
 
   // Measured on a sample of the tokens at each length, and scaled to all of them.
-  double scoring_seconds(LanguageModel<float>& model) const {
+  double scoring_seconds(const LanguageModel<float>& model) const {
     double sum = 0;
     for (const std::int64_t length : options_.test_lengths) {
       const ScoredTokens sample{scored_.first, std::min(scored_.count, 2 * length)};

@@ -47,7 +47,7 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
 
 // What stands there, or what the model makes of the source.
 Labelled target_of(const std::optional<std::string>& given, const Tokenizer& tokenizer,
-                   Translator<float>& model, const Labelled& source, int threads) {
+                   const Translator<float>& model, const Labelled& source, int threads) {
   if (given) return labelled(tokenizer, *given, "figure.target");
   TranslateOptions options;
   options.threads = threads;
@@ -61,7 +61,7 @@ Labelled target_of(const std::optional<std::string>& given, const Tokenizer& tok
 
 std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const Labelled& source,
                                              const std::optional<std::string>& given, int threads) {
-  Translator<float> model = load_translator(folder);
+  const Translator<float> model = load_translator(folder);
   const Labelled target = target_of(given, folder.tokenizer, model, source, threads);
   // The decoder reads <bos> and the target; what it writes then is the target and <eos>.
   std::vector<std::int64_t> read = target.ids;
@@ -97,7 +97,7 @@ std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const La
 
 std::vector<ModelAttention> language_parts(const ModelFolder& folder, const Labelled& text,
                                            int threads) {
-  LanguageModel<float> model = load_language_model(folder);
+  const LanguageModel<float> model = load_language_model(folder);
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;

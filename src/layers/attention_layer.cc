@@ -209,7 +209,7 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
   const View<T> dprojected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
   const View<T> dkeys = cross ? pass.memory.take<T>({saved.context.size(0), 2 * k_width})
                               : dprojected.narrow(1, q_width, 2 * k_width);
-  const SchemePositions<T>* positions = positions_gradient ? saved.call.positions : nullptr;
+  const PositionTables<T>* positions = positions_gradient ? saved.call.positions : nullptr;
   each_part(saved.call, cross, tokens, dkeys.size(0), pass.threads, [&](const Part<T>& part) {
     AttentionGradients<T> gradients;
     gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));

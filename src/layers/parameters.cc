@@ -28,7 +28,7 @@ void save_parameters(const std::string& path, const Parameters<T>& parameters,
   std::map<std::string, Array> arrays;
   for (const auto& [name, tensor, decays] : parameters) {
     Array array;
-    array.dtype = dtype_of<T>;
+    array.dtype = dtype_of<std::remove_const_t<T>>;
     array.shape = tensor->shape();
     const auto bytes = std::as_bytes(tensor->span());
     array.bytes = Tensor<std::byte>::uninitialized({static_cast<std::int64_t>(bytes.size())});
@@ -66,14 +66,18 @@ void load_parameters(const std::string& path, const Parameters<T>& parameters) {
   for (std::size_t i = 0; i < values.size(); ++i) *parameters[i].tensor = std::move(values[i]);
 }
 
-#define SEXTANT_PARAMETERS(T)                                               \
-  template std::int64_t count_of(const Parameters<T>&) noexcept;            \
-  template void set_to_zero(const Parameters<T>&) noexcept;                 \
-  template void save_parameters(const std::string&, const Parameters<T>&,   \
-                                const std::map<std::string, std::string>&); \
+#define SEXTANT_READ(T)                                                   \
+  template std::int64_t count_of(const Parameters<T>&) noexcept;          \
+  template void save_parameters(const std::string&, const Parameters<T>&, \
+                                const std::map<std::string, std::string>&);
+#define SEXTANT_WRITTEN(T)                                  \
+  SEXTANT_READ(T)                                           \
+  SEXTANT_READ(const T)                                     \
+  template void set_to_zero(const Parameters<T>&) noexcept; \
   template void load_parameters(const std::string&, const Parameters<T>&);
-SEXTANT_PARAMETERS(float)
-SEXTANT_PARAMETERS(double)
-#undef SEXTANT_PARAMETERS
+SEXTANT_WRITTEN(float)
+SEXTANT_WRITTEN(double)
+#undef SEXTANT_WRITTEN
+#undef SEXTANT_READ
 
 }  // namespace sextant

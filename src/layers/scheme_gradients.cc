@@ -9,25 +9,25 @@ using detail::first_positions;
 using detail::widened;
 
 template <class T>
-void SchemePositions<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
-                                      SchemePositions& gradient) const {
-  if (!learns() || scheme_->kind != SchemeKind::added) return;
+void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
+                                     SchemePositions<T>& gradient) const {
+  if (!positions_->learns() || positions_->kind() != SchemeKind::added) return;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const std::int64_t length = segments[s + 1] - segments[s];
     const Shape& shape = tables_of(length).applied.added->shape();
     Tensor<double>& sum = gradient.sums_[{length_class(length), "added"}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
-    const T* from = dx.data() + segments[s] * options_.width;
-    const std::int64_t count = length * options_.width;
+    const T* from = dx.data() + segments[s] * shape[1];
+    const std::int64_t count = length * shape[1];
     for (std::int64_t i = 0; i < count; ++i) sum.data()[i] += static_cast<double>(from[i]);
   }
 }
 
 template <class T>
-void SchemePositions<T>::want(AttentionGradients<T>& gradients, std::int64_t length,
-                              Pass& pass) const {
+void PositionTables<T>::want(AttentionGradients<T>& gradients, std::int64_t length,
+                             Pass& pass) const {
   using Wide = typename AttentionGradients<T>::Wide;
-  if (!learns()) return;
+  if (!positions_->learns()) return;
   const AppliedPositions<T, float>& tables = tables_of(length).applied;
   if (tables.bias) gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
   if (tables.indexed && tables.indexed->gradient_size() > 0) {
@@ -39,8 +39,8 @@ void SchemePositions<T>::want(AttentionGradients<T>& gradients, std::int64_t len
 }
 
 template <class T>
-void SchemePositions<T>::collect(const AttentionGradients<T>& gradients, std::int64_t length,
-                                 SchemePositions& gradient) const {
+void PositionTables<T>::collect(const AttentionGradients<T>& gradients, std::int64_t length,
+                                SchemePositions<T>& gradient) const {
   const auto sum_up = [&](const char* name, const auto& view, const Shape& shape) {
     if (view.count() == 0) return;
     Tensor<double>& sum = gradient.sums_[{length_class(length), name}];
@@ -55,12 +55,13 @@ void SchemePositions<T>::collect(const AttentionGradients<T>& gradients, std::in
 }
 
 template <class T>
-void SchemePositions<T>::finish(SchemePositions& gradient) const {
+void PositionTables<T>::finish(SchemePositions<T>& gradient) const {
   if (gradient.sums_.empty()) return;
-  const SchemeWeights weights = widened(weights_);
+  const SchemeWeights weights = widened(positions_->weights_);
   for (const auto& [key, sum] : gradient.sums_) {
-    const auto ids = first_positions(tables_.at(key.first).length);
-    for (const auto& [weight, slope] : scheme_->backward(request(ids, weights), sum.view())) {
+    const auto ids = first_positions(tables_.at(key.first)->length);
+    for (const auto& [weight, slope] :
+         positions_->scheme_->backward(positions_->request(ids, weights), sum.view())) {
       Tensor<T>& to = gradient.weights_.at(weight);
       for (std::int64_t i = 0; i < slope.count(); ++i) {
         to.data()[i] += static_cast<T>(slope.data()[i]);
@@ -70,13 +71,13 @@ void SchemePositions<T>::finish(SchemePositions& gradient) const {
   gradient.sums_.clear();
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                 \
-  template void SchemePositions<T>::add_gradient(View<const T>, std::span<const std::int64_t>, \
-                                                 SchemePositions<T>&) const;                   \
-  template void SchemePositions<T>::want(AttentionGradients<T>&, std::int64_t, Pass&) const;   \
-  template void SchemePositions<T>::collect(const AttentionGradients<T>&, std::int64_t,        \
-                                            SchemePositions<T>&) const;                        \
-  template void SchemePositions<T>::finish(SchemePositions<T>&) const;
+#define SEXTANT_INSTANTIATE(T)                                                                \
+  template void PositionTables<T>::add_gradient(View<const T>, std::span<const std::int64_t>, \
+                                                SchemePositions<T>&) const;                   \
+  template void PositionTables<T>::want(AttentionGradients<T>&, std::int64_t, Pass&) const;   \
+  template void PositionTables<T>::collect(const AttentionGradients<T>&, std::int64_t,        \
+                                           SchemePositions<T>&) const;                        \
+  template void PositionTables<T>::finish(SchemePositions<T>&) const;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 #undef SEXTANT_INSTANTIATE

@@ -1,13 +1,12 @@
-// Schemes in models: tables made when the lengths or the weights change.
+// Schemes in models: weights, classes of lengths, and the tables of a pass.
 #include "sextant/layers/scheme_positions.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
-#include "sextant/core/parallel.h"
 
 namespace sextant {
 
@@ -15,19 +14,31 @@ using detail::converted;
 using detail::first_positions;
 using detail::widened;
 
-namespace {
-
+// The tables that were asked for last.
 template <class T>
-void add(const T* from, std::int64_t count, T* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
-}
+struct SchemePositions<T>::Cache {
+  using Tables = typename PositionTables<T>::TablesByClass;
 
-}  // namespace
+  Tables get() {
+    const std::lock_guard lock(mutex);
+    return tables;
+  }
+  void set(const Tables& last) {
+    const std::lock_guard lock(mutex);
+    tables = last;
+  }
+
+  std::mutex mutex;
+  Tables tables;
+};
 
 template <class T>
 SchemePositions<T>::SchemePositions(PositionOptions options)
     : options_(std::move(options)), scheme_(&find_scheme(options_.scheme)) {
-  if (scheme_->initial_weights == nullptr || scheme_->kind == SchemeKind::rotated) return;
+  if (scheme_->initial_weights == nullptr || scheme_->kind == SchemeKind::rotated) {
+    cache_ = std::make_shared<Cache>();
+    return;
+  }
   if (options_.length < 1) {
     throw Error("positions.length", "must be at least 1, got " + std::to_string(options_.length));
   }
@@ -78,48 +89,7 @@ std::int64_t SchemePositions<T>::class_of_ids(std::int64_t length) const {
 
 template <class T>
 std::int64_t SchemePositions<T>::length_class(std::int64_t length) const {
-  if (scheme_->length_class == nullptr) return 0;
-  const auto known = classes_.find(length);
-  if (known != classes_.end()) return known->second;
   return class_of_ids(learns() ? std::max(length, options_.length) : length);
-}
-
-template <class T>
-std::int64_t SchemePositions<T>::note_class(std::int64_t length) {
-  const std::int64_t number = length_class(length);
-  if (scheme_->length_class != nullptr) classes_.emplace(length, number);
-  return number;
-}
-
-template <class T>
-void SchemePositions<T>::prepare(std::int64_t length) {
-  prepare_classes({{note_class(length), length}});
-}
-
-template <class T>
-void SchemePositions<T>::prepare(std::span<const std::int64_t> segments) {
-  std::map<std::int64_t, std::int64_t> longest;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    const std::int64_t length = segments[s + 1] - segments[s];
-    std::int64_t& most = longest[note_class(length)];
-    most = std::max(most, length);
-  }
-  prepare_classes(longest);
-}
-
-// The tables of these classes, and no others: every length of a text may have its own.
-template <class T>
-void SchemePositions<T>::prepare_classes(const std::map<std::int64_t, std::int64_t>& longest) {
-  std::map<std::int64_t, Tables> next;
-  const SchemeWeights weights = widened(weights_);
-  for (const auto& [number, length] : longest) {
-    const auto old = tables_.find(number);
-    if (old != tables_.end() && !learns() && old->second.length >= length) continue;
-    const std::int64_t rows = rows_for(number, length);
-    next.emplace(number, Tables{rows, {options_, rows, weights.empty() ? nullptr : &weights}});
-  }
-  for (const auto& [number, length] : longest) next.insert(tables_.extract(number));
-  tables_ = std::move(next);
 }
 
 // How many rows the tables of a class get, to serve this length.
@@ -133,64 +103,43 @@ std::int64_t SchemePositions<T>::rows_for(std::int64_t number, std::int64_t leng
 }
 
 template <class T>
-bool SchemePositions<T>::is_prepared(std::int64_t length) const {
-  const auto found = tables_.find(length_class(length));
-  return found != tables_.end() && found->second.length >= length;
+PositionTables<T> SchemePositions<T>::tables(std::int64_t length) const {
+  const std::int64_t segments[] = {0, length};
+  return tables(segments);
 }
 
 template <class T>
-const typename SchemePositions<T>::Tables& SchemePositions<T>::tables_of(
-    std::int64_t length) const {
-  const auto found = tables_.find(length_class(length));
-  if (found == tables_.end() || found->second.length < length) {
-    throw Error("positions.length",
-                "must be prepared, got a sequence of " + std::to_string(length) + " tokens");
-  }
-  return found->second;
-}
-
-template <class T>
-std::vector<typename SchemePositions<T>::Run> SchemePositions<T>::runs(
-    std::span<const std::int64_t> segments, std::span<const std::int64_t> key_segments) const {
-  std::vector<Run> runs;
-  std::int64_t last = 0;  // class
+PositionTables<T> SchemePositions<T>::tables(std::span<const std::int64_t> segments) const {
+  using Tables = typename PositionTables<T>::Tables;
+  PositionTables<T> result(*this);
+  std::map<std::int64_t, std::int64_t> longest;  // of each class
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    const std::int64_t length =
-        std::max(segments[s + 1] - segments[s], key_segments[s + 1] - key_segments[s]);
-    const std::int64_t number = length_class(length);
-    if (runs.empty() || number != last) {
-      runs.push_back({s, s + 1, length});
-    } else {
-      runs.back().last = s + 1;
-      runs.back().length = std::max(runs.back().length, length);
+    const std::int64_t length = segments[s + 1] - segments[s];
+    std::int64_t number = 0;
+    if (scheme_->length_class != nullptr) {
+      const auto known = result.classes_.find(length);
+      number = known != result.classes_.end() ? known->second : length_class(length);
+      result.classes_.emplace(length, number);
     }
-    last = number;
+    std::int64_t& most = longest[number];
+    most = std::max(most, length);
   }
-  return runs;
-}
-
-template <class T>
-void SchemePositions<T>::add_row(std::int64_t position, std::int64_t length, T* x) const {
-  if (scheme_->kind != SchemeKind::added) return;
-  add(tables_of(length).applied.added->data() + position * options_.width, options_.width, x);
-}
-
-template <class T>
-void SchemePositions<T>::add_to(View<T> x, std::span<const std::int64_t> segments,
-                                const Pass& pass) const {
-  if (scheme_->kind != SchemeKind::added) return;
-  const auto sequences = static_cast<std::int64_t>(segments.size()) - 1;
-  parallel_for(sequences, pass.threads, [&](std::int64_t s) {
-    const std::int64_t begin = segments[static_cast<std::size_t>(s)],
-                       end = segments[static_cast<std::size_t>(s) + 1];
-    const T* rows = tables_of(end - begin).applied.added->data();
-    add(rows, (end - begin) * options_.width, x.data() + begin * options_.width);
+  if (cache_) result.tables_ = cache_->get();
+  // The tables of these classes, and no others: every length of a text may have its own.
+  std::erase_if(result.tables_, [&longest](const auto& old) {
+    const auto wanted = longest.find(old.first);
+    return wanted == longest.end() || old.second->length < wanted->second;
   });
-}
-
-template <class T>
-void SchemePositions<T>::set(AttentionOptions<T>& options, std::int64_t length) const {
-  tables_of(length).applied.set(options);
+  const SchemeWeights weights = widened(weights_);
+  for (const auto& [number, length] : longest) {
+    auto& tables = result.tables_[number];
+    if (tables) continue;
+    const std::int64_t rows = rows_for(number, length);
+    tables = std::make_shared<const Tables>(
+        Tables{rows, {options_, rows, weights.empty() ? nullptr : &weights}});
+  }
+  if (cache_) cache_->set(result.tables_);
+  return result;
 }
 
 template <class T>

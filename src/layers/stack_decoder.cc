@@ -21,16 +21,22 @@ View<float> by_row(View<float> x, std::int64_t rows, std::int64_t heads) {
   return x.split(0, rows).split(2, heads).transpose(1, 2);
 }
 
+// The capacity.
+std::int64_t checked(std::int64_t rows, std::int64_t capacity) {
+  if (rows < 1) throw Error("decoder.rows", "must be at least 1, got " + std::to_string(rows));
+  if (capacity >= 1) return capacity;
+  throw Error("decoder.capacity", "must be at least 1, got " + std::to_string(capacity));
+}
+
 }  // namespace
 
-StackDecoder::StackDecoder(const TransformerStack<float>& stack, SchemePositions<float>& positions,
-                           std::int64_t rows, std::int64_t capacity)
-    : stack_(stack), positions_(positions), capacity_(capacity) {
-  if (rows < 1) throw Error("decoder.rows", "must be at least 1, got " + std::to_string(rows));
-  if (capacity < 1) {
-    throw Error("decoder.capacity", "must be at least 1, got " + std::to_string(capacity));
-  }
-  positions.prepare(capacity);
+StackDecoder::StackDecoder(const TransformerStack<float>& stack,
+                           const SchemePositions<float>& positions, std::int64_t rows,
+                           std::int64_t capacity)
+    : stack_(stack),
+      positions_(positions),
+      tables_(positions.tables(checked(rows, capacity))),
+      capacity_(capacity) {
   if (positions.length_class(1) != positions.length_class(capacity)) {
     inputs_ = Tensor<float>::uninitialized({rows, capacity, stack.options.attention.width});
   }
@@ -62,7 +68,7 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
                                         std::to_string(capacity_));
   }
   if (count == 0) return x;
-  prepare(length);
+  make_tables(length);
   if (inputs_.count() > 0) {
     const std::int64_t size = count * x.size(1);
     for (std::int64_t row = 0; row < rows(); ++row) {
@@ -76,8 +82,8 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
 }
 
 // Makes tables that reach as far as those of this length serve, so that few are made.
-void StackDecoder::prepare(std::int64_t length) {
-  if (positions_.is_prepared(length)) return;
+void StackDecoder::make_tables(std::int64_t length) {
+  if (tables_.has(length)) return;
   std::int64_t least = length, most = capacity_;
   while (least < most) {
     const std::int64_t middle = least + (most - least + 1) / 2;
@@ -87,7 +93,7 @@ void StackDecoder::prepare(std::int64_t length) {
       most = middle - 1;
     }
   }
-  positions_.prepare(least);
+  tables_ = positions_.tables(least);
 }
 
 // Everything up to `length` with the tables of now; the results of the last `count` tokens.
@@ -114,7 +120,7 @@ View<const float> StackDecoder::with_positions(View<const float> x, Pass& pass) 
   const View<float> y = pass.memory.take<float>(x.shape());
   std::copy_n(x.data(), x.count(), y.data());
   for (std::int64_t i = 0; i < x.size(0); ++i) {
-    positions_.add_row(length_ + i % count, length_ + count, y.data() + i * width);
+    tables_.add_row(length_ + i % count, length_ + count, y.data() + i * width);
   }
   return y;
 }
@@ -144,7 +150,7 @@ View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
                       View<const float>(part(heads + kv_heads, kv_heads)));
     AttentionOptions<float> options;
     options.threads = pass.threads;
-    positions_.set(options, length);
+    tables_.set(options, length);
     caches_[i].attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
     layer.out.forward(mixed, to, pass);
     pass.memory.release(mark);

@@ -30,12 +30,11 @@ void hide_tokens(View<T> x, const RandomKey& key, const Pass& pass) {
 
 // dropout(hide(embedding(tokens) sqrt(width)) + positions), [tokens, width], in the pass's memory;
 // `key` is set to that of both kinds of dropout, which count tokens from `first_row` on, here and
-// in the stack. Makes the tables of the positions.
+// in the stack.
 template <class T>
-View<T> embed_tokens(const Embedding<T>& embedding, SchemePositions<T>& positions,
+View<T> embed_tokens(const Embedding<T>& embedding, const PositionTables<T>& positions,
                      std::span<const std::int64_t> tokens, std::span<const std::int64_t> segments,
                      std::int64_t first_row, RandomKey& key, Pass& pass) {
-  positions.prepare(segments);
   const View<T> x =
       pass.memory.take<T>({static_cast<std::int64_t>(tokens.size()), embedding.width()});
   embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
@@ -63,7 +62,7 @@ View<T> embed_next(const Embedding<T>& embedding, std::span<const std::int64_t> 
 
 // dx: the gradient of what embed_tokens() gave; is changed.
 template <class T>
-void embed_tokens_gradient(const Embedding<T>& embedding, const SchemePositions<T>& positions,
+void embed_tokens_gradient(const Embedding<T>& embedding, const PositionTables<T>& positions,
                            std::span<const std::int64_t> tokens,
                            std::span<const std::int64_t> segments, RandomKey key, View<T> dx,
                            Embedding<T>& gradient, SchemePositions<T>& positions_gradient,

@@ -77,7 +77,7 @@ std::string filled(const Holes& holes, const std::vector<Guesses>& guesses,
 
 }  // namespace
 
-FilledText fill_masks(LanguageModel<float>& model, const Tokenizer& tokenizer,
+FilledText fill_masks(const LanguageModel<float>& model, const Tokenizer& tokenizer,
                       std::string_view text, const FillOptions& options) {
   if (model.config.kind != ModelKind::masked) {
     throw Error("fill_masks.model",

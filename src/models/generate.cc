@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-std::vector<std::int64_t> generate(LanguageModel<float>& model,
+std::vector<std::int64_t> generate(const LanguageModel<float>& model,
                                    std::span<const std::int64_t> prompt,
                                    const GenerateOptions& options,
                                    const std::function<bool(std::int64_t)>& each) {

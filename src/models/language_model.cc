@@ -64,18 +64,21 @@ View<const T> LanguageModel<T>::logits_matrix() const {
 }
 
 template <class T>
-typename LanguageModel<T>::Forward LanguageModel<T>::forward(const TokenBatch& batch, Pass& pass) {
+typename LanguageModel<T>::Forward LanguageModel<T>::forward(const TokenBatch& batch,
+                                                             Pass& pass) const {
   batch.check(config.vocabulary);
   Forward run;
-  run.x = detail::embed_tokens(embedding, positions, batch.tokens, batch.segments, batch.first_row,
-                               run.key, pass);
-  run.stack = stack.forward(run.x, {.segments = batch.segments, .positions = &positions}, pass);
+  run.positions = std::make_unique<PositionTables<T>>(positions.tables(batch.segments));
+  run.x = detail::embed_tokens(embedding, *run.positions, batch.tokens, batch.segments,
+                               batch.first_row, run.key, pass);
+  run.stack =
+      stack.forward(run.x, {.segments = batch.segments, .positions = run.positions.get()}, pass);
   return run;
 }
 
 template <class T>
 LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& options,
-                               LanguageModel* gradient, Pass& pass) {
+                               LanguageModel* gradient, Pass& pass) const {
   const auto mark = pass.memory.mark();
   const Forward run = forward(batch, pass);
   View<T> d, dmatrix;
@@ -87,15 +90,15 @@ LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& 
       token_loss<T>(run.stack.y, logits_matrix(), batch.targets, options, d, dmatrix, pass);
   if (gradient != nullptr) {
     stack.backward(run.stack, d, {}, gradient->stack, &gradient->positions, pass);
-    detail::embed_tokens_gradient<T>(embedding, positions, batch.tokens, batch.segments, run.key, d,
-                                     gradient->embedding, gradient->positions, pass);
+    detail::embed_tokens_gradient<T>(embedding, *run.positions, batch.tokens, batch.segments,
+                                     run.key, d, gradient->embedding, gradient->positions, pass);
   }
   pass.memory.release(mark);
   return sum;
 }
 
 template <class T>
-Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& pass) {
+Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& pass) const {
   const auto mark = pass.memory.mark();
   const Forward run = forward(batch, pass);
   Tensor<double> result =
@@ -106,7 +109,7 @@ Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& 
 
 template <class T>
 Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std::int64_t> places,
-                                   Pass& pass) {
+                                   Pass& pass) const {
   const auto mark = pass.memory.mark();
   const auto count = static_cast<std::int64_t>(batch.tokens.size());
   for (const std::int64_t place : places) {
@@ -128,7 +131,7 @@ Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std:
 
 template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
-                                                        Pass& pass) {
+                                                        Pass& pass) const {
   const auto mark = pass.memory.mark();
   TokenBatch batch;
   batch.tokens.assign(tokens.begin(), tokens.end());
@@ -151,6 +154,11 @@ Parameters<T> LanguageModel<T>::parameters() {
   stack.append_parameters(list, "stack.");
   if (!config.tied) list.push_back({"output.weight", &output, true});
   return list;
+}
+
+template <class T>
+Parameters<const T> LanguageModel<T>::parameters() const {
+  return for_reading(const_cast<LanguageModel*>(this)->parameters());
 }
 
 template struct LanguageModel<float>;

@@ -35,7 +35,7 @@ void check_stride(std::int64_t length, std::int64_t stride) {
                                      std::to_string(stride));
 }
 
-LossSum text_loss(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+LossSum text_loss(const LanguageModel<float>& model, std::span<const std::int64_t> tokens,
                   const TextWindows& windows) {
   if (model.config.kind != ModelKind::causal) {
     throw Error("evaluate.model", "must be causal, got " + std::string(name_of(model.config.kind)));

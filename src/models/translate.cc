@@ -24,7 +24,7 @@ using Tokens = std::vector<std::int64_t>;
 class Decoding {
  public:
   // longest: how many tokens are read at most.
-  Decoding(Translator<float>& model, std::span<const Tokens> sources, std::int64_t longest,
+  Decoding(const Translator<float>& model, std::span<const Tokens> sources, std::int64_t longest,
            int threads)
       : model_(model), pass_{.memory = memory_, .threads = threads} {
     segments_.push_back(0);
@@ -33,12 +33,11 @@ class Decoding {
       segments_.push_back(static_cast<std::int64_t>(tokens_.size()));
     }
     RandomKey key;
-    const View<float> x = detail::embed_tokens(model.embedding, model.encoder_positions, tokens_,
-                                               segments_, 0, key, pass_);
+    const PositionTables<float> positions = model.encoder_positions.tables(segments_);
+    const View<float> x =
+        detail::embed_tokens(model.embedding, positions, tokens_, segments_, 0, key, pass_);
     const View<const float> context =
-        model.encoder
-            .forward(x, {.segments = segments_, .positions = &model.encoder_positions}, pass_)
-            .y;
+        model.encoder.forward(x, {.segments = segments_, .positions = &positions}, pass_).y;
     decoder_ = std::make_unique<StackDecoder>(model.decoder, model.decoder_positions,
                                               static_cast<std::int64_t>(sources.size()), longest);
     decoder_->set_context(context, segments_, pass_);
@@ -95,7 +94,7 @@ class Decoding {
     }
   }
 
-  Translator<float>& model_;
+  const Translator<float>& model_;
   Workspace memory_;
   Pass pass_;
   Tokens tokens_, segments_;
@@ -106,9 +105,9 @@ class Decoding {
 // The same by all models: a token's probability is the mean of theirs.
 class Decodings {
  public:
-  Decodings(std::span<Translator<float>* const> models, std::span<const Tokens> sources,
+  Decodings(std::span<const Translator<float>* const> models, std::span<const Tokens> sources,
             std::int64_t longest, int threads) {
-    for (Translator<float>* model : models) {
+    for (const Translator<float>* model : models) {
       each_.push_back(std::make_unique<Decoding>(*model, sources, longest, threads));
     }
   }
@@ -177,7 +176,7 @@ void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vo
   }
 }
 
-void check(std::span<Translator<float>* const> models,
+void check(std::span<const Translator<float>* const> models,
            std::span<const std::vector<std::int64_t>> sources, const TranslateOptions& options) {
   if (models.empty()) throw Error("translate.models", "must be at least one, got none");
   const std::int64_t vocabulary = models[0]->config.vocabulary;
@@ -196,7 +195,7 @@ void check(std::span<Translator<float>* const> models,
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* const> models,
+std::vector<std::vector<Hypothesis>> translate(std::span<const Translator<float>* const> models,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options) {
   check(models, sources, options);
@@ -222,13 +221,13 @@ std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* cons
   return all;
 }
 
-std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
+std::vector<std::vector<Hypothesis>> translate(const Translator<float>& model,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options) {
   return translate(std::array{&model}, sources, options);
 }
 
-LossSum translation_loss(std::span<Translator<float>* const> models,
+LossSum translation_loss(std::span<const Translator<float>* const> models,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,
                          const TranslateOptions& options) {

@@ -20,14 +20,14 @@ LineTranslator::LineTranslator(std::vector<ModelFolder> folders) : folders_(std:
   }
 }
 
-std::vector<Translator<float>*> LineTranslator::models() {
-  std::vector<Translator<float>*> models;
-  for (Translator<float>& model : models_) models.push_back(&model);
+std::vector<const Translator<float>*> LineTranslator::models() const {
+  std::vector<const Translator<float>*> models;
+  for (const Translator<float>& model : models_) models.push_back(&model);
   return models;
 }
 
 std::vector<std::vector<Hypothesis>> LineTranslator::translate(
-    std::span<const std::vector<std::int64_t>> lines, const TranslateOptions& options) {
+    std::span<const std::vector<std::int64_t>> lines, const TranslateOptions& options) const {
   std::vector<std::vector<std::int64_t>> sources;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -41,7 +41,8 @@ std::vector<std::vector<Hypothesis>> LineTranslator::translate(
   return result;
 }
 
-std::string LineTranslator::text(std::string_view line, const Hypothesis& found, int threads) {
+std::string LineTranslator::text(std::string_view line, const Hypothesis& found,
+                                 int threads) const {
   const auto is_unknown = [](std::int64_t id) { return id == Tokenizer::unk(); };
   if (!models_.front().pointer || std::ranges::none_of(found.tokens, is_unknown)) {
     return tokenizer().decode(found.tokens);

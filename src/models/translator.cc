@@ -69,29 +69,33 @@ View<const T> Translator<T>::logits_matrix() const {
 }
 
 template <class T>
-typename Translator<T>::Forward Translator<T>::forward(const PairBatch& batch, Pass& pass) {
+typename Translator<T>::Forward Translator<T>::forward(const PairBatch& batch, Pass& pass) const {
   batch.check(config.vocabulary);
   Forward run;
+  run.source_positions =
+      std::make_unique<PositionTables<T>>(encoder_positions.tables(batch.source_segments));
+  run.target_positions =
+      std::make_unique<PositionTables<T>>(decoder_positions.tables(batch.target.segments));
   const View<T> source =
-      detail::embed_tokens(embedding, encoder_positions, batch.source, batch.source_segments,
+      detail::embed_tokens(embedding, *run.source_positions, batch.source, batch.source_segments,
                            batch.source_first_row, run.source_key, pass);
   run.encoder = encoder.forward(
-      source, {.segments = batch.source_segments, .positions = &encoder_positions}, pass);
+      source, {.segments = batch.source_segments, .positions = run.source_positions.get()}, pass);
   const View<T> target =
-      detail::embed_tokens(embedding, decoder_positions, batch.target.tokens, batch.target.segments,
-                           batch.target.first_row, run.target_key, pass);
+      detail::embed_tokens(embedding, *run.target_positions, batch.target.tokens,
+                           batch.target.segments, batch.target.first_row, run.target_key, pass);
   run.decoder = decoder.forward(target,
                                 {.segments = batch.target.segments,
                                  .context = run.encoder.y,
                                  .context_segments = batch.source_segments,
-                                 .positions = &decoder_positions},
+                                 .positions = run.target_positions.get()},
                                 pass);
   return run;
 }
 
 template <class T>
 LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& options,
-                            Translator* gradient, Pass& pass) {
+                            Translator* gradient, Pass& pass) const {
   const auto mark = pass.memory.mark();
   const Forward run = forward(batch, pass);
   View<T> d, dcontext, dmatrix;
@@ -113,12 +117,12 @@ LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& opti
   if (gradient != nullptr) {
     decoder.backward(run.decoder, d, dcontext, gradient->decoder, &gradient->decoder_positions,
                      pass);
-    detail::embed_tokens_gradient<T>(embedding, decoder_positions, batch.target.tokens,
+    detail::embed_tokens_gradient<T>(embedding, *run.target_positions, batch.target.tokens,
                                      batch.target.segments, run.target_key, d, gradient->embedding,
                                      gradient->decoder_positions, pass);
     encoder.backward(run.encoder, dcontext, {}, gradient->encoder, &gradient->encoder_positions,
                      pass);
-    detail::embed_tokens_gradient<T>(embedding, encoder_positions, batch.source,
+    detail::embed_tokens_gradient<T>(embedding, *run.source_positions, batch.source,
                                      batch.source_segments, run.source_key, dcontext,
                                      gradient->embedding, gradient->encoder_positions, pass);
   }
@@ -129,7 +133,7 @@ LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& opti
 template <class T>
 typename Translator<T>::Maps Translator<T>::attention_maps(std::span<const std::int64_t> source,
                                                            std::span<const std::int64_t> target,
-                                                           Pass& pass) {
+                                                           Pass& pass) const {
   const auto mark = pass.memory.mark();
   const PairBatch batch = one_pair(source, target);
   const Forward run = forward(batch, pass);
@@ -164,6 +168,11 @@ Parameters<T> Translator<T>::parameters() {
   if (!config.tied) list.push_back({"output.weight", &output, true});
   if (pointer) pointer->append_parameters(list, "pointer.");
   return list;
+}
+
+template <class T>
+Parameters<const T> Translator<T>::parameters() const {
+  return for_reading(const_cast<Translator*>(this)->parameters());
 }
 
 template struct Translator<float>;

@@ -20,7 +20,7 @@ std::int64_t characters_of(std::string_view text) {
 
 double mean(const LossSum& sum) { return sum.loss / static_cast<double>(sum.tokens); }
 
-void translate_all(LineTranslator& translator, const std::vector<std::string>& lines,
+void translate_all(const LineTranslator& translator, const std::vector<std::string>& lines,
                    std::span<const std::vector<std::int64_t>> sources,
                    const TranslateOptions& options, const EvaluationObserver& observer,
                    PairScore& score) {
@@ -43,7 +43,7 @@ void translate_all(LineTranslator& translator, const std::vector<std::string>& l
 }
 
 // The loss of the references, each given its source. Pairs of which a side has no token have none.
-LossSum reference_loss(LineTranslator& translator, const TokenPairs& pairs,
+LossSum reference_loss(const LineTranslator& translator, const TokenPairs& pairs,
                        const TranslateOptions& options, const EvaluationObserver& observer) {
   TokenPairs with_tokens;
   for (std::size_t i = 0; i < pairs.source.size(); ++i) {
@@ -69,8 +69,8 @@ std::vector<std::vector<std::int64_t>> tokens_of(const LineTranslator& translato
 
 }  // namespace
 
-TextScore evaluate(LanguageModel<float>& model, const Tokenizer& tokenizer, std::string_view text,
-                   const TextWindows& windows, std::string_view where) {
+TextScore evaluate(const LanguageModel<float>& model, const Tokenizer& tokenizer,
+                   std::string_view text, const TextWindows& windows, std::string_view where) {
   const auto tokens = tokenizer.encode(text);
   if (tokens.size() < 2) {
     throw Error(where, "must have at least 2 tokens, got " + std::to_string(tokens.size()));
@@ -100,7 +100,7 @@ TextScore evaluate(LanguageModel<float>& model, const Tokenizer& tokenizer, std:
   return score;
 }
 
-PairScore evaluate(LineTranslator& translator, const SentencePairs& pairs,
+PairScore evaluate(const LineTranslator& translator, const SentencePairs& pairs,
                    const TranslateOptions& options, const EvaluationObserver& observer,
                    std::string_view where) {
   TokenPairs tokens;
@@ -128,7 +128,7 @@ PairScore evaluate(LineTranslator& translator, const SentencePairs& pairs,
 ExactMatch exact_match(const std::string& folder, const SentencePairs& pairs, int threads) {
   constexpr std::size_t kShownMisses = 3;
   const ModelFolder model_folder = open_model_folder(folder);
-  Translator<float> model = load_translator(model_folder);
+  const Translator<float> model = load_translator(model_folder);
   std::vector<std::vector<std::int64_t>> sources;
   for (const std::string& text : pairs.source) {
     sources.push_back(model_folder.tokenizer.encode(text));

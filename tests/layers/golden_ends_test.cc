@@ -33,14 +33,14 @@ TYPED_TEST(GoldenEnds, EmbeddingWithPositions) {
   const Embedding<T> embedding(golden.as<T>("parameter.weight"), padding);
   Embedding<T> gradient(Tensor<T>(embedding.table().shape()), padding);
   SchemePositions<T> positions({.scheme = "sinusoidal", .width = width, .head_dim = width});
-  positions.prepare(16);
+  const PositionTables<T> tables = positions.tables(16);
   const auto length = static_cast<std::int64_t>(indices.size());
   Tensor<T> y(Shape{length, width});
   const auto dout = golden.as<T>("dout");
   Workspace memory;
   Pass pass{memory};
   embedding.forward(indices, scale, y, pass);
-  positions.add_to(y, segments, pass);
+  tables.add_to(y, segments, pass);
   embedding.backward(indices, scale, dout, gradient, pass);
   // The scale, product, position and sum are rounded; the gradient is a sum of up to three rows.
   const double tolerance = 8 * (std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24);

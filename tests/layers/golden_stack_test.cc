@@ -167,13 +167,13 @@ TYPED_TEST(GoldenStack, Llama) {
                                 .width = width,
                                 .heads = heads,
                                 .head_dim = width / heads});
-  positions.prepare(16);
+  const PositionTables<T> tables = positions.tables(16);
   const auto x = golden.as<T>("input.x");
   auto d = golden.as<T>("dout");
   const auto segments = golden.integers("x_segments");
   Workspace memory;
   Pass pass{memory};
-  const auto saved = it.layer.forward(x, {.segments = segments, .positions = &positions}, pass);
+  const auto saved = it.layer.forward(x, {.segments = segments, .positions = &tables}, pass);
   expect_golden<T>(golden, "output", saved.y);
   it.layer.backward(saved, d, {}, it.gradient, nullptr, pass);
   expect_golden<T>(golden, "gradient.input.x", d);

@@ -27,12 +27,11 @@ struct Probe {
     const Tensor<double> dy = random_tensor({8, width}, 6);
     const std::int64_t segments[] = {0, 5, 8}, context_segments[] = {0, 4, 6};
     Workspace memory;
-    const auto forward = [&](Pass& pass) {
-      positions.prepare(segments);
+    const auto forward = [&](const PositionTables<double>& tables, Pass& pass) {
       const View<double> with_positions = memory.take<double>(x.shape());
       std::ranges::copy(x.span(), with_positions.data());
-      positions.add_to(with_positions, segments, pass);
-      TransformerStack<double>::Input input{.segments = segments, .positions = &positions};
+      tables.add_to(with_positions, segments, pass);
+      TransformerStack<double>::Input input{.segments = segments, .positions = &tables};
       if (options.cross) {
         input.context = context.view();
         input.context_segments = context_segments;
@@ -42,14 +41,15 @@ struct Probe {
     const auto loss = [&] {
       memory.reset();
       Pass pass{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
-      return inner(forward(pass).y, dy);
+      return inner(forward(positions.tables(segments), pass).y, dy);
     };
     Pass pass{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
-    const auto saved = forward(pass);
+    const PositionTables<double> tables = positions.tables(segments);
+    const auto saved = forward(tables, pass);
     Tensor<double> d = dy.clone(), dcontext(context.shape());
     stack.backward(saved, d, dcontext, gradient, &positions_gradient, pass);
-    positions.add_gradient(d, segments, positions_gradient);
-    positions.finish(positions_gradient);
+    tables.add_gradient(d, segments, positions_gradient);
+    tables.finish(positions_gradient);
     expect_gradient(x.span(), d.span(), loss, "x", 12);
     if (options.cross) expect_gradient(context.span(), dcontext.span(), loss, "context", 8);
     expect_gradients(listed(stack), listed(gradient), loss, 4);
@@ -141,13 +141,13 @@ TEST(TransformerStack, RefusesASchemeWhoseWeightsAreMadeOfTokens) {
 
 TEST(TransformerStack, RefusesSequencesBeyondALearnedWindow) {
   SchemePositions<float> positions({.scheme = "swin", .heads = 2, .head_dim = 4, .length = 4});
-  positions.prepare(1);  // of the window of options.length, 2 x 2
-  positions.prepare(4);
-  EXPECT_THROW(positions.prepare(5), Error);
-  EXPECT_TRUE(positions.is_prepared(3));
+  EXPECT_NO_THROW((void)positions.tables(1));  // of the window of options.length, 2 x 2
+  EXPECT_THROW((void)positions.tables(5), Error);
+  const PositionTables<float> tables = positions.tables(4);
+  EXPECT_TRUE(tables.has(3));
   AttentionOptions<float> options;
-  EXPECT_NO_THROW(positions.set(options, 4));
-  EXPECT_THROW(positions.set(options, 5), Error);
+  EXPECT_NO_THROW(tables.set(options, 4));
+  EXPECT_THROW(tables.set(options, 5), Error);
 }
 
 TEST(TransformerStack, RefusesSizesThatDoNotFit) {

@@ -209,7 +209,7 @@ TEST(TranslationLoss, OfSeveralModelsIsThatOfTheMeanOfTheirProbabilities) {
   config.seed = 5;
   Translator<float> second(config);
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}}, targets = {{}};
-  const auto end = [&](std::span<Translator<float>* const> models) {
+  const auto end = [&](std::span<const Translator<float>* const> models) {
     return std::exp(-translation_loss(models, sources, targets).loss);
   };
   const double mean = (end(std::array{&first}) + end(std::array{&second})) / 2;
@@ -233,7 +233,7 @@ TEST(Translate, RefusesModelsThatCannotDecideTogether) {
   std::array models = {&first, &second};
   const std::vector<std::vector<std::int64_t>> sources = {{4}};
   EXPECT_THROW(translate(models, sources), Error);
-  EXPECT_THROW(translate(std::span<Translator<float>* const>{}, sources), Error);
+  EXPECT_THROW(translate(std::span<const Translator<float>* const>{}, sources), Error);
 }
 
 TEST(Translate, RefusesWhatItCannotRead) {

@@ -83,7 +83,7 @@ TEST_F(Evaluation, ComparesTranslationsWithReferences) {
   EXPECT_GT(score.tokens_per_second, 0);
 
   pairs = turned_words();
-  Translator<float>& model = *translator.models().front();
+  const Translator<float>& model = *translator.models().front();
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   std::vector<std::int64_t> all(36);

@@ -32,7 +32,7 @@ std::string scores_as_text(const Json& json) {
 void evaluate_text(const Evaluate& command) {
   const ModelFolder folder = command.model.open({ModelKind::causal});
   const std::string text = load_texts(command.text)[0];
-  LanguageModel<float> model = load_language_model(folder);
+  const LanguageModel<float> model = load_language_model(folder);
   const Progress progress("");
   const TextScore score = evaluate(model, folder.tokenizer, text,
                                    {.length = command.length,

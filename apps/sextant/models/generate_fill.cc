@@ -11,7 +11,7 @@ namespace sextant::app {
 void fill_in(const Generate& command) {
   const ModelFolder folder = command.model.open({ModelKind::masked});
   const std::string text = read_text(command.fill, "generate.fill");
-  LanguageModel<float> model = load_language_model(folder);
+  const LanguageModel<float> model = load_language_model(folder);
   FillOptions options{.threads = command.model.threads, .where = "generate.fill"};
   if (const auto top = command.options.sampling.top_k; top > 0) options.guesses = top;
   const FilledText filled = fill_masks(model, folder.tokenizer, text, options);

@@ -33,7 +33,7 @@ LineSource lines_of(const TextInput& text) {
 }
 
 std::string json_of(const std::string& line, const std::vector<Hypothesis>& found,
-                    LineTranslator& models, int threads) {
+                    const LineTranslator& models, int threads) {
   Json json{{"source", line}, {"translations", Json::array()}};
   for (const Hypothesis& hypothesis : found) {
     json["translations"].push_back({{"text", models.text(line, hypothesis, threads)},
@@ -47,7 +47,7 @@ std::string json_of(const std::string& line, const std::vector<Hypothesis>& foun
 // The translation, or with --n-best a line for each: the number of the source's line, the score,
 // the text. A line of a text stays one line.
 std::string text_of(const Translate& command, std::int64_t number, const std::string& source,
-                    const std::vector<Hypothesis>& found, LineTranslator& models) {
+                    const std::vector<Hypothesis>& found, const LineTranslator& models) {
   std::string text;
   for (const Hypothesis& hypothesis : found) {
     std::string line = models.text(source, hypothesis, command.model.threads);

@@ -44,17 +44,18 @@ struct LengthScore {
 // No perplexity where the scheme has no position length - 1 (a learned table has an end) or the
 // loss is not finite. Throws Error for a model that is not causal, length < 2, and scored tokens
 // that are not in the text or have fewer than `length` tokens before them.
-LengthScore segment_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
-                               const ScoredTokens& scored, std::int64_t length,
-                               const ScoringOptions& options = {});
+LengthScore segment_perplexity(const LanguageModel<float>& model,
+                               std::span<const std::int64_t> tokens, const ScoredTokens& scored,
+                               std::int64_t length, const ScoringOptions& options = {});
 
 // Sliding windows (the same authors): windows of `length` tokens, each `stride` after the previous
 // one; the last `stride` predictions of each are scored (of the last window the remaining ones).
 // Every scored token has a context of length - stride + 1 .. length tokens, with stride 1 exactly
 // `length`; the perplexity of a model that uses no more than the training length stays flat. Needs
 // count / stride windows. Throws Error as above and unless 1 <= stride <= length.
-LengthScore sliding_perplexity(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
-                               const ScoredTokens& scored, std::int64_t length, std::int64_t stride,
+LengthScore sliding_perplexity(const LanguageModel<float>& model,
+                               std::span<const std::int64_t> tokens, const ScoredTokens& scored,
+                               std::int64_t length, std::int64_t stride,
                                const ScoringOptions& options = {});
 
 // How many tokens the model computes for it; stride 0: segments that do not overlap.

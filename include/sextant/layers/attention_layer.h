@@ -24,9 +24,9 @@ struct AttentionLayerOptions {
 template <class T>
 struct AttentionCall {
   bool causal = false;
-  std::span<const std::int64_t> segments{};       // of the queries, [sequences + 1]
-  std::span<const std::int64_t> key_segments{};   // of the context's keys; empty: as the queries
-  const SchemePositions<T>* positions = nullptr;  // prepared; null: none
+  std::span<const std::int64_t> segments{};      // of the queries, [sequences + 1]
+  std::span<const std::int64_t> key_segments{};  // of the context's keys; empty: as the queries
+  const PositionTables<T>* positions = nullptr;  // of the queries' lengths; null: none
 };
 
 // out(attention(q, k, v)) with q, k, v = in(x), or k, v = in(context) (Vaswani et al. 2017, section

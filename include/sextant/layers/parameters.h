@@ -5,22 +5,33 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "sextant/core/tensor.h"
 
 namespace sextant {
 
-// One tensor of a layer. A layer's gradient is another layer of the same type: the lists of both
-// have the same names in the same order.
+// One tensor of a layer; of `const float` to be read only. A layer's gradient is another layer of
+// the same type: the lists of both have the same names in the same order.
 template <class T>
 struct Parameter {
-  std::string name;   // "encoder.0.attention.in.weight"
-  Tensor<T>* tensor;  // the layer's own
-  bool decays;        // whether weight decay applies: to matrices, not to biases, gains, tables
+  using Weights = std::conditional_t<std::is_const_v<T>, const Tensor<std::remove_const_t<T>>,
+                                     Tensor<std::remove_const_t<T>>>;
+  std::string name;  // "encoder.0.attention.in.weight"
+  Weights* tensor;   // the layer's own
+  bool decays;       // whether weight decay applies: to matrices, not to biases, gains, tables
 };
 template <class T>
 using Parameters = std::vector<Parameter<T>>;
+
+// The same list, to be read only.
+template <class T>
+Parameters<const T> for_reading(const Parameters<T>& parameters) {
+  Parameters<const T> list;
+  for (const auto& each : parameters) list.push_back({each.name, each.tensor, each.decays});
+  return list;
+}
 
 // How many numbers they hold together.
 template <class T>

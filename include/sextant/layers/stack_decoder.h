@@ -23,7 +23,7 @@ class StackDecoder {
  public:
   // `rows` empty hypotheses with room for `capacity` tokens each. Throws Error if the positions end
   // before.
-  StackDecoder(const TransformerStack<float>& stack, SchemePositions<float>& positions,
+  StackDecoder(const TransformerStack<float>& stack, const SchemePositions<float>& positions,
                std::int64_t rows, std::int64_t capacity);
 
   // The context of cross attention: [tokens, width] of an encoder, one segment per row.
@@ -45,13 +45,14 @@ class StackDecoder {
   void select(std::span<const std::int64_t> parents);
 
  private:
-  void prepare(std::int64_t length);
+  void make_tables(std::int64_t length);
   View<const float> with_positions(View<const float> x, Pass& pass) const;
   View<const float> read_on(View<const float> x, Pass& pass);
   View<const float> read_again(std::int64_t length, std::int64_t count, Pass& pass);
 
   const TransformerStack<float>& stack_;
-  SchemePositions<float>& positions_;
+  const SchemePositions<float>& positions_;
+  PositionTables<float> tables_;
   std::int64_t length_ = 0, capacity_;
   std::vector<KvCache<float>> caches_;  // of each layer
   Tensor<float> inputs_;  // all x, [rows, capacity, width], where they may be read again

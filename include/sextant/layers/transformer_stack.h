@@ -80,7 +80,7 @@ struct TransformerStack {
     std::span<const std::int64_t> segments{};          // of x
     View<const T> context{};                           // [context tokens, width], of a decoder
     std::span<const std::int64_t> context_segments{};  // as many sequences as x has
-    const SchemePositions<T>* positions = nullptr;     // of the self attention; prepared
+    const PositionTables<T>* positions = nullptr;      // of the self attention
   };
   // x: [tokens, width], contiguous, and alive until the backward pass is over.
   Saved forward(View<const T> x, const Input& input, Pass& pass) const;

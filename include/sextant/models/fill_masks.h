@@ -31,7 +31,7 @@ struct FilledText {
 
 // Throws Error for a text without kMask or of too many tokens, options out of range, and a model
 // that is not masked.
-FilledText fill_masks(LanguageModel<float>& model, const Tokenizer& tokenizer,
+FilledText fill_masks(const LanguageModel<float>& model, const Tokenizer& tokenizer,
                       std::string_view text, const FillOptions& options = {});
 
 }  // namespace sextant

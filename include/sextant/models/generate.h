@@ -23,7 +23,7 @@ struct GenerateOptions {
 // empty) is called with every new token; false ends the text after it. At temperature 0 the tokens
 // are the most probable ones, whatever the seed. Throws Error for options out of range, a token
 // outside the vocabulary, a model that is not causal, or positions that the scheme does not have.
-std::vector<std::int64_t> generate(LanguageModel<float>& model,
+std::vector<std::int64_t> generate(const LanguageModel<float>& model,
                                    std::span<const std::int64_t> prompt,
                                    const GenerateOptions& options,
                                    const std::function<bool(std::int64_t)>& each = {});

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +24,8 @@ struct TokenBatch {
   void check(std::int64_t vocabulary) const;
 };
 
-// Embeddings times sqrt(width) plus positions, dropout, the stack, logits (tied or not).
+// Embeddings times sqrt(width) plus positions, dropout, the stack, logits (tied or not). Any number
+// of threads may use a const one, each with a Pass of its own.
 template <class T>
 struct LanguageModel {
   TransformerConfig config;  // kind causal or masked
@@ -39,27 +40,29 @@ struct LanguageModel {
   // The summed loss of a batch; adds the gradients of options.scale times the smoothed one to
   // `gradient` (null: none), a model of the same configuration.
   LossSum loss(const TokenBatch& batch, const TokenLossOptions& options, LanguageModel* gradient,
-               Pass& pass);
+               Pass& pass) const;
   // The log likelihood of each target, [tokens], 0 where there is none.
-  Tensor<double> log_likelihoods(const TokenBatch& batch, Pass& pass);
+  Tensor<double> log_likelihoods(const TokenBatch& batch, Pass& pass) const;
   // The logits at some positions of a batch (of the token there, or of the next one): [places,
   // vocabulary]. Throws Error for a place outside the batch.
-  Tensor<T> logits(const TokenBatch& batch, std::span<const std::int64_t> places, Pass& pass);
+  Tensor<T> logits(const TokenBatch& batch, std::span<const std::int64_t> places, Pass& pass) const;
   // Attention weights of a sentence, [layers][heads, tokens, tokens].
-  std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass);
+  std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass) const;
 
   // "embedding.weight", "positions.", "stack.", "output.weight".
   Parameters<T> parameters();
+  Parameters<const T> parameters() const;
 
   View<const T> logits_matrix() const;  // [vocabulary, width]
 
  private:
   struct Forward {
-    View<const T> x;  // what goes into the stack
+    std::unique_ptr<const PositionTables<T>> positions;  // the stack keeps its address
+    View<const T> x;                                     // what goes into the stack
     RandomKey key;
     typename TransformerStack<T>::Saved stack;
   };
-  Forward forward(const TokenBatch& batch, Pass& pass);
+  Forward forward(const TokenBatch& batch, Pass& pass) const;
 };
 
 }  // namespace sextant

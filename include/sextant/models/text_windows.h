@@ -42,7 +42,7 @@ void check_stride(std::int64_t length, std::int64_t stride);
 // The loss of all tokens but the first, each predicted once. Of the first window all predictions
 // count, of the others the last `stride`, which see length - stride + 1 .. length tokens. Throws
 // Error for a model that is not causal, fewer than 2 tokens, and options out of range.
-LossSum text_loss(LanguageModel<float>& model, std::span<const std::int64_t> tokens,
+LossSum text_loss(const LanguageModel<float>& model, std::span<const std::int64_t> tokens,
                   const TextWindows& windows = {});
 
 }  // namespace sextant

@@ -23,10 +23,10 @@ struct TranslateOptions {
 // The best hypotheses of each source, tokens without <bos> and <eos>. Several models are an
 // ensemble: a token's probability is the mean over the models. Throws Error for an empty source, a
 // token outside the vocabulary, options out of range, no model or models of different vocabularies.
-std::vector<std::vector<Hypothesis>> translate(std::span<Translator<float>* const> models,
+std::vector<std::vector<Hypothesis>> translate(std::span<const Translator<float>* const> models,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options = {});
-std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
+std::vector<std::vector<Hypothesis>> translate(const Translator<float>& model,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options = {});
 
@@ -34,7 +34,7 @@ std::vector<std::vector<Hypothesis>> translate(Translator<float>& model,
 // and what comes before, by the distribution that translate() searches. targets[i] belongs to
 // sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), and for targets that
 // are not as many; no token, <bos> and <eos> neither, may be outside the vocabulary.
-LossSum translation_loss(std::span<Translator<float>* const> models,
+LossSum translation_loss(std::span<const Translator<float>* const> models,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,
                          const TranslateOptions& options = {});

@@ -20,17 +20,17 @@ class LineTranslator {
 
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
   const Tokenizer& tokenizer() const noexcept { return folders_.front().tokenizer; }
-  std::vector<Translator<float>*> models();
+  std::vector<const Translator<float>*> models() const;
 
   // The tokens of a line. Throws Error that names `where` for a line that is not UTF-8 or has more
   // than kMostLineTokens.
   std::vector<std::int64_t> tokens(std::string_view line, const std::string& where) const;
   // The hypotheses of each line, given as tokens; none for a line without a token.
   std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,
-                                                 const TranslateOptions& options = {});
+                                                 const TranslateOptions& options = {}) const;
   // The text of a hypothesis of a line. What the tokenizer does not know, a pointer can still copy:
   // it is then the unknown token of the line that the first model looked at most.
-  std::string text(std::string_view line, const Hypothesis& found, int threads = 0);
+  std::string text(std::string_view line, const Hypothesis& found, int threads = 0) const;
 
  private:
   std::vector<ModelFolder> folders_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ struct PairBatch {
   void check(std::int64_t vocabulary) const;
 };
 
+// Any number of threads may use a const one, each with a Pass of its own.
 template <class T>
 struct Translator {
   TransformerConfig config;  // kind translator
@@ -39,7 +41,7 @@ struct Translator {
 
   // As LanguageModel::loss().
   LossSum loss(const PairBatch& batch, const TokenLossOptions& options, Translator* gradient,
-               Pass& pass);
+               Pass& pass) const;
 
   // Attention weights of one pair: [layers][heads, tokens, tokens], cross: [heads, target tokens,
   // source tokens]; copied [target tokens, source tokens]: the probability of copying each source
@@ -49,20 +51,23 @@ struct Translator {
     Tensor<T> copied;
   };
   Maps attention_maps(std::span<const std::int64_t> source, std::span<const std::int64_t> target,
-                      Pass& pass);
+                      Pass& pass) const;
 
   // "embedding.weight", "encoder_positions.", "decoder_positions.", "encoder.", "decoder.",
   // "output.weight", "pointer.".
   Parameters<T> parameters();
+  Parameters<const T> parameters() const;
 
   View<const T> logits_matrix() const;
 
  private:
   struct Forward {
+    // The stacks keep their addresses.
+    std::unique_ptr<const PositionTables<T>> source_positions, target_positions;
     RandomKey source_key, target_key;
     typename TransformerStack<T>::Saved encoder, decoder;
   };
-  Forward forward(const PairBatch& batch, Pass& pass);
+  Forward forward(const PairBatch& batch, Pass& pass) const;
 };
 
 }  // namespace sextant

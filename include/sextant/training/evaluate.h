@@ -28,8 +28,9 @@ struct TextScore {
 // Every token but the first is scored once, in windows side by side and, where windows.stride is
 // less than their length, in sliding ones too. Throws Error naming `where` for a text of fewer than
 // two tokens, and as text_loss().
-TextScore evaluate(LanguageModel<float>& model, const Tokenizer& tokenizer, std::string_view text,
-                   const TextWindows& windows = {}, std::string_view where = "evaluate.text");
+TextScore evaluate(const LanguageModel<float>& model, const Tokenizer& tokenizer,
+                   std::string_view text, const TextWindows& windows = {},
+                   std::string_view where = "evaluate.text");
 
 // How good translations are.
 struct PairScore {
@@ -48,7 +49,7 @@ using EvaluationObserver =
     std::function<void(std::string_view doing, std::size_t done, std::size_t all)>;
 // Translates the first side of every pair and compares the result with the second. Throws Error
 // naming `where` and the pair for lines that are too long.
-PairScore evaluate(LineTranslator& translator, const SentencePairs& pairs,
+PairScore evaluate(const LineTranslator& translator, const SentencePairs& pairs,
                    const TranslateOptions& options = {}, const EvaluationObserver& observer = {},
                    std::string_view where = "evaluate.pairs");
 

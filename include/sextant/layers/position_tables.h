@@ -1,0 +1,75 @@
+// The tables of one pass through a model: what its layers read, and where their gradients go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sextant/attention/backward.h"
+#include "sextant/core/tensor.h"
+#include "sextant/layers/applied_positions.h"
+#include "sextant/layers/pass.h"
+
+namespace sextant {
+
+template <class T>
+class SchemePositions;
+
+// The tables of the lengths that SchemePositions::tables() was asked for. Borrows the
+// SchemePositions, whose weights stay as they are until the pass is over. Any number of threads may
+// use it. The functions throw Error for lengths whose tables are not here.
+template <class T>
+class PositionTables {
+ public:
+  bool has(std::int64_t length) const;
+
+  // Sequences [first, last) of a batch that have the same tables, and the longest of them: the
+  // longer of its queries and keys.
+  struct Run {
+    std::size_t first, last;
+    std::int64_t length;
+  };
+  std::vector<Run> runs(std::span<const std::int64_t> segments,
+                        std::span<const std::int64_t> key_segments) const;
+
+  // x [tokens, width] += the rows of added tables; segments [sequences + 1].
+  void add_to(View<T> x, std::span<const std::int64_t> segments, const Pass& pass) const;
+  // Row `position` of the added table of a sequence of this length alone, or nothing.
+  void add_row(std::int64_t position, std::int64_t length, T* x) const;
+  // Rotation, biases and terms for sequences of up to this length, of its class, into the options
+  // of a call.
+  void set(AttentionOptions<T>& options, std::int64_t length) const;
+
+  // Gradients go into another SchemePositions of the same options. dx [tokens, width] is that of
+  // add_to(): sums are kept for added tables.
+  void add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
+                    SchemePositions<T>& gradient) const;
+  // Which gradients an attention call with the tables of this length is asked for, with memory of
+  // the pass; collect() adds what it gave.
+  void want(AttentionGradients<T>& gradients, std::int64_t length, Pass& pass) const;
+  void collect(const AttentionGradients<T>& gradients, std::int64_t length,
+               SchemePositions<T>& gradient) const;
+  // Turns the sums of all calls of the pass into gradients of the weights, and clears them.
+  void finish(SchemePositions<T>& gradient) const;
+
+ private:
+  friend class SchemePositions<T>;
+  struct Tables {
+    std::int64_t length;
+    AppliedPositions<T, float> applied;
+  };
+  using TablesByClass = std::map<std::int64_t, std::shared_ptr<const Tables>>;
+
+  explicit PositionTables(const SchemePositions<T>& positions) : positions_(&positions) {}
+  std::int64_t length_class(std::int64_t length) const;
+  const Tables& tables_of(std::int64_t length) const;
+
+  const SchemePositions<T>* positions_;
+  std::map<std::int64_t, std::int64_t> classes_;  // of the lengths that were asked for
+  TablesByClass tables_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,91 @@
+// The tables of a pass: which one a sequence has, and what it does to the sequence.
+#include "sextant/layers/position_tables.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
+#include "sextant/layers/scheme_positions.h"
+
+namespace sextant {
+namespace {
+
+template <class T>
+void add(const T* from, std::int64_t count, T* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t PositionTables<T>::length_class(std::int64_t length) const {
+  const auto known = classes_.find(length);
+  return known != classes_.end() ? known->second : positions_->length_class(length);
+}
+
+template <class T>
+bool PositionTables<T>::has(std::int64_t length) const {
+  const auto found = tables_.find(length_class(length));
+  return found != tables_.end() && found->second->length >= length;
+}
+
+template <class T>
+const typename PositionTables<T>::Tables& PositionTables<T>::tables_of(std::int64_t length) const {
+  const auto found = tables_.find(length_class(length));
+  if (found == tables_.end() || found->second->length < length) {
+    throw Error("positions.length", "must be one that has tables, got a sequence of " +
+                                        std::to_string(length) + " tokens");
+  }
+  return *found->second;
+}
+
+template <class T>
+std::vector<typename PositionTables<T>::Run> PositionTables<T>::runs(
+    std::span<const std::int64_t> segments, std::span<const std::int64_t> key_segments) const {
+  std::vector<Run> runs;
+  std::int64_t last = 0;  // class
+  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
+    const std::int64_t length =
+        std::max(segments[s + 1] - segments[s], key_segments[s + 1] - key_segments[s]);
+    const std::int64_t number = length_class(length);
+    if (runs.empty() || number != last) {
+      runs.push_back({s, s + 1, length});
+    } else {
+      runs.back().last = s + 1;
+      runs.back().length = std::max(runs.back().length, length);
+    }
+    last = number;
+  }
+  return runs;
+}
+
+template <class T>
+void PositionTables<T>::add_row(std::int64_t position, std::int64_t length, T* x) const {
+  if (positions_->kind() != SchemeKind::added) return;
+  const Tensor<T>& rows = *tables_of(length).applied.added;
+  add(&rows(position, 0), rows.size(1), x);
+}
+
+template <class T>
+void PositionTables<T>::add_to(View<T> x, std::span<const std::int64_t> segments,
+                               const Pass& pass) const {
+  if (positions_->kind() != SchemeKind::added) return;
+  const auto sequences = static_cast<std::int64_t>(segments.size()) - 1;
+  parallel_for(sequences, pass.threads, [&](std::int64_t s) {
+    const std::int64_t begin = segments[static_cast<std::size_t>(s)],
+                       end = segments[static_cast<std::size_t>(s) + 1];
+    const Tensor<T>& rows = *tables_of(end - begin).applied.added;
+    add(rows.data(), (end - begin) * rows.size(1), x.data() + begin * rows.size(1));
+  });
+}
+
+template <class T>
+void PositionTables<T>::set(AttentionOptions<T>& options, std::int64_t length) const {
+  tables_of(length).applied.set(options);
+}
+
+template class PositionTables<float>;
+template class PositionTables<double>;
+
+}  // namespace sextant
