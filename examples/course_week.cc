@@ -40,7 +40,8 @@ int main() {
 
   // Queries and keys of width 8, values of width 6; positions are added to embeddings of width 16
   // first.
-  sextant::SingleHead<double> head(vocabulary.size(), 16, 8, 6, 1);
+  sextant::SingleHead<double> head(
+      {.tokens = vocabulary.size(), .width = 16, .qk_dim = 8, .v_dim = 6, .seed = 1});
   for (const bool causal : {false, true}) {
     const sextant::HeadsResult<double> result = head(indices, causal);
     const sextant::View<const double> map = result.weights.view().select(0, 0);

@@ -1,6 +1,7 @@
 // The small models of the teaching documents.
 #pragma once
 
+#include "sextant/lessons/attention_block.h"
 #include "sextant/lessons/heads.h"
 #include "sextant/lessons/named_table.h"
 #include "sextant/lessons/order_lab.h"

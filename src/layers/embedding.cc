@@ -47,6 +47,9 @@ LookedUp rows_of(View<const std::int64_t> indices, std::int64_t tokens, std::int
     throw Error("embed_with_positions.offset",
                 "must not be negative, got " + std::to_string(options.offset));
   }
+  if (options.scale && !std::isfinite(*options.scale)) {
+    throw Error("embed_with_positions.scale", "must be finite, got " + shortest(*options.scale));
+  }
   const std::int64_t length = indices.size(1);
   LookedUp rows{copy_of(indices), {}};
   if (options.position_ids) {
@@ -217,7 +220,7 @@ Tensor<T> embed_with_positions(const Embedding<T>& embedding, View<const std::in
   if (width > 1 && positions.stride(1) != 1) dense = copy_of(positions);
   const View<const T> table = dense.count() > 0 ? dense.view() : positions;
   const Sum<T> sum{embedding.table().data(), table.data(), table.stride(0), width,
-                   std::sqrt(static_cast<double>(width))};
+                   options.scale.value_or(std::sqrt(static_cast<double>(width)))};
   auto out = Tensor<T>::uninitialized({indices.size(0), indices.size(1), width});
   const bool stream = out.count() * static_cast<std::int64_t>(sizeof(T)) >= kStreamBytes;
   const std::int64_t count = rows.tokens.count();

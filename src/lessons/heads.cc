@@ -1,6 +1,8 @@
 // One head and many heads: projections around the attention operator.
 #include "sextant/lessons/heads.h"
 
+#include <cmath>
+
 #include "lessons/views.h"
 #include "sextant/core/error.h"
 
@@ -34,33 +36,60 @@ std::int64_t checked_heads(std::int64_t width, std::int64_t heads) {
   return heads;
 }
 
+SingleHeadOptions completed(SingleHeadOptions options) {
+  if (options.width < 1) {
+    throw Error("single_head.width", "must be at least 1, got " + std::to_string(options.width));
+  }
+  if (options.qk_dim == 0) options.qk_dim = options.width;
+  if (options.v_dim == 0) options.v_dim = options.width;
+  return options;
+}
+
 }  // namespace
 
 template <class T>
-SingleHead<T>::SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim,
-                          std::int64_t v_dim, std::uint32_t seed)
-    : SingleHead(tokens, width, qk_dim, v_dim, NumpyRandom(seed)) {}
+SingleHead<T>::SingleHead(const SingleHeadOptions& head_options)
+    : SingleHead(completed(head_options), NumpyRandom(head_options.seed)) {}
 
 template <class T>
-SingleHead<T>::SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim,
-                          std::int64_t v_dim, NumpyRandom random)
-    : embedding(Embedding<T>::random(tokens, width, random)),
-      to_q(Linear<T>::random(width, qk_dim, random)),
-      to_k(Linear<T>::random(width, qk_dim, random)),
-      to_v(Linear<T>::random(width, v_dim, random)),
-      positions(Sinusoidal{.width = width}) {}
+SingleHead<T>::SingleHead(const SingleHeadOptions& o, NumpyRandom random)
+    : options(o),
+      embedding(Embedding<T>::random(o.tokens, o.width, random)),
+      to_q(Linear<T>::random(o.width, o.qk_dim, random)),
+      to_k(Linear<T>::random(o.width, o.qk_dim, random)),
+      to_v(Linear<T>::random(o.width, o.v_dim, random)),
+      positions(Sinusoidal{.width = o.width}) {
+  if (!o.scale_embedding) {  // Embedding::random() is made to be scaled
+    const double root = std::sqrt(static_cast<double>(o.width));
+    for (T& value : embedding.table().span())
+      value = static_cast<T>(static_cast<double>(value) * root);
+  }
+  if (o.output_projection) to_out = Linear<T>::random(o.v_dim, o.width, random);
+}
 
 template <class T>
 HeadsResult<T> SingleHead<T>::operator()(std::span<const std::int64_t> indices, bool causal) {
   if (indices.empty()) throw Error("single_head.indices", "must have at least one token");
   const auto length = static_cast<std::int64_t>(indices.size());
   const auto table = positions.rows(length);
+  EmbedOptions how;
+  if (!options.scale_embedding) how.scale = 1;
   const Tensor<T> x = embed_with_positions<T>(
-      embedding, View<const std::int64_t>(indices.data(), {1, length}), table->view());
-  const View<const T> tokens = x.view().select(0, 0);
-  AttentionOptions<T> options;
-  if (causal) options.causal = Causal::top_left;
-  return attend(to_q(tokens), to_k(tokens), to_v(tokens), 1, options);
+      embedding, View<const std::int64_t>(indices.data(), {1, length}), table->view(), how);
+  return of_vectors(x.view().select(0, 0), causal);
+}
+
+template <class T>
+HeadsResult<T> SingleHead<T>::of_vectors(View<const T> x, bool causal) const {
+  if (x.rank() != 2 || x.size(0) < 1 || x.size(1) != options.width) {
+    throw Error("single_head.x", "must be [length, " + std::to_string(options.width) +
+                                     "] with a row at least, got " + x.shape().to_string());
+  }
+  AttentionOptions<T> how;
+  if (causal) how.causal = Causal::top_left;
+  HeadsResult<T> result = attend(to_q(x), to_k(x), to_v(x), 1, how);
+  if (to_out) result.output = (*to_out)(result.output);
+  return result;
 }
 
 template <class T>

@@ -71,8 +71,9 @@ naive::Matrix embedded(SingleHead<double>& head, const std::vector<std::int64_t>
       const long double angle =
           static_cast<long double>(row) /
           std::pow(10000.0L, static_cast<long double>(i / 2 * 2) / static_cast<long double>(width));
-      x.back().push_back(head.embedding.table()(indices[row], i) *
-                             std::sqrt(static_cast<long double>(width)) +
+      const long double scale =
+          head.options.scale_embedding ? std::sqrt(static_cast<long double>(width)) : 1.0L;
+      x.back().push_back(head.embedding.table()(indices[row], i) * scale +
                          (i % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   }
@@ -80,28 +81,56 @@ naive::Matrix embedded(SingleHead<double>& head, const std::vector<std::int64_t>
 }
 
 TEST(SingleHead, ComputesTheFormulaWithFreelyChosenWidths) {
-  SingleHead<double> head(10, 8, 5, 3, 1);
-  const std::vector<std::int64_t> indices{4, 0, 9, 4};
-  const naive::Matrix x = embedded(head, indices);
-  // The root, the product, the position (sine and frequency) and the sum are rounded once each.
-  const double inputs = 4 * kUnit * (largest(x) + 2);
-  const Tolerance close = tolerance_of(known(head.to_q, x, inputs), known(head.to_k, x, inputs),
-                                       known(head.to_v, x, inputs), 5, 4);
-  ASSERT_LT(close.output, 1e-11);  // far below any mistake of a formula
-  for (const bool causal : {false, true}) {
-    const HeadsResult<double> result = head(indices, causal);
-    ASSERT_EQ(result.weights.shape(), Shape({1, 4, 4}));
-    ASSERT_EQ(result.output.shape(), Shape({4, 3}));
-    const naive::Matrix map =
-        naive::weights(naive::apply(head.to_q, x), naive::apply(head.to_k, x), causal);
-    EXPECT_LE(naive::distance<double>(result.weights.view().select(0, 0), map), close.weight);
-    EXPECT_LE(naive::distance<double>(result.output, naive::mix(map, naive::apply(head.to_v, x))),
-              close.output);
+  for (const bool scaled : {false, true}) {
+    SingleHead<double> head(
+        {.tokens = 10, .width = 8, .qk_dim = 5, .v_dim = 3, .scale_embedding = scaled, .seed = 1});
+    const std::vector<std::int64_t> indices{4, 0, 9, 4};
+    const naive::Matrix x = embedded(head, indices);
+    // The root, the product, the position (sine and frequency) and the sum are rounded once each.
+    const double inputs = 4 * kUnit * (largest(x) + 2);
+    const Tolerance close = tolerance_of(known(head.to_q, x, inputs), known(head.to_k, x, inputs),
+                                         known(head.to_v, x, inputs), 5, 4);
+    ASSERT_LT(close.output, 1e-11);  // far below any mistake of a formula
+    for (const bool causal : {false, true}) {
+      const HeadsResult<double> result = head(indices, causal);
+      ASSERT_EQ(result.weights.shape(), Shape({1, 4, 4}));
+      ASSERT_EQ(result.output.shape(), Shape({4, 3}));
+      const naive::Matrix map =
+          naive::weights(naive::apply(head.to_q, x), naive::apply(head.to_k, x), causal);
+      EXPECT_LE(naive::distance<double>(result.weights.view().select(0, 0), map), close.weight);
+      EXPECT_LE(naive::distance<double>(result.output, naive::mix(map, naive::apply(head.to_v, x))),
+                close.output);
+    }
   }
 }
 
+TEST(SingleHead, TakesVectorsAndProjects) {
+  const SingleHeadOptions options{.tokens = 4, .width = 6, .qk_dim = 4, .v_dim = 3, .seed = 3};
+  SingleHeadOptions projected = options;
+  projected.output_projection = true;
+  SingleHead<double> plain(options), with_output(projected);
+  Tensor<double> x(Shape{5, 6});
+  NumpyRandom random(1);
+  for (double& value : x.span()) value = random.normal();
+  const HeadsResult<double> first = plain.of_vectors(x, true),
+                            second = with_output.of_vectors(x, true);
+  EXPECT_TRUE(std::ranges::equal(first.weights.span(), second.weights.span()));
+  const Tensor<double> wanted = (*with_output.to_out)(first.output);
+  EXPECT_EQ(second.output.shape(), Shape({5, 6}));
+  EXPECT_TRUE(std::ranges::equal(second.output.span(), wanted.span()));
+  // Tokens are vectors after the embedding and the positions.
+  const std::vector<std::int64_t> tokens{2, 0};
+  Tensor<double> rows = plain.embedding(tokens);
+  const auto table = plain.positions.rows(2);
+  for (std::int64_t i = 0; i < rows.count(); ++i) rows.data()[i] += table->data()[i];
+  const HeadsResult<double> of_rows = plain.of_vectors(rows), of_tokens = plain(tokens);
+  EXPECT_TRUE(std::ranges::equal(of_rows.output.span(), of_tokens.output.span()));
+  EXPECT_THROW(plain.of_vectors(Tensor<double>(Shape{5, 7})), Error);
+  EXPECT_THROW(plain.of_vectors(Tensor<double>(Shape{0, 6})), Error);
+}
+
 TEST(SingleHead, RowsSumToOneWithAndWithoutAMask) {
-  SingleHead<float> head(20, 16, 8, 8, 2);
+  SingleHead<float> head({.tokens = 20, .width = 16, .qk_dim = 8, .v_dim = 8, .seed = 2});
   std::vector<std::int64_t> indices(20);
   std::iota(indices.begin(), indices.end(), 0);
   for (const bool causal : {false, true}) {
@@ -116,7 +145,7 @@ TEST(SingleHead, RowsSumToOneWithAndWithoutAMask) {
 }
 
 TEST(SingleHead, LetsNothingFlowFromLaterWords) {
-  SingleHead<float> head(10, 8, 4, 4, 3);
+  SingleHead<float> head({.tokens = 10, .width = 8, .qk_dim = 4, .v_dim = 4, .seed = 3});
   const std::vector<std::int64_t> one{1, 2, 3, 4}, other{1, 2, 3, 9};
   const HeadsResult<float> first = head(one, true), second = head(other, true);
   for (std::int64_t query = 0; query < 3; ++query) {
@@ -128,7 +157,8 @@ TEST(SingleHead, LetsNothingFlowFromLaterWords) {
 }
 
 TEST(SingleHead, TakesALongerSentenceThanAnyBefore) {
-  SingleHead<float> head(10, 8, 4, 4, 4), fresh(10, 8, 4, 4, 4);
+  SingleHead<float> head({.tokens = 10, .width = 8, .qk_dim = 4, .v_dim = 4, .seed = 4}),
+      fresh({.tokens = 10, .width = 8, .qk_dim = 4, .v_dim = 4, .seed = 4});
   const std::vector<std::int64_t> few{1, 2, 3}, many(300, 5);
   const HeadsResult<float> before = head(few);
   const HeadsResult<float> grown = head(many), at_once = fresh(many);
@@ -139,7 +169,9 @@ TEST(SingleHead, TakesALongerSentenceThanAnyBefore) {
 }
 
 TEST(SingleHead, IsTheSameForTheSameSeedOnly) {
-  SingleHead<float> one(10, 8, 4, 4, 5), same(10, 8, 4, 4, 5), other(10, 8, 4, 4, 6);
+  SingleHead<float> one({.tokens = 10, .width = 8, .qk_dim = 4, .v_dim = 4, .seed = 5}),
+      same({.tokens = 10, .width = 8, .qk_dim = 4, .v_dim = 4, .seed = 5}),
+      other({.tokens = 10, .width = 8, .qk_dim = 4, .v_dim = 4, .seed = 6});
   const std::vector<std::int64_t> indices{1, 2, 3};
   const HeadsResult<float> result = one(indices), again = same(indices), another = other(indices);
   EXPECT_TRUE(std::ranges::equal(result.output.span(), again.output.span()));
@@ -147,11 +179,11 @@ TEST(SingleHead, IsTheSameForTheSameSeedOnly) {
 }
 
 TEST(SingleHead, RefusesUnknownTokensAndEmptySentences) {
-  SingleHead<float> head(10, 8, 4, 4, 7);
+  SingleHead<float> head({.tokens = 10, .width = 8, .qk_dim = 4, .v_dim = 4, .seed = 7});
   EXPECT_THROW(head(std::vector<std::int64_t>{10}), Error);
   EXPECT_THROW(head({}), Error);
-  EXPECT_THROW(SingleHead<float>(0, 8, 4, 4, 7), Error);
-  EXPECT_THROW(SingleHead<float>(10, 8, 0, 4, 7), Error);
+  EXPECT_THROW(SingleHead<float>({.tokens = 0, .width = 8}), Error);
+  EXPECT_THROW(SingleHead<float>({.tokens = 10, .width = 8, .qk_dim = -1}), Error);
 }
 
 // Each head sees its own columns of q, k and v; their outputs stand side by side before the last

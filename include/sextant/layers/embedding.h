@@ -50,6 +50,7 @@ class Embedding {
 };
 
 struct EmbedOptions {
+  std::optional<double> scale = {};  // factor of the embedding; unset: sqrt(width)
   // The position of each token, [batch, length]: for padding on the left, or sentences packed into
   // one row. Without it the n-th token of every row is at position n.
   std::optional<View<const std::int64_t>> position_ids;
@@ -58,7 +59,7 @@ struct EmbedOptions {
 };
 
 // The positional embedding layer (Vaswani et al. 2017, sections 3.4 and 3.5): embedding(indices) *
-// sqrt(width) + positions, in one pass. indices: [batch, length] -> [batch, length, width];
+// scale + positions, in one pass. indices: [batch, length] -> [batch, length, width];
 // positions: [rows, width], of which row p belongs to position p. Each value is computed in
 // float64, the product rounded before the sum, and rounded to T once, so within 0.5 units and
 // 2^-52 of the two terms. Throws Error for an index outside the embedding, a position outside 0 ..

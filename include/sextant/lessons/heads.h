@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,24 +25,39 @@ struct HeadsResult {
   Tensor<T> output;   // [q_len, width of the output]
 };
 
+struct SingleHeadOptions {
+  std::int64_t tokens = 0;  // rows of the embedding
+  std::int64_t width = 0;   // of embeddings and positions
+  std::int64_t qk_dim = 0;  // of queries and keys; 0: width
+  std::int64_t v_dim = 0;   // of values; 0: width
+  // Whether embeddings, which are then drawn from normal(0, 1) / sqrt(width), are multiplied by
+  // sqrt(width) (Vaswani et al. 2017, section 3.4); else they are drawn from normal(0, 1).
+  bool scale_embedding = false;
+  bool output_projection = false;  // of the mixed values, [v_dim] -> [width]
+  std::uint32_t seed = 0;          // of the weights
+};
+
 // One head: embedding table, linear maps with bias, sinusoidal positions added first; the table
 // grows on demand, the causal mask is optional.
 template <class T>
 struct SingleHead {
+  SingleHeadOptions options;  // without zeros
   Embedding<T> embedding;
-  Linear<T> to_q, to_k, to_v;  // widths qk_dim, qk_dim, v_dim
+  Linear<T> to_q, to_k, to_v;       // widths qk_dim, qk_dim, v_dim
+  std::optional<Linear<T>> to_out;  // [width, v_dim]
   PositionTable<T> positions;
 
-  // Weights in the order above from one generator.
-  SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim, std::int64_t v_dim,
-             std::uint32_t seed);
+  // Weights in the order above from one generator. Throws Error for sizes that are not positive.
+  explicit SingleHead(const SingleHeadOptions& options);
   // indices: [length] token numbers. Throws Error for an index outside the table or an empty
   // sentence.
   HeadsResult<T> operator()(std::span<const std::int64_t> indices, bool causal = false);
+  // x: [length, width], vectors as they are: no embedding, no positions. Throws Error for another
+  // shape or no row.
+  HeadsResult<T> of_vectors(View<const T> x, bool causal = false) const;
 
  private:
-  SingleHead(std::int64_t tokens, std::int64_t width, std::int64_t qk_dim, std::int64_t v_dim,
-             NumpyRandom random);
+  SingleHead(const SingleHeadOptions& options, NumpyRandom random);
 };
 
 // Many heads: q, k, v projections of the model's width, split into heads, attend, join, output
