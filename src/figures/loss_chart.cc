@@ -55,6 +55,7 @@ LossRun load_losses(const std::string& folder) {
 }
 
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title) {
+  if (runs.empty()) throw Error("figure.runs", "must be at least one, got none");
   if (runs.size() == 1) {
     std::vector<Series> both = {training_of(runs[0], "training (moving average)")};
     if (!runs[0].curves.validation_loss.empty()) both.push_back(held_out_of(runs[0], "held out"));

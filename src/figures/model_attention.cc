@@ -145,6 +145,10 @@ const ModelAttention& find_part(std::span<const ModelAttention> parts, std::stri
 }
 
 HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
+  if (layer >= part.layers.size()) {
+    throw Error("figure.layer", "must be 0 .. " + std::to_string(part.layers.size() - 1) +
+                                    ", got " + std::to_string(layer));
+  }
   HeadMaps maps;
   maps.has_heads = part.has_heads();
   maps.head = maps.has_heads ? head : -1;

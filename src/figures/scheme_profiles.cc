@@ -137,6 +137,7 @@ std::vector<Series> profiles_of(const NamedScheme& named, const ProfileOptions& 
 }
 
 Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options) {
+  if (schemes.empty()) throw Error("figure.schemes", "must name at least one, got none");
   std::map<SchemeKind, std::vector<Series>> panels;
   std::vector<Series> all;
   for (const NamedScheme& named : schemes) {

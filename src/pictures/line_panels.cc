@@ -17,6 +17,7 @@ namespace {
 constexpr double kTitleRoom = 22, kAcross = 26, kDown = 14;  // above, beside and below a panel
 constexpr double kGridWidth = 1140;                          // where a grid's next row begins
 constexpr double kWidestPanel = 2400;  // beyond it not every labelled point has a number
+constexpr double kNarrowestPanel = 50;
 constexpr double kPointMargin = 0.02;  // of the x axis, at both ends: markers are not cut
 
 void check_series(const LinePanels& chart, const Series& series) {
@@ -38,6 +39,11 @@ void check_series(const LinePanels& chart, const Series& series) {
 
 void check(const LinePanels& chart) {
   if (chart.panels.empty()) throw Error("line_panels.panels", "must not be empty");
+  for (const double side : {chart.panel_width, chart.panel_height}) {
+    if (side >= kNarrowestPanel && side <= kWidestPanel) continue;
+    throw Error("line_panels.panel_width",
+                "and panel_height must be 50 .. 2400 pixels, got " + shortest(side));
+  }
   const std::size_t count = chart.panels[0].series.size(), labels = chart.point_labels.size();
   for (const LinePanel& panel : chart.panels) {
     if (panel.series.empty() || panel.series.size() != count) {

@@ -39,6 +39,7 @@ TEST(LossChart, SeveralRunsHaveAChartOfEachLoss) {
   EXPECT_THAT(svg, HasSubstr("alibi"));
   const std::string unseen = loss_chart({run("a", false), run("b", false)}, "Two").svg;
   EXPECT_THAT(unseen, Not(HasSubstr("Held out")));
+  EXPECT_THROW(loss_chart({}, "None"), Error);
 }
 
 TEST(LossChart, AFolderWithoutMetricsIsNoTraining) {

@@ -42,6 +42,7 @@ TEST(ModelAttention, MapsAreThoseOfTheLayerAndHead) {
   const ModelAttention cross = part("cross", 2, 2);
   const HeadMaps maps = maps_of(cross, 1, 1);
   EXPECT_EQ(maps.title, "cross attention, layer 1");
+  EXPECT_THROW(maps_of(cross, 2), Error);
   EXPECT_EQ(maps.weights.shape(), (Shape{1, 2, 3}));
   EXPECT_EQ(maps.weights(0, 0, 0), cross.layers[1](1, 0, 0));
   const Json json = Json::parse(attention_json(cross, 1, 1));

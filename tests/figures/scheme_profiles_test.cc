@@ -86,6 +86,7 @@ TEST(SchemeProfiles, WhatHasNoProfileIsRefused) {
     }
     return std::string();
   };
+  EXPECT_THROW(plot_profiles({}), Error);
   EXPECT_THAT(error_of("none", {}), HasSubstr("which adds nothing"));
   EXPECT_THAT(error_of("cope", {}), HasSubstr("depend on q and k as well"));
   EXPECT_THAT(error_of("alibi", {.length = 1}), HasSubstr("[figure.length] must be 2 .. 4096"));

@@ -112,6 +112,11 @@ TEST(LinePanels, RefuseWhatTheyCannotDraw) {
   chart.point_labels = {};
   chart.panels.push_back({"two", {counted("a", {1}), counted("b", {2})}});
   EXPECT_THROW(draw(chart), Error) << "another number of series";
+  chart = testing::chart_of({counted("a", {1, 2})});
+  for (const double side : {0.0, -300.0, 1e9, static_cast<double>(NAN)}) {
+    chart.panel_width = side;
+    EXPECT_THROW(draw(chart), Error) << side;
+  }
 }
 
 TEST(LinePanels, SeveralShareAxesAndOneLegend) {

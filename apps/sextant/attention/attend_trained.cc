@@ -12,10 +12,6 @@ std::size_t chosen_layer(const Attend& attend, const figures::ModelAttention& pa
     throw Error(attend.layer ? "attend.layer" : "attend.head",
                 "must not be given with --part copy: the pointer has one map");
   }
-  if (attend.layer.value_or(0) >= layers) {
-    throw Error("attend.layer", "must be 0 .. " + std::to_string(layers - 1) + ", got " +
-                                    std::to_string(*attend.layer));
-  }
   return static_cast<std::size_t>(attend.layer.value_or(layers - 1));
 }
 
@@ -30,6 +26,7 @@ void attend_trained(const Attend& attend) {
   const auto parts = figures::attend_model(folder, text, target, attend.model.threads);
   const figures::ModelAttention& part = figures::find_part(parts, attend.part);
   const std::size_t layer = chosen_layer(attend, part);
+  const HeadMaps maps = maps_of(part, layer, attend.head);
   double weights = 0;  // of a page, which has all layers of all parts
   for (const auto& each : parts) {
     for (const Tensor<double>& map : each.layers) weights += static_cast<double>(map.count());
@@ -38,8 +35,7 @@ void attend_trained(const Attend& attend) {
       attend.output.format(kAttendFormats, "attend").value_or(Format::text) == Format::html;
   check_written(attend, is_page ? weights : static_cast<double>(part.layers[layer].count()));
   write_maps(
-      attend, maps_of(part, layer, attend.head),
-      [&] { return attention_json(part, layer, attend.head); },
+      attend, maps, [&] { return attention_json(part, layer, attend.head); },
       [&] { return attention_page(folder, parts, attend.head); });
 }
 

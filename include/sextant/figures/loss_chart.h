@@ -18,6 +18,7 @@ struct LossRun {
 LossRun load_losses(const std::string& folder);
 
 // One run: its training and held-out loss. Several: a chart of each loss, with a line per run.
+// Throws Error naming figure.runs for none.
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title);
 
 }  // namespace sextant::figures

@@ -38,7 +38,8 @@ std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::s
 // that lists the names.
 const ModelAttention& find_part(std::span<const ModelAttention> parts, std::string_view name);
 
-// One layer's maps, all heads or one. Borrows `part`. Throws Error naming figure.head.
+// One layer's maps, all heads (-1) or one. Borrows `part`. Throws Error naming figure.layer or
+// figure.head for one that is not there.
 HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);
 // The same as JSON.
 std::string attention_json(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);

@@ -27,7 +27,7 @@ struct ProfileOptions {
 //   biases    that of the last query
 // `values` are [length, 1 + curves], the distance first. Throws Error naming figure.scheme for
 // schemes without positions and for content terms, figure.length for fewer than 2 distances or more
-// than 4096, and figure.head for a head that is not there.
+// than 4096, figure.head for a head that is not there, and figure.schemes for none.
 Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptions& options = {});
 
 // The curves of one of them. Throws Error as plot_profiles().

@@ -17,12 +17,14 @@ struct Picture {
 };
 
 // By the ending of the path: .svg, .png (through librsvg, `scale` pixels per CSS pixel) or .html
-// (one self-contained page). Temporary file, then rename. Throws Error for another ending.
+// (one self-contained page). Temporary file, then rename. Throws Error for another ending, as
+// render_png(), and for a file that cannot be written.
 void save_picture(const std::string& path, const Picture& picture, double scale = 2);
-std::string render_png(const Picture& picture,
-                       double scale = 2);  // PNG bytes; throws Error when the picture is too large
+// The bytes of a PNG file. Throws Error for a scale that is not positive, more than 16384 pixels
+// per side, and SVG that cannot be rendered.
+std::string render_png(const Picture& picture, double scale = 2);
 
-// Pictures under each other, under one title; `title` may be empty.
+// Pictures under each other, under one title, which may be empty. Throws Error for no picture.
 Picture stack(std::string_view title, const std::vector<Picture>& pictures);
 
 }  // namespace sextant

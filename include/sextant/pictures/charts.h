@@ -39,13 +39,13 @@ struct LinePanels {
   // Point k of each panel's first series is a disc with the number k; the legend below gives the
   // label of each k.
   std::vector<std::string> point_labels = {};
-  // CSS pixels of a panel; it is wider, up to 2400, where labelled points need it.
+  // CSS pixels of a panel, 50 .. 2400; it is wider where labelled points need it.
   double panel_width = 640, panel_height = 300;
   std::string description = {};  // what a screen reader says; empty: the title
 };
 // Throws Error, naming line_panels.<member>, for no panel, panels that differ in their number of
-// series, x and y of different lengths, no finite point, more labels than points, and numbers that
-// an axis cannot show.
+// series, x and y of different lengths, no finite point, more labels than points, numbers that an
+// axis cannot show, and panels of another size.
 Picture draw(const LinePanels& chart);
 
 // Matrices of one shape as images, side by side, with the same axes and one colour bar: a bias per

@@ -18,8 +18,10 @@ class Page {
   void section(std::string_view heading);
   void paragraph(std::string_view text);  // plain text, escaped
   void code(std::string_view text);
-  // `rows[0]` is the header. Cells are escaped; numbers are set in tabular figures.
+  // `rows[0]` is the header. Cells are escaped; numbers are set in tabular figures. Throws Error
+  // for no row.
   void table(const std::vector<std::vector<std::string>>& rows);
+  // Throws Error for a picture whose text is no <svg> element.
   void picture(const Picture& picture, std::string_view caption);
   void verdict(bool good, std::string_view text);  // a highlighted line
   void data(std::string_view name,
