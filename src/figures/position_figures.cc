@@ -157,6 +157,23 @@ Figure plot_heatmap(const PositionTable& source) {
   return plot;
 }
 
+Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset) {
+  if (options.width > kMaxPairs) {
+    throw Error("figure.width", "must be at most " + std::to_string(kMaxPairs) +
+                                    " for a matrix, got " + std::to_string(options.width));
+  }
+  Figure plot{{}, offset_matrix(options, offset), {}, {}};
+  const std::string by = std::to_string(offset);
+  plot.labels.title = "PE(p + " + by + ") = M PE(p) for every position p: M of width " +
+                      std::to_string(options.width);
+  plot.labels.row_name = "Dimension of PE(p + " + by + ")";
+  plot.labels.column_name = "Dimension of PE(p)";
+  plot.labels.low = -1;
+  plot.labels.high = 1;
+  plot.picture = table_map(std::as_const(plot.values).view(), plot.labels);
+  return plot;
+}
+
 Figure plot_similarity(const PositionTable& source) {
   check_pairs(source.values.view());
   Figure plot{{}, cosine_similarities(source.values.view()), {}, {}};

@@ -14,7 +14,7 @@ namespace {
 constexpr Kind kKinds[] = {
     {"sinusoids", 100, 100, "columns"}, {"rows", 100, 100, "rows"},
     {"heatmap", 100, 512, ""},          {"similarity", 100, 512, ""},
-    {"distance", 100, 512, "measure"},
+    {"distance", 100, 512, "measure"},  {"offset-matrix", 100, 32, "offset"},
 };
 
 const Kind& find_kind(const std::string& name) {
@@ -39,6 +39,10 @@ void check_scheme(const PlotOptions& options, const Kind& kind) {
     return;
   }
   options.choice.check();
+  if (kind.name == "offset-matrix" && options.choice.scheme != "sinusoidal") {
+    throw Error("plot.scheme",
+                "must be sinusoidal for offset-matrix, got '" + options.choice.scheme + "'");
+  }
   if (kind.name == "heatmap" || kind.name == "distance" || has_rows(options)) return;
   throw Error("plot.scheme", "must be one that adds a table to embeddings for " + options.kind +
                                  ", got '" + options.choice.scheme +
@@ -55,6 +59,11 @@ void check(const CLI::App& command, const PlotOptions& options) {
     throw Error(
         "plot." + std::string(other.option),
         "must be given with " + std::string(other.name) + " only, got it with " + options.kind);
+  }
+  if (kind.name == "offset-matrix") {
+    for (const std::string name : {"length", "first", "table"}) {
+      if (given(name)) throw Error("plot." + name, "must not be given with offset-matrix");
+    }
   }
   options.text.check("plot.text", false);
   if (options.text.is_given() && kind.name != "sinusoids") {
@@ -116,16 +125,19 @@ void add_plot(CLI::App& program, Job& job) {
       "on them. rows: the vectors of chosen positions. heatmap: the whole table, of schemes of any "
       "kind: rotations as cosines and sines, biases by distance or by query and key. similarity: "
       "how similar any two positions are. distance: similarity or bias as a function of the "
-      "distance; --schemes draws several together. Loss curves of training runs: `sextant plot "
+      "distance; --schemes draws several together. offset-matrix: the matrix that moves sinusoidal "
+      "positions by --offset. Loss curves of training runs: `sextant plot "
       "losses`.");
   auto plot = std::make_shared<PlotOptions>();
-  command.add_option("KIND", plot->kind, "sinusoids | rows | heatmap | similarity | distance");
+  command.add_option("KIND", plot->kind,
+                     "sinusoids | rows | heatmap | similarity | distance | offset-matrix");
   plot->text.add_to(command, "sinusoids: words to mark");
   plot->splitting.add_to(command);
   add_integer(command, "--length", plot->length, 1, kMostInteger,
               "positions (default: the words of TEXT and 20 more, else 100)");
   add_integer(command, "--width", plot->width, 1, kMostInteger,
-              "dimensions of added tables (default 100 for sinusoids and rows, else 512)");
+              "dimensions of added tables (default 100 for sinusoids and rows, 32 for "
+              "offset-matrix, else 512)");
   add_integer(command, "--head-dim", plot->head_dim, 1, kMostInteger,
               "channels of a head, for rotations (default 64)");
   constexpr std::int64_t kMaxHeads = 1 << 20;
@@ -153,6 +165,8 @@ void add_plot(CLI::App& program, Job& job) {
   };
   add_list("columns", plot->columns, "sinusoids: which columns (default 1,2,20,21,40,41)");
   add_list("rows", plot->rows, "rows: which rows, counted from the first (default 0,4,10)");
+  add_integer(command, "--offset", plot->offset, -kFarthestPosition, kFarthestPosition,
+              "offset-matrix: by how many positions (default 1)");
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
       ->check(CLI::IsMember({"cosine", "dot"}));
@@ -180,6 +194,7 @@ void add_plot(CLI::App& program, Job& job) {
       "  sextant plot sinusoids \"I am a robot\" -o sines.svg\n"
       "  sextant plot heatmap --length 100 --width 512 -o table.png\n"
       "  sextant plot distance --width 64 --measure dot -o profile.svg\n"
+      "  sextant plot offset-matrix --offset 5 -o matrix.svg\n"
       "  sextant plot distance --schemes sinusoidal,rotary,rotary:base=500000 -o schemes.svg\n"
       "Without -o: colour blocks in a terminal, SVG in a pipe.");
   add_plot_losses(command, job);

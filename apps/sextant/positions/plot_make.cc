@@ -69,6 +69,11 @@ bool has_rows(const PlotOptions& options) {
 
 figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
                           const std::vector<std::string>& words) {
+  if (kind.name == "offset-matrix") {
+    Sinusoidal table = sinusoidal_from(options.choice.parameters);
+    table.width = options.width.value_or(kind.width);
+    return figures::plot_offset_matrix(table, options.offset);
+  }
   if (!has_rows(options)) {
     if (kind.name == "distance") return plot_several(options, kind);
     check_has_table(options.choice, "plot.scheme");

@@ -42,6 +42,10 @@ Figure plot_rows(const PositionTable& table, const std::vector<std::int64_t>& ro
 // The whole table.
 Figure plot_heatmap(const PositionTable& table);
 
+// The matrix M with PE(p + offset) = M PE(p) for every p, [width, width]: a rotation of each pair.
+// Throws Error as offset_matrix(), and naming figure.width for more than 4096 columns.
+Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset);
+
 // Cosine similarity of every position with every other. Throws Error naming figure.length for no
 // position and for more than 4096; so do the next two.
 Figure plot_similarity(const PositionTable& table);

@@ -27,6 +27,27 @@ TEST(Plot, DrawsEveryKindInEveryFormat) {
   }
 }
 
+TEST(Plot, TheOffsetMatrixMovesPositions) {
+  const auto json = sextant("plot offset-matrix --offset 3 --width 4 --base 100 --json").json();
+  EXPECT_EQ(json["shape"], (std::vector{4, 4}));
+  const auto rows =
+      csv(sextant("encode --length 9 --width 4 --base 100 --dtype float64 --format csv").out);
+  for (std::size_t p : {0, 5}) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      double moved = 0;
+      for (std::size_t j = 0; j < 4; ++j) moved += json["values"][i][j].get<double>() * rows[p][j];
+      EXPECT_NEAR(moved, rows[p + 3][i], 4 * 0x1p-53);
+    }
+  }
+  EXPECT_THAT(sextant("plot offset-matrix --width 6").out, HasSubstr("PE(p + 1) = M PE(p)"));
+  for (const char* wrong :
+       {"--length 3", "--first 2", "--scheme rotary", "--rows 1", "'a b'", "--table t.npy"}) {
+    EXPECT_EQ(sextant(std::string("plot offset-matrix ") + wrong).code, 2) << wrong;
+  }
+  EXPECT_EQ(sextant("plot heatmap --offset 2").code, 2);
+  EXPECT_EQ(sextant("plot offset-matrix --width 5").code, 1) << "a sine without its cosine";
+}
+
 TEST(Plot, SvgIsTheDefaultInAPipe) { EXPECT_THAT(sextant("plot rows").out, StartsWith("<svg")); }
 
 TEST(Plot, SinusoidsMarkTheWordsAndGoTwentyPositionsFurther) {
@@ -103,7 +124,7 @@ TEST(Plot, RefusesWhatIsNotThere) {
   EXPECT_EQ(sextant("plot distance --length 1").code, 1);
   const Outcome kind = sextant("plot pie");
   EXPECT_EQ(kind.code, 2);
-  EXPECT_THAT(kind.err, HasSubstr("sinusoids, rows, heatmap, similarity, distance"));
+  EXPECT_THAT(kind.err, HasSubstr("sinusoids, rows, heatmap, similarity, distance, offset-matrix"));
 }
 
 TEST(Plot, OptionsThatTheKindDoesNotHaveAreRefused) {
