@@ -8,7 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
-namespace sextant::checkpoint {
+namespace sextant::interop {
 
 std::string quoted_name(std::string_view text) {
   std::string shown = "'";
@@ -133,7 +133,7 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
   return tensor;
 }
 
-}  // namespace sextant::checkpoint
+}  // namespace sextant::interop
 
 namespace sextant {
 
@@ -157,7 +157,7 @@ RotaryModules parse_module_names(std::string_view list, std::string_view where) 
       throw Error(where,
                   "must be KIND=NAME,... with the kinds q, k, qkv, qkv_by_group, q_norm and "
                   "k_norm, got " +
-                      checkpoint::quoted_name(one));
+                      interop::quoted_name(one));
     }
     names.emplace(one.substr(equals + 1), kind->second);
     list.remove_prefix(std::min(comma + 1, list.size()));

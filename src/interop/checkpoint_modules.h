@@ -7,7 +7,7 @@
 
 #include "sextant/interop/convert_checkpoint.h"
 
-namespace sextant::checkpoint {
+namespace sextant::interop {
 
 // One tensor of a layer that rotates.
 struct RotaryTensor {
@@ -27,4 +27,4 @@ bool rotates(const LayerPositions& layer);
 // An untrusted name in an error, harmless for a terminal.
 std::string quoted_name(std::string_view text);
 
-}  // namespace sextant::checkpoint
+}  // namespace sextant::interop

@@ -26,7 +26,7 @@ RotaryRows rows_of(const LayerPositions& layer) {
 }
 
 // Permutes its rows; throws Error unless they are as many as the config says.
-void convert_tensor(const checkpoint::RotaryTensor& tensor, const std::string& name, Array& array,
+void convert_tensor(const interop::RotaryTensor& tensor, const std::string& name, Array& array,
                     const LayerPositions& layer, RotaryLayout to, std::string_view where) {
   RotaryRows rows = rows_of(layer);
   const std::int64_t d = rows.head_dim;
@@ -38,7 +38,7 @@ void convert_tensor(const checkpoint::RotaryTensor& tensor, const std::string& n
   };
   const auto expect_rows = [&](std::int64_t wanted) {
     if (shape.rank() >= 1 && shape.rank() <= 2 && shape[0] == wanted) return;
-    throw Error(where, "tensor " + checkpoint::quoted_name(name) + " must have " +
+    throw Error(where, "tensor " + interop::quoted_name(name) + " must have " +
                            std::to_string(wanted) + " rows, as the config says, got shape " +
                            shape.to_string());
   };
@@ -73,7 +73,7 @@ void convert_tensor(const checkpoint::RotaryTensor& tensor, const std::string& n
       const bool flat = shape.rank() == 1 && (shape[0] == d || shape[0] == heads * d);
       const bool by_head = shape.rank() == 2 && shape[0] == heads && shape[1] == d;
       if (!flat && !by_head) {
-        throw Error(where, "tensor " + checkpoint::quoted_name(name) + " must be [" +
+        throw Error(where, "tensor " + interop::quoted_name(name) + " must be [" +
                                std::to_string(d) + "] or [" + std::to_string(heads) + ", " +
                                std::to_string(d) + "], as the config says, got shape " +
                                shape.to_string());
@@ -98,7 +98,7 @@ bool check_mark(const SafetensorsFile& file, const CheckpointConversion& options
   if (mark->second != "half_split" && mark->second != "interleaved") {
     throw Error(options.checkpoint,
                 "must have half_split or interleaved as rotary_layout in its metadata, got " +
-                    checkpoint::quoted_name(mark->second));
+                    interop::quoted_name(mark->second));
   }
   return true;
 }
@@ -109,13 +109,13 @@ ConvertedCheckpoint convert_checkpoint(SafetensorsFile& file, const ModelConfig&
                                        const CheckpointConversion& options) {
   ConvertedCheckpoint result;
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
-    if (checkpoint::rotates(config.layers[i])) {
+    if (interop::rotates(config.layers[i])) {
       result.missing.insert(static_cast<std::int64_t>(i));
     }
   }
   if (result.missing.empty()) {
     throw Error(options.config, "must be of a model that rotates, got the model type " +
-                                    checkpoint::quoted_name(config.model_type) +
+                                    interop::quoted_name(config.model_type) +
                                     ", in which no layer does");
   }
   result.usual = layer_positions(config, *result.missing.begin()).parameters.at("layout") ==
@@ -124,7 +124,7 @@ ConvertedCheckpoint convert_checkpoint(SafetensorsFile& file, const ModelConfig&
                      : RotaryLayout::interleaved;
   result.marked = check_mark(file, options);
   for (auto& [name, array] : file.tensors) {
-    const auto tensor = checkpoint::rotary_tensor(name, config, options.names, options.checkpoint);
+    const auto tensor = interop::rotary_tensor(name, config, options.names, options.checkpoint);
     if (!tensor) continue;
     convert_tensor(*tensor, name, array, layer_positions(config, tensor->layer), options.to,
                    options.checkpoint);

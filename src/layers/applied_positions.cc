@@ -15,12 +15,12 @@ namespace {
 template <class To>
 Tensor<To> rounded(Tensor<double>&& table) {
   if constexpr (std::is_same_v<To, double>) return std::move(table);
-  return detail::converted<To>(table);
+  return layers::converted<To>(table);
 }
 
 template <class To>
 RotationTable<To> rounded(const RotationTable<double>& table) {
-  RotationTable<To> to{detail::converted<To>(table.cos), detail::converted<To>(table.sin),
+  RotationTable<To> to{layers::converted<To>(table.cos), layers::converted<To>(table.sin),
                        table.layout, table.first_channel};
   if (table.keys) to.keys = std::make_shared<RotationTable<To>>(rounded<To>(*table.keys));
   return to;
@@ -44,7 +44,7 @@ struct Adder {
 
   template <class Table>
   static void add(std::optional<Table>& to, Table&& table) {
-    if (to) return detail::combine(*to, table);
+    if (to) return layers::combine(*to, table);
     to = std::move(table);
   }
   template <class Table>
@@ -103,7 +103,7 @@ template <class T, class R>
 AppliedPositions<T, R>::AppliedPositions(const PositionOptions& options, std::int64_t length,
                                          const SchemeWeights* weights)
     : AppliedPositions(find_scheme(options.scheme)
-                           .make(options.request(detail::first_positions(length), weights))) {
+                           .make(options.request(layers::first_positions(length), weights))) {
   if (!added || added->shape() == Shape{length, options.width}) return;
   throw Error(options.scheme, "must make a table of shape " +
                                   Shape{length, options.width}.to_string() + ", got " +

@@ -7,7 +7,7 @@
 
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::layers {
 namespace {
 
 [[noreturn]] void refuse(const std::string& must) { throw Error("positions.scheme", must); }
@@ -106,4 +106,4 @@ void combine(DistanceBias& bias, const DistanceBias& more) {
   bias.origin = before;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::layers

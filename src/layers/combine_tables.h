@@ -5,7 +5,7 @@
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/rotation_table.h"
 
-namespace sextant::detail {
+namespace sextant::layers {
 
 // Each puts both into the first, in any order the same. Throws Error, naming positions.scheme, for
 // tables that do not fit together.
@@ -13,4 +13,4 @@ void combine(Tensor<double>& rows, const Tensor<double>& more);
 void combine(RotationTable<double>& rotation, const RotationTable<double>& more);
 void combine(DistanceBias& bias, const DistanceBias& more);
 
-}  // namespace sextant::detail
+}  // namespace sextant::layers

@@ -7,7 +7,7 @@
 
 #include "layers/ops.h"
 
-namespace sextant::detail {
+namespace sextant::layers {
 
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -32,4 +32,4 @@ void copy_attention(View<const T> q, View<const T> k, View<T> weights) {
   }
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::layers

@@ -25,10 +25,10 @@ void Pointer<T>::mix(View<const T> h, View<const T> keys, std::span<const std::i
   const View<T> a = pass.memory.take<T>({rows, keys.size(0)});
   to_q.forward(h, q, pass);
   gate.forward(h, gates, pass);
-  detail::copy_attention<T>(q, keys, a);
+  layers::copy_attention<T>(q, keys, a);
   for (std::int64_t i = 0; i < rows; ++i) {
     T* line = logits.data() + i * vocabulary;
-    const double g = detail::sigmoid(static_cast<double>(gates(i, 0)));
+    const double g = layers::sigmoid(static_cast<double>(gates(i, 0)));
     const double most = static_cast<double>(*std::max_element(line, line + vocabulary));
     double total = 0;
     for (std::int64_t w = 0; w < vocabulary; ++w) {

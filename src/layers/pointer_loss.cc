@@ -87,12 +87,12 @@ class Mixture {
     pointer_.to_k.forward(input_.context, k_, pass_);
     pointer_.gate.forward(input_.h, gates, pass_);
     each_piece([&](const Piece& p, View<T> a) {
-      detail::copy_attention<T>(q_.narrow(0, p.begin, p.rows()),
+      layers::copy_attention<T>(q_.narrow(0, p.begin, p.rows()),
                                 k_.narrow(0, p.key_begin, p.keys()), a);
     });
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       rows_[row].gate =
-          detail::sigmoid(static_cast<double>(gates(static_cast<std::int64_t>(row), 0)));
+          layers::sigmoid(static_cast<double>(gates(static_cast<std::int64_t>(row), 0)));
       rows_[row].copied = copied(row, input_.targets[row]);
     }
   }
@@ -242,13 +242,13 @@ template <class T>
 LossSum Pointer<T>::loss(const Input& input, View<const T> weight, const TokenLossOptions& options,
                          View<T> dh, View<T> dcontext, View<T> dweight, Pointer* gradient,
                          Pass& pass) const {
-  detail::check_token_loss(input.h.shape(), weight.shape(), input.targets, options);
+  layers::check_token_loss(input.h.shape(), weight.shape(), input.targets, options);
   const std::int64_t rows = input.h.size(0), vocabulary = weight.size(0);
   const bool want_gradient = dh.count() > 0;
   const auto mark = pass.memory.mark();
   Mixture<T> mixture(*this, input, options, pass);
   mixture.attend();
-  const std::int64_t block = std::min(rows, detail::logit_rows(vocabulary));
+  const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
   const View<T> logits = pass.memory.take<T>({block, vocabulary});
   std::vector<LossSum> sums(static_cast<std::size_t>(rows));
   for (std::int64_t first = 0; first < rows; first += block) {

@@ -5,8 +5,8 @@
 
 namespace sextant {
 
-using detail::first_positions;
-using detail::widened;
+using layers::first_positions;
+using layers::widened;
 
 template <class T>
 void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,

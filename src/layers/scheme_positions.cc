@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-using detail::converted;
-using detail::first_positions;
-using detail::widened;
+using layers::converted;
+using layers::first_positions;
+using layers::widened;
 
 // The tables that were asked for last.
 template <class T>

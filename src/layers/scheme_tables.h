@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-namespace detail {
+namespace layers {
 
 template <class To, class From>
 Tensor<To> converted(const Tensor<From>& from) {
@@ -34,5 +34,5 @@ SchemeWeights widened(const std::map<std::string, Tensor<T>>& weights) {
   return wide;
 }
 
-}  // namespace detail
+}  // namespace layers
 }  // namespace sextant

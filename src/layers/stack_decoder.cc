@@ -163,7 +163,7 @@ View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
     return Saved{};
   };
   TransformerStack<float>::Saved saved;
-  detail::walk_stack(stack_, with_positions(x, pass), saved, self, cross, pass);
+  layers::walk_stack(stack_, with_positions(x, pass), saved, self, cross, pass);
   length_ = length;
   return saved.y;
 }

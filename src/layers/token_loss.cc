@@ -10,7 +10,7 @@
 #include "sextant/core/numbers.h"
 
 namespace sextant {
-namespace detail {
+namespace layers {
 
 void check_token_loss(const Shape& h, const Shape& weight, std::span<const std::int64_t> targets,
                       const TokenLossOptions& options) {
@@ -40,14 +40,14 @@ std::int64_t logit_rows(std::int64_t vocabulary) noexcept {
                                   2048);
 }
 
-}  // namespace detail
+}  // namespace layers
 
 template <class T>
 LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::int64_t> targets,
                    const TokenLossOptions& options, View<T> dh, View<T> dweight, Pass& pass) {
-  detail::check_token_loss(h.shape(), weight.shape(), targets, options);
+  layers::check_token_loss(h.shape(), weight.shape(), targets, options);
   const std::int64_t rows = h.size(0), vocabulary = weight.size(0);
-  const std::int64_t block = std::min(rows, detail::logit_rows(vocabulary));
+  const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
   const bool want_gradient = dh.count() > 0;
   const auto mark = pass.memory.mark();
   const View<T> logits = pass.memory.take<T>({block, vocabulary});
@@ -71,9 +71,9 @@ LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::i
 template <class T>
 Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
                                      std::span<const std::int64_t> targets, Pass& pass) {
-  detail::check_token_loss(h.shape(), weight.shape(), targets, {});
+  layers::check_token_loss(h.shape(), weight.shape(), targets, {});
   const std::int64_t rows = h.size(0), vocabulary = weight.size(0);
-  const std::int64_t block = std::min(rows, detail::logit_rows(vocabulary));
+  const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
   const auto mark = pass.memory.mark();
   const View<T> logits = pass.memory.take<T>({block, vocabulary});
   Tensor<double> result({rows});

@@ -6,7 +6,7 @@
 
 #include "sextant/layers/token_loss.h"
 
-namespace sextant::detail {
+namespace sextant::layers {
 
 // Throws Error for sizes, targets or options that do not fit.
 void check_token_loss(const Shape& h, const Shape& weight, std::span<const std::int64_t> targets,
@@ -16,4 +16,4 @@ void check_token_loss(const Shape& h, const Shape& weight, std::span<const std::
 // rows would pack the weight more often.
 std::int64_t logit_rows(std::int64_t vocabulary) noexcept;
 
-}  // namespace sextant::detail
+}  // namespace sextant::layers

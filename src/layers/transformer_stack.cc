@@ -101,7 +101,7 @@ typename TransformerStack<T>::Saved TransformerStack<T>::forward(View<const T> x
   const AttentionCall<T> self_call{options.causal, input.segments, {}, input.positions};
   const AttentionCall<T> cross_call{false, input.segments, input.context_segments, nullptr};
   Saved saved;
-  detail::walk_stack(
+  layers::walk_stack(
       *this, x, saved,
       [&](std::size_t i, View<const T> from, View<T> to) {
         return layers[i].self.forward(from, {}, self_call, to, pass);

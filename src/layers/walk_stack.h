@@ -7,7 +7,7 @@
 #include "layers/ops.h"
 #include "sextant/layers/transformer_stack.h"
 
-namespace sextant::detail {
+namespace sextant::layers {
 
 // norm and dropout around a layer: y = x + dropout(inner(norm(x))), or norm(x + dropout(inner(x))).
 // run(from, to) is the layer.
@@ -62,4 +62,4 @@ void walk_stack(const TransformerStack<T>& stack, View<const T> x,
   saved.y = y;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::layers

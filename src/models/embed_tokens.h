@@ -11,7 +11,7 @@
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/scheme_positions.h"
 
-namespace sextant::detail {
+namespace sextant::models {
 
 // Zeros the rows of the tokens that word dropout hides.
 template <class T>
@@ -77,4 +77,4 @@ void embed_tokens_gradient(const Embedding<T>& embedding, const PositionTables<T
   embedding.backward(tokens, std::sqrt(static_cast<double>(embedding.width())), dx, gradient, pass);
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::models

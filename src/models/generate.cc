@@ -47,7 +47,7 @@ std::vector<std::int64_t> generate(const LanguageModel<float>& model,
   std::vector<float> logits(static_cast<std::size_t>(model.config.vocabulary));
   while (static_cast<std::int64_t>(tokens.size()) < length + options.max_tokens) {
     memory.reset();
-    const View<const float> x = detail::embed_next<float>(model.embedding, next, pass);
+    const View<const float> x = models::embed_next<float>(model.embedding, next, pass);
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);

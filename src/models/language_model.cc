@@ -69,7 +69,7 @@ typename LanguageModel<T>::Forward LanguageModel<T>::forward(const TokenBatch& b
   batch.check(config.vocabulary);
   Forward run;
   run.positions = std::make_unique<PositionTables<T>>(positions.tables(batch.segments));
-  run.x = detail::embed_tokens(embedding, *run.positions, batch.tokens, batch.segments,
+  run.x = models::embed_tokens(embedding, *run.positions, batch.tokens, batch.segments,
                                batch.first_row, run.key, pass);
   run.stack =
       stack.forward(run.x, {.segments = batch.segments, .positions = run.positions.get()}, pass);
@@ -90,7 +90,7 @@ LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& 
       token_loss<T>(run.stack.y, logits_matrix(), batch.targets, options, d, dmatrix, pass);
   if (gradient != nullptr) {
     stack.backward(run.stack, d, {}, gradient->stack, &gradient->positions, pass);
-    detail::embed_tokens_gradient<T>(embedding, *run.positions, batch.tokens, batch.segments,
+    models::embed_tokens_gradient<T>(embedding, *run.positions, batch.tokens, batch.segments,
                                      run.key, d, gradient->embedding, gradient->positions, pass);
   }
   pass.memory.release(mark);

@@ -35,7 +35,7 @@ class Decoding {
     RandomKey key;
     const PositionTables<float> positions = model.encoder_positions.tables(segments_);
     const View<float> x =
-        detail::embed_tokens(model.embedding, positions, tokens_, segments_, 0, key, pass_);
+        models::embed_tokens(model.embedding, positions, tokens_, segments_, 0, key, pass_);
     const View<const float> context =
         model.encoder.forward(x, {.segments = segments_, .positions = &positions}, pass_).y;
     decoder_ = std::make_unique<StackDecoder>(model.decoder, model.decoder_positions,
@@ -52,7 +52,7 @@ class Decoding {
     memory_.reset();
     decoder_->select(parents);
     const auto rows = static_cast<std::int64_t>(tokens.size());
-    const View<const float> x = detail::embed_next<float>(model_.embedding, tokens, pass_);
+    const View<const float> x = models::embed_next<float>(model_.embedding, tokens, pass_);
     const View<const float> h = decoder_->read(x, pass_);
     auto logits = Tensor<float>::uninitialized({rows, model_.config.vocabulary});
     ops::linear<float>(h, model_.logits_matrix(), nullptr, logits.view(), pass_.threads);

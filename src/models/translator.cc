@@ -77,12 +77,12 @@ typename Translator<T>::Forward Translator<T>::forward(const PairBatch& batch, P
   run.target_positions =
       std::make_unique<PositionTables<T>>(decoder_positions.tables(batch.target.segments));
   const View<T> source =
-      detail::embed_tokens(embedding, *run.source_positions, batch.source, batch.source_segments,
+      models::embed_tokens(embedding, *run.source_positions, batch.source, batch.source_segments,
                            batch.source_first_row, run.source_key, pass);
   run.encoder = encoder.forward(
       source, {.segments = batch.source_segments, .positions = run.source_positions.get()}, pass);
   const View<T> target =
-      detail::embed_tokens(embedding, *run.target_positions, batch.target.tokens,
+      models::embed_tokens(embedding, *run.target_positions, batch.target.tokens,
                            batch.target.segments, batch.target.first_row, run.target_key, pass);
   run.decoder = decoder.forward(target,
                                 {.segments = batch.target.segments,
@@ -117,12 +117,12 @@ LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& opti
   if (gradient != nullptr) {
     decoder.backward(run.decoder, d, dcontext, gradient->decoder, &gradient->decoder_positions,
                      pass);
-    detail::embed_tokens_gradient<T>(embedding, *run.target_positions, batch.target.tokens,
+    models::embed_tokens_gradient<T>(embedding, *run.target_positions, batch.target.tokens,
                                      batch.target.segments, run.target_key, d, gradient->embedding,
                                      gradient->decoder_positions, pass);
     encoder.backward(run.encoder, dcontext, {}, gradient->encoder, &gradient->encoder_positions,
                      pass);
-    detail::embed_tokens_gradient<T>(embedding, *run.source_positions, batch.source,
+    models::embed_tokens_gradient<T>(embedding, *run.source_positions, batch.source,
                                      batch.source_segments, run.source_key, dcontext,
                                      gradient->embedding, gradient->encoder_positions, pass);
   }

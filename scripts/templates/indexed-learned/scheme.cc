@@ -27,20 +27,20 @@ namespace {
 
 class NewSchemeBias final : public IndexedBias {
  public:
-  NewSchemeBias(const Tensor<double>& table, detail::PositionRuns ids)
+  NewSchemeBias(const Tensor<double>& table, schemes_detail::PositionRuns ids)
       : keys_(table.size(0)), heads_(table.size(1)), ids_(std::move(ids)) {
     for (std::int64_t head = 0; head < heads_; ++head) {
       for (std::int64_t key = 0; key < keys_; ++key) {
-        table_.push_back(detail::rounded_bias(table(key, head)));
+        table_.push_back(schemes_detail::rounded_bias(table(key, head)));
       }
     }
   }
 
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     const auto hide = [&](std::int64_t at, std::int64_t keys) {
-      std::fill_n(values + at, keys, detail::kHiddenScore);
+      std::fill_n(values + at, keys, schemes_detail::kHiddenScore);
     };
-    detail::for_each_run(
+    schemes_detail::for_each_run(
         ids_, tile, row_stride,
         [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
           if (tile.head >= heads_) return hide(at, keys);
@@ -57,7 +57,7 @@ class NewSchemeBias final : public IndexedBias {
   void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
                   double* gradient) const noexcept override {
     if (tile.head >= heads_) return;
-    detail::for_each_run(
+    schemes_detail::for_each_run(
         ids_, tile, row_stride,
         [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
           for (std::int64_t j = 0; j < keys; ++j) {
@@ -75,7 +75,7 @@ class NewSchemeBias final : public IndexedBias {
   }
 
   std::int64_t keys_, heads_;
-  detail::PositionRuns ids_;
+  schemes_detail::PositionRuns ids_;
   std::vector<float> table_;  // [heads, keys]
 };
 
@@ -85,7 +85,7 @@ void check(const NewScheme& options, const Tensor<double>& table) {
     throw Error("new_scheme.table", "must be [" + std::to_string(options.keys) + ", heads], got " +
                                         table.shape().to_string());
   }
-  detail::check_finite("new_scheme", "table", table);
+  schemes_detail::check_finite("new_scheme", "table", table);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ std::shared_ptr<const IndexedBias> new_scheme(const NewScheme& options,
                                               std::span<const std::int64_t> positions) {
   check(options, weights.table);
   return std::make_shared<NewSchemeBias>(weights.table,
-                                         detail::PositionRuns("new_scheme", positions));
+                                         schemes_detail::PositionRuns("new_scheme", positions));
 }
 
 NewSchemeWeights new_scheme_backward(const NewScheme& options, const NewSchemeWeights& weights,
@@ -130,7 +130,7 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kNewScheme, request);
-  detail::runs_of("new_scheme", request);  // refuses several axes
+  schemes_detail::runs_of("new_scheme", request);  // refuses several axes
   return new_scheme(given.options<NewScheme>(), weights_of<NewSchemeWeights>(given),
                     request.positions);
 }

@@ -6,7 +6,7 @@
 
 #include "core/overlap.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 constexpr std::string_view kFunction = "attention_backward";
@@ -154,4 +154,4 @@ SEXTANT_INSTANTIATE(float16)
 SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

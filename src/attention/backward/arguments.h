@@ -7,7 +7,7 @@
 #include "attention/call/arguments.h"
 #include "sextant/attention/backward.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 template <class T>
 struct BackwardArguments {
@@ -85,4 +85,4 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
                                     const AttentionOptions<T>& options,
                                     View<const float> log_sum_exp);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

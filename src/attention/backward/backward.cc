@@ -10,13 +10,14 @@ namespace {
 
 // What no pair of a query and a key touches: padding, and hidden places of a mask.
 template <class T>
-void zero_the_untouched(const detail::BackwardArguments<T>& b) {
-  if (b.mask != nullptr) detail::zero_mask_gradient(b);
+void zero_the_untouched(const attention_detail::BackwardArguments<T>& b) {
+  if (b.mask != nullptr) attention_detail::zero_mask_gradient(b);
   if (b.scores.key_lengths == nullptr) return;
   for (std::int64_t row = 0; row < b.scores.batch; ++row) {
     const std::int64_t used = b.scores.key_lengths[row], rest = b.scores.k_len - used;
     for (const View<T>& keys : {b.wanted.k, b.wanted.v}) {
-      if (detail::is_wanted(keys)) detail::fill_zero(keys.narrow(0, row, 1).narrow(2, used, rest));
+      if (attention_detail::is_wanted(keys))
+        attention_detail::fill_zero(keys.narrow(0, row, 1).narrow(2, used, rest));
     }
   }
 }
@@ -29,16 +30,17 @@ void attention_backward(
     std::type_identity_t<View<const T>> v, std::type_identity_t<View<const T>> out,
     std::type_identity_t<View<const T>> dout, const AttentionGradients<T>& gradients,
     const AttentionOptions<std::type_identity_t<T>>& options, View<const float> log_sum_exp) {
-  const auto b = detail::check_backward<T>(q, k, v, out, dout, gradients, options, log_sum_exp);
-  detail::BackwardSums<T> sums(b);
+  const auto b =
+      attention_detail::check_backward<T>(q, k, v, out, dout, gradients, options, log_sum_exp);
+  attention_detail::BackwardSums<T> sums(b);
   zero_the_untouched(b);
   if constexpr (!std::is_same_v<T, double>) {
     if (b.scores.content == nullptr) {
-      detail::fused_backward(b, sums);
+      attention_detail::fused_backward(b, sums);
       return sums.finish();
     }
   }
-  detail::plain_backward(b, sums);
+  attention_detail::plain_backward(b, sums);
   sums.finish();
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 template <class T>
 BiasGradients<T>::BiasGradients(const BackwardArguments<T>& b) : b_(b) {
@@ -55,4 +55,4 @@ template class BiasGradients<double>;
 template class BiasGradients<float16>;
 template class BiasGradients<bfloat16>;
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

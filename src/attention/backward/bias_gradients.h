@@ -10,7 +10,7 @@
 
 #include "attention/backward/arguments.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Of pairs of one head of one sequence.
 template <class T>
@@ -39,4 +39,4 @@ class BiasGradients {
   std::vector<double> sums_;  // empty: none is wanted
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

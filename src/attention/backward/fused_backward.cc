@@ -17,7 +17,7 @@
 #include "kernels/attention/score_block.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 using kernels::kBackwardKeys, kernels::kBackwardQueries, kernels::kBlockLanes, kernels::kLog2E;
@@ -336,4 +336,4 @@ template void fused_backward(const BackwardArguments<float>&, BackwardSums<float
 template void fused_backward(const BackwardArguments<float16>&, BackwardSums<float16>&);
 template void fused_backward(const BackwardArguments<bfloat16>&, BackwardSums<bfloat16>&);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

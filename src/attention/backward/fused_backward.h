@@ -3,10 +3,10 @@
 
 #include "attention/backward/sums.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // All that is wanted, but for sums.finish(). The mask's gradient must be zeros.
 template <class T>
 void fused_backward(const BackwardArguments<T>& arguments, BackwardSums<T>& sums);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -9,7 +9,7 @@
 #include "attention/backward/arguments.h"
 #include "kernels/attention/backward_block.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Sums over queries, [keys][padded channels] for k and for v, while a slice's tasks run. Threads
 // begin slices one at a time, so that there are at most two more than threads.
@@ -65,4 +65,4 @@ class KeySums {
   std::vector<Slice> slices_;
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 bool BackwardOrder::Walk::take_from(std::int64_t slice, Task& task) noexcept {
   const std::int64_t count = order_.tasks_of(slice);
@@ -67,4 +67,4 @@ BackwardOrder::Ticket::~Ticket() {
   order_.set(task_, kFinished);
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -13,7 +13,7 @@
 #include <limits>
 #include <memory>
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 class BackwardOrder {
  public:
@@ -105,4 +105,4 @@ class BackwardOrder {
   std::atomic<std::int64_t> slice_{0};                     // the next one not begun
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

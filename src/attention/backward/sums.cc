@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 template <class T>
 BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
@@ -144,4 +144,4 @@ template class BackwardSums<double>;
 template class BackwardSums<float16>;
 template class BackwardSums<bfloat16>;
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -8,7 +8,7 @@
 #include "attention/backward/arguments.h"
 #include "attention/backward/bias_gradients.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Memory: heads_q (q_len + k_len) numbers per batch row, if a bias by distance is learned.
 template <class T>
@@ -52,4 +52,4 @@ class BackwardSums {
   std::vector<double> content_;
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -10,7 +10,7 @@
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 // Beyond every distance, yet sums of three such numbers do not overflow.
@@ -505,4 +505,4 @@ SEXTANT_INSTANTIATE(float16)
 SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

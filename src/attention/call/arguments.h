@@ -13,7 +13,7 @@
 #include "attention/call/position_ids.h"
 #include "sextant/attention/attention.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Whether a view asks for something: an empty one is of rank 1 without memory.
 template <class T>
@@ -171,4 +171,4 @@ void check_values(std::string_view function, Arguments<T>& arguments, View<const
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,
                    std::int64_t size);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -13,12 +13,13 @@ template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, View<T> out,
                const AttentionOptions<std::type_identity_t<T>>& options, View<float> log_sum_exp) {
-  auto a = detail::check_scores<T>("attention", q, k, options);
-  detail::check_values<T>("attention", a, v, out, log_sum_exp);
+  auto a = attention_detail::check_scores<T>("attention", q, k, options);
+  attention_detail::check_values<T>("attention", a, v, out, log_sum_exp);
   if constexpr (!std::same_as<T, double>) {
-    if (detail::takes_fused_path(a)) return detail::fused_attention<T>(a, v, out);
+    if (attention_detail::takes_fused_path(a))
+      return attention_detail::fused_attention<T>(a, v, out);
   }
-  detail::plain_attention<T>(a, v, out);
+  attention_detail::plain_attention<T>(a, v, out);
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                     \

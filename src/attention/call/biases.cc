@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
@@ -109,4 +109,4 @@ template struct HeadBiases<float>;
 template struct HeadBiases<float16>;
 template struct HeadBiases<bfloat16>;
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -5,7 +5,7 @@
 
 #include "attention/call/arguments.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 template <class T>
 struct HeadBiases {
@@ -51,4 +51,4 @@ struct HeadBiases {
                  float* to) const noexcept;
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

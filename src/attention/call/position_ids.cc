@@ -6,7 +6,7 @@
 #include "core/overlap.h"
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 constexpr std::int64_t kMaxId = std::int64_t{1} << 53;
@@ -69,4 +69,4 @@ PositionRange SlidingRange::of(std::int64_t first, std::int64_t last) noexcept {
   return {head(min_), head(max_)};
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

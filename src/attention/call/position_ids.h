@@ -7,7 +7,7 @@
 
 #include "sextant/core/tensor.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // [batch or 1, length], the ids of a batch row contiguous.
 struct PositionIds {
@@ -58,4 +58,4 @@ class SlidingRange {
   Queue min_, max_;
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

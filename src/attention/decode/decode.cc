@@ -14,7 +14,7 @@
 #include "kernels/decode/decode_block.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 using kernels::DecodeBlock, kernels::DecodeNeeds, kernels::decode_block_scratch,
@@ -235,4 +235,4 @@ SEXTANT_INSTANTIATE(float16)
 SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

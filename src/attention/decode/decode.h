@@ -4,7 +4,7 @@
 #include "attention/call/arguments.h"
 #include "attention/forward/fused.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Whether a call is for this path, by its shape alone. Both give the same bits.
 template <class T>
@@ -23,4 +23,4 @@ template <class T>
 void decode_attention(const Arguments<T>& arguments, View<const T> v, View<T> out,
                       const TaskGrid& grid);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

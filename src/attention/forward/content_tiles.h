@@ -8,7 +8,7 @@
 #include "attention/call/arguments.h"
 #include "kernels/attention/geometry.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 template <class T>
 class ContentTiles {
@@ -68,4 +68,4 @@ class ContentTiles {
   std::int64_t head_;
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -15,7 +15,7 @@
 #include "kernels/attention/block.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 using kernels::kBlockLanes, kernels::kBlockQueries, kernels::kKeyBlock, kernels::kLog2E;
@@ -272,4 +272,4 @@ SEXTANT_INSTANTIATE(float16)
 SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -8,7 +8,7 @@
 #include "attention/call/arguments.h"
 #include "kernels/attention/geometry.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Tiles are added to biases, after the softcap, and not to values.
 template <class T>
@@ -44,4 +44,4 @@ TaskGrid task_grid(const Arguments<T>& arguments, View<const T> v);
 template <class T>
 void fused_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -8,7 +8,7 @@
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/simd/stored_rows.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Row `row` of a head and those after it, to be read or written.
 template <class Rows, class T>
@@ -71,4 +71,4 @@ kernels::RotationRows key_rotation(const Arguments<T>& a, const Sequence& at,
   return rows;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

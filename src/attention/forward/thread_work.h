@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Multiply-adds that justify a second thread: some ten microseconds.
 inline constexpr double kThreadWork = 1 << 20;
@@ -11,4 +11,4 @@ inline constexpr double kThreadWork = 1 << 20;
 // the shared counter waits for earlier stores.
 inline constexpr std::int64_t kMinChunks = 8;
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -26,8 +26,8 @@ std::string in_bytes(std::int64_t bytes) {
 
 // The costs of arrays and options besides the products.
 template <class T>
-std::vector<std::string> notes_on(const detail::Arguments<T>& a, View<const T> v, bool decode,
-                                  std::int64_t rotated_floats) {
+std::vector<std::string> notes_on(const attention_detail::Arguments<T>& a, View<const T> v,
+                                  bool decode, std::int64_t rotated_floats) {
   std::vector<std::string> notes;
   const auto copied = [&](const char* name, View<const T> view) {
     if (decode && view.stride(3) == 1) {
@@ -73,14 +73,14 @@ template <AttentionElement T>
 AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>> k,
                              std::type_identity_t<View<const T>> v,
                              const AttentionOptions<std::type_identity_t<T>>& options) {
-  const auto a = detail::check_scores<T>("attention_plan", q, k, options);
-  detail::check_v<T>("attention_plan", a, v);
+  const auto a = attention_detail::check_scores<T>("attention_plan", q, k, options);
+  attention_detail::check_v<T>("attention_plan", a, v);
   AttentionPlan plan;
-  const bool fused = detail::takes_fused_path(a);
+  const bool fused = attention_detail::takes_fused_path(a);
   if (fused) {
     if constexpr (!std::same_as<T, double>) {
-      const detail::TaskGrid grid = detail::task_grid(a, v);
-      const bool decode = detail::is_decode(a);
+      const attention_detail::TaskGrid grid = attention_detail::task_grid(a, v);
+      const bool decode = attention_detail::is_decode(a);
       const kernels::TileShape tile = decode ? kernels::decode_tile() : kernels::attention_tile();
       plan = {.kernel = decode ? kDecodeKernel : "queries in lanes",
               .arithmetic = "float32",
@@ -96,14 +96,14 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
     }
     return plan;
   }
-  const detail::RowGrid grid = detail::row_grid(a.batch * a.heads_q * a.q_len,
-                                                a.k_len * (a.head_dim + v.size(3)), a.threads);
+  const attention_detail::RowGrid grid = attention_detail::row_grid(
+      a.batch * a.heads_q * a.q_len, a.k_len * (a.head_dim + v.size(3)), a.threads);
   plan = {.kernel = "plain rows",
           .arithmetic = "float64",
           .query_block = 1,
           .tasks = a.batch * a.heads_q * a.q_len,
           .threads = static_cast<int>(grid.workers),
-          .scratch_bytes = grid.workers * 8 * detail::plain_row_scratch(a, v.size(3))};
+          .scratch_bytes = grid.workers * 8 * attention_detail::plain_row_scratch(a, v.size(3))};
   plan.notes.push_back(
       a.content != nullptr && !std::same_as<T, double>
           ? "the content term is computed row by row in float64: about fifty times slower than "

@@ -7,7 +7,7 @@
 #include "attention/forward/kernel_rows.h"
 #include "core/scratch_lease.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 using kernels::kBlockLanes, kernels::kKeyBlock;
 
@@ -116,4 +116,4 @@ template class ScoreTask<float>;
 template class ScoreTask<float16>;
 template class ScoreTask<bfloat16>;
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

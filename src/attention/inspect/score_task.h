@@ -9,7 +9,7 @@
 #include "attention/call/biases.h"
 #include "kernels/attention/score_block.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Whether a stage shows which pairs are hidden. Those before it show every pair of a sequence.
 inline bool hides(Stage stage) { return stage == Stage::biased || stage == Stage::probabilities; }
@@ -43,4 +43,4 @@ class ScoreTask {
   std::int64_t first_distance_ = 0;
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

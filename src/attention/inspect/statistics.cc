@@ -37,7 +37,7 @@ struct Run {
 
 // The runs of one batch row; longest sequences have kMaxRuns.
 template <class T>
-std::vector<Run> runs_of(const detail::Arguments<T>& a) {
+std::vector<Run> runs_of(const attention_detail::Arguments<T>& a) {
   std::vector<Run> runs;
   for (std::int64_t n = 0; n < a.segment_count(); ++n) {
     const std::int64_t length = a.segments.empty() ? a.q_len : a.sequence(n).q_len;
@@ -55,14 +55,14 @@ std::vector<Run> runs_of(const detail::Arguments<T>& a) {
 template <class T>
 class RunStatistics {
  public:
-  RunStatistics(const detail::Arguments<T>& a, const Run& run, std::int64_t batch,
+  RunStatistics(const attention_detail::Arguments<T>& a, const Run& run, std::int64_t batch,
                 std::int64_t head, WeightStatistics& all, double* mass)
       : a_(a),
         at_(a.sequence(batch * a.segment_count() + run.sequence)),
         head_(head),
         all_(all),
         mass_(mass) {
-    const bool fused = !std::same_as<T, double> && detail::takes_fused_path(a);
+    const bool fused = !std::same_as<T, double> && attention_detail::takes_fused_path(a);
     for (std::int64_t query = run.begin; query < run.end; query += kBlockLanes) {
       start(query, std::min<std::int64_t>(kBlockLanes, run.end - query));
       std::uint64_t nonfinite = ~std::uint64_t{0};
@@ -100,8 +100,8 @@ class RunStatistics {
   std::uint64_t fused_block() {
     std::int64_t queries[kBlockLanes];
     std::iota(queries, queries + queries_, first_);
-    detail::ScoreTask<T> task(a_, at_, head_, {queries, static_cast<std::size_t>(queries_)},
-                              Stage::probabilities);
+    attention_detail::ScoreTask<T> task(
+        a_, at_, head_, {queries, static_cast<std::size_t>(queries_)}, Stage::probabilities);
     const bool tiles = mass_ != nullptr || top_keys_.top > 0;
     const bool wants_entropy = all_.entropy.count() > 0;
     double entropy[kBlockLanes];
@@ -116,11 +116,12 @@ class RunStatistics {
   }
 
   void plain_query(std::int64_t i) {
-    memory_.resize(static_cast<std::size_t>(detail::row_scratch_size(a_)));
-    const auto scratch = detail::row_scratch(memory_.data(), a_);
-    const detail::KeyRange range = detail::biased_scores(a_, {at_, head_, first_ + i}, scratch);
-    const double log_sum =
-        detail::softmax(scratch.scores + range.first, range.last - range.first, a_.sink(head_));
+    memory_.resize(static_cast<std::size_t>(attention_detail::row_scratch_size(a_)));
+    const auto scratch = attention_detail::row_scratch(memory_.data(), a_);
+    const attention_detail::KeyRange range =
+        attention_detail::biased_scores(a_, {at_, head_, first_ + i}, scratch);
+    const double log_sum = attention_detail::softmax(scratch.scores + range.first,
+                                                     range.last - range.first, a_.sink(head_));
     double entropy = 0;
     for (std::int64_t j = range.first; j < range.last; ++j) {
       const double weight = scratch.scores[j];
@@ -139,8 +140,8 @@ class RunStatistics {
     }
   }
 
-  const detail::Arguments<T>& a_;
-  const detail::Sequence at_;
+  const attention_detail::Arguments<T>& a_;
+  const attention_detail::Sequence at_;
   const std::int64_t head_;
   WeightStatistics& all_;
   double* mass_;
@@ -151,7 +152,7 @@ class RunStatistics {
 };
 
 template <class T>
-void fill(const detail::Arguments<T>& a, WeightStatistics& all) {
+void fill(const attention_detail::Arguments<T>& a, WeightStatistics& all) {
   const std::vector<Run> runs = runs_of(a);
   const auto run_count = static_cast<std::int64_t>(runs.size());
   const std::int64_t pairs = a.batch * a.heads_q;  // of a batch row and a head
@@ -169,7 +170,7 @@ void fill(const detail::Arguments<T>& a, WeightStatistics& all) {
     const std::int64_t count = std::min(wave, pairs - first), tasks = count * run_count;
     if (first > 0) std::fill_n(mass.data(), mass.count(), 0.0);
     const std::int64_t work = a.q_len * a.k_len / std::max<std::int64_t>(run_count, 1) * a.head_dim;
-    const std::int64_t workers = detail::row_grid(tasks, work, threads).workers;
+    const std::int64_t workers = attention_detail::row_grid(tasks, work, threads).workers;
     std::atomic<std::int64_t> next{0};
     parallel_for(workers, static_cast<int>(workers), [&](std::int64_t) {
       for (std::int64_t task = next++; task < tasks; task = next++) {
@@ -195,7 +196,7 @@ template <AttentionElement T>
 WeightStatistics attention_statistics(View<const T> q, std::type_identity_t<View<const T>> k,
                                       const AttentionOptions<std::type_identity_t<T>>& options,
                                       const StatisticsOptions& wanted) {
-  const auto a = detail::check_scores<T>("attention_statistics", q, k, options);
+  const auto a = attention_detail::check_scores<T>("attention_statistics", q, k, options);
   if (wanted.top < 0 || wanted.top > kMaxTop) {
     throw Error("attention_statistics.top", "must be in 0 .. " + std::to_string(kMaxTop) +
                                                 ", got " + std::to_string(wanted.top));

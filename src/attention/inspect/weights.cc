@@ -35,7 +35,7 @@ std::vector<std::int64_t> all_if_empty(const std::vector<std::int64_t>& chosen,
 // A call after checking, with the weights to fill.
 template <class T>
 struct Call {
-  const detail::Arguments<T>& a;
+  const attention_detail::Arguments<T>& a;
   std::vector<std::int64_t> heads, rows;
   Stage stage;
   Tensor<T>& weights;  // [batch, heads, rows, k_len]
@@ -48,9 +48,9 @@ struct Call {
   // The value of a hidden pair; pairs of different segments have no scores.
   T hidden() const { return static_cast<T>(stage == Stage::probabilities ? 0 : -kInfinity); }
   // The keys of the stages that hide nothing include padding.
-  detail::Sequence sequence_of(std::int64_t batch, std::int64_t query) const {
-    detail::Sequence at = a.sequence_of(batch, query);
-    if (a.segments.empty() && !detail::hides(stage)) at.k_len = a.k_len;
+  attention_detail::Sequence sequence_of(std::int64_t batch, std::int64_t query) const {
+    attention_detail::Sequence at = a.sequence_of(batch, query);
+    if (a.segments.empty() && !attention_detail::hides(stage)) at.k_len = a.k_len;
     return at;
   }
 };
@@ -59,17 +59,17 @@ template <class T>
 void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, std::int64_t query,
                    double* memory, T* target) {
   const auto& a = call.a;
-  const auto scratch = detail::row_scratch(memory, a);
-  detail::RowIndex at{call.sequence_of(batch, query), head, 0};
+  const auto scratch = attention_detail::row_scratch(memory, a);
+  attention_detail::RowIndex at{call.sequence_of(batch, query), head, 0};
   at.query = query - at.sequence.q_begin;
-  detail::KeyRange range{0, at.sequence.k_len};
-  if (detail::hides(call.stage)) {
-    range = detail::biased_scores(a, at, scratch);
+  attention_detail::KeyRange range{0, at.sequence.k_len};
+  if (attention_detail::hides(call.stage)) {
+    range = attention_detail::biased_scores(a, at, scratch);
   } else {
-    detail::plain_scores(a, at, call.stage == Stage::capped, scratch);
+    attention_detail::plain_scores(a, at, call.stage == Stage::capped, scratch);
   }
   if (call.stage == Stage::probabilities) {
-    detail::softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
+    attention_detail::softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
   }
   std::fill_n(target, a.k_len, call.hidden());
   for (std::int64_t j = range.first; j < range.last; ++j) {
@@ -82,15 +82,15 @@ void plain_weights(const Call<T>& call) {
   const auto& a = call.a;
   const auto head_count = static_cast<std::int64_t>(call.heads.size());
   const auto row_count = static_cast<std::int64_t>(call.rows.size());
-  detail::for_each_row(a.batch * head_count * row_count, a.k_len * a.head_dim, a.threads,
-                       detail::row_scratch_size(a), [&](std::int64_t number, double* memory) {
-                         const std::int64_t batch = number / (head_count * row_count);
-                         const std::int64_t head = number / row_count % head_count,
-                                            index = number % row_count;
-                         plain_weights(call, batch, call.heads[static_cast<std::size_t>(head)],
-                                       call.rows[static_cast<std::size_t>(index)], memory,
-                                       call.row(batch, head, index));
-                       });
+  attention_detail::for_each_row(
+      a.batch * head_count * row_count, a.k_len * a.head_dim, a.threads,
+      attention_detail::row_scratch_size(a), [&](std::int64_t number, double* memory) {
+        const std::int64_t batch = number / (head_count * row_count);
+        const std::int64_t head = number / row_count % head_count, index = number % row_count;
+        plain_weights(call, batch, call.heads[static_cast<std::size_t>(head)],
+                      call.rows[static_cast<std::size_t>(index)], memory,
+                      call.row(batch, head, index));
+      });
 }
 
 // Rows that go through the kernel together: of one sequence, ascending.
@@ -113,7 +113,7 @@ std::vector<Group> groups_of(const Call<T>& call) {
   for (const std::int64_t index : order) {
     const std::int64_t row = row_at(index);
     if (groups.empty() || row >= end || groups.back().count == kBlockLanes) {
-      const detail::Sequence at = call.a.sequence_of(0, row);  // alike in all batch rows
+      const attention_detail::Sequence at = call.a.sequence_of(0, row);  // alike in all batch rows
       end = at.q_begin + at.q_len;
       groups.emplace_back();
     }
@@ -136,8 +136,8 @@ class RowWriter {
       queries[i] = group.rows[i] - at_.q_begin;
     }
     const std::int64_t head_q = call.heads[static_cast<std::size_t>(head)];
-    detail::ScoreTask<T> task(call.a, at_, head_q, {queries, static_cast<std::size_t>(group.count)},
-                              call.stage);
+    attention_detail::ScoreTask<T> task(
+        call.a, at_, head_q, {queries, static_cast<std::size_t>(group.count)}, call.stage);
     hide(0, at_.k_begin);
     next_ = at_.k_begin;
     nonfinite_ |= task.run({take, this}, nullptr, nullptr);
@@ -145,7 +145,7 @@ class RowWriter {
     std::vector<double> memory;
     for (std::int64_t i = 0; i < group.count; ++i) {
       if ((nonfinite_ >> i & 1) == 0) continue;
-      memory.resize(static_cast<std::size_t>(detail::row_scratch_size(call.a)));
+      memory.resize(static_cast<std::size_t>(attention_detail::row_scratch_size(call.a)));
       plain_weights(call, batch, head_q, group.rows[i], memory.data(), targets_[i]);
     }
   }
@@ -186,7 +186,7 @@ class RowWriter {
 
   const Call<T>& call_;
   const Group& group_;
-  detail::Sequence at_;
+  attention_detail::Sequence at_;
   T* targets_[kBlockLanes];
   ScratchLease rows_{kBlockLanes * kKeyBlock};  // a tile rotated
   std::int64_t next_ = 0;                       // the first key that is not written yet
@@ -201,7 +201,7 @@ void fused_weights(const Call<T>& call) {
   const auto head_count = static_cast<std::int64_t>(call.heads.size());
   const std::int64_t tasks = a.batch * head_count * group_count;
   const std::int64_t workers =
-      detail::row_grid(tasks, kBlockLanes * a.k_len * a.head_dim, a.threads).workers;
+      attention_detail::row_grid(tasks, kBlockLanes * a.k_len * a.head_dim, a.threads).workers;
   std::atomic<std::int64_t> next{0};
   parallel_for(workers, static_cast<int>(workers), [&](std::int64_t) {
     for (std::int64_t task = next++; task < tasks; task = next++) {
@@ -217,13 +217,14 @@ template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options,
                             const WeightsOptions& chosen) {
-  auto a = detail::check_scores<T>("attention_weights", q, k, options);
+  auto a = attention_detail::check_scores<T>("attention_weights", q, k, options);
   if (name_of(chosen.stage) == "unknown") {
     throw Error("attention_weights.stage", "must be one of the named values, got " +
                                                std::to_string(static_cast<int>(chosen.stage)));
   }
   std::vector<std::int64_t> offsets;
-  if (!detail::hides(chosen.stage) && !options.key_lengths.empty() && options.rotation != nullptr) {
+  if (!attention_detail::hides(chosen.stage) && !options.key_lengths.empty() &&
+      options.rotation != nullptr) {
     // Padding is rotated too, so the table must have its positions.
     const bool at_lengths = options.causal == Causal::at_lengths;
     for (const std::int64_t length : options.key_lengths) offsets.push_back(length - a.q_len);
@@ -235,10 +236,10 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
                               .softcap = options.softcap,
                               .scale = options.scale,
                               .threads = options.threads};
-    a = detail::check_scores<T>("attention_weights", q, k, whole);
+    a = attention_detail::check_scores<T>("attention_weights", q, k, whole);
   }
-  detail::check_indices("attention_weights.heads", chosen.heads, a.heads_q);
-  detail::check_indices("attention_weights.rows", chosen.rows, a.q_len);
+  attention_detail::check_indices("attention_weights.heads", chosen.heads, a.heads_q);
+  attention_detail::check_indices("attention_weights.rows", chosen.rows, a.q_len);
   auto heads = all_if_empty(chosen.heads, a.heads_q);
   auto rows = all_if_empty(chosen.rows, a.q_len);
   const Shape shape{a.batch, static_cast<std::int64_t>(heads.size()),
@@ -248,7 +249,8 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
   const Call<T> call{a, std::move(heads), std::move(rows), chosen.stage, weights};
   if constexpr (!std::same_as<T, double>) {
     // The kernel adds content terms as biases, which the stage `capped` does not show.
-    if (detail::takes_fused_path(a) && !(a.content != nullptr && chosen.stage == Stage::capped)) {
+    if (attention_detail::takes_fused_path(a) &&
+        !(a.content != nullptr && chosen.stage == Stage::capped)) {
       fused_weights(call);
       return weights;
     }

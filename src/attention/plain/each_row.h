@@ -8,7 +8,7 @@
 #include "sextant/core/parallel.h"
 #include "sextant/core/tensor.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Multiply-adds that justify another thread, about ten microseconds; smaller calls stay on the
 // caller's thread.
@@ -47,4 +47,4 @@ void for_each_row(std::int64_t rows, std::int64_t row_work, int threads, std::in
   });
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -7,7 +7,7 @@
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 template <class T>
 std::int64_t plain_row_scratch(const Arguments<T>& a, std::int64_t v_dim) {
@@ -74,4 +74,4 @@ SEXTANT_INSTANTIATE(float16)
 SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -4,7 +4,7 @@
 
 #include "attention/call/arguments.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 template <class T>
 void plain_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);
@@ -23,4 +23,4 @@ void recompute_nonfinite_channels(const Arguments<T>& arguments, const Sequence&
 template <class T>
 std::int64_t plain_row_scratch(const Arguments<T>& arguments, std::int64_t v_dim);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

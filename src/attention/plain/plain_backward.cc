@@ -9,7 +9,7 @@
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 using kernels::RotationRows;
@@ -313,4 +313,4 @@ SEXTANT_INSTANTIATE(float16)
 SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -4,7 +4,7 @@
 
 #include "attention/backward/sums.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // All wanted gradients, except for sums.finish(). The mask's gradient is added to.
 template <class T>
@@ -17,4 +17,4 @@ void plain_backward_slice(const BackwardArguments<T>& arguments, std::int64_t sl
 template <class T>
 std::int64_t plain_backward_scratch(const BackwardArguments<T>& arguments);
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

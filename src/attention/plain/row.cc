@@ -7,7 +7,7 @@
 
 #include "attention/forward/kernel_rows.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 using kernels::RotationRows;
@@ -290,4 +290,4 @@ SEXTANT_INSTANTIATE(float16)
 SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

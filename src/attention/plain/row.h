@@ -9,7 +9,7 @@
 #include "attention/call/arguments.h"
 #include "kernels/rotate/rotate_rows.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 
 // Which row: query counts in the sequence.
 struct RowIndex {
@@ -85,4 +85,4 @@ void output_row(const Arguments<T>& arguments, const RowIndex& at, KeyRange rang
 template <class T>
 void weighted_sum(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept;
 
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail

@@ -144,13 +144,13 @@ std::shared_ptr<const ContentTerm> cope(const Cope& options, const CopeWeights& 
     throw Error("cope.table", "must be [npos, head_dim] with at least one of each, got " +
                                   table.shape().to_string());
   }
-  return std::make_shared<const CopeTerm>(options,
-                                          detail::table_of("cope", "table", table, table.size(0)));
+  return std::make_shared<const CopeTerm>(
+      options, schemes_detail::table_of("cope", "table", table, table.size(0)));
 }
 
 CopeWeights cope_backward(const Cope&, const CopeWeights& weights, View<const double> gradient) {
   std::int64_t at = 0;
-  return {detail::take_gradient("cope", gradient, at, weights.table.shape())};
+  return {schemes_detail::take_gradient("cope", gradient, at, weights.table.shape())};
 }
 
 namespace descriptors {
@@ -158,7 +158,7 @@ namespace {
 
 WeightSizes weight_sizes(const SchemeRequest& request) {
   const std::int64_t npos = Parameters(kCope, request).options<CopeSizes>().npos;
-  return {{"table", {npos, detail::head_dim_of("cope", request)}}};
+  return {{"table", {npos, schemes_detail::head_dim_of("cope", request)}}};
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {

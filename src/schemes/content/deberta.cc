@@ -73,13 +73,14 @@ std::int64_t deberta_row(std::int64_t distance, const Deberta& options) {
 std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const DebertaWeights& weights,
                                            std::span<const std::int64_t> positions) {
   const std::int64_t rows = 2 * deberta_span(options);
-  detail::RelativeVectors vectors{.scheme = "deberta"};
-  vectors.ids = detail::checked_ids("deberta", positions);
+  schemes_detail::RelativeVectors vectors{.scheme = "deberta"};
+  vectors.ids = schemes_detail::checked_ids("deberta", positions);
   for (std::int64_t d = -options.max_position; d <= options.max_position; ++d) {
     vectors.rows.push_back(static_cast<std::int32_t>(row_of(-d, options)));
   }
-  vectors.key_table = detail::table_of("deberta", "key_table", weights.key_table, rows);
-  vectors.query_table = detail::table_of("deberta", "query_table", weights.query_table, rows);
+  vectors.key_table = schemes_detail::table_of("deberta", "key_table", weights.key_table, rows);
+  vectors.query_table =
+      schemes_detail::table_of("deberta", "query_table", weights.query_table, rows);
   vectors.head_dim = vectors.key_table.size(2);
   if (vectors.query_table.size(2) != vectors.head_dim) {
     throw Error("deberta.query_table", "must have the channels of key_table, " +
@@ -87,15 +88,17 @@ std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const Deberta
                                            weights.query_table.shape().to_string());
   }
   vectors.terms = 3;
-  return detail::relative_term(std::move(vectors));
+  return schemes_detail::relative_term(std::move(vectors));
 }
 
 DebertaWeights deberta_backward(const Deberta&, const DebertaWeights& weights,
                                 View<const double> gradient) {
   std::int64_t at = 0;
   DebertaWeights sums;
-  sums.key_table = detail::take_gradient("deberta", gradient, at, weights.key_table.shape());
-  sums.query_table = detail::take_gradient("deberta", gradient, at, weights.query_table.shape());
+  sums.key_table =
+      schemes_detail::take_gradient("deberta", gradient, at, weights.key_table.shape());
+  sums.query_table =
+      schemes_detail::take_gradient("deberta", gradient, at, weights.query_table.shape());
   return sums;
 }
 
@@ -105,7 +108,7 @@ namespace {
 WeightSizes weight_sizes(const SchemeRequest& request) {
   const auto options = Parameters(kDeberta, request).options<Deberta>();
   const std::vector sizes{request.heads, 2 * deberta_span(options),
-                          detail::head_dim_of("deberta", request)};
+                          schemes_detail::head_dim_of("deberta", request)};
   return {{"query_table", sizes}, {"key_table", sizes}};
 }
 

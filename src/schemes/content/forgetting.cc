@@ -103,7 +103,7 @@ std::shared_ptr<const ContentTerm> forgetting(View<const double> log_gates) {
 
 Tensor<double> forgetting_backward(const Shape& log_gates, View<const double> gradient) {
   std::int64_t at = 0;
-  Tensor<double> sums = detail::take_gradient("forgetting", gradient, at, log_gates);
+  Tensor<double> sums = schemes_detail::take_gradient("forgetting", gradient, at, log_gates);
   for (std::int64_t b = 0; b < sums.size(0); ++b) {
     for (std::int64_t h = 0; h < sums.size(1); ++h) {
       for (std::int64_t t = sums.size(2) - 1; t-- > 0;) sums(b, h, t) += sums(b, h, t + 1);

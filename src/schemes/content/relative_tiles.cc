@@ -7,7 +7,7 @@
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/row_products.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 namespace {
 
 using kernels::kGroupLanes;
@@ -203,4 +203,4 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
   }
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

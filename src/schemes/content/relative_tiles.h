@@ -6,7 +6,7 @@
 
 #include "schemes/content/relative_vectors.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 class RelativeTiles {
  public:
@@ -33,4 +33,4 @@ class RelativeTiles {
   Tensor<float> position_bias_{};  // [heads, head_dim]
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

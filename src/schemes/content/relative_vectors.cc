@@ -9,7 +9,7 @@
 #include "schemes/content/relative_tiles.h"
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 namespace {
 
 double dot(const double* x, const double* y, std::int64_t count) noexcept {
@@ -277,4 +277,4 @@ std::vector<std::int64_t> checked_ids(std::string_view scheme, std::span<const s
   return {ids.begin(), ids.end()};
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

@@ -18,7 +18,7 @@
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/content_term.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 struct RelativeVectors {
   std::string_view scheme;  // for errors
@@ -53,4 +53,4 @@ void check_all_finite(std::string_view scheme, std::string_view name, View<const
 // Ids as a vector; throws Error(scheme.positions) for ids beyond +-2^53.
 std::vector<std::int64_t> checked_ids(std::string_view scheme, std::span<const std::int64_t> ids);
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

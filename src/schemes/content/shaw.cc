@@ -43,24 +43,26 @@ std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& 
                                         std::span<const std::int64_t> positions) {
   check_fields("shaw", options);
   const std::int64_t rows = 2 * options.max_distance + 1;
-  detail::RelativeVectors vectors{.scheme = "shaw"};
-  vectors.ids = detail::checked_ids("shaw", positions);
+  schemes_detail::RelativeVectors vectors{.scheme = "shaw"};
+  vectors.ids = schemes_detail::checked_ids("shaw", positions);
   vectors.rows.resize(static_cast<std::size_t>(rows));
   std::iota(vectors.rows.begin(), vectors.rows.end(), 0);
-  vectors.key_table = detail::table_of("shaw", "key_table", weights.key_table, rows);
+  vectors.key_table = schemes_detail::table_of("shaw", "key_table", weights.key_table, rows);
   if (has_values(weights)) {
-    vectors.value_table = detail::table_of("shaw", "value_table", weights.value_table, rows);
+    vectors.value_table =
+        schemes_detail::table_of("shaw", "value_table", weights.value_table, rows);
   }
   vectors.head_dim = vectors.key_table.size(2);
-  return detail::relative_term(std::move(vectors));
+  return schemes_detail::relative_term(std::move(vectors));
 }
 
 ShawWeights shaw_backward(const Shaw&, const ShawWeights& weights, View<const double> gradient) {
   std::int64_t at = 0;
   ShawWeights sums;
-  sums.key_table = detail::take_gradient("shaw", gradient, at, weights.key_table.shape());
+  sums.key_table = schemes_detail::take_gradient("shaw", gradient, at, weights.key_table.shape());
   if (has_values(weights)) {
-    sums.value_table = detail::take_gradient("shaw", gradient, at, weights.value_table.shape());
+    sums.value_table =
+        schemes_detail::take_gradient("shaw", gradient, at, weights.value_table.shape());
   }
   return sums;
 }
@@ -71,7 +73,7 @@ namespace {
 WeightSizes weight_sizes(const SchemeRequest& request) {
   const Parameters given(kShaw, request);
   std::vector sizes{2 * given.options<Shaw>().max_distance + 1,
-                    detail::head_dim_of("shaw", request)};
+                    schemes_detail::head_dim_of("shaw", request)};
   if (given.options<ShawTables>().per_head) sizes.insert(sizes.begin(), request.heads);
   return {{"key_table", sizes}, {"value_table", sizes}};
 }

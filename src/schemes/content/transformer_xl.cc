@@ -71,14 +71,14 @@ void check(const TransformerXl& options, const TransformerXlWeights& weights) {
     throw Error("transformer_xl.w_r", "must be [heads, head_dim, width], got " + shape.to_string());
   }
   check_range(kWidth, "transformer_xl.width", shape[2]);
-  detail::check_all_finite("transformer_xl", "w_r", weights.w_r);
+  schemes_detail::check_all_finite("transformer_xl", "w_r", weights.w_r);
   const Shape per_head{shape[0], shape[1]};
   for (const auto& [name, vectors] : {std::pair("v", &weights.v), std::pair("u", &weights.u)}) {
     if (vectors->shape() != per_head) {
       throw Error(std::string("transformer_xl.") + name,
                   "must be " + per_head.to_string() + ", got " + vectors->shape().to_string());
     }
-    detail::check_all_finite("transformer_xl", name, *vectors);
+    schemes_detail::check_all_finite("transformer_xl", name, *vectors);
   }
 }
 
@@ -99,9 +99,10 @@ std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
                                                   const TransformerXlWeights& weights,
                                                   std::span<const std::int64_t> positions) {
   check(options, weights);
-  detail::RelativeVectors vectors{.scheme = "transformer_xl",
-                                  .head_dim = weights.w_r.size(1),
-                                  .ids = detail::checked_ids("transformer_xl", positions)};
+  schemes_detail::RelativeVectors vectors{
+      .scheme = "transformer_xl",
+      .head_dim = weights.w_r.size(1),
+      .ids = schemes_detail::checked_ids("transformer_xl", positions)};
   const std::int64_t rows = 2 * max_distance_of(options, vectors.ids) + 1,
                      width = weights.w_r.size(2);
   const std::int64_t heads = weights.w_r.size(0), head_dim = weights.w_r.size(1);
@@ -126,7 +127,7 @@ std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
   }
   vectors.position_bias = weights.v.clone();
   vectors.content_bias = weights.u.clone();
-  return detail::relative_term(std::move(vectors));
+  return schemes_detail::relative_term(std::move(vectors));
 }
 
 TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
@@ -143,7 +144,7 @@ TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
   }
   std::int64_t at = 0;
   const auto take = [&](const Shape& shape) {
-    return detail::take_gradient("transformer_xl", gradient, at, shape);
+    return schemes_detail::take_gradient("transformer_xl", gradient, at, shape);
   };
   const Tensor<double> table = take({heads, rows, head_dim});
   TransformerXlWeights sums;
@@ -170,7 +171,7 @@ WeightSizes weight_sizes(const SchemeRequest& request) {
   const auto sizes = given.options<TransformerXlSizes>();
   const std::int64_t width = sizes.width ? *sizes.width : request.width / 2 * 2;
   check_range(kWidth, given.where("width"), width);
-  const std::int64_t head_dim = detail::head_dim_of("transformer_xl", request);
+  const std::int64_t head_dim = schemes_detail::head_dim_of("transformer_xl", request);
   return {{"u", {request.heads, head_dim}},
           {"v", {request.heads, head_dim}},
           {"w_r", {request.heads, head_dim, width}}};

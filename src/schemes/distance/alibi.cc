@@ -23,7 +23,7 @@ namespace {
 
 std::vector<double> checked_slopes(const Alibi& options, std::int64_t length) {
   check_fields("alibi", options);
-  detail::check_distances("alibi", options.heads, length);
+  schemes_detail::check_distances("alibi", options.heads, length);
   return alibi_slopes(options.heads, options.max_bias);
 }
 
@@ -40,9 +40,9 @@ DistanceBias alibi(const Alibi& options) {
 DistanceBias alibi(const Alibi& options, std::int64_t length) {
   const std::vector<double> slopes = checked_slopes(options, length);
   const bool causal = options.direction == BiasDirection::causal;
-  return detail::bias_by_distance(
+  return schemes_detail::bias_by_distance(
       "alibi", options.heads, length, [&](std::int64_t head, std::int64_t distance) {
-        if (causal && distance > 0) return detail::kHiddenPair;
+        if (causal && distance > 0) return schemes_detail::kHiddenPair;
         return -slopes[static_cast<std::size_t>(head)] * std::abs(static_cast<double>(distance));
       });
 }
@@ -58,7 +58,7 @@ SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kAlibi, request);
   auto options = given.options<Alibi>();
   options.heads = request.heads;
-  return alibi(options, detail::distances_of("alibi", request));
+  return alibi(options, schemes_detail::distances_of("alibi", request));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void check(const Clipped& options, const ClippedWeights& weights) {
     throw Error("clipped.table", "must be [" + std::to_string(rows) + ", heads], got " +
                                      weights.table.shape().to_string());
   }
-  detail::check_finite("clipped", "table", weights.table);
+  schemes_detail::check_finite("clipped", "table", weights.table);
 }
 
 // The row of a distance.
@@ -44,16 +44,16 @@ auto rows_of(const Clipped& options) {
 
 DistanceBias clipped(const Clipped& options, const ClippedWeights& weights, std::int64_t length) {
   check(options, weights);
-  return detail::bias_by_distance("clipped", weights.table.size(1), length,
-                                  [&, row = rows_of(options)](auto head, auto distance) {
-                                    return weights.table(row(distance), head);
-                                  });
+  return schemes_detail::bias_by_distance("clipped", weights.table.size(1), length,
+                                          [&, row = rows_of(options)](auto head, auto distance) {
+                                            return weights.table(row(distance), head);
+                                          });
 }
 
 ClippedWeights clipped_backward(const Clipped& options, const ClippedWeights& weights,
                                 View<const double> gradient) {
   check(options, weights);
-  return {detail::row_sums("clipped", weights.table, gradient, rows_of(options))};
+  return {schemes_detail::row_sums("clipped", weights.table, gradient, rows_of(options))};
 }
 
 namespace descriptors {
@@ -73,7 +73,7 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kClipped, request);
   return clipped(given.options<Clipped>(), weights_of<ClippedWeights>(given),
-                 detail::distances_of("clipped", request));
+                 schemes_detail::distances_of("clipped", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {

@@ -6,7 +6,7 @@
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 namespace {
 
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 28;
@@ -65,4 +65,4 @@ void check_finite(std::string_view scheme, std::string_view name, View<const dou
   }
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

@@ -11,7 +11,7 @@
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/distance_bias.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 inline constexpr double kHiddenPair = -std::numeric_limits<double>::infinity();
 
@@ -90,4 +90,4 @@ Tensor<double> row_sums(std::string_view scheme, const Tensor<double>& table,
   return sums;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

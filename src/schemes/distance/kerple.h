@@ -14,7 +14,7 @@
 #include "sextant/core/error.h"
 #include "sextant/schemes/distance/kerple.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 inline constexpr double kMinKerple = 0.01;  // bias_p and bias_a are kept above in the paper's code
 
@@ -55,7 +55,7 @@ KerpleWeights kerple_backward(std::string_view scheme, const KerpleWeights& weig
   return sums;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail
 
 namespace sextant::descriptors {
 

@@ -10,20 +10,20 @@
 namespace sextant {
 
 DistanceBias kerple_log(const KerpleWeights& weights, std::int64_t length) {
-  detail::check_kerple("kerple_log", weights);
-  return detail::symmetric_bias(
+  schemes_detail::check_kerple("kerple_log", weights);
+  return schemes_detail::symmetric_bias(
       "kerple_log", static_cast<std::int64_t>(weights.p.size()), length,
       [&](std::int64_t head, std::int64_t distance) {
         const auto h = static_cast<std::size_t>(head);
-        const double a = std::max(weights.a[h], detail::kMinKerple);
-        return detail::finite(-std::max(weights.p[h], detail::kMinKerple) *
-                              std::log1p(a * static_cast<double>(distance)));
+        const double a = std::max(weights.a[h], schemes_detail::kMinKerple);
+        return schemes_detail::finite(-std::max(weights.p[h], schemes_detail::kMinKerple) *
+                                      std::log1p(a * static_cast<double>(distance)));
       });
 }
 
 KerpleWeights kerple_log_backward(const KerpleWeights& weights, View<const double> gradient) {
   constexpr double kMaxP = std::numeric_limits<double>::max();
-  return detail::kerple_backward(
+  return schemes_detail::kerple_backward(
       "kerple_log", weights, kMaxP, gradient,
       [](double d, double p, double a) { return std::pair(-std::log1p(a * d), -p / (1 / d + a)); });
 }
@@ -51,7 +51,7 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kKerpleLog, request);
   return kerple_log(weights_of<KerpleLogWeights>(given),
-                    detail::distances_of("kerple_log", request));
+                    schemes_detail::distances_of("kerple_log", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {

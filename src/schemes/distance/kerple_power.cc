@@ -10,23 +10,23 @@
 namespace sextant {
 
 DistanceBias kerple_power(const KerpleWeights& weights, std::int64_t length) {
-  detail::check_kerple("kerple_power", weights);
-  return detail::symmetric_bias(
+  schemes_detail::check_kerple("kerple_power", weights);
+  return schemes_detail::symmetric_bias(
       "kerple_power", static_cast<std::int64_t>(weights.p.size()), length,
       [&](std::int64_t head, std::int64_t distance) {
         const auto h = static_cast<std::size_t>(head);
-        const double p = std::clamp(weights.p[h], detail::kMinKerple, 2.0);
-        return detail::finite(-std::max(weights.a[h], detail::kMinKerple) *
-                              std::pow(static_cast<double>(distance), p));
+        const double p = std::clamp(weights.p[h], schemes_detail::kMinKerple, 2.0);
+        return schemes_detail::finite(-std::max(weights.a[h], schemes_detail::kMinKerple) *
+                                      std::pow(static_cast<double>(distance), p));
       });
 }
 
 KerpleWeights kerple_power_backward(const KerpleWeights& weights, View<const double> gradient) {
-  return detail::kerple_backward("kerple_power", weights, 2, gradient,
-                                 [](double d, double p, double a) {
-                                   const double power = std::pow(d, p);
-                                   return std::pair(-a * power * std::log(d), -power);
-                                 });
+  return schemes_detail::kerple_backward("kerple_power", weights, 2, gradient,
+                                         [](double d, double p, double a) {
+                                           const double power = std::pow(d, p);
+                                           return std::pair(-a * power * std::log(d), -power);
+                                         });
 }
 
 namespace {
@@ -52,7 +52,7 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kKerplePower, request);
   return kerple_power(weights_of<KerplePowerWeights>(given),
-                      detail::distances_of("kerple_power", request));
+                      schemes_detail::distances_of("kerple_power", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {

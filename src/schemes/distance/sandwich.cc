@@ -19,7 +19,7 @@ inline constexpr auto kFields<Sandwich> =
 
 DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
   check_fields("sandwich", options);
-  detail::check_distances("sandwich", options.heads, length);
+  schemes_detail::check_distances("sandwich", options.heads, length);
   std::vector<double> frequencies;
   for (std::int64_t k = 0; k < options.dim / 2; ++k) {
     frequencies.push_back(
@@ -35,7 +35,7 @@ DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
     }
     sums.push_back(sum);
   }
-  return detail::symmetric_bias(
+  return schemes_detail::symmetric_bias(
       "sandwich", options.heads, length, [&](std::int64_t head, std::int64_t distance) {
         return static_cast<double>(options.heads) / static_cast<double>(8 * (head + 1)) *
                sums[static_cast<std::size_t>(distance)];
@@ -49,7 +49,7 @@ SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kSandwich, request);
   auto options = given.options<Sandwich>();
   options.heads = request.heads;
-  return sandwich(options, detail::distances_of("sandwich", request));
+  return sandwich(options, schemes_detail::distances_of("sandwich", request));
 }
 
 }  // namespace

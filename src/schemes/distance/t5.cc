@@ -44,7 +44,7 @@ T5Buckets::T5Buckets(const T5& options) : bidirectional_(options.bidirectional) 
   }
   for (std::int64_t d = 0; d <= exact; ++d) edges_.push_back(d);
   for (std::int64_t k = 1; k < n - exact; ++k) {
-    edges_.push_back(detail::t5_edge(exact, options.max_distance, n - exact, k));
+    edges_.push_back(schemes_detail::t5_edge(exact, options.max_distance, n - exact, k));
   }
 }
 
@@ -69,7 +69,7 @@ void check(const T5& options, const Tensor<double>& table) {
     throw Error("t5.table", "must be [" + std::to_string(options.num_buckets) + ", heads], got " +
                                 table.shape().to_string());
   }
-  detail::check_finite("t5", "table", table);
+  schemes_detail::check_finite("t5", "table", table);
 }
 
 }  // namespace
@@ -77,16 +77,16 @@ void check(const T5& options, const Tensor<double>& table) {
 DistanceBias t5(const T5& options, const T5Weights& weights, std::int64_t length) {
   const T5Buckets bucket(options);
   check(options, weights.table);
-  return detail::bias_by_distance("t5", weights.table.size(1), length,
-                                  [&](std::int64_t head, std::int64_t distance) {
-                                    return weights.table(bucket(distance), head);
-                                  });
+  return schemes_detail::bias_by_distance("t5", weights.table.size(1), length,
+                                          [&](std::int64_t head, std::int64_t distance) {
+                                            return weights.table(bucket(distance), head);
+                                          });
 }
 
 T5Weights t5_backward(const T5& options, const T5Weights& weights, View<const double> gradient) {
   const T5Buckets bucket(options);
   check(options, weights.table);
-  return {detail::row_sums("t5", weights.table, gradient, bucket)};
+  return {schemes_detail::row_sums("t5", weights.table, gradient, bucket)};
 }
 
 namespace descriptors {
@@ -110,7 +110,8 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kT5, request);
-  return t5(options_of(given), weights_of<T5Weights>(given), detail::distances_of("t5", request));
+  return t5(options_of(given), weights_of<T5Weights>(given),
+            schemes_detail::distances_of("t5", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 namespace {
 
 // A natural number, the lowest 32 bits first, no zeros at the end.
@@ -60,4 +60,4 @@ std::int64_t t5_edge(std::int64_t exact, std::int64_t max_distance, std::int64_t
   return above;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

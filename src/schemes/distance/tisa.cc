@@ -52,7 +52,7 @@ void check(const TisaWeights& weights) {
                                                    ", as the amplitudes, got " +
                                                    values->shape().to_string());
     }
-    detail::check_finite("tisa", name, *values);
+    schemes_detail::check_finite("tisa", name, *values);
   }
 }
 
@@ -66,7 +66,7 @@ double gaussian(double sharpness, double offset) {
 DistanceBias tisa(const TisaWeights& weights, std::int64_t length) {
   check(weights);
   const std::int64_t kernels = weights.amplitudes.size(1);
-  return detail::bias_by_distance(
+  return schemes_detail::bias_by_distance(
       "tisa", weights.amplitudes.size(0), length, [&](std::int64_t head, std::int64_t distance) {
         double sum = 0;
         for (std::int64_t s = 0; s < kernels; ++s) {
@@ -74,14 +74,14 @@ DistanceBias tisa(const TisaWeights& weights, std::int64_t length) {
                  gaussian(weights.sharpness(head, s),
                           static_cast<double>(distance) - weights.offsets(head, s));
         }
-        return detail::finite(sum);
+        return schemes_detail::finite(sum);
       });
 }
 
 TisaWeights tisa_backward(const TisaWeights& weights, View<const double> gradient) {
   check(weights);
   const Shape& shape = weights.amplitudes.shape();
-  const std::int64_t length = detail::length_of_gradient("tisa", shape[0], gradient);
+  const std::int64_t length = schemes_detail::length_of_gradient("tisa", shape[0], gradient);
   TisaWeights sums{Tensor<double>(shape), Tensor<double>(shape), Tensor<double>(shape)};
   for (std::int64_t head = 0; head < shape[0]; ++head) {
     for (std::int64_t s = 0; s < shape[1]; ++s) {
@@ -121,7 +121,7 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kTisa, request);
-  return tisa(weights_of<TisaWeights>(given), detail::distances_of("tisa", request));
+  return tisa(weights_of<TisaWeights>(given), schemes_detail::distances_of("tisa", request));
 }
 
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {

@@ -18,14 +18,15 @@ inline constexpr auto kFields<LocalWindow> = std::tuple{
 
 DistanceBias window(const LocalWindow& options, std::int64_t length) {
   check_fields("window", options);
-  return detail::bias_by_distance("window", 1, length, [&](std::int64_t, std::int64_t distance) {
-    // In steps of the dilation: left times dilation might be beyond int64.
-    const std::int64_t steps = distance / options.dilation;
-    const bool visible = distance % options.dilation == 0 &&
-                         (options.left == -1 || -steps <= options.left) &&
-                         (options.right == -1 || steps <= options.right);
-    return visible ? 0 : detail::kHiddenPair;
-  });
+  return schemes_detail::bias_by_distance(
+      "window", 1, length, [&](std::int64_t, std::int64_t distance) {
+        // In steps of the dilation: left times dilation might be beyond int64.
+        const std::int64_t steps = distance / options.dilation;
+        const bool visible = distance % options.dilation == 0 &&
+                             (options.left == -1 || -steps <= options.left) &&
+                             (options.right == -1 || steps <= options.right);
+        return visible ? 0 : schemes_detail::kHiddenPair;
+      });
 }
 
 namespace descriptors {
@@ -33,7 +34,7 @@ namespace {
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kWindow, request);
-  return window(given.options<LocalWindow>(), detail::distances_of("window", request));
+  return window(given.options<LocalWindow>(), schemes_detail::distances_of("window", request));
 }
 
 }  // namespace

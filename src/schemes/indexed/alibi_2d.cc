@@ -14,9 +14,9 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<Alibi2d> =
     std::tuple{field(&Alibi2d::heads, "heads", kHeads, "query heads").of_request(),
-               field(&Alibi2d::rows, "rows", detail::kGridSide,
+               field(&Alibi2d::rows, "rows", schemes_detail::kGridSide,
                      "of the grid; auto: as many as the largest id needs"),
-               field(&Alibi2d::columns, "columns", detail::kGridSide,
+               field(&Alibi2d::columns, "columns", schemes_detail::kGridSide,
                      "of the grid; auto: the same, a square when both are"),
                field(&Alibi2d::max_bias, "max_bias", NumberRange{0, 1000},
                      "the last head of a power of two has slope 2^-max_bias")};
@@ -24,9 +24,9 @@ inline constexpr auto kFields<Alibi2d> =
 std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
                                             std::span<const std::int64_t> positions) {
   check_fields("alibi_2d", options);
-  detail::PositionRuns ids("alibi_2d", positions);
-  const detail::Grid grid =
-      detail::grid_of("alibi_2d", options.rows, options.columns, ids, options.heads);
+  schemes_detail::PositionRuns ids("alibi_2d", positions);
+  const schemes_detail::Grid grid =
+      schemes_detail::grid_of("alibi_2d", options.rows, options.columns, ids, options.heads);
   const std::vector<double> slopes = alibi_slopes(options.heads, options.max_bias);
   Tensor<double> table({grid.offsets(), options.heads});
   for (std::int64_t offset = 0; offset < grid.offsets(); ++offset) {
@@ -37,7 +37,7 @@ std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
       table(offset, head) = -slopes[static_cast<std::size_t>(head)] * distance;
     }
   }
-  return std::make_shared<detail::GridBias>(grid, std::move(ids), table, false);
+  return std::make_shared<schemes_detail::GridBias>(grid, std::move(ids), table, false);
 }
 
 namespace descriptors {
@@ -46,14 +46,15 @@ namespace {
 SchemeTable make(const SchemeRequest& request) {
   auto options = Parameters(kAlibi2d, request).options<Alibi2d>();
   options.heads = request.heads;
-  detail::runs_of("alibi_2d", request);  // refuses several axes
+  schemes_detail::runs_of("alibi_2d", request);  // refuses several axes
   return alibi_2d(options, request.positions);
 }
 
 // Biases go by the offset in rows and columns, so that only the columns matter.
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   const auto options = Parameters(kAlibi2d, request).options<Alibi2d>();
-  return detail::grid_of("alibi_2d", options.rows, options.columns, length, request.heads).columns;
+  return schemes_detail::grid_of("alibi_2d", options.rows, options.columns, length, request.heads)
+      .columns;
 }
 
 }  // namespace

@@ -18,21 +18,21 @@ namespace {
 
 class ChunkMaskBias final : public IndexedBias {
  public:
-  ChunkMaskBias(const ChunkMask& options, detail::PositionRuns ids)
+  ChunkMaskBias(const ChunkMask& options, schemes_detail::PositionRuns ids)
       : chunk_(options.chunk), causal_(options.causal), ids_(std::move(ids)) {}
 
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
-    detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
+    schemes_detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
       const std::int64_t in_chunk = ((query % chunk_) + chunk_) % chunk_;  // of negative ids, too
       const std::int64_t first = query - in_chunk;
-      return detail::IdRange{first, causal_ ? query : first + chunk_ - 1};
+      return schemes_detail::IdRange{first, causal_ ? query : first + chunk_ - 1};
     });
   }
 
  private:
   std::int64_t chunk_;
   bool causal_;
-  detail::PositionRuns ids_;
+  schemes_detail::PositionRuns ids_;
 };
 
 }  // namespace
@@ -43,7 +43,8 @@ std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
   // Chunks beyond 2^54 hold all ids of one sign.
   ChunkMask bounded = options;
   bounded.chunk = std::min(options.chunk, std::int64_t{1} << 54);
-  return std::make_shared<ChunkMaskBias>(bounded, detail::PositionRuns("chunk_mask", positions));
+  return std::make_shared<ChunkMaskBias>(bounded,
+                                         schemes_detail::PositionRuns("chunk_mask", positions));
 }
 
 namespace descriptors {
@@ -51,7 +52,7 @@ namespace {
 
 SchemeTable make(const SchemeRequest& request) {
   const auto options = Parameters(kChunkMask, request).options<ChunkMask>();
-  detail::runs_of("chunk_mask", request);  // refuses several axes
+  schemes_detail::runs_of("chunk_mask", request);  // refuses several axes
   return chunk_mask(options, request.positions);
 }
 

@@ -61,7 +61,7 @@ class DocumentMaskBias final : public IndexedBias {
   // Piece by piece of documents.
   void fill_row(std::int64_t query, std::int64_t first_key, std::int64_t keys,
                 float* to) const noexcept {
-    std::fill_n(to, keys, detail::kHiddenScore);
+    std::fill_n(to, keys, schemes_detail::kHiddenScore);
     if (query < 0 || query >= size()) return;
     const std::int64_t last = causal_ ? query + 1 : size();
     const std::int64_t end = std::min(first_key + keys, last);

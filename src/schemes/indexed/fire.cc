@@ -52,14 +52,14 @@ void check(const Fire& options, const FireWeights& weights) {
 std::shared_ptr<const IndexedBias> fire(const Fire& options, const FireWeights& weights,
                                         std::span<const std::int64_t> positions) {
   check(options, weights);
-  return std::make_shared<detail::FireBias>(options, weights,
-                                            detail::PositionRuns("fire", positions));
+  return std::make_shared<schemes_detail::FireBias>(
+      options, weights, schemes_detail::PositionRuns("fire", positions));
 }
 
 FireWeights fire_backward(const Fire& options, const FireWeights& weights,
                           View<const double> gradient) {
   check(options, weights);
-  const detail::FireNetwork network(weights);
+  const schemes_detail::FireNetwork network(weights);
   const std::int64_t heads = network.heads(), of_pieces = heads * network.pieces() * 2;
   if (gradient.shape() != Shape({1, of_pieces + heads * 2})) {
     throw Error("fire.gradient", "must be [1, " + std::to_string(of_pieces + heads * 2) +
@@ -108,7 +108,7 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kFire, request);
-  detail::runs_of("fire", request);  // refuses several axes
+  schemes_detail::runs_of("fire", request);  // refuses several axes
   return fire(given.options<Fire>(), weights_of<FireWeights>(given), request.positions);
 }
 

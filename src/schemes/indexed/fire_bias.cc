@@ -8,7 +8,7 @@
 
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 namespace {
 
 // Ids this much further apart than there are tokens get no table.
@@ -170,4 +170,4 @@ void FireBias::accumulate(const Tile& tile, const float* dscores, std::int64_t r
   for_each_run(ids_, tile, row_stride, run, [](std::int64_t, std::int64_t) {});
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

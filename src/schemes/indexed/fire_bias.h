@@ -10,7 +10,7 @@
 #include "sextant/schemes/indexed/fire.h"
 #include "sextant/tables/indexed_bias.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 // psi(x) = ln(|c| x + 1), and its derivative by c.
 double fire_psi(double c, double x) noexcept;
@@ -57,4 +57,4 @@ class FireBias final : public IndexedBias {
   std::int64_t span_ = -1;
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

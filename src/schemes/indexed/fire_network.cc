@@ -8,7 +8,7 @@
 #include "schemes/distance/distances.h"
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 namespace {
 
 void check(const FireWeights& weights) {
@@ -93,4 +93,4 @@ void FireNetwork::backward(const FireWeights& weights, const double* sums,
   }
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

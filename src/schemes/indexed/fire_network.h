@@ -8,7 +8,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/indexed/fire.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 class FireNetwork {
  public:
@@ -44,4 +44,4 @@ class FireNetwork {
   std::vector<double> slopes_, intercepts_;  // [heads, pieces]
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

@@ -9,7 +9,7 @@
 #include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 namespace {
 
 constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 31;
@@ -160,4 +160,4 @@ Tensor<double> grid_gradient(std::string_view scheme, const Grid& grid, std::int
   return table;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

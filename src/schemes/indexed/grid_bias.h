@@ -13,7 +13,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/tables/indexed_bias.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 // Cell id is row id / columns, column id % columns.
 struct Grid {
@@ -72,4 +72,4 @@ class GridBias final : public IndexedBias {
 Tensor<double> grid_gradient(std::string_view scheme, const Grid& grid, std::int64_t heads,
                              View<const double> gradient);
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

@@ -5,7 +5,7 @@
 
 #include "sextant/core/error.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 PositionRuns::PositionRuns(std::string_view scheme, std::span<const std::int64_t> ids)
     : ids_(ids.begin(), ids.end()), run_ends_(ids.size()) {
@@ -34,4 +34,4 @@ PositionRuns runs_of(std::string_view scheme, const SchemeRequest& request) {
   return PositionRuns(scheme, request.positions);
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

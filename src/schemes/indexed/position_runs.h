@@ -12,7 +12,7 @@
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/indexed_bias.h"
 
-namespace sextant::detail {
+namespace sextant::schemes_detail {
 
 inline constexpr float kHiddenScore = -std::numeric_limits<float>::infinity();
 
@@ -94,4 +94,4 @@ void fill_mask(const PositionRuns& ids, const IndexedBias::Tile& tile, float* va
 // The ids of a request; throws Error("scheme.positions") for more than one axis.
 PositionRuns runs_of(std::string_view scheme, const SchemeRequest& request);
 
-}  // namespace sextant::detail
+}  // namespace sextant::schemes_detail

@@ -20,18 +20,18 @@ constexpr std::int64_t kMaxPrefix = std::int64_t{1} << 54;  // beyond all ids
 
 class PrefixMaskBias final : public IndexedBias {
  public:
-  PrefixMaskBias(std::int64_t prefix, detail::PositionRuns ids)
+  PrefixMaskBias(std::int64_t prefix, schemes_detail::PositionRuns ids)
       : prefix_(prefix), ids_(std::move(ids)) {}
 
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
-    detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
-      return detail::IdRange{-kMaxPrefix, std::max(prefix_ - 1, query)};
+    schemes_detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
+      return schemes_detail::IdRange{-kMaxPrefix, std::max(prefix_ - 1, query)};
     });
   }
 
  private:
   std::int64_t prefix_;
-  detail::PositionRuns ids_;
+  schemes_detail::PositionRuns ids_;
 };
 
 }  // namespace
@@ -40,7 +40,7 @@ std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
                                                std::span<const std::int64_t> positions) {
   check_fields("prefix_mask", options);
   return std::make_shared<PrefixMaskBias>(std::min(options.prefix, kMaxPrefix),
-                                          detail::PositionRuns("prefix_mask", positions));
+                                          schemes_detail::PositionRuns("prefix_mask", positions));
 }
 
 namespace descriptors {
@@ -48,7 +48,7 @@ namespace {
 
 SchemeTable make(const SchemeRequest& request) {
   const auto options = Parameters(kPrefixMask, request).options<PrefixMask>();
-  detail::runs_of("prefix_mask", request);  // refuses several axes
+  schemes_detail::runs_of("prefix_mask", request);  // refuses several axes
   return prefix_mask(options, request.positions);
 }
 

@@ -15,9 +15,9 @@ namespace sextant {
 
 template <>
 inline constexpr auto kFields<Swin> =
-    std::tuple{field(&Swin::rows, "rows", detail::kGridSide,
+    std::tuple{field(&Swin::rows, "rows", schemes_detail::kGridSide,
                      "of the window; auto: as many as the largest id needs"),
-               field(&Swin::columns, "columns", detail::kGridSide,
+               field(&Swin::columns, "columns", schemes_detail::kGridSide,
                      "of the window; auto: likewise, a square when both are")};
 template <>
 inline constexpr auto kWeights<SwinWeights> =
@@ -28,14 +28,14 @@ namespace {
 
 std::int64_t heads_of(const Tensor<double>& table) { return table.rank() == 2 ? table.size(1) : 1; }
 
-void check(const Tensor<double>& table, const detail::Grid& grid) {
+void check(const Tensor<double>& table, const schemes_detail::Grid& grid) {
   if (table.shape() != Shape({grid.offsets(), heads_of(table)})) {
     throw Error("swin.table", "must be [" + std::to_string(grid.offsets()) +
                                   ", heads] for a window of " + std::to_string(grid.rows) + " x " +
                                   std::to_string(grid.columns) + ", got " +
                                   table.shape().to_string());
   }
-  detail::check_finite("swin", "table", table);
+  schemes_detail::check_finite("swin", "table", table);
 }
 
 }  // namespace
@@ -43,17 +43,18 @@ void check(const Tensor<double>& table, const detail::Grid& grid) {
 std::shared_ptr<const IndexedBias> swin(const Swin& options, const SwinWeights& weights,
                                         std::span<const std::int64_t> positions) {
   check_fields("swin", options);
-  detail::PositionRuns ids("swin", positions);
-  const detail::Grid grid =
-      detail::grid_of("swin", options.rows, options.columns, ids, heads_of(weights.table));
+  schemes_detail::PositionRuns ids("swin", positions);
+  const schemes_detail::Grid grid =
+      schemes_detail::grid_of("swin", options.rows, options.columns, ids, heads_of(weights.table));
   check(weights.table, grid);
-  return std::make_shared<detail::GridBias>(grid, std::move(ids), weights.table, true);
+  return std::make_shared<schemes_detail::GridBias>(grid, std::move(ids), weights.table, true);
 }
 
 Swin swin_window(const Swin& options, std::span<const std::int64_t> positions) {
   check_fields("swin", options);
-  const detail::PositionRuns ids("swin", positions);
-  const detail::Grid grid = detail::grid_of("swin", options.rows, options.columns, ids, 1);
+  const schemes_detail::PositionRuns ids("swin", positions);
+  const schemes_detail::Grid grid =
+      schemes_detail::grid_of("swin", options.rows, options.columns, ids, 1);
   return {grid.rows, grid.columns};
 }
 
@@ -61,9 +62,10 @@ SwinWeights swin_backward(const Swin& options, const SwinWeights& weights,
                           View<const double> gradient) {
   check_fields("swin", options);
   const std::int64_t heads = heads_of(weights.table);
-  const detail::Grid grid = detail::given_grid("swin", options.rows, options.columns, heads);
+  const schemes_detail::Grid grid =
+      schemes_detail::given_grid("swin", options.rows, options.columns, heads);
   check(weights.table, grid);
-  return {detail::grid_gradient("swin", grid, heads, gradient)};
+  return {schemes_detail::grid_gradient("swin", grid, heads, gradient)};
 }
 
 namespace descriptors {
@@ -71,13 +73,14 @@ namespace {
 
 Swin window_of(const SchemeRequest& request) {
   const Parameters given(kSwin, request);
-  detail::runs_of("swin", request);  // refuses several axes
+  schemes_detail::runs_of("swin", request);  // refuses several axes
   return swin_window(given.options<Swin>(), request.positions);
 }
 
 WeightSizes weight_sizes(const SchemeRequest& request) {
   const Swin window = window_of(request);
-  return {{"table", {detail::Grid{*window.rows, *window.columns}.offsets(), request.heads}}};
+  return {
+      {"table", {schemes_detail::Grid{*window.rows, *window.columns}.offsets(), request.heads}}};
 }
 
 SchemeWeights initial_weights(const SchemeRequest& request) {
@@ -88,8 +91,8 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   const auto options = Parameters(kSwin, request).options<Swin>();
-  const detail::Grid grid =
-      detail::grid_of("swin", options.rows, options.columns, length, request.heads);
+  const schemes_detail::Grid grid =
+      schemes_detail::grid_of("swin", options.rows, options.columns, length, request.heads);
   return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
 }
 

@@ -26,9 +26,9 @@ constexpr IntegerRange kPretrained{2, 1 << 28};
 
 template <>
 inline constexpr auto kFields<SwinV2> =
-    std::tuple{field(&SwinV2::rows, "rows", detail::kGridSide,
+    std::tuple{field(&SwinV2::rows, "rows", schemes_detail::kGridSide,
                      "of the window; auto: as many as the largest id needs"),
-               field(&SwinV2::columns, "columns", detail::kGridSide,
+               field(&SwinV2::columns, "columns", schemes_detail::kGridSide,
                      "of the window; auto: likewise, a square when both are"),
                field(&SwinV2::pretrained_rows, "pretrained_rows", kPretrained,
                      "of the window in training; auto: this window"),
@@ -58,15 +58,15 @@ std::int64_t hidden_of(const SwinV2Weights& weights) {
     throw Error("swin_v2.w2", "must be [heads, " + std::to_string(hidden) + "], got " +
                                   weights.w2.shape().to_string());
   }
-  detail::check_finite("swin_v2", "w1", weights.w1);
-  detail::check_finite("swin_v2", "b1", weights.b1);
-  detail::check_finite("swin_v2", "w2", weights.w2);
+  schemes_detail::check_finite("swin_v2", "w1", weights.w1);
+  schemes_detail::check_finite("swin_v2", "b1", weights.b1);
+  schemes_detail::check_finite("swin_v2", "w2", weights.w2);
   return hidden;
 }
 
 // Calls each(offset, g(rows), g(columns)).
 template <class Each>
-void for_each_offset(const SwinV2& options, const detail::Grid& grid, Each each) {
+void for_each_offset(const SwinV2& options, const schemes_detail::Grid& grid, Each each) {
   const std::int64_t by_rows = options.pretrained_rows.value_or(grid.rows);
   const std::int64_t by_columns = options.pretrained_columns.value_or(grid.columns);
   std::int64_t offset = 0;
@@ -104,7 +104,8 @@ Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights
   std::vector<double> hidden(static_cast<std::size_t>(hidden_of(weights)));
   const std::int64_t heads = weights.w2.size(0);
   check_fields("swin_v2", options);
-  const detail::Grid grid = detail::given_grid("swin_v2", options.rows, options.columns, heads);
+  const schemes_detail::Grid grid =
+      schemes_detail::given_grid("swin_v2", options.rows, options.columns, heads);
   Tensor<double> table({grid.offsets(), heads});
   for_each_offset(options, grid, [&](std::int64_t offset, double down, double across) {
     for (std::size_t unit = 0; unit < hidden.size(); ++unit) {
@@ -122,22 +123,23 @@ std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2We
                                            std::span<const std::int64_t> positions) {
   check_fields("swin_v2", options);
   hidden_of(weights);
-  detail::PositionRuns ids("swin_v2", positions);
-  const detail::Grid grid =
-      detail::grid_of("swin_v2", options.rows, options.columns, ids, weights.w2.size(0));
+  schemes_detail::PositionRuns ids("swin_v2", positions);
+  const schemes_detail::Grid grid =
+      schemes_detail::grid_of("swin_v2", options.rows, options.columns, ids, weights.w2.size(0));
   SwinV2 given = options;
   given.rows = grid.rows;
   given.columns = grid.columns;
-  return std::make_shared<detail::GridBias>(grid, std::move(ids), swin_v2_table(given, weights),
-                                            true);
+  return std::make_shared<schemes_detail::GridBias>(grid, std::move(ids),
+                                                    swin_v2_table(given, weights), true);
 }
 
 SwinV2Weights swin_v2_backward(const SwinV2& options, const SwinV2Weights& weights,
                                View<const double> gradient) {
   const std::int64_t units = hidden_of(weights), heads = weights.w2.size(0);
   check_fields("swin_v2", options);
-  const detail::Grid grid = detail::given_grid("swin_v2", options.rows, options.columns, heads);
-  const Tensor<double> of_table = detail::grid_gradient("swin_v2", grid, heads, gradient);
+  const schemes_detail::Grid grid =
+      schemes_detail::given_grid("swin_v2", options.rows, options.columns, heads);
+  const Tensor<double> of_table = schemes_detail::grid_gradient("swin_v2", grid, heads, gradient);
   SwinV2Weights sums{Tensor<double>({units, 2}), Tensor<double>({units}),
                      Tensor<double>({heads, units})};
   std::vector<double> hidden(static_cast<std::size_t>(units)),
@@ -175,9 +177,9 @@ namespace {
 
 SwinV2 options_of(const Parameters& given, const SchemeRequest& request) {
   auto options = given.options<SwinV2>();
-  const detail::PositionRuns ids = detail::runs_of("swin_v2", request);
-  const detail::Grid grid =
-      detail::grid_of("swin_v2", options.rows, options.columns, ids, request.heads);
+  const schemes_detail::PositionRuns ids = schemes_detail::runs_of("swin_v2", request);
+  const schemes_detail::Grid grid =
+      schemes_detail::grid_of("swin_v2", options.rows, options.columns, ids, request.heads);
   options.rows = grid.rows;
   options.columns = grid.columns;
   return options;
@@ -200,8 +202,8 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
 
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   const auto options = Parameters(kSwinV2, request).options<SwinV2>();
-  const detail::Grid grid =
-      detail::grid_of("swin_v2", options.rows, options.columns, length, request.heads);
+  const schemes_detail::Grid grid =
+      schemes_detail::grid_of("swin_v2", options.rows, options.columns, length, request.heads);
   return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
 }
 

@@ -15,7 +15,7 @@
 #include "sextant/core/parallel.h"
 #include "support/deadline.h"
 
-namespace sextant::detail {
+namespace sextant::attention_detail {
 namespace {
 
 using Task = BackwardOrder::Walk::Task;
@@ -74,4 +74,4 @@ TEST(BackwardOrder, NobodyPassesATaskAtWorkBecauseOneBetweenThrew) {
 }
 
 }  // namespace
-}  // namespace sextant::detail
+}  // namespace sextant::attention_detail
