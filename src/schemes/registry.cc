@@ -2,11 +2,11 @@
 // library would drop files that only register themselves.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "core/enum_names.h"
 #include "core/quoted_text.h"
+#include "schemes/check_finite.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
@@ -113,9 +113,7 @@ const Tensor<double>& Parameters::weight(std::string_view name) const {
     }
     throw Error(where(name), "must be of shape " + wanted + "], got " + found.to_string());
   }
-  for (const double value : std::as_const(known->second).span()) {
-    if (!std::isfinite(value)) throw Error(where(name), "must be finite");
-  }
+  schemes_detail::check_finite(scheme_.name, name, std::as_const(known->second).view());
   return known->second;
 }
 

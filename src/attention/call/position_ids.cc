@@ -3,15 +3,11 @@
 
 #include <string>
 
+#include "core/max_position.h"
 #include "core/overlap.h"
 #include "sextant/core/error.h"
 
 namespace sextant::attention_detail {
-namespace {
-
-constexpr std::int64_t kMaxId = std::int64_t{1} << 53;
-
-}  // namespace
 
 PositionIds check_position_ids(std::string_view where, View<const std::int64_t> ids,
                                std::int64_t batch, std::int64_t length) {
@@ -25,7 +21,7 @@ PositionIds check_position_ids(std::string_view where, View<const std::int64_t> 
   for (std::int64_t b = 0; b < ids.size(0); ++b) {
     for (std::int64_t i = 0; i < length; ++i) {
       const std::int64_t id = ids(b, i);
-      if (id < -kMaxId || id > kMaxId) {
+      if (id < -kMaxPosition || id > kMaxPosition) {
         throw Error(where, "must be within -2^53 .. 2^53, got " + std::to_string(id));
       }
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/fields.h"
+#include "core/max_position.h"
 #include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
@@ -19,8 +20,6 @@ namespace {
 
 using kernels::SineAndCosine;
 
-constexpr double kMax = 0x1p53;
-
 }  // namespace
 
 template <>
@@ -32,7 +31,8 @@ inline constexpr auto kFields<NerfFeatures> =
 template <>
 inline constexpr auto kFields<BandFeatures> =
     std::tuple{field(&BandFeatures::bands, "bands", IntegerRange{1, 1 << 20}, "frequencies"),
-               field(&BandFeatures::max_frequency, "max_frequency", NumberRange{-kMax, kMax},
+               field(&BandFeatures::max_frequency, "max_frequency",
+                     NumberRange{-kMaxCoordinate, kMaxCoordinate},
                      "the last frequency is pi times half of this"),
                field(&BandFeatures::input, "input", "where the coordinates themselves stand")};
 
@@ -44,7 +44,7 @@ void check_matrix(std::string_view where, View<const double> values, std::string
   }
   for (std::int64_t i = 0; i < values.size(0); ++i) {
     for (std::int64_t k = 0; k < values.size(1); ++k) {
-      if (std::fabs(values(i, k)) <= kMax) continue;
+      if (std::fabs(values(i, k)) <= kMaxCoordinate) continue;
       throw Error(where, "must be finite and within +-2^53, got " + shortest(values(i, k)));
     }
   }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "core/max_position.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/descriptors.h"
 #include "schemes/ids/grid.h"
@@ -36,7 +37,7 @@ inline constexpr auto kFields<Fourier> = std::tuple{
     field(&Fourier::scale, "scale", kFinite, "of gaussian: deviation of the random frequencies"),
     field(&Fourier::seed, "seed", kSeeds, "of gaussian: of the random frequencies"),
     field(&Fourier::layout, "layout", "of gaussian: the order of sines and cosines"),
-    field(&Fourier::max_frequency, "max_frequency", NumberRange{-0x1p53, 0x1p53},
+    field(&Fourier::max_frequency, "max_frequency", NumberRange{-kMaxCoordinate, kMaxCoordinate},
           "of bands: the last frequency is pi times half of this"),
     field(&Fourier::input, "input", "whether and where the coordinates themselves are included")
         .further("none for gaussian"),

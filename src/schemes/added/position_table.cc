@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/max_position.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "sextant/core/error.h"
 
@@ -12,7 +13,7 @@ namespace sextant {
 namespace {
 
 // Rows from `first` up to the last position that there is.
-std::int64_t max_rows(std::int64_t first) noexcept { return (std::int64_t{1} << 53) - first + 1; }
+std::int64_t max_rows(std::int64_t first) noexcept { return kMaxPosition - first + 1; }
 
 // Doubling is a wish: when the memory does not suffice for it, the rows asked for still may fit.
 template <Floating T>

@@ -1,11 +1,13 @@
 // Tables of several axes: each axis has a sinusoidal table in some of the columns.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "core/max_position.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "sextant/core/error.h"
@@ -34,7 +36,7 @@ void fill_sine_block(const Sinusoidal& block, std::span<const Position> position
 // Throws Error naming `where` for a coordinate that is not finite or beyond +-2^53.
 inline void check_coordinates(std::span<const double> coordinates, std::string_view where) {
   for (const double coordinate : coordinates) {
-    if (!(coordinate >= -0x1p53 && coordinate <= 0x1p53)) {
+    if (!(std::fabs(coordinate) <= kMaxCoordinate)) {
       throw Error(where, "must be finite and within +-2^53, got " + shortest(coordinate));
     }
   }

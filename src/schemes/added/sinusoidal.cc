@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/max_position.h"
 #include "core/overlap.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
@@ -78,7 +79,7 @@ template <Floating T>
 Tensor<T> sinusoidal(const Sinusoidal& options, std::span<const double> positions) {
   check_sinusoidal(options);
   for (const double position : positions) {
-    if (!(std::fabs(position) <= kLargestPosition)) {
+    if (!(std::fabs(position) <= kMaxCoordinate)) {
       throw Error("sinusoidal.positions",
                   "must be finite and within +-2^53, got " + shortest(position));
     }

@@ -3,24 +3,20 @@
 
 #include <string>
 
+#include "core/max_position.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
-namespace {
 
 using kernels::Positions;
-
-constexpr std::int64_t kLargest = std::int64_t{1} << 53;
-
-}  // namespace
 
 Positions consecutive_positions(std::int64_t first, std::int64_t length,
                                 std::string_view where_first, std::string_view where_length) {
   if (length < 0) throw Error(where_length, "must be 0 or more, got " + std::to_string(length));
-  if (first < -kLargest || first > kLargest) {
+  if (first < -kMaxPosition || first > kMaxPosition) {
     throw Error(where_first, "must be within +-2^53, got " + std::to_string(first));
   }
-  if (length > 0 && first > kLargest - (length - 1)) {
+  if (length > 0 && first > kMaxPosition - (length - 1)) {
     throw Error(where_length, "must keep the last position at or below 2^53, got " +
                                   std::to_string(length) + " rows from " + std::to_string(first));
   }
@@ -29,7 +25,7 @@ Positions consecutive_positions(std::int64_t first, std::int64_t length,
 
 Positions listed_positions(std::span<const std::int64_t> positions, std::string_view where) {
   for (const std::int64_t position : positions) {
-    if (position < -kLargest || position > kLargest) {
+    if (position < -kMaxPosition || position > kMaxPosition) {
       throw Error(where, "must be within +-2^53, got " + std::to_string(position));
     }
   }

@@ -10,9 +10,6 @@
 
 namespace sextant {
 
-// Beyond 2^53 a position is no exact double.
-inline constexpr double kLargestPosition = 0x1p53;
-
 // first .. first + length - 1; throws Error naming the argument when length < 0 or a position is
 // beyond +-2^53.
 kernels::Positions consecutive_positions(std::int64_t first, std::int64_t length,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/fields.h"
+#include "schemes/added/sinusoidal_positions.h"
 #include "schemes/content/relative_tiles.h"
 #include "sextant/core/error.h"
 
@@ -237,7 +238,7 @@ Tensor<double> table_of(std::string_view scheme, std::string_view name, View<con
                                              ", head_dim] or [heads, " + std::to_string(rows) +
                                              ", head_dim], got " + table.shape().to_string());
   }
-  check_all_finite(scheme, name, table);
+  check_finite(scheme, name, table);
   const std::int64_t heads = rank == 3 ? table.size(0) : 1, width = table.size(rank - 1);
   Tensor<double> copy = Tensor<double>::uninitialized({heads, rows, width});
   for (std::int64_t h = 0; h < heads; ++h) {
@@ -254,26 +255,8 @@ std::int64_t head_dim_of(std::string_view scheme, const SchemeRequest& request) 
   return request.head_dim;
 }
 
-void check_all_finite(std::string_view scheme, std::string_view name, View<const double> values) {
-  if (values.rank() > 1) {
-    for (std::int64_t n = 0; n < values.size(0); ++n) {
-      check_all_finite(scheme, name, values.select(0, n));
-    }
-    return;
-  }
-  for (std::int64_t n = 0; n < values.size(0); ++n) {
-    if (!std::isfinite(values(n))) throw Error(in_scheme(scheme, name), "must be finite");
-  }
-}
-
 std::vector<std::int64_t> checked_ids(std::string_view scheme, std::span<const std::int64_t> ids) {
-  constexpr std::int64_t kMax = std::int64_t{1} << 53;
-  for (const std::int64_t id : ids) {
-    if (id < -kMax || id > kMax) {
-      throw Error(in_scheme(scheme, "positions"),
-                  "must be within +-2^53, got " + std::to_string(id));
-    }
-  }
+  (void)listed_positions(ids, in_scheme(scheme, "positions"));
   return {ids.begin(), ids.end()};
 }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schemes/check_finite.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/content_term.h"
@@ -48,8 +49,6 @@ Tensor<double> table_of(std::string_view scheme, std::string_view name, View<con
                         std::int64_t rows);
 // The head_dim of a request; throws Error(scheme.head_dim) unless it is at least 1.
 std::int64_t head_dim_of(std::string_view scheme, const SchemeRequest& request);
-// Throws Error(scheme.name) unless every number is finite.
-void check_all_finite(std::string_view scheme, std::string_view name, View<const double> values);
 // Ids as a vector; throws Error(scheme.positions) for ids beyond +-2^53.
 std::vector<std::int64_t> checked_ids(std::string_view scheme, std::span<const std::int64_t> ids);
 

@@ -71,14 +71,14 @@ void check(const TransformerXl& options, const TransformerXlWeights& weights) {
     throw Error("transformer_xl.w_r", "must be [heads, head_dim, width], got " + shape.to_string());
   }
   check_range(kWidth, "transformer_xl.width", shape[2]);
-  schemes_detail::check_all_finite("transformer_xl", "w_r", weights.w_r);
+  schemes_detail::check_finite("transformer_xl", "w_r", weights.w_r);
   const Shape per_head{shape[0], shape[1]};
   for (const auto& [name, vectors] : {std::pair("v", &weights.v), std::pair("u", &weights.u)}) {
     if (vectors->shape() != per_head) {
       throw Error(std::string("transformer_xl.") + name,
                   "must be " + per_head.to_string() + ", got " + vectors->shape().to_string());
     }
-    schemes_detail::check_all_finite("transformer_xl", name, *vectors);
+    schemes_detail::check_finite("transformer_xl", name, *vectors);
   }
 }
 

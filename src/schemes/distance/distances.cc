@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schemes/descriptors.h"
+#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
 
 namespace sextant::schemes_detail {
@@ -19,10 +20,7 @@ std::string where(std::string_view scheme, std::string_view name) {
 }  // namespace
 
 std::int64_t distances_of(std::string_view scheme, const SchemeRequest& request) {
-  if (request.axes != 1) {
-    throw Error(where(scheme, "positions"),
-                "must have one id per token, got " + std::to_string(request.axes));
-  }
+  check_one_id(request, scheme);
   if (request.positions.empty()) return 1;
   const auto [min, max] = std::minmax_element(request.positions.begin(), request.positions.end());
   // In unsigned arithmetic: ids may lie 2^64 - 1 apart.
@@ -53,16 +51,6 @@ std::int64_t length_of_gradient(std::string_view scheme, std::int64_t heads,
                                                gradient.shape().to_string());
   }
   return (gradient.size(1) + 1) / 2;
-}
-
-void check_finite(std::string_view scheme, std::string_view name, View<const double> values) {
-  for (std::int64_t row = 0; row < values.size(0); ++row) {
-    const View<const double> one = values.rank() == 1 ? values : values.select(0, row);
-    for (std::int64_t i = 0; i < one.size(0); ++i) {
-      if (!std::isfinite(one(i))) throw Error(where(scheme, name), "must be finite");
-    }
-    if (values.rank() == 1) return;
-  }
 }
 
 }  // namespace sextant::schemes_detail

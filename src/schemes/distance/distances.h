@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "schemes/check_finite.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/distance_bias.h"
@@ -26,9 +27,6 @@ void check_distances(std::string_view scheme, std::int64_t heads, std::int64_t l
 // L of the gradient of a table, [heads, 2L - 1]; throws Error("scheme.gradient") when it is none.
 std::int64_t length_of_gradient(std::string_view scheme, std::int64_t heads,
                                 View<const double> gradient);
-
-// Throws Error("scheme.name") unless every number is finite.
-void check_finite(std::string_view scheme, std::string_view name, View<const double> values);
 
 // Infinity from huge weights and long distances becomes the largest finite number, so that it hides
 // nothing.

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/max_position.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
 
-inline constexpr std::int64_t kLastId = std::int64_t{1} << 53;
 inline constexpr std::int64_t kMaxIds = std::int64_t{1} << 30;
 
 inline void check_count(std::string_view where, std::int64_t count) {
@@ -18,7 +18,7 @@ inline void check_count(std::string_view where, std::int64_t count) {
 }
 
 inline void check_id(std::string_view where, std::int64_t id) {
-  if (id >= -kLastId && id <= kLastId) return;
+  if (id >= -kMaxPosition && id <= kMaxPosition) return;
   throw Error(where, "must keep ids within +-2^53, got " + std::to_string(id));
 }
 

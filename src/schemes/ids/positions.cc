@@ -57,7 +57,7 @@ Tensor<std::int64_t> cached_positions(std::span<const std::int64_t> past, std::i
   Tensor<std::int64_t> ids = Tensor<std::int64_t>::uninitialized({batch, length});
   for (std::int64_t row = 0; row < batch; ++row) {
     const std::int64_t first = past[static_cast<std::size_t>(row)];
-    if (first < 0 || first > kLastId - length) {
+    if (first < 0 || first > kMaxPosition - length) {
       throw Error("cached_positions.past",
                   "must be 0 or more and keep ids at or below 2^53, got " + std::to_string(first));
     }
@@ -67,7 +67,7 @@ Tensor<std::int64_t> cached_positions(std::span<const std::int64_t> past, std::i
 }
 
 Tensor<std::int64_t> padded_positions(View<const bool> mask, std::int64_t pad_id) {
-  if (pad_id < 0 || pad_id > kLastId) {
+  if (pad_id < 0 || pad_id > kMaxPosition) {
     throw Error("padded_positions.pad_id", "must be 0 .. 2^53, got " + std::to_string(pad_id));
   }
   return counted("padded_positions.mask", mask, 0, pad_id);
@@ -103,7 +103,7 @@ std::vector<std::int64_t> packed_positions(std::span<const std::int64_t> boundar
 std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t max_length,
                                            std::uint32_t seed) {
   check_count("random_positions.length", length);
-  if (max_length < length || max_length > kLastId) {
+  if (max_length < length || max_length > kMaxPosition) {
     throw Error("random_positions.max_length",
                 "must be at least the length, " + std::to_string(length) +
                     ", and at most 2^53, got " + std::to_string(max_length));
@@ -122,7 +122,7 @@ std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t max
 std::vector<std::int64_t> shifted_positions(std::int64_t length, std::int64_t max_shift,
                                             std::uint32_t seed) {
   check_count("shifted_positions.length", length);
-  if (max_shift < 0 || max_shift > kLastId - length) {
+  if (max_shift < 0 || max_shift > kMaxPosition - length) {
     throw Error(
         "shifted_positions.max_shift",
         "must be 0 or more and keep ids at or below 2^53, got " + std::to_string(max_shift));

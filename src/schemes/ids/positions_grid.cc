@@ -91,8 +91,9 @@ MropePositions mrope_positions(std::span<const MropeSegment> segments, std::int6
       const std::int64_t start = result.next;
       for (std::int64_t f = 0; f < segment.frames; ++f) {
         const double frame = std::floor(static_cast<double>(f) * segment.frame_step);
-        check_id("mrope_positions.frame_step",
-                 frame < 0x1p53 ? start + static_cast<std::int64_t>(frame) : kLastId + 1);
+        check_id("mrope_positions.frame_step", frame < kMaxCoordinate
+                                                   ? start + static_cast<std::int64_t>(frame)
+                                                   : kMaxPosition + 1);
         const std::int64_t time = start + static_cast<std::int64_t>(frame);
         for (std::int64_t h = 0; h < segment.rows; ++h) {
           for (std::int64_t w = 0; w < segment.columns; ++w) add(time, start + h, start + w);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/max_position.h"
 #include "schemes/descriptors.h"
 #include "schemes/indexed/fire_bias.h"
 #include "schemes/initial_weights.h"
@@ -21,7 +22,7 @@ struct FireSizes {  // what the shapes of the weights say
 
 template <>
 inline constexpr auto kFields<Fire> =
-    std::tuple{field(&Fire::threshold, "threshold", NumberRange{0, 0x1p53},
+    std::tuple{field(&Fire::threshold, "threshold", NumberRange{0, kMaxCoordinate},
                      "L: queries before it have the same denominator"),
                field(&Fire::epsilon, "epsilon", kAboveZero, "added to the denominator")};
 template <>

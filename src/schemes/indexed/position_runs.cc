@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/max_position.h"
+#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
 
 namespace sextant::schemes_detail {
@@ -13,11 +15,10 @@ PositionRuns::PositionRuns(std::string_view scheme, std::span<const std::int64_t
   const auto [min, max] = std::minmax_element(ids_.begin(), ids_.end());
   min_ = *min;
   max_ = *max;
-  constexpr std::int64_t kFarthest = std::int64_t{1} << 53;
-  if (min_ < -kFarthest || max_ > kFarthest) {
+  if (min_ < -kMaxPosition || max_ > kMaxPosition) {
     throw Error(
         std::string(scheme) + ".positions",
-        "must be within -2^53 .. 2^53, got " + std::to_string(min_ < -kFarthest ? min_ : max_));
+        "must be within -2^53 .. 2^53, got " + std::to_string(min_ < -kMaxPosition ? min_ : max_));
   }
   std::int64_t end = size();
   for (std::int64_t token = size() - 1; token >= 0; --token) {
@@ -27,10 +28,7 @@ PositionRuns::PositionRuns(std::string_view scheme, std::span<const std::int64_t
 }
 
 PositionRuns runs_of(std::string_view scheme, const SchemeRequest& request) {
-  if (request.axes != 1) {
-    throw Error(std::string(scheme) + ".positions",
-                "must have one id per token, got " + std::to_string(request.axes));
-  }
+  check_one_id(request, scheme);
   return PositionRuns(scheme, request.positions);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/fields.h"
+#include "core/max_position.h"
 #include "core/wide_float.h"
 #include "sextant/schemes/rotated/rotary.h"
 
@@ -53,7 +54,7 @@ double stretched_base(std::string_view scope, double base, std::int64_t dim, dou
 std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count);
 
 // Lengths in tokens.
-inline constexpr IntegerRange kLengths{1, std::int64_t{1} << 53};
+inline constexpr IntegerRange kLengths{1, kMaxPosition};
 
 // Of a text with these ids, that scalings depend on: the largest + 1. Ids may be out of range
 // still.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/enum_names.h"
+#include "core/max_position.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/ids/grid.h"
 #include "schemes/rotated/rotary_axes.h"
@@ -166,12 +167,12 @@ Tensor<std::int64_t> coordinates_of(Rotation& rotation, const AxialAxes& options
 }
 
 AxialCells cells_of(const AxialAxes& options, std::int64_t count, const std::int64_t* listed) {
-  if (count < 0 || count > std::int64_t{1} << 53) {
+  if (count < 0 || count > kMaxPosition) {
     throw Error("rotary_axial.length", "must be 0 .. 2^53, got " + std::to_string(count));
   }
   std::int64_t last = listed == nullptr ? count - 1 : 0;
   for (std::int64_t i = 0; i < count && listed != nullptr; ++i) {
-    if (listed[i] < 0 || listed[i] > std::int64_t{1} << 53) {
+    if (listed[i] < 0 || listed[i] > kMaxPosition) {
       throw Error("rotary_axial.positions",
                   "must be cells of a grid, 0 .. 2^53, got " + std::to_string(listed[i]));
     }
