@@ -60,7 +60,7 @@ void convert_tensor(const interop::RotaryTensor& tensor, const std::string& name
       }
       return;
     case RotaryModule::latent_k: {
-      // The last rows are one key for all heads; all of it turns.
+      // The last rows are one key for all heads; all of it is rotated.
       if (shape.rank() < 1 || shape[0] < rows.rotary_dim) expect_rows(rows.rotary_dim);
       rows.head_dim = rows.rotary_dim;
       return permute(shape[0] - rows.rotary_dim, -1);

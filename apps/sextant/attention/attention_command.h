@@ -25,7 +25,7 @@ struct AttentionCommand {
   std::optional<double> scale;
   double softcap = 0;
   Stage stage = Stage::probabilities;
-  std::optional<double> rotary_base;  // with either of the two, q and k are turned
+  std::optional<double> rotary_base;  // with either of the two, q and k are rotated
   std::optional<RotaryLayout> rotary_layout;
   SchemeChoice choice;
   int threads = 0;

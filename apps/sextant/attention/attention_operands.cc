@@ -205,7 +205,7 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
   for (std::size_t row = 0; row < first_positions.size(); ++row) {
     const std::int64_t first = first_positions[row];
     const std::int64_t keys = key_lengths_.empty() ? k_len : key_lengths_[row];
-    if (q_len == 0 || keys == 0) continue;  // nothing is turned
+    if (q_len == 0 || keys == 0) continue;  // nothing to rotate
     const std::int64_t least = forward ? 0 : k_len - kFarthest;
     if (first < least || first > kFarthest - q_len) {
       throw Error(where, "must go with queries at positions " + std::to_string(least) +

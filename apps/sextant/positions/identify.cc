@@ -127,7 +127,7 @@ std::string to_person(const Identify& identify, const StoredTable& table,
     add("holds", found.form);
     if (found.heads > 0) add("heads", std::to_string(found.heads));
     if (found.head_dim > 0) {
-      add("channels that turn", std::to_string(found.head_dim));
+      add("rotated channels", std::to_string(found.head_dim));
       add("first", std::to_string(found.first));
       add("attention factor", shortest(found.attention_factor));
     }

@@ -19,8 +19,8 @@ struct RotaryRows {
 };
 
 // Where each channel of a head comes from: channel c of the new layout is channel result[c] of the
-// other one. With n channels that turn: half_split takes old[2r] for r < n/2 and then old[2r + 1];
-// interleaved takes old[r] and old[r + n/2] by turns; the channels that do not turn stay.
+// other one. With n rotated channels: half_split takes old[2r] for r < n/2 and then old[2r + 1];
+// interleaved takes old[r] and old[r + n/2] alternately; the other channels stay.
 // [head_dim]
 std::vector<std::int64_t> rotary_permutation(const RotaryRows& rows, RotaryLayout to);
 

@@ -29,7 +29,7 @@ struct Identification {
   // "cosines, then sines", "slopes", "buckets [query, key]", ...), and for which request.
   std::string form = {};
   std::int64_t first = 0;             // position of row 0, of rotations
-  std::int64_t head_dim = 0;          // channels that turn, of rotations
+  std::int64_t head_dim = 0;          // rotated channels, of rotations
   std::int64_t heads = 0;             // of biases
   std::int64_t length = 0;            // of biases by distance: how many positions they are for
   std::vector<double> inv_freq = {};  // radians per position of every pair, of rotations

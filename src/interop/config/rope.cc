@@ -60,7 +60,7 @@ std::string type_of(const ConfigObject& rope) {
 
 class Reader {
  public:
-  // `dim` channels of a head turn.
+  // `dim` channels of a head are rotated.
   Reader(const ConfigObject& rope, const RopeContext& context, std::int64_t dim,
          RopeSetting& setting)
       : rope_(rope), context_(context), dim_(dim), setting_(setting) {}
@@ -223,8 +223,8 @@ class Reader {
                                       ", which the model type takes without it, does not sum to " +
                                       std::to_string(pairs) + " pairs");
     }
-    // Every third pair turns by the row, every third by the column, as far as the sections and the
-    // pairs go; the others turn by the time.
+    // Every third pair rotates by the row, every third by the column, as far as the sections and
+    // the pairs go; the others rotate by the time.
     list[0] = pairs;
     for (std::int64_t axis = 1; axis < 3; ++axis) {
       list[axis] = (std::min(3 * list[axis], pairs) - axis + 2) / 3;

@@ -23,7 +23,7 @@ struct RopeContext {
   std::int64_t head_dim = 0;
   std::int64_t rotary_dim = 0;  // where the model says it itself; 0: by the partial factor
   RotaryLayout layout = RotaryLayout::half_split;
-  bool last = false;  // the last channels turn, not the first
+  bool last = false;  // the last channels are rotated, not the first
   std::optional<std::int64_t> max_positions;
   std::optional<std::int64_t> original;  // original_max_position_embeddings beside
   std::int64_t default_original = 0;     // what it is when absent; 0: nothing

@@ -29,7 +29,7 @@ struct RotaryFamily {
   ScoreScale scale = ScoreScale::by_head_dim;
   NoRotation no_rotation = NoRotation::never;
   bool sections_interleaved = false;  // of image rows and columns
-  bool latent = false;                // DeepSeek's heads: what turns comes last
+  bool latent = false;                // DeepSeek's heads: the rotated channels come last
   bool temperature = false;           // Llama 4
   bool query_scale = false;           // Ministral 3: queries grow in layers that rotate
   bool nested_rope = false;           // rotary settings for each kind of layer, whatever is absent

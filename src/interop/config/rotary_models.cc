@@ -40,7 +40,7 @@ class Reader {
     if (family_.latent) {
       const std::int64_t plain = object_.integer_or("qk_nope_head_dim", 128);
       rotary_dim_ = object_.integer_or("qk_rope_head_dim", 64);
-      object_.integer("head_dim");  // of what turns, where it is written at all
+      object_.integer("head_dim");  // of the rotated channels, where it is written at all
       object_.integer("num_key_value_heads");
       sizes_.head_dim = plain + rotary_dim_;
       sizes_.kv_heads = sizes_.heads;
@@ -164,7 +164,7 @@ class Reader {
     put(context_.partial, "partial_rotary_factor");
     if (is("gpt_neox") || is("cohere2")) put(context_.partial, "rotary_pct");
     if (context_.partial) return;
-    if (is("glm") || is("glm4")) {  // null turns all channels; the others cannot be made with it
+    if (is("glm") || is("glm4")) {  // null rotates all channels; the others cannot be made with it
       if (object_.is_null("partial_rotary_factor")) context_.default_partial = 1;
       return;
     }

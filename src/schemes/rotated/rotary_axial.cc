@@ -18,7 +18,7 @@ template <>
 inline constexpr auto kFields<AxialAxes> = std::tuple{
     field(&AxialAxes::order, "order", "which axis has the first pairs"),
     field(&AxialAxes::frequencies, "frequencies",
-          "a ladder for each axis, or one whose entries go to the axes in turn"),
+          "a ladder for each axis, or one whose entries alternate between the axes"),
     field(&AxialAxes::axis_dims, "axis_dims", ListRange{IntegerRange{2, 1 << 30, 2}},
           "channels of each axis: 16,56,56; auto: as equal as possible"),
     field(&AxialAxes::coordinates, "coordinates",

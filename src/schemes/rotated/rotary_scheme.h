@@ -23,7 +23,7 @@ inline constexpr auto kFields<SectionAxes> = std::tuple{
         "pairs that are rotated by each id: 16,24,24; auto: by one id, of rotary_sections as equal "
         "as possible"),
     field(&SectionAxes::order, "order",
-          "the pairs of an axis together, or those of all axes in turn")};
+          "the pairs of an axis together, or those of all axes alternating")};
 
 // Which table a text of this length gets, of scalings that depend on it.
 std::int64_t length_class(const DynamicNtkScaling& scaling, std::int64_t length);

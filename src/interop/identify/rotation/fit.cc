@@ -56,7 +56,7 @@ std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_rou
   };
   const bool from_zero = starts_at_zero(given, noise);
   const std::optional<double> phase = from_zero ? std::optional(0.0) : std::nullopt;
-  // The first pair turns fast enough to show its amplitude.
+  // The first pair rotates fast enough to show its amplitude.
   const PairWave lead = fit_pair(given, 0, noise, phase, std::nullopt);
   if (!(lead.amplitude > 0.01 && lead.amplitude < 100) || lead.frequency * rows < 1 ||
       wrong(lead)) {

@@ -37,8 +37,8 @@ class PairFit {
       if (window == rows_) break;
       window = std::min(rows_, 2 * window);
     }
-    // A cosine that turns back is one that turns forth from the opposite phase; a sine, from the
-    // supplement.
+    // A cosine of a negative frequency is one of the positive frequency from the opposite phase; a
+    // sine, from the supplement.
     if (best.frequency < 0 && given_.has_cosines() != given_.has_sines()) {
       best.frequency = -best.frequency;
       best.phase = given_.has_cosines() ? -best.phase : std::numbers::pi - best.phase;

@@ -33,12 +33,12 @@ class Search {
       : fit_(fit), accept_(accept), pairs_(static_cast<std::int64_t>(fit.frequencies.size())) {}
 
   bool run() const {
-    const std::int64_t turning = turning_pairs();
-    if (turning == 0) return false;
+    const std::int64_t rotated = rotated_pairs();
+    if (rotated == 0) return false;
     // Slow pairs may stand still or only seem to.
-    if (const auto whole = ladder_of(turning)) {
+    if (const auto whole = ladder_of(rotated)) {
       if (try_ladder(*whole, pairs_)) return true;
-      if (turning < pairs_ && try_ladder(*whole, turning)) return true;
+      if (rotated < pairs_ && try_ladder(*whole, rotated)) return true;
     }
     // Scaled by parts: the fastest pairs are kept; the base is that of those that lie on a line.
     std::vector<double> tried;
@@ -56,7 +56,7 @@ class Search {
 
  private:
   // Pairs before those that stand still: whose frequencies are 0 within their error.
-  std::int64_t turning_pairs() const {
+  std::int64_t rotated_pairs() const {
     std::int64_t n = pairs_;
     while (n > 0 && !(fit_.frequencies[n - 1] > fit_.errors[n - 1] * 4)) --n;
     return n;
@@ -89,11 +89,11 @@ class Search {
     return result;
   }
 
-  bool try_ladder(const LadderFit& ladder, std::int64_t turning) const {
+  bool try_ladder(const LadderFit& ladder, std::int64_t rotated) const {
     const double round = roundest_number(ladder.divisor, 3 * ladder.divisor_error + 1e-9).value;
     for (const double base : bases(ladder)) {
       for (const double divisor : {1.0, round}) {
-        for (RotationRule& rule : ladder_rules(base, divisor, turning)) {
+        for (RotationRule& rule : ladder_rules(base, divisor, rotated)) {
           if (make(rule, pairs_) && accept_(rule)) return true;
         }
       }
@@ -116,20 +116,20 @@ class Search {
   }
 
   // Two where the scheme may round the share of pairs down to one less.
-  std::vector<RotationRule> ladder_rules(double base, double divisor, std::int64_t turning) const {
+  std::vector<RotationRule> ladder_rules(double base, double divisor, std::int64_t rotated) const {
     RotationRule rule{"rotary", {}, "frequencies base^(-2k/n) with base " + shortest(base)};
     if (base != 10000) rule.parameters["base"] = shortest(base);
     if (divisor != 1) rule.parameters["factor"] = shortest(divisor);
     const std::string divided = divisor != 1 ? ", all divided by " + shortest(divisor) : "";
-    if (turning == pairs_) {
+    if (rotated == pairs_) {
       if (divisor != 1) rule.scheme = "rotary_linear";
       rule.sentence += divisor != 1 ? divided : ntk_sentence(base);
       return {rule};
     }
     rule.scheme = "rotary_proportional";
-    rule.sentence += "; the slowest " + std::to_string(pairs_ - turning) + " of " +
+    rule.sentence += "; the slowest " + std::to_string(pairs_ - rotated) + " of " +
                      std::to_string(pairs_) + " pairs are not rotated" + divided;
-    const double share = static_cast<double>(turning) / static_cast<double>(pairs_);
+    const double share = static_cast<double>(rotated) / static_cast<double>(pairs_);
     std::vector<RotationRule> rules(2, rule);
     rules[0].parameters["proportion"] = shortest(share);
     rules[1].parameters["proportion"] = shortest(std::nextafter(share, 1));
