@@ -9,6 +9,7 @@
 #include "lessons/views.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
+#include "sextant/core/options.h"
 #include "sextant/core/random.h"
 #include "sextant/layers/applied_positions.h"
 #include "sextant/text/segment.h"
@@ -19,8 +20,7 @@ using namespace lessons;
 
 namespace {
 
-constexpr std::int64_t kWidth = 3;
-constexpr std::uint32_t kSeed = 2311;
+constexpr IntegerRange kWidths{1, 1 << 16};
 constexpr double kHidden =
     -2.3819763e38;  // the laboratory's score of a later word: its weight is exactly zero
 
@@ -31,22 +31,48 @@ Tensor<double> draw(const Shape& shape, NumpyRandom& random) {
 }
 
 // The laboratory multiplies rows by W [in, out]; a Linear keeps [out, in].
-Linear<double> draw_map(NumpyRandom& random) {
+Linear<double> draw_map(std::int64_t width, NumpyRandom& random) {
   Linear<double> map;
-  const Tensor<double> w = draw({kWidth, kWidth}, random);
+  const Tensor<double> w = draw({width, width}, random);
   map.weight = copy_of(w.view().transpose(0, 1));
   return map;
 }
 
+// Whether row n of the last two axes is row 0, for every n.
+bool rows_alike(View<const double> table) {
+  const std::int64_t rows = table.size(table.rank() - 2);
+  const Tensor<double> dense = copy_of(table);
+  const std::int64_t width = table.size(table.rank() - 1),
+                     heads = rows * width == 0 ? 0 : dense.count() / (rows * width);
+  for (std::int64_t head = 0; head < heads; ++head) {
+    const double* first = dense.data() + head * rows * width;
+    for (std::int64_t row = 1; row < rows; ++row) {
+      if (!std::equal(first, first + width, first + row * width)) return false;
+    }
+  }
+  return true;
+}
+
+// What is added and what rotates; biases and content terms depend on the distance.
+bool alike(const AppliedPositions<double>& positions) {
+  if (positions.bias || positions.indexed || positions.content) return false;
+  if (positions.added && !rows_alike(*positions.added)) return false;
+  if (!positions.rotation) return true;
+  for (const auto* table : {positions.query_rotation(), positions.key_rotation()}) {
+    if (!rows_alike(table->cos) || !rows_alike(table->sin)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-OrderLab::OrderLab()
-    : vocabulary_(std::vector<std::string>{"<pad>", "the", "zebra", "chased", "lion", "."}) {
-  NumpyRandom random(kSeed);
-  embeddings_ = draw({vocabulary_.size(), kWidth}, random);
-  to_q_ = draw_map(random);
-  to_k_ = draw_map(random);
-  to_v_ = draw_map(random);
+OrderLab::OrderLab(const OrderLabOptions& options) : vocabulary_(options.words) {
+  check_range(kWidths, "order_lab.width", options.width);
+  NumpyRandom random(options.seed);
+  embeddings_ = draw({vocabulary_.size(), options.width}, random);
+  to_q_ = draw_map(options.width, random);
+  to_k_ = draw_map(options.width, random);
+  to_v_ = draw_map(options.width, random);
 }
 
 OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& scheme,
@@ -56,20 +82,22 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
   if (result.tokens.empty()) throw Error("order_lab.sentence", "must have at least one word");
   const std::vector<std::int64_t> indices = vocabulary_.indices(result.tokens);
   const auto length = static_cast<std::int64_t>(indices.size());
+  const std::int64_t width = embeddings_.size(1);
 
-  Tensor<double> x({length, kWidth});
+  Tensor<double> x({length, width});
   for (std::int64_t row = 0; row < length; ++row) {
-    for (std::int64_t i = 0; i < kWidth; ++i) {
+    for (std::int64_t i = 0; i < width; ++i) {
       x(row, i) = embeddings_(indices[static_cast<std::size_t>(row)], i);
     }
   }
   const AppliedPositions<double> positions(
-      {.scheme = scheme, .parameters = parameters, .width = kWidth, .head_dim = kWidth}, length);
+      {.scheme = scheme, .parameters = parameters, .width = width, .head_dim = width}, length);
   positions.add_to(x);
+  result.positions_alike = alike(positions);
 
   Tensor<double> q = to_q_(x), k = to_k_(x);
-  positions.rotate_queries(View<double>(q.data(), {1, 1, length, kWidth}));
-  positions.rotate_keys(View<double>(k.data(), {1, 1, length, kWidth}));
+  positions.rotate_queries(View<double>(q.data(), {1, 1, length, width}));
+  positions.rotate_keys(View<double>(k.data(), {1, 1, length, width}));
   AttentionOptions<double> options;
   options.causal = Causal::top_left;
   positions.set_terms(options);
@@ -80,10 +108,10 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
       [](double score) { return std::isinf(score); }, kHidden);
   result.weights = one_map(q, k, Stage::probabilities, options);
   result.values = to_v_(x);
-  result.output = Tensor<double>({length, kWidth});
+  result.output = Tensor<double>({length, width});
   attention<double>(one_head(q), one_head(k), one_head(result.values),
-                    View<double>(result.output.data(), {1, 1, length, kWidth}), options);
-  result.rounding = attention_rounding(q, k, result.values, default_scale(options, kWidth),
+                    View<double>(result.output.data(), {1, 1, length, width}), options);
+  result.rounding = attention_rounding(q, k, result.values, default_scale(options, width),
                                        largest_added(one_head(q), one_head(k), options));
   return result;
 }

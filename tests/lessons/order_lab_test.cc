@@ -153,6 +153,34 @@ TEST(OrderLab, ShowsOrderWithEveryScheme) {
   }
 }
 
+// A wider model has room for every scheme.
+TEST(OrderLab, TakesAnotherWidthVocabularyAndSeed) {
+  const OrderLab wide({.words = {"a", "b", "c", "d"}, .width = 8, .seed = 5});
+  EXPECT_EQ(wide.embeddings().shape(), Shape({4, 8}));
+  EXPECT_NE(wide.embeddings()(0, 0), OrderLab().embeddings()(0, 0));
+  EXPECT_TRUE(wide.compare("a b c", "b a c").same);
+  for (const char* scheme : {"fourier", "rotary_axial", "rotary_dynamic_ntk", "rotary_ntk",
+                             "rotary_proportional", "sincos_2d", "timestep"}) {
+    EXPECT_FALSE(wide.compare("a b c d", "b a c d", scheme).same) << scheme;
+  }
+  EXPECT_THROW(wide.run("the"), Error);
+  EXPECT_THROW(OrderLab({.width = 0}), Error);
+  EXPECT_THROW(OrderLab({.words = {}}), Error);
+  EXPECT_THROW(OrderLab({.words = {"a", "a"}}), Error);
+}
+
+// Of the one pair of width 3 a quarter is none, and temperature sets in after 8191 words.
+TEST(OrderLab, SaysWherePositionsAreAlike) {
+  const OrderLab lab;
+  for (const char* scheme : {"none", "rotary_proportional", "temperature"}) {
+    const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, scheme);
+    EXPECT_TRUE(verdict.same && verdict.first.positions_alike) << scheme;
+  }
+  for (const char* scheme : {"rotary", "sinusoidal", "alibi"}) {
+    EXPECT_FALSE(lab.run(kFirst, scheme).positions_alike) << scheme;
+  }
+}
+
 TEST(OrderLab, PassesParametersToTheScheme) {
   const OrderLab lab;
   // Positions times 10^-14 move the output by less than what rounding may.

@@ -17,16 +17,29 @@ struct Compare {
   std::string first;
   std::string second;
   bool lab = false;
+  OrderLabOptions lab_options;
+  std::string words;  // of the lab's vocabulary
   Splitting splitting;
   SentenceAttentionOptions options;
   SchemeChoice choice;
   Output output;
 };
 
-std::string verdict_text(const Compare& compare, bool same, double difference) {
+std::string verdict_text(const Compare& compare, bool same, double difference,
+                         const std::string& why = "") {
   return std::string(same ? "same: order is invisible" : "different: order shows") + " (" +
          compare.choice.title() + ", largest difference of the last token's output " +
-         shortest(difference) + ")";
+         shortest(difference) + ")" + why;
+}
+
+// Why positions change nothing.
+std::string why_same(const Compare& compare, const OrderLab::Verdict& verdict) {
+  if (!verdict.same || !verdict.first.positions_alike || !verdict.second.positions_alike ||
+      compare.choice.descriptor().kind == SchemeKind::none) {
+    return "";
+  }
+  return "; at width " + std::to_string(compare.lab_options.width) + " the table of " +
+         compare.choice.scheme + " is the same at every one of these positions";
 }
 
 std::string numbers_in(View<const double> row) {
@@ -92,15 +105,15 @@ std::string sentence_text(const std::string& sentence, const SentenceAttention& 
 }
 
 void finish(const Compare& compare, bool same, double difference, const std::string& text,
-            const Json& first, const Json& second) {
+            const Json& first, const Json& second, const std::string& why = "") {
   if (compare.output.format(kTextOrJson, "compare").value_or(Format::text) == Format::text) {
     return write_result(compare.output, Format::text,
-                        text + verdict_text(compare, same, difference) + "\n");
+                        text + verdict_text(compare, same, difference, why) + "\n");
   }
   Json json;
   json["same"] = same;
   json["largest_difference"] = difference;
-  json["verdict"] = verdict_text(compare, same, difference);
+  json["verdict"] = verdict_text(compare, same, difference, why);
   json["model"] = compare.lab ? "lab" : "sentence";
   json["scheme"] = compare.choice.scheme;
   json["parameters"] = compare.choice.parameters;
@@ -124,12 +137,14 @@ void run(Compare& compare) {
     const Splitting spaces{.split = "spaces"};  // as the toy model does
     spaces.tokens(compare.first, "compare.first");
     spaces.tokens(compare.second, "compare.second");
-    const OrderLab lab;
+    if (!compare.words.empty()) compare.lab_options.words = split_spaces(compare.words);
+    const OrderLab lab(compare.lab_options);
     const auto verdict = lab.compare(compare.first, compare.second, compare.choice.scheme,
                                      compare.choice.parameters);
     return finish(compare, verdict.same, verdict.largest_difference,
                   lab_text(compare.first, verdict.first) + lab_text(compare.second, verdict.second),
-                  lab_json(compare.first, verdict.first), lab_json(compare.second, verdict.second));
+                  lab_json(compare.first, verdict.first), lab_json(compare.second, verdict.second),
+                  why_same(compare, verdict));
   }
   compare.options.scheme = compare.choice.scheme;
   compare.options.parameters = compare.choice.parameters;
@@ -162,9 +177,14 @@ void add_compare(CLI::App& program, Job& job) {
       command.add_flag("--lab", compare->lab,
                        "the toy model of six words (<pad> the zebra chased lion .), width 3, seed "
                        "2311: prints every number with all digits; tokens are separated by spaces");
+  command
+      .add_option("--words", compare->words,
+                  "with --lab: the words of its vocabulary instead, separated by spaces")
+      ->type_name("WORDS")
+      ->needs(lab);
   compare->splitting.add_to(command);
   add_model(command, compare->options);
-  for (const char* name : {"--split", "--lower", "--heads", "--width", "--seed"}) {
+  for (const char* name : {"--split", "--lower", "--heads"}) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
   compare->output.add_to(command, kTextOrJson, "save as .json");
@@ -175,9 +195,12 @@ void add_compare(CLI::App& program, Job& job) {
       "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab\n"
       "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab "
       "--scheme sinusoidal\n"
+      "  sextant compare \"a b c\" \"b a c\" --lab --words \"a b c\" --width 8 --scheme rotary\n"
       "  sextant compare \"dog bites man!\" \"man bites dog!\" --scheme rotary --json\n"
       "The exit code is 0 either way; --json says {\"same\": true or false, ...}.");
-  command.callback([compare, &job] {
+  command.callback([compare, &command, &job] {
+    if (command.count("--width") > 0) compare->lab_options.width = compare->options.width;
+    if (command.count("--seed") > 0) compare->lab_options.seed = compare->options.seed;
     check(*compare);
     job = [compare] { run(*compare); };
   });

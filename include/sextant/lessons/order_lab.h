@@ -1,5 +1,4 @@
-// The laboratory's toy model (D): six words, width 3, seed 2311, causally masked attention in
-// float64.
+// The laboratory's toy model: six words, width 3, seed 2311, causally masked attention in float64.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +12,33 @@
 
 namespace sextant {
 
+// The defaults are the laboratory's own model.
+struct OrderLabOptions {
+  std::vector<std::string> words = {"<pad>", "the", "zebra", "chased", "lion", "."};
+  std::int64_t width = 3;     // 1 .. 65536; schemes that need an even width, or more, have one
+  std::uint32_t seed = 2311;  // of the weights
+};
+
 class OrderLab {
  public:
-  OrderLab();  // weights drawn as the laboratory draws them: embeddings 6x3, W_q, W_k, W_v 3x3
+  // Weights are drawn as the laboratory draws them: embeddings [words, width], then W_q, W_k and
+  // W_v [width, width], row by row from [0, 1). Throws Error for a width out of its range and for
+  // words that are none, empty or there twice.
+  explicit OrderLab(const OrderLabOptions& options = {});
 
   struct Result {
     std::vector<std::string> tokens;
     Tensor<double> scores;   // [length, length], scaled and masked with -2.3819763e38
     Tensor<double> weights;  // [length, length]
-    Tensor<double> values;   // [length, 3]
-    Tensor<double> output;   // [length, 3]
+    Tensor<double> values;   // [length, width]
+    Tensor<double> output;   // [length, width]
     double rounding = 0;     // bound on what rounding can have done to any entry of the output
+    // The scheme adds to, or rotates, every position of the sentence alike: order cannot show.
+    bool positions_alike = false;
   };
   // Words split at spaces; `scheme` is any name that schemes() lists ("none" is the laboratory's
-  // own model). A rotation rotates the first two of the three channels, one pair; the third channel
-  // has no partner. Throws Error that lists the allowed words for any other word, and for an empty
+  // own model). A rotation leaves the last channel of an odd width as it is: of width 3 it rotates
+  // one pair. Throws Error that lists the allowed words for any other word, and for an empty
   // sentence.
   Result run(const std::string& sentence, const std::string& scheme = "none",
              const std::map<std::string, std::string>& parameters = {}) const;
@@ -37,6 +48,7 @@ class OrderLab {
     bool same = false;              // largest_difference <= first.rounding + second.rounding
     double largest_difference = 0;  // between the last tokens' outputs
   };
+  // positions_alike of both: a scheme with positions whose table says nothing at this width.
   Verdict compare(const std::string& first, const std::string& second,
                   const std::string& scheme = "none",
                   const std::map<std::string, std::string>& parameters = {}) const;
@@ -46,7 +58,7 @@ class OrderLab {
 
  private:
   Vocabulary vocabulary_;
-  Tensor<double> embeddings_;  // [words, 3]
+  Tensor<double> embeddings_;  // [words, width]
   Linear<double> to_q_, to_k_, to_v_;
 };
 

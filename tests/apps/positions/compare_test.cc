@@ -8,6 +8,7 @@ namespace sextant::app_tests {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kLab =
@@ -51,6 +52,25 @@ TEST(Compare, AnySchemeTurnsTheVerdict) {
               HasSubstr("\ndifferent: order shows"));
 }
 
+TEST(Compare, TheLabTakesWordsWidthAndSeed) {
+  const std::string command = "compare 'a b c' 'b a c' --lab --words 'a b c' --width 8 --seed 3 ";
+  const auto json = sextant(command + "--json --scheme rotary_axial").json();
+  EXPECT_EQ(json["same"], false);
+  EXPECT_EQ(json["first"]["output"][0].size(), 8u);
+  EXPECT_EQ(sextant(command + "--json").json()["same"], true);
+  EXPECT_EQ(sextant("compare 'a b' 'b a' --words 'a b'").code, 2);
+  EXPECT_EQ(sextant("compare 'a b' 'b a' --lab --words 'a a'").code, 1);
+  EXPECT_EQ(sextant(std::string(kLab) + "--heads 2").code, 2);
+}
+
+TEST(Compare, SaysWhyPositionsChangeNothing) {
+  EXPECT_THAT(sextant(std::string(kLab) + "--scheme rotary_proportional").out,
+              HasSubstr("; at width 3 the table of rotary_proportional is the same at every"));
+  EXPECT_THAT(sextant(kLab).out, Not(HasSubstr("at width 3")));
+  EXPECT_THAT(sextant(std::string(kLab) + "--scheme rotary_proportional --width 8").out,
+              HasSubstr("different: order shows"));
+}
+
 TEST(Compare, AnotherLastTokenIsAnotherOutput) {
   const auto json = sextant("compare 'lion the chased .' 'chased the . lion' --lab --json").json();
   EXPECT_EQ(json["same"], false);
@@ -88,7 +108,7 @@ TEST(Compare, OneSentenceMayComeFromStdin) {
 }
 
 TEST(Compare, TheLabHasItsOwnModel) {
-  EXPECT_EQ(sextant(std::string(kLab) + "--width 8").code, 2);
+  EXPECT_EQ(sextant(std::string(kLab) + "--split words").code, 2);
   EXPECT_EQ(sextant("compare 'one sentence'").code, 2);
   EXPECT_EQ(sextant("compare '' 'the lion .' --lab").code, 1);
 }
