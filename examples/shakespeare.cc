@@ -1,6 +1,5 @@
-// Shakespeare encoder, first half: attention as recommendation, sub-word tokens, and attention
-// without learned weights.
-#include <algorithm>
+// Shakespeare encoder, first half: attention as recommendation, word arithmetic, sub-word tokens,
+// and attention without learned weights.
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -29,16 +28,34 @@ const char* const kLines =
     "Or bends with the remover to remove.\n";
 
 void show_recommendation() {
-  // How much each user likes, and each movie has, of: action, romance, comedy.
-  sextant::Tensor<double> users({3, 3}), movies({4, 3});
-  std::ranges::copy(std::vector<double>{5, 1, 2, 0, 5, 3, 3, 3, 3}, users.data());
-  std::ranges::copy(std::vector<double>{1, 0, 0, 0, 1, 0.5, 0.2, 0.2, 1, 0.5, 0.5, 0.5},
-                    movies.data());
+  // How much each user likes, and each movie has, of what: from -1 to 1.
+  const auto users = sextant::parse_named_table(
+      "name,action,romance,comedy\nAnn,1,-0.5,0.2\nBen,-1,1,0.5\nCleo,0.3,0.3,0.3\n", "users");
+  const auto movies = sextant::parse_named_table(
+      "film,action,romance,comedy\nHeat,1,-0.8,-0.5\nEmma,-0.9,1,0.3\nAlien,0.9,-1,-1\n"
+      "Clueless,-0.5,0.8,1\n",
+      "movies");
   const sextant::Recommendation result = sextant::recommend(users, movies);
   std::cout << "attention as recommendation, users x movies\nscores / sqrt(3):\n";
-  print_rows(result.scores, 4, {"Ann", "Ben", "Cleo"});
+  print_rows(result.scores, 4, users.rows);
   std::cout << "softmax per user:\n";
-  print_rows(result.weights, 4, {"Ann", "Ben", "Cleo"});
+  print_rows(result.weights, 4, users.rows);
+}
+
+// Vectors by hand: royal, male, female.
+void show_word_arithmetic() {
+  const auto vectors = sextant::WordVectors::parse(
+      "king 1 1 0\nqueen 1 0 1\nboy 0 1 0\ngirl 0 0 1\npalace 1 0.2 0.2\n");
+  const auto sum = sextant::parse_word_sum("king - boy + girl");
+  std::cout << "\nking - boy + girl is nearest to "
+            << sextant::nearest_words(vectors, sum, 1).front().word << '\n';
+  const auto mixed = sextant::attend_vectors({"king", "palace", "girl"}, vectors);
+  std::cout << "y = W x without learned weights:\n";
+  print_rows(mixed.weights, 3, mixed.words);
+  for (std::size_t i = 0; i < mixed.words.size(); ++i) {
+    std::cout << "  the output of " << mixed.words[i] << " is nearest to " << mixed.nearest[i].word
+              << '\n';
+  }
 }
 
 sextant::SubwordTokenizer train() {
@@ -54,6 +71,7 @@ sextant::SubwordTokenizer train() {
 
 int main() {
   show_recommendation();
+  show_word_arithmetic();
 
   const sextant::SubwordTokenizer tokenizer = train();
   const std::string line = "Shall summer fade?";
