@@ -80,7 +80,9 @@ void check_kept(const TrainerOptions& options) {
 }  // namespace
 
 void check_options(const TrainerOptions& options) {
-  if (options.folder.empty()) throw Error("trainer.folder", "must not be empty");
+  if (options.folder.empty() && (options.resume || options.checkpoint_every > 0)) {
+    throw Error("trainer.folder", "must be given for resume and checkpoint_every, got ''");
+  }
   check_kept(options);
   if (options.steps == 0 && options.minutes == 0) {
     throw Error("trainer.steps", "must be above 0 when there are no minutes");

@@ -35,10 +35,16 @@ std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
   return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(step)));
 }
 
+std::optional<RunFolder> folder_for(const TrainerOptions& options) {
+  if (options.folder.empty()) return std::nullopt;
+  return options.resume ? RunFolder::open(options.folder)
+                        : RunFolder::create(options.folder, describe_run(options));
+}
+
 // Takes a new run back unless it begins.
 class NewRun {
  public:
-  NewRun(RunFolder& run, bool is_new) : run_(is_new ? &run : nullptr) {}
+  NewRun(std::optional<RunFolder>& run, bool is_new) : run_(run && is_new ? &*run : nullptr) {}
   NewRun(const NewRun&) = delete;
   NewRun& operator=(const NewRun&) = delete;
   ~NewRun() {
@@ -57,12 +63,11 @@ class Trainer {
         options_(options),
         observer_(observer),
         clock_(options.clock ? options.clock : steady_seconds),
-        run_(options.resume ? RunFolder::open(options.folder)
-                            : RunFolder::create(options.folder, describe_run(options))),
+        run_(folder_for(options)),
         new_run_(run_, !options.resume),
         optimiser_(task.parameters(), options.optimiser) {
-    if (options.resume) check_same_run(run_.path() + "/run.json", run_.description(), options);
-    state_ = run_.load(task_, optimiser_);
+    if (options.resume) check_same_run(run_->path() + "/run.json", run_->description(), options);
+    if (run_) state_ = run_->load(task_, optimiser_);
     start_ = clock_() - state_.seconds;
     saved_at_ = state_.seconds;
     sitting_step_ = state_.step;
@@ -70,8 +75,11 @@ class Trainer {
   }
 
   TrainingResult run() {
-    MetricsFile metrics(run_.path() + "/metrics.jsonl", state_.metrics_bytes,
-                        state_.metrics_checksum);
+    std::optional<MetricsFile> metrics;
+    if (run_) {
+      metrics.emplace(run_->path() + "/metrics.jsonl", state_.metrics_bytes,
+                      state_.metrics_checksum);
+    }
     std::optional<TrainingEnd> end = reached();
     set_to_zero(task_.gradients());  // from here on each step of AdamW does
     while (!end) {
@@ -83,13 +91,15 @@ class Trainer {
       if (!end) end = reached();
       if (!end && options_.should_stop && options_.should_stop()) end = TrainingEnd::stopped;
       state_.seconds = progress.metrics.seconds = clock_() - start_;
-      metrics.append(progress.metrics);
+      if (metrics) {
+        metrics->append(progress.metrics);
+        state_.metrics_bytes = metrics->bytes();
+        state_.metrics_checksum = metrics->checksum();
+      }
       new_run_.begins();
-      state_.metrics_bytes = metrics.bytes();
-      state_.metrics_checksum = metrics.checksum();
-      if (best || end || checkpoint_due()) {
-        metrics.sync();
-        run_.save(task_, optimiser_, state_);
+      if (run_ && (best || end || checkpoint_due())) {
+        metrics->sync();
+        run_->save(task_, optimiser_, state_);
         saved_at_ = state_.seconds;
         progress.saved = true;
       }
@@ -125,10 +135,10 @@ class Trainer {
   // `step` is counted from 1, as in the metrics.
   void check_finite(const char* what, double value, std::int64_t step) const {
     if (std::isfinite(value)) return;
-    const auto last = run_.last_step();
+    const auto last = run_ ? run_->last_step() : std::nullopt;
     throw Error(std::string("train.") + what,
                 "must be finite, got " + shortest(value) + " at step " + std::to_string(step) +
-                    (last ? "; " + run_.path() + "/last keeps step " + std::to_string(*last)
+                    (last ? "; " + run_->path() + "/last keeps step " + std::to_string(*last)
                           : std::string("; no checkpoint was made before")));
   }
 
@@ -225,7 +235,7 @@ class Trainer {
   const TrainerOptions& options_;
   const TrainingObserver& observer_;
   std::function<double()> clock_;
-  RunFolder run_;
+  std::optional<RunFolder> run_;
   NewRun new_run_;  // behind run_: it goes first
   AdamW optimiser_;
   TrainingState state_;

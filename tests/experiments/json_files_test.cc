@@ -52,7 +52,7 @@ class JsonFiles : public RunFolders {
         {"run.json", [](const auto& text) { check_same_run("run.json", text, {}); }},
         {"trainer.settings",
          [](const auto& text) {
-           check_options({.folder = "x", .settings = "{\"a\":" + text + "}", .steps = 1});
+           check_options({.steps = 1, .folder = "x", .settings = "{\"a\":" + text + "}"});
          }},
         {path("./training.json"),
          [this](const auto& text) { read_state(file("training.json", text)); }},

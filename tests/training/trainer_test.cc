@@ -251,6 +251,30 @@ TEST_F(Training, RefusesTasksThatDoNotAddUp) {
       ThrowsMessage<Error>("[task.accumulate] must sum over the 24 targets at step 1, got 23"));
 }
 
+TEST_F(Training, WithoutAFolderLearnsTheSameAndWritesNothing) {
+  ToyTask kept(1), task(1);
+  const TrainingResult with = train(kept, toy_options(path("run")));
+  TrainerOptions options = toy_options("");
+  options.checkpoint_every = 0;
+  const std::string before = fs::current_path().string();
+  const auto names = [&before] {
+    return std::distance(fs::directory_iterator(before), fs::directory_iterator());
+  };
+  const auto count = names();
+  std::vector<bool> saved;
+  const TrainingResult result =
+      train(task, options, [&saved](const TrainingProgress& now) { saved.push_back(now.saved); });
+  EXPECT_EQ(names(), count);
+  EXPECT_THAT(saved, testing::Each(false));
+  EXPECT_EQ(result.best_loss, with.best_loss);
+  EXPECT_EQ(result.best_step, with.best_step);
+  EXPECT_EQ(result.tokens, with.tokens);
+  const auto same = task.parameters(), wanted = kept.parameters();
+  for (std::size_t i = 0; i < same.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(same[i].tensor->span(), wanted[i].tensor->span()));
+  }
+}
+
 TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
   ToyTask task(1);
   const auto refuses = [&](auto change, const std::string& message) {
@@ -260,7 +284,10 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
     EXPECT_FALSE(fs::exists(path("run")));
   };
   using O = TrainerOptions;
-  refuses([](O& o) { o.folder = ""; }, "[trainer.folder] must not be empty");
+  const std::string folder_is_needed =
+      "[trainer.folder] must be given for resume and checkpoint_every, got ''";
+  refuses([](O& o) { o.folder = ""; }, folder_is_needed);
+  refuses([](O& o) { o.folder = "", o.checkpoint_every = 0, o.resume = true; }, folder_is_needed);
   refuses([](O& o) { o.dropout = 1; }, "[trainer.dropout] must be at least 0 and below 1, got 1");
   refuses([](O& o) { o.word_dropout = -1; },
           "[trainer.word_dropout] must be at least 0 and below 1, got -1");

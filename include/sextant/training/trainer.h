@@ -15,9 +15,14 @@
 namespace sextant {
 
 struct TrainerOptions {
-  std::string folder;   // of the run; created if needed
-  bool resume = false;  // continue the run in `folder`; else it must not hold a run that could be
-                        // resumed
+  // When it ends: at the first that is reached; steps or minutes must be given.
+  std::int64_t steps = 0;     // in total; 0: no limit
+  double minutes = 0;         // of wall time, across resumed runs; 0: no limit
+  std::int64_t patience = 0;  // validations in a row without a new best loss; 0: no limit
+
+  std::string folder{};  // of the run; created if needed. Empty: nothing is written
+  bool resume = false;   // continue the run in `folder`; else it must not hold a run that could be
+                         // resumed
 
   // What the results depend on: stored in run.json; a run can only be resumed with the same values.
   std::uint64_t seed = 0;  // of dropout; of the data too, if the task takes it
@@ -27,18 +32,13 @@ struct TrainerOptions {
   double word_dropout = 0;      // as well
   std::string settings = "{}";  // a JSON object of the caller's: the model, the data
 
-  // When it ends: at the first that is reached; steps or minutes must be given.
-  std::int64_t steps = 0;     // in total; 0: no limit
-  double minutes = 0;         // of wall time, across resumed runs; 0: no limit
-  std::int64_t patience = 0;  // validations in a row without a new best loss; 0: no limit
-
   std::int64_t validate_every = 0;    // steps; 0: only at the end
   std::int64_t checkpoint_every = 0;  // steps; 0: by the clock, at a best validation, at the end
   double checkpoint_minutes = 5;      // 0: not by the clock
   int threads = 0;                    // as in parallel_for; the numbers do not depend on it
 
-  std::function<bool()> should_stop;  // asked after each step: saves and returns when true
-  std::function<double()> clock;      // seconds, never decreasing; empty: the steady clock
+  std::function<bool()> should_stop{};  // asked after each step: saves and returns when true
+  std::function<double()> clock{};      // seconds, never decreasing; empty: the steady clock
 };
 
 // The options of the run in a folder, with resume = true: all that --resume needs besides a limit.
@@ -70,8 +70,9 @@ struct TrainingResult {
 // is a function of `seed` and the step, the same for all batches of a step: a task tells their
 // tokens apart by RandomKey::first_row. So a step has the same sums in one batch and in several, up
 // to rounding, and a run that is killed at any moment and resumed gives the same weights and the
-// same metrics.jsonl, bit for bit (but for seconds), as one that is not. At the end, folder/last is
-// the model as it is in the task, folder/best the one with the lowest validation loss.
+// same metrics.jsonl, bit for bit (but for seconds), as one that is not. At the end, the task
+// has the weights of the last step, which folder/last has too; folder/best is the model with the
+// lowest validation loss. Without a folder the best loss is only reported.
 //
 // Throws Error and keeps existing checkpoints: for options out of range (named "trainer.OPTION"),
 // for a run that does not fit the options, for files that are damaged or cannot be written, and
