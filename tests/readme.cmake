@@ -1,6 +1,6 @@
 # The README's programs are those of examples/, and what it says they print is what the tests of the examples expect.
 file(READ ${ROOT}/README.md readme)
-foreach(name IN ITEMS quick_start decode)
+foreach(name IN ITEMS quick_start decode train_language)
   file(READ ${ROOT}/examples/${name}.cc program)
   string(REGEX REPLACE "^//[^\n]*\n" "" program "${program}")
   file(READ ${ROOT}/examples/expected/${name}.txt output)

@@ -23,13 +23,11 @@ class ModelRounds : public Rounds {
  public:
   ModelRounds(const TrainingCase& test, std::vector<Batch> batches, int threads)
       : model_(test.config),
-        gradient_(test.config),
+        gradient_(zeros_like(model_)),
         optimiser_(model_.parameters(), {.weight_decay = 0.01, .clip_norm = 1}),
         batches_(std::move(batches)),
         dropout_(test.dropout),
-        threads_(threads) {
-    set_to_zero(gradient_.parameters());
-  }
+        threads_(threads) {}
 
   std::int64_t parameters() override { return count_of(model_.parameters()); }
 

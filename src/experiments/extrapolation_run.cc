@@ -73,8 +73,8 @@ class Experiment {
 
  private:
   LanguageTask task_of(const ExtrapolationScheme& scheme) const {
-    return LanguageTask(config_of(options_, scheme), tokenizer_, tokens_,
-                        validation_text(options_, held_out_), options_.data);
+    return LanguageTask({tokenizer_, tokens_, validation_text(options_, held_out_)},
+                        config_of(options_, scheme), options_.data);
   }
 
   void report(const ExtrapolationProgress& progress) const {
@@ -114,7 +114,6 @@ class Experiment {
       const ExtrapolationScheme& scheme = options_.schemes[i];
       LanguageTask task = task_of(scheme);
       AdamW optimiser(task.parameters());
-      set_to_zero(task.gradients());
       Workspace memory;
       std::vector<double> seconds;
       for (std::int64_t step = 0; step <= kSteps; ++step) {

@@ -7,6 +7,7 @@
 #include "core/json_text.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/figure.h"
+#include "sextant/models/text_model.h"
 #include "sextant/models/translate.h"
 #include "sextant/pictures/page.h"
 
@@ -46,23 +47,23 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
 }
 
 // What stands there, or what the model makes of the source.
-Labelled target_of(const std::optional<std::string>& given, const Tokenizer& tokenizer,
-                   const Translator<float>& model, const Labelled& source, int threads) {
-  if (given) return labelled(tokenizer, *given, "figure.target");
+Labelled target_of(const std::optional<std::string>& given, const TextTranslator& model,
+                   const Labelled& source, int threads) {
+  if (given) return labelled(model.tokenizer, *given, "figure.target");
   TranslateOptions options;
   options.threads = threads;
   const std::vector<std::vector<std::int64_t>> sources = {source.ids};
   Labelled target{translate(model, sources, options)[0][0].tokens, {}};
   for (const std::int64_t id : target.ids) {
-    target.labels.push_back(token_label(tokenizer.piece(id)));
+    target.labels.push_back(token_label(model.tokenizer.piece(id)));
   }
   return target;
 }
 
 std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const Labelled& source,
                                              const std::optional<std::string>& given, int threads) {
-  const Translator<float> model = load_translator(folder);
-  const Labelled target = target_of(given, folder.tokenizer, model, source, threads);
+  const TextTranslator model = TextTranslator::load(folder);
+  const Labelled target = target_of(given, model, source, threads);
   // The decoder reads <bos> and the target; what it writes then is the target and <eos>.
   std::vector<std::int64_t> read = target.ids;
   read.insert(read.begin(), Tokenizer::bos());
@@ -97,7 +98,7 @@ std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const La
 
 std::vector<ModelAttention> language_parts(const ModelFolder& folder, const Labelled& text,
                                            int threads) {
-  const LanguageModel<float> model = load_language_model(folder);
+  const TextModel model = TextModel::load(folder);
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;

@@ -14,6 +14,7 @@
 
 #include "models/checksums.h"
 #include "sextant/core/error.h"
+#include "sextant/models/text_model.h"
 
 namespace sextant {
 namespace {
@@ -21,16 +22,15 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class Model>
-void save_mean(std::span<const ModelFolder> models, Model (*load)(const ModelFolder&),
-               const std::string& folder) {
-  Model mean = load(models.front());
+void save_mean(std::span<const ModelFolder> models, const std::string& folder) {
+  Model mean = Model::load(models.front());
   const Parameters<float> parameters = mean.parameters();
   std::vector<std::vector<double>> sums;
   for (const Parameter<float>& each : parameters) {
     sums.emplace_back(static_cast<std::size_t>(each.tensor->count()));
   }
   for (const ModelFolder& from : models) {
-    Model model = load(from);
+    Model model = Model::load(from);
     const Parameters<float> added = model.parameters();
     for (std::size_t p = 0; p < sums.size(); ++p) {
       const float* values = added[p].tensor->data();
@@ -44,7 +44,7 @@ void save_mean(std::span<const ModelFolder> models, Model (*load)(const ModelFol
       values[i] = static_cast<float>(sums[p][i] / count);
     }
   }
-  save_model_folder(folder, models.front().config, models.front().tokenizer, parameters);
+  mean.save(folder);
   write_checksums(folder);
 }
 
@@ -109,9 +109,9 @@ void save_average(std::span<const ModelFolder> models, const std::string& path) 
   if (problem) throw Error(beside, "cannot be made: " + problem.message());
   try {
     if (models.front().config.kind == ModelKind::translator) {
-      save_mean(models, load_translator, beside);
+      save_mean<TextTranslator>(models, beside);
     } else {
-      save_mean(models, load_language_model, beside);
+      save_mean<TextModel>(models, beside);
     }
     fs::rename(beside, folder, problem);
     if (problem) throw Error(folder.string(), "cannot be made: " + problem.message());

@@ -77,14 +77,13 @@ std::string filled(const Holes& holes, const std::vector<Guesses>& guesses,
 
 }  // namespace
 
-FilledText fill_masks(const LanguageModel<float>& model, const Tokenizer& tokenizer,
-                      std::string_view text, const FillOptions& options) {
+FilledText fill_masks(const TextModel& model, std::string_view text, const FillOptions& options) {
   if (model.config.kind != ModelKind::masked) {
     throw Error("fill_masks.model",
                 "must be masked, got " + std::string(name_of(model.config.kind)));
   }
   check_fields("fill_masks", options);
-  const Holes holes = holes_of(text, tokenizer, options);
+  const Holes holes = holes_of(text, model.tokenizer, options);
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const Tensor<float> logits = model.logits(holes.batch, holes.places, pass);
@@ -92,9 +91,9 @@ FilledText fill_masks(const LanguageModel<float>& model, const Tokenizer& tokeni
   for (std::int64_t i = 0; i < logits.size(0); ++i) {
     const View<const float> row = logits.view().select(0, i);
     result.holes.push_back(guesses_of({row.data(), static_cast<std::size_t>(row.count())},
-                                      options.guesses, tokenizer));
+                                      options.guesses, model.tokenizer));
   }
-  result.text = filled(holes, result.holes, tokenizer);
+  result.text = filled(holes, result.holes, model.tokenizer);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/stack_decoder.h"
+#include "sextant/models/text_stream.h"
 
 namespace sextant {
 
@@ -59,6 +60,19 @@ std::vector<std::int64_t> generate(const LanguageModel<float>& model,
     if (each && !each(token)) break;
   }
   return {tokens.begin() + length, tokens.end()};
+}
+
+std::string generate(const TextModel& model, std::string_view prompt,
+                     const GenerateOptions& options,
+                     const std::function<void(std::string_view)>& show) {
+  const auto ids = model.tokenizer.encode(prompt);
+  GenerateOptions until = options;
+  if (until.stop < 0) until.stop = Tokenizer::eos();
+  TextStream stream(model.tokenizer, prompt, ids, "", [&show](std::string_view part) {
+    if (show) show(part);
+  });
+  generate(model, ids, until, [&stream](std::int64_t token) { return stream.add(token); });
+  return stream.text();
 }
 
 }  // namespace sextant

@@ -2,7 +2,6 @@
 #include "sextant/models/model_folder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -11,7 +10,6 @@
 #include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "sextant/core/numbers.h"
 #include "sextant/core/safetensors.h"
 
 namespace sextant {
@@ -24,78 +22,10 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
-// The numbers that the scheme learns, at least.
-double numbers_of_scheme(const TransformerConfig& c) {
-  const Scheme& scheme = find_scheme(c.scheme);
-  if (scheme.weight_sizes == nullptr || scheme.kind == SchemeKind::rotated) return 0;
-  const std::int64_t ends[] = {0, c.length - 1};  // what sizes depend on, of all ids
-  SchemeRequest request;
-  request.width = c.width;
-  request.heads = c.heads;
-  request.head_dim = c.width / c.heads;
-  request.positions = ends;
-  request.parameters = c.scheme_parameters;
-  double numbers = 0;
-  for (const auto& [name, sizes] : scheme.weight_sizes(request)) {
-    double product = 1;
-    for (const std::int64_t size : sizes) {
-      product *= static_cast<double>(size == kAnySize ? c.length : size);
-    }
-    numbers += product;
-  }
-  return numbers;
-}
-
-// A config of a few bytes may claim any size: before memory is asked for, the weights have to be
-// there. Every model has an embedding, and every layer its attention and feed-forward maps.
-void check_size(const ModelFolder& folder) {
-  const TransformerConfig& c = folder.config;
-  const double width = static_cast<double>(c.width);
-  const double hidden = c.ffn_width > 0 ? static_cast<double>(c.ffn_width) : 4 * width;
-  double layers = static_cast<double>(c.layers);
-  if (c.kind == ModelKind::translator) {
-    layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
-  }
-  const double numbers = static_cast<double>(c.vocabulary) * width +
-                         layers * 2 * width * (width + hidden) + numbers_of_scheme(c);
-  constexpr double kLeastBytes = 2;  // of a number
-  const std::string path = folder.path + "/model.safetensors";
-  std::error_code problem;
-  const auto bytes = std::filesystem::file_size(path, problem);
-  if (problem) throw Error(path, "cannot be read: " + problem.message());
-  if (static_cast<double>(bytes) >= kLeastBytes * numbers) return;
-  throw Error(path, "must hold the " + shortest(numbers) +
-                        " or more numbers, as config.json requires, got " + std::to_string(bytes) +
-                        " bytes");
-}
-
-template <class Model>
-Model load(const ModelFolder& folder) {
-  check_size(folder);
-  Model model(folder.config);
-  const std::string path = folder.path + "/model.safetensors";
-  const Parameters<float> parameters = model.parameters();
-  load_parameters(path, parameters);
-  for (const auto& [name, tensor, decays] : parameters) {
-    const auto finite = [](float x) { return std::isfinite(x); };
-    if (!std::ranges::all_of(tensor->span(), finite)) {
-      throw Error(path, "must hold finite numbers, got others in " + name);
-    }
-  }
-  return model;
-}
-
 }  // namespace
 
 std::int64_t vocabulary_for(ModelKind kind, const Tokenizer& tokenizer) noexcept {
   return tokenizer.size() + (kind == ModelKind::masked ? 1 : 0);
-}
-
-void save_model_folder(const std::string& folder, const TransformerConfig& config,
-                       const Tokenizer& tokenizer, const Parameters<float>& parameters) {
-  write_file(config_path(folder), format_config(config));
-  tokenizer.save(folder);
-  save_parameters(folder + "/model.safetensors", parameters);
 }
 
 ModelFolder open_model_folder(const std::string& folder) {
@@ -147,14 +77,6 @@ WordVectors learned_word_vectors(const ModelFolder& folder) {
                 vectors.data() + static_cast<std::int64_t>(i) * shape[1]);
   }
   return WordVectors(std::move(words), std::move(vectors));
-}
-
-LanguageModel<float> load_language_model(const ModelFolder& folder) {
-  return load<LanguageModel<float>>(folder);
-}
-
-Translator<float> load_translator(const ModelFolder& folder) {
-  return load<Translator<float>>(folder);
 }
 
 }  // namespace sextant

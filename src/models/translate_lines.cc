@@ -8,6 +8,45 @@
 #include "sextant/text/segment.h"
 
 namespace sextant {
+namespace {
+
+std::string text_of(const TextTranslator& model, std::string_view line, const Hypothesis& found,
+                    int threads) {
+  const Tokenizer& tokenizer = model.tokenizer;
+  const auto is_unknown = [](std::int64_t id) { return id == Tokenizer::unk(); };
+  if (!model.pointer || std::ranges::none_of(found.tokens, is_unknown)) {
+    return tokenizer.decode(found.tokens);
+  }
+  const auto source = tokenizer.encode(line);
+  if (std::ranges::none_of(source, is_unknown)) return tokenizer.decode(found.tokens);
+  std::vector<std::int64_t> read{Tokenizer::bos()};
+  read.insert(read.end(), found.tokens.begin(), found.tokens.end());
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = threads};
+  const Tensor<float> copied = model.attention_maps(source, read, pass).copied;
+  const auto words = tokenizer.tokens(line);
+  std::vector<std::string> made;
+  for (std::size_t i = 0; i < found.tokens.size(); ++i) {
+    made.push_back(tokenizer.piece(found.tokens[i]));
+    float most = -1;
+    for (std::size_t j = 0; is_unknown(found.tokens[i]) && j < source.size(); ++j) {
+      const float part = copied(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j));
+      if (!is_unknown(source[j]) || part <= most) continue;
+      most = part;
+      made.back() = words[j];
+    }
+  }
+  return tokenizer.join(made);
+}
+
+}  // namespace
+
+std::string translate(const TextTranslator& model, std::string_view sentence,
+                      const TranslateOptions& options) {
+  const std::vector<std::vector<std::int64_t>> sources = {model.tokenizer.encode(sentence)};
+  if (sources[0].empty()) return "";
+  return text_of(model, sentence, translate(model, sources, options)[0][0], options.threads);
+}
 
 LineTranslator::LineTranslator(std::vector<ModelFolder> folders) : folders_(std::move(folders)) {
   if (folders_.empty()) throw Error("translate.models", "must be one or more, got none");
@@ -16,7 +55,7 @@ LineTranslator::LineTranslator(std::vector<ModelFolder> folders) : folders_(std:
       throw Error(folder.path,
                   "must have the tokenizer of " + folders_[0].path + ", got another one");
     }
-    models_.push_back(load_translator(folder));
+    models_.push_back(TextTranslator::load(folder));
   }
 }
 
@@ -43,30 +82,7 @@ std::vector<std::vector<Hypothesis>> LineTranslator::translate(
 
 std::string LineTranslator::text(std::string_view line, const Hypothesis& found,
                                  int threads) const {
-  const auto is_unknown = [](std::int64_t id) { return id == Tokenizer::unk(); };
-  if (!models_.front().pointer || std::ranges::none_of(found.tokens, is_unknown)) {
-    return tokenizer().decode(found.tokens);
-  }
-  const auto source = tokenizer().encode(line);
-  if (std::ranges::none_of(source, is_unknown)) return tokenizer().decode(found.tokens);
-  std::vector<std::int64_t> read{Tokenizer::bos()};
-  read.insert(read.end(), found.tokens.begin(), found.tokens.end());
-  Workspace memory;
-  Pass pass{.memory = memory, .threads = threads};
-  const Tensor<float> copied = models_.front().attention_maps(source, read, pass).copied;
-  const auto words = tokenizer().tokens(line);
-  std::vector<std::string> made;
-  for (std::size_t i = 0; i < found.tokens.size(); ++i) {
-    made.push_back(tokenizer().piece(found.tokens[i]));
-    float most = -1;
-    for (std::size_t j = 0; is_unknown(found.tokens[i]) && j < source.size(); ++j) {
-      const float part = copied(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j));
-      if (!is_unknown(source[j]) || part <= most) continue;
-      most = part;
-      made.back() = words[j];
-    }
-  }
-  return tokenizer().join(made);
+  return text_of(models_.front(), line, found, threads);
 }
 
 std::vector<std::int64_t> LineTranslator::tokens(std::string_view line,

@@ -69,9 +69,9 @@ std::vector<std::vector<std::int64_t>> tokens_of(const LineTranslator& translato
 
 }  // namespace
 
-TextScore evaluate(const LanguageModel<float>& model, const Tokenizer& tokenizer,
-                   std::string_view text, const TextWindows& windows, std::string_view where) {
-  const auto tokens = tokenizer.encode(text);
+TextScore evaluate(const TextModel& model, std::string_view text, const TextWindows& windows,
+                   std::string_view where) {
+  const auto tokens = model.tokenizer.encode(text);
   if (tokens.size() < 2) {
     throw Error(where, "must have at least 2 tokens, got " + std::to_string(tokens.size()));
   }
@@ -125,19 +125,15 @@ PairScore evaluate(const LineTranslator& translator, const SentencePairs& pairs,
   return score;
 }
 
-ExactMatch exact_match(const std::string& folder, const SentencePairs& pairs, int threads) {
+ExactMatch exact_match(const TextTranslator& model, const SentencePairs& pairs, int threads) {
   constexpr std::size_t kShownMisses = 3;
-  const ModelFolder model_folder = open_model_folder(folder);
-  const Translator<float> model = load_translator(model_folder);
   std::vector<std::vector<std::int64_t>> sources;
-  for (const std::string& text : pairs.source) {
-    sources.push_back(model_folder.tokenizer.encode(text));
-  }
+  for (const std::string& text : pairs.source) sources.push_back(model.tokenizer.encode(text));
   const auto found =
       translate(model, sources, {.search = {.beams = 1}, .batch_size = 100, .threads = threads});
   ExactMatch match;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::string got = model_folder.tokenizer.decode(found[i].front().tokens);
+    const std::string got = model.tokenizer.decode(found[i].front().tokens);
     ++match.count;
     if (got == pairs.target[i]) {
       ++match.right;

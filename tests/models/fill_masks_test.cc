@@ -7,7 +7,6 @@
 #include <string>
 
 #include "sextant/core/error.h"
-#include "sextant/models/model_folder.h"
 
 namespace sextant {
 namespace {
@@ -20,20 +19,19 @@ const Tokenizer& words() {
   return tokenizer;
 }
 
-LanguageModel<float> small(ModelKind kind) {
+TextModel small(ModelKind kind) {
   TransformerConfig config;
   config.kind = kind;
-  config.vocabulary = vocabulary_for(kind, words());
   config.width = 8;
   config.heads = 2;
   config.layers = 1;
-  return LanguageModel<float>(config);
+  return TextModel(config, words());
 }
 
 std::string refusal(ModelKind kind, const std::string& text, const FillOptions& options = {}) {
-  LanguageModel<float> model = small(kind);
+  const TextModel model = small(kind);
   try {
-    fill_masks(model, words(), text, options);
+    fill_masks(model, text, options);
   } catch (const Error& error) {
     return error.what();
   }
@@ -41,9 +39,9 @@ std::string refusal(ModelKind kind, const std::string& text, const FillOptions& 
 }
 
 TEST(FillMasks, GuessesEveryHoleByFallingProbability) {
-  LanguageModel<float> model = small(ModelKind::masked);
+  const TextModel model = small(ModelKind::masked);
   const FilledText filled =
-      fill_masks(model, words(), "the [MASK] of[MASK]", {.guesses = 100, .threads = 1});
+      fill_masks(model, "the [MASK] of[MASK]", {.guesses = 100, .threads = 1});
   ASSERT_EQ(filled.holes.size(), 2u);
   for (const auto& hole : filled.holes) {
     // Every token of the text and no other: what stands for a hidden one is no answer.
@@ -60,8 +58,8 @@ TEST(FillMasks, GuessesEveryHoleByFallingProbability) {
 }
 
 TEST(FillMasks, GuessesAreThoseOfTheLogits) {
-  LanguageModel<float> model = small(ModelKind::masked);
-  const FilledText filled = fill_masks(model, words(), "the [MASK]", {.guesses = 1, .threads = 1});
+  const TextModel model = small(ModelKind::masked);
+  const FilledText filled = fill_masks(model, "the [MASK]", {.guesses = 1, .threads = 1});
   const std::int64_t the = words().encode("the")[0];
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};

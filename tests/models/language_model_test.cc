@@ -59,7 +59,7 @@ TEST(Translator, TakesASourceWithoutTokens) {
   config.width = 8;
   config.heads = 2;
   config.layers = 1;
-  Translator<double> model(config), gradient(config);
+  Translator<double> model(config), gradient = zeros_like(model);
   const PairBatch empty{{}, {0, 0}, {{1, 4, 5}, {0, 3}, {4, 5, 2}}},
       other{{3, 6}, {0, 2}, {{1, 6}, {0, 2}, {6, 2}}},
       both{{3, 6}, {0, 0, 2}, {{1, 4, 5, 1, 6}, {0, 3, 5}, {4, 5, 2, 6, 2}}};

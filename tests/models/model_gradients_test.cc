@@ -1,6 +1,8 @@
 // Whole models: gradients of every parameter against central differences.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "layers/gradient_checks.h"
 #include "sextant/models/language_model.h"
 #include "sextant/models/translator.h"
@@ -24,8 +26,7 @@ TokenBatch two_sentences() { return {{1, 4, 6, 3, 5, 1, 7}, {0, 5, 7}, {4, 6, -1
 
 template <class Model, class Batch>
 void expect_model_gradients(const TransformerConfig& config, const Batch& batch) {
-  Model model(config), gradient(config);
-  set_to_zero(gradient.parameters());
+  Model model(config), gradient = zeros_like(model);
   // Positions as large as words: where a word is hidden, the norm of a tiny row would be too curved
   // for differences.
   for (const auto& parameter : model.parameters()) {
@@ -44,6 +45,21 @@ void expect_model_gradients(const TransformerConfig& config, const Batch& batch)
       .memory = memory, .threads = 1, .dropout = 0.1, .random = {.seed = 9}, .word_dropout = 0.3};
   model.loss(batch, options, &gradient, pass);
   expect_gradients(model.parameters(), gradient.parameters(), loss, 6);
+}
+
+TEST(Models, GradientsStartAsZerosOfTheSameShapes) {
+  TransformerConfig config = tiny(ModelKind::translator);
+  config.scheme = "learned";
+  config.tied = false;
+  Translator<double> model(config), zeros = zeros_like(model);
+  const auto wanted = model.parameters(), found = zeros.parameters();
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].name, wanted[i].name);
+    EXPECT_EQ(found[i].tensor->shape(), wanted[i].tensor->shape());
+    EXPECT_EQ(std::ranges::count(found[i].tensor->span(), 0), found[i].tensor->count());
+  }
+  EXPECT_NE(wanted.front().tensor->data()[0], 0) << "the model itself keeps its weights";
 }
 
 TEST(LanguageModel, HasTheGradientsOfTiedAndUntiedEmbeddings) {

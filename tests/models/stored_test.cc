@@ -7,7 +7,6 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/models/generate.h"
-#include "sextant/models/model_folder.h"
 #include "support/folders.h"
 
 namespace sextant {
@@ -37,24 +36,24 @@ class StoredModel : public ::testing::Test {
     ASSERT_NE(at, std::string::npos) << from;
     write_file(folder_ + "/config.json", text.replace(at, from.size(), to));
   }
-  void load() const { load_language_model(open_model_folder(folder_)); }
+  void load() const { TextModel::load(folder_); }
 
   std::string folder_;
 };
 
 TEST_F(StoredModel, OfTheFirstDaysSaysWhatItSaid) {
-  const ModelFolder folder = open_model_folder(folder_);
-  LanguageModel<float> model = load_language_model(folder);
+  const TextModel model = TextModel::load(folder_);
   GenerateOptions options;
   options.sampling.temperature = 0;
   options.max_tokens = 8;
-  EXPECT_EQ(folder.tokenizer.decode(generate(model, folder.tokenizer.encode("abc"), options)),
-            "cccccccc");
+  const auto made = [&] {
+    return model.tokenizer.decode(generate(model, model.tokenizer.encode("abc"), options));
+  };
+  EXPECT_EQ(made(), "cccccccc");
   options.sampling.temperature = 1;
   options.max_tokens = 16;
   options.seed = 3;
-  EXPECT_EQ(folder.tokenizer.decode(generate(model, folder.tokenizer.encode("abc"), options)),
-            "gmmmrvee\nejgij");
+  EXPECT_EQ(made(), "gmmmrvee\nejgij");
 }
 
 TEST_F(StoredModel, MayLackWhatHasADefault) {

@@ -39,10 +39,8 @@ LanguageTask language_task(ModelKind kind, std::int64_t parts) {
   const Tokenizer tokenizer =
       Tokenizer::train(std::vector<std::string>{text}, {.kind = TokenizerKind::character});
   const auto tokens = tokenizer.encode(text);
-  return {small(kind),
-          tokenizer,
-          tokens,
-          tokens,
+  return {{tokenizer, tokens, tokens},
+          small(kind),
           {.length = 7,
            .batch_size = 5,
            .accumulation_steps = parts,
@@ -58,11 +56,9 @@ TranslationTask translation_task(std::int64_t parts) {
     pairs.target.push_back(text_of(2 + i * i % 9));
   }
   const Tokenizer tokenizer = Tokenizer::train(pairs.source, {.kind = TokenizerKind::character});
-  const auto tokens = TokenPairs::encode(pairs, tokenizer, 20);
-  return {small(ModelKind::translator),
-          tokenizer,
-          tokens,
-          tokens,
+  const auto tokens = TokenPairs::encode(pairs, tokenizer);
+  return {{tokenizer, tokens, tokens},
+          small(ModelKind::translator),
           {.batch_size = 6, .accumulation_steps = parts}};
 }
 
@@ -74,8 +70,7 @@ struct Sums {
 // In float64, where the order of the sums changes next to nothing.
 template <class Model, class Task>
 Sums sums_of(Task task, std::uint64_t seed) {
-  Model model(task.model().config), gradient(task.model().config);
-  set_to_zero(gradient.parameters());
+  Model model(task.model().config), gradient = zeros_like(model);
   Workspace memory;
   Sums sums;
   for (std::int64_t batch = 0; batch < task.batches(kStep); ++batch) {
@@ -177,7 +172,7 @@ TEST_F(PartsOfARun, AMaskedStepHasATargetEvenWhereNoneIsDrawn) {
       Tokenizer::train(std::vector<std::string>{text}, {.kind = TokenizerKind::character});
   const auto tokens = tokenizer.encode(text);
   LanguageTask task(
-      small(ModelKind::masked), tokenizer, tokens, tokens,
+      {tokenizer, tokens, tokens}, small(ModelKind::masked),
       {.length = 1, .batch_size = 2, .accumulation_steps = 2, .mask_probability = 0.01});
   std::int64_t first = 0;
   for (std::int64_t step = 0; step < 40; ++step) {

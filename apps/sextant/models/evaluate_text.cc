@@ -32,9 +32,9 @@ std::string scores_as_text(const Json& json) {
 void evaluate_text(const Evaluate& command) {
   const ModelFolder folder = command.model.open({ModelKind::causal});
   const std::string text = load_texts(command.text)[0];
-  const LanguageModel<float> model = load_language_model(folder);
+  const TextModel model = TextModel::load(folder);
   const Progress progress("");
-  const TextScore score = evaluate(model, folder.tokenizer, text,
+  const TextScore score = evaluate(model, text,
                                    {.length = command.length,
                                     .stride = command.stride,
                                     .threads = command.model.threads,

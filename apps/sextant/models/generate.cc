@@ -52,7 +52,7 @@ void run(const Generate& command) {
     throw Error("generate.prompt", "must be at most " + std::to_string(kMostPromptTokens) +
                                        " tokens, got " + std::to_string(ids.size()));
   }
-  const LanguageModel<float> model = load_language_model(folder);
+  const TextModel model = TextModel::load(folder);
   GenerateOptions options = command.options;
   options.stop = Tokenizer::eos();
   options.threads = command.model.threads;

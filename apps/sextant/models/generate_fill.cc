@@ -11,10 +11,10 @@ namespace sextant::app {
 void fill_in(const Generate& command) {
   const ModelFolder folder = command.model.open({ModelKind::masked});
   const std::string text = read_text(command.fill, "generate.fill");
-  const LanguageModel<float> model = load_language_model(folder);
+  const TextModel model = TextModel::load(folder);
   FillOptions options{.threads = command.model.threads, .where = "generate.fill"};
   if (const auto top = command.options.sampling.top_k; top > 0) options.guesses = top;
-  const FilledText filled = fill_masks(model, folder.tokenizer, text, options);
+  const FilledText filled = fill_masks(model, text, options);
   if (command.json) {
     Json json{
         {"model", folder.path}, {"text", text}, {"filled", filled.text}, {"holes", Json::array()}};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kSmallVocabulary = 2000;
 
-LanguageText read_data(const ExtrapolateOptions& options) {
+LanguageData read_data(const ExtrapolateOptions& options) {
   const Progress reading("reading the text ...");
   TokenizerTraining tokenizer = options.tokenizer;
   if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
@@ -75,7 +75,7 @@ void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable&
 }
 
 void run(ExtrapolateOptions& options) {
-  const LanguageText data = read_data(options);
+  const LanguageData data = read_data(options);
   options.run.model.seed = static_cast<std::uint32_t>(options.run.data.seed);
   options.run.should_stop = [] { return StopSignals::caught() != 0; };
   note(grouped(static_cast<std::int64_t>(data.tokens.size())) + " tokens to train on, " +

@@ -65,8 +65,9 @@ void run(const TrainOptions& options, const CLI::App& command) {
   }
   TrainReport report = report_of(options, plan, made, result);
   if (plan.settings.kind == "dates" && signal == 0) {
+    const TextTranslator best = TextTranslator::load(options.folder);
     const Progress checking("checking on held-out dates ...");
-    report.exact = exact_match(options.folder, date_data(trainer.seed).check, trainer.threads);
+    report.exact = exact_match(best, date_data(trainer.seed).check, trainer.threads);
   }
   try {
     print(options.json ? to_text(report_as_json(report)) + "\n" : text_of(report));

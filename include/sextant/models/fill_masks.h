@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/models/language_model.h"
-#include "sextant/text/tokenizer.h"
+#include "sextant/models/text_model.h"
 
 namespace sextant {
 
@@ -31,7 +30,7 @@ struct FilledText {
 
 // Throws Error for a text without kMask or of too many tokens, options out of range, and a model
 // that is not masked.
-FilledText fill_masks(const LanguageModel<float>& model, const Tokenizer& tokenizer,
-                      std::string_view text, const FillOptions& options = {});
+FilledText fill_masks(const TextModel& model, std::string_view text,
+                      const FillOptions& options = {});
 
 }  // namespace sextant

@@ -1,13 +1,16 @@
-// Text from a causal language model, token by token.
+// What a causal language model goes on with, as tokens or as text.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/models/language_model.h"
 #include "sextant/models/sampling.h"
+#include "sextant/models/text_model.h"
 
 namespace sextant {
 
@@ -27,5 +30,12 @@ std::vector<std::int64_t> generate(const LanguageModel<float>& model,
                                    std::span<const std::int64_t> prompt,
                                    const GenerateOptions& options,
                                    const std::function<bool(std::int64_t)>& each = {});
+
+// The text that the model continues a prompt with, without the prompt; <eos> ends it unless
+// options.stop is another token. `show` (may be empty) gets every new part as it is made. Throws
+// Error as above, and for a prompt that is not UTF-8.
+std::string generate(const TextModel& model, std::string_view prompt,
+                     const GenerateOptions& options = {},
+                     const std::function<void(std::string_view)>& show = {});
 
 }  // namespace sextant

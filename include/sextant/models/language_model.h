@@ -10,6 +10,7 @@
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/token_loss.h"
 #include "sextant/models/transformer_config.h"
+#include "sextant/models/zeros_like.h"
 
 namespace sextant {
 
@@ -38,7 +39,7 @@ struct LanguageModel {
   explicit LanguageModel(const TransformerConfig& config);
 
   // The summed loss of a batch; adds the gradients of options.scale times the smoothed one to
-  // `gradient` (null: none), a model of the same configuration.
+  // `gradient` (null: none), which begins as zeros_like(the model).
   LossSum loss(const TokenBatch& batch, const TokenLossOptions& options, LanguageModel* gradient,
                Pass& pass) const;
   // The log likelihood of each target, [tokens], 0 where there is none.

@@ -6,16 +6,22 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/models/model_folder.h"
+#include "sextant/models/text_model.h"
 #include "sextant/models/translate.h"
 
 namespace sextant {
 
 inline constexpr std::size_t kMostLineTokens = 4096;  // of a sentence
 
+// The best translation of a sentence; empty for one without a token. Throws Error as the
+// translate() of tokens, and for a sentence that is not UTF-8.
+std::string translate(const TextTranslator& model, std::string_view sentence,
+                      const TranslateOptions& options = {});
+
+// Several sentences, by one model or an ensemble.
 class LineTranslator {
  public:
-  // Throws Error for no model, tokenizers that differ, and as load_translator().
+  // Throws Error for no model, tokenizers that differ, and as TextTranslator::load().
   explicit LineTranslator(std::vector<ModelFolder> folders);
 
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
@@ -29,12 +35,13 @@ class LineTranslator {
   std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,
                                                  const TranslateOptions& options = {}) const;
   // The text of a hypothesis of a line. What the tokenizer does not know, a pointer can still copy:
-  // it is then the unknown token of the line that the first model looked at most.
+  // it is then the unknown token of the line that the first model looked at most. translate() gives
+  // this text too.
   std::string text(std::string_view line, const Hypothesis& found, int threads = 0) const;
 
  private:
   std::vector<ModelFolder> folders_;
-  std::vector<Translator<float>> models_;
+  std::vector<TextTranslator> models_;
 };
 
 }  // namespace sextant

@@ -12,6 +12,7 @@
 #include "sextant/layers/pointer.h"
 #include "sextant/models/language_model.h"
 #include "sextant/models/transformer_config.h"
+#include "sextant/models/zeros_like.h"
 
 namespace sextant {
 

@@ -28,8 +28,7 @@ struct TextScore {
 // Every token but the first is scored once, in windows side by side and, where windows.stride is
 // less than their length, in sliding ones too. Throws Error naming `where` for a text of fewer than
 // two tokens, and as text_loss().
-TextScore evaluate(const LanguageModel<float>& model, const Tokenizer& tokenizer,
-                   std::string_view text, const TextWindows& windows = {},
+TextScore evaluate(const TextModel& model, std::string_view text, const TextWindows& windows = {},
                    std::string_view where = "evaluate.text");
 
 // How good translations are.
@@ -62,7 +61,7 @@ struct ExactMatch {
   std::vector<Miss> misses;  // the first few
   double share() const { return static_cast<double>(right) / static_cast<double>(count); }
 };
-// Greedy translations by the model in `folder`.
-ExactMatch exact_match(const std::string& folder, const SentencePairs& pairs, int threads = 0);
+// Of greedy translations.
+ExactMatch exact_match(const TextTranslator& model, const SentencePairs& pairs, int threads = 0);
 
 }  // namespace sextant

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "sextant/models/model_folder.h"
 #include "training/mixed.h"
 #include "training/part_of.h"
 #include "training/tasks/task_fields.h"
@@ -14,13 +13,7 @@
 namespace sextant {
 namespace {
 
-TransformerConfig with_vocabulary(TransformerConfig config, const Tokenizer& tokenizer) {
-  config.vocabulary = vocabulary_for(config.kind, tokenizer);
-  return config;
-}
-
-const LanguageTaskOptions& checked(const LanguageTaskOptions& data, std::size_t tokens,
-                                   std::size_t held_out) {
+const LanguageTaskOptions& checked(const LanguageTaskOptions& data, const LanguageData& text) {
   check_fields("language_task", data);
   const auto enough = [&data](const char* name, std::size_t count) {
     if (count <= static_cast<std::size_t>(data.length)) {
@@ -28,30 +21,23 @@ const LanguageTaskOptions& checked(const LanguageTaskOptions& data, std::size_t 
                             " tokens, got " + std::to_string(count));
     }
   };
-  enough("language_task.tokens", tokens);
-  enough("language_task.held_out", held_out);
+  enough("language_task.tokens", text.tokens.size());
+  enough("language_task.held_out", text.held_out.size());
   return data;
 }
 
 }  // namespace
 
-LanguageTask::LanguageTask(TransformerConfig config, Tokenizer tokenizer,
-                           std::vector<std::int64_t> tokens, std::vector<std::int64_t> held_out,
+LanguageTask::LanguageTask(LanguageData text, TransformerConfig config,
                            const LanguageTaskOptions& data)
-    : data_(checked(data, tokens.size(), held_out.size())),
-      tokenizer_(std::move(tokenizer)),
-      model_(with_vocabulary(config, tokenizer_)),
-      gradient_(model_.config),
-      tokens_(std::move(tokens)),
-      held_out_(std::move(held_out)),
+    : data_(checked(data, text)),
+      model_(std::move(config), std::move(text.tokenizer)),
+      gradient_(zeros_like<LanguageModel<float>>(model_)),
+      tokens_(std::move(text.tokens)),
+      held_out_(std::move(text.held_out)),
       epochs_(
           std::max<std::int64_t>(1, static_cast<std::int64_t>(tokens_.size()) / data_.length - 1),
           data_.seed) {}
-
-LanguageTask::LanguageTask(LanguageText text, TransformerConfig config,
-                           const LanguageTaskOptions& data)
-    : LanguageTask(std::move(config), std::move(text.tokenizer), std::move(text.tokens),
-                   std::move(text.held_out), data) {}
 
 std::int64_t LanguageTask::steps_per_epoch() const noexcept {
   return std::max<std::int64_t>(1, epochs_.count() / data_.batch_size);
@@ -75,10 +61,10 @@ TokenBatch LanguageTask::batch_of(std::span<const std::int64_t> text,
       const bool chosen = mixed_uniform(key, 3 * i) < hidden;
       const double how = mixed_uniform(key, 3 * i + 1);
       std::int64_t shown = from[i];
-      if (chosen && how < 0.8) shown = tokenizer_.size();
+      if (chosen && how < 0.8) shown = model_.tokenizer.size();
       if (chosen && how >= 0.9) {
         shown = static_cast<std::int64_t>(mixed(key, 3 * i + 2) %
-                                          static_cast<std::uint64_t>(tokenizer_.size()));
+                                          static_cast<std::uint64_t>(model_.tokenizer.size()));
       }
       batch.tokens.push_back(shown);
       batch.targets.push_back(chosen ? from[i] : -1);
@@ -168,8 +154,6 @@ LossSum LanguageTask::validate(Pass& pass) {
   return sum;
 }
 
-void LanguageTask::save_model(const std::string& folder) {
-  save_model_folder(folder, model_.config, tokenizer_, model_.parameters());
-}
+void LanguageTask::save_model(const std::string& folder) { model_.save(folder); }
 
 }  // namespace sextant

@@ -118,7 +118,7 @@ PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
   for (DataFile& file : settings.files) {
     texts.add(parse_texts(read_data(file), TextUnit::file, file.path).front(), settings.held_out);
   }
-  LanguageText text = texts.encode(tokenizer_for(plan, start, texts.learned));
+  LanguageData text = texts.encode(tokenizer_for(plan, start, texts.learned));
   PlannedTask made{
       .unit = "tokens", .learned = text.tokens.size(), .held_out = text.held_out.size()};
   const LanguageTaskOptions options{.length = settings.length,
@@ -156,7 +156,7 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   }
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
-  Tokenizer tokenizer = tokenizer_for(plan, start, texts);
+  const Tokenizer tokenizer = tokenizer_for(plan, start, texts);
   if (settings.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
                                              "tokens of kind " +
@@ -165,20 +165,19 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   if (settings.augment.any()) {
     pairs = augmented(pairs, settings.augment, static_cast<std::uint32_t>(plan.trainer.seed));
   }
-  auto tokens = TokenPairs::encode(pairs, tokenizer, settings.length);
-  auto held_out_tokens = TokenPairs::encode(held_out, tokenizer, settings.length);
-  PlannedTask made{
-      .unit = "pairs", .learned = tokens.source.size(), .held_out = held_out_tokens.source.size()};
+  TranslationData data{tokenizer, TokenPairs::encode(pairs, tokenizer),
+                       TokenPairs::encode(held_out, tokenizer)};
+  PlannedTask made{.unit = "pairs",
+                   .learned = data.pairs.source.size(),
+                   .held_out = data.held_out.source.size()};
   const TranslationTaskOptions options{.batch_size = settings.batch_size,
                                        .accumulation_steps = settings.accumulation_steps,
                                        .max_length = settings.length,
                                        .label_smoothing = settings.label_smoothing,
                                        .subword_dropout = settings.subword_dropout,
                                        .seed = plan.trainer.seed};
-  return finished(
-      std::make_unique<TranslationTask>(settings.model, std::move(tokenizer), std::move(tokens),
-                                        std::move(held_out_tokens), options),
-      start, plan, std::move(made));
+  return finished(std::make_unique<TranslationTask>(std::move(data), settings.model, options),
+                  start, plan, std::move(made));
 }
 
 }  // namespace

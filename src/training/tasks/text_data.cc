@@ -32,37 +32,72 @@ std::vector<std::int64_t> encode_all(const Tokenizer& tokenizer,
   return tokens;
 }
 
+void check_held_out(const char* argument, double part) {
+  if (part > 0 && part < 1) return;
+  throw Error(argument, "must be in 0 < held_out < 1, got " + shortest(part));
+}
+
+Tokenizer trained(const std::vector<std::string>& texts, TokenizerTraining training,
+                  std::int64_t subwords) {
+  if (training.kind == TokenizerKind::subword && training.vocabulary_size == 0) {
+    training.vocabulary_size = subwords;
+  }
+  return Tokenizer::train(texts, training);
+}
+
 }  // namespace
 
 void SplitTexts::add(std::string_view text, double part) {
-  if (!(part > 0 && part < 1)) {
-    throw Error("language_data.held_out", "must be in 0 < held_out < 1, got " + shortest(part));
-  }
+  check_held_out("language_data.held_out", part);
   const std::size_t split = split_of(text, part);
   learned.emplace_back(text.substr(0, split));
   held_out.emplace_back(text.substr(split));
 }
 
-LanguageText SplitTexts::encode(Tokenizer tokenizer) const {
+LanguageData SplitTexts::encode(Tokenizer tokenizer) const {
   auto tokens = encode_all(tokenizer, learned), end = encode_all(tokenizer, held_out);
   return {std::move(tokenizer), std::move(tokens), std::move(end)};
 }
 
-LanguageText load_language_data(std::span<const std::string> paths,
-                                const LanguageTextOptions& options) {
+LanguageData load_language_data(std::span<const std::string> paths,
+                                const LanguageDataOptions& options) {
   SplitTexts texts;
   for (const std::string& path : paths) {
     texts.add(load_texts(path, TextUnit::file).front(), options.held_out);
   }
-  TokenizerTraining training = options.tokenizer;
-  if (training.kind == TokenizerKind::subword && training.vocabulary_size == 0) {
-    training.vocabulary_size = kSubwords;
-  }
-  return texts.encode(Tokenizer::train(texts.learned, training));
+  return texts.encode(trained(texts.learned, options.tokenizer, kSubwords));
 }
 
-LanguageText load_language_data(const std::string& path, const LanguageTextOptions& options) {
+LanguageData load_language_data(const std::string& path, const LanguageDataOptions& options) {
   return load_language_data(std::span(&path, 1), options);
+}
+
+TokenPairs TokenPairs::encode(const SentencePairs& pairs, const Tokenizer& tokenizer) {
+  TokenPairs result;
+  for (std::size_t i = 0; i < pairs.source.size(); ++i) {
+    auto source = tokenizer.encode(pairs.source[i]), target = tokenizer.encode(pairs.target[i]);
+    if (source.empty() || target.empty()) continue;
+    result.source.push_back(std::move(source));
+    result.target.push_back(std::move(target));
+  }
+  return result;
+}
+
+TranslationData translation_data(const SentencePairs& pairs, const SentencePairs& held_out,
+                                 const TokenizerTraining& training) {
+  std::vector<std::string> texts = pairs.source;
+  texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
+  Tokenizer tokenizer = trained(texts, training, kPairSubwords);
+  auto tokens = TokenPairs::encode(pairs, tokenizer), end = TokenPairs::encode(held_out, tokenizer);
+  return {std::move(tokenizer), std::move(tokens), std::move(end)};
+}
+
+TranslationData load_translation_data(const std::string& path,
+                                      const TranslationDataOptions& options) {
+  check_held_out("translation_data.held_out", options.held_out);
+  SentencePairs pairs = load_pairs(path, options.columns);
+  const SentencePairs held_out = hold_out(pairs, options.held_out);
+  return translation_data(pairs, held_out, options.tokenizer);
 }
 
 SentencePairs hold_out(SentencePairs& pairs, double part) {

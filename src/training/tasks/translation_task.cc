@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "sextant/models/model_folder.h"
 #include "training/mixed.h"
 #include "training/part_of.h"
 #include "training/tasks/task_fields.h"
@@ -14,17 +13,18 @@
 namespace sextant {
 namespace {
 
-TransformerConfig of_translator(TransformerConfig config, const Tokenizer& tokenizer) {
+TransformerConfig of_translator(TransformerConfig config) {
   config.kind = ModelKind::translator;
-  config.vocabulary = vocabulary_for(config.kind, tokenizer);
   return config;
 }
 
-const TranslationTaskOptions& checked(const TranslationTaskOptions& data, const TokenPairs& pairs,
-                                      const TokenPairs& held_out) {
+const TranslationTaskOptions& checked(const TranslationTaskOptions& data,
+                                      const TranslationData& pairs) {
   check_fields("translation_task", data);
-  if (pairs.source.empty()) throw Error("translation_task.pairs", "must have a pair with tokens");
-  if (held_out.source.empty()) {
+  if (pairs.pairs.source.empty()) {
+    throw Error("translation_task.pairs", "must have a pair with tokens");
+  }
+  if (pairs.held_out.source.empty()) {
     throw Error("translation_task.held_out", "must have a pair with tokens");
   }
   return data;
@@ -35,6 +35,12 @@ std::vector<std::int64_t> cut(std::vector<std::int64_t> ids, std::int64_t longes
   return ids;
 }
 
+TokenPairs cut(TokenPairs pairs, std::int64_t longest) {
+  for (auto& side : pairs.source) side = cut(std::move(side), longest);
+  for (auto& side : pairs.target) side = cut(std::move(side), longest);
+  return pairs;
+}
+
 std::int64_t tokens_in(std::span<const std::vector<std::int64_t>> sides) {
   std::int64_t count = 0;
   for (const auto& side : sides) count += static_cast<std::int64_t>(side.size());
@@ -42,19 +48,6 @@ std::int64_t tokens_in(std::span<const std::vector<std::int64_t>> sides) {
 }
 
 }  // namespace
-
-TokenPairs TokenPairs::encode(const SentencePairs& pairs, const Tokenizer& tokenizer,
-                              std::int64_t longest) {
-  TokenPairs result;
-  for (std::size_t i = 0; i < pairs.source.size(); ++i) {
-    auto source = cut(tokenizer.encode(pairs.source[i]), longest);
-    auto target = cut(tokenizer.encode(pairs.target[i]), longest);
-    if (source.empty() || target.empty()) continue;
-    result.source.push_back(std::move(source));
-    result.target.push_back(std::move(target));
-  }
-  return result;
-}
 
 PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> which) {
   PairBatch batch;
@@ -75,16 +68,15 @@ PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> whic
   return batch;
 }
 
-TranslationTask::TranslationTask(TransformerConfig config, Tokenizer tokenizer, TokenPairs pairs,
-                                 TokenPairs held_out, const TranslationTaskOptions& data)
-    : data_(checked(data, pairs, held_out)),
-      tokenizer_(std::move(tokenizer)),
-      model_(of_translator(std::move(config), tokenizer_)),
-      gradient_(model_.config),
-      pairs_(std::move(pairs)),
-      held_out_(std::move(held_out)),
+TranslationTask::TranslationTask(TranslationData pairs, TransformerConfig config,
+                                 const TranslationTaskOptions& data)
+    : data_(checked(data, pairs)),
+      model_(of_translator(std::move(config)), std::move(pairs.tokenizer)),
+      gradient_(zeros_like<Translator<float>>(model_)),
+      pairs_(cut(std::move(pairs.pairs), data_.max_length)),
+      held_out_(cut(std::move(pairs.held_out), data_.max_length)),
       epochs_(static_cast<std::int64_t>(pairs_.source.size()), data_.seed),
-      split_(tokenizer_, data_.subword_dropout) {}
+      split_(model_.tokenizer, data_.subword_dropout) {}
 
 std::int64_t TranslationTask::steps_per_epoch() const noexcept {
   return (epochs_.count() + data_.batch_size - 1) / data_.batch_size;
@@ -148,8 +140,6 @@ LossSum TranslationTask::validate(Pass& pass) {
   return sum;
 }
 
-void TranslationTask::save_model(const std::string& folder) {
-  save_model_folder(folder, model_.config, tokenizer_, model_.parameters());
-}
+void TranslationTask::save_model(const std::string& folder) { model_.save(folder); }
 
 }  // namespace sextant

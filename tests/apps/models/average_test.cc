@@ -29,14 +29,13 @@ std::set<std::string> names_in(const std::string& folder) {
 // The weights of `from`, each by a factor of its own.
 void save_other(const std::string& from, const std::string& to) {
   std::filesystem::copy(from, to);
-  const ModelFolder folder = open_model_folder(to);
-  LanguageModel<float> model = load_language_model(folder);
+  TextModel model = TextModel::load(to);
   for (const auto& each : model.parameters()) {
     for (std::int64_t i = 0; i < each.tensor->count(); ++i) {
       each.tensor->data()[i] *= 1 + 0.01F * static_cast<float>(i % 7);
     }
   }
-  save_model_folder(to, folder.config, folder.tokenizer, model.parameters());
+  model.save(to);
 }
 
 TEST(Average, IsTheMeanOfEachWeight) {
@@ -89,13 +88,10 @@ TEST(Average, RefusesModelsThatDoNotFitTogether) {
   refused(one + " --model " + turning_model(), "must have the config of " + alphabet_model());
   refused(one + " --model " + (folder / "none"), "must be a model's folder");
   refused("", "--model is required");
-  std::filesystem::create_directories(folder / "words");
-  const ModelFolder known = open_model_folder(alphabet_model());
-  LanguageModel<float> model = load_language_model(known);
-  save_model_folder(
-      folder / "words", known.config,
-      Tokenizer::train(std::vector<std::string>{"klmnopqrst"}, {.kind = TokenizerKind::character}),
-      model.parameters());
+  TextModel words = TextModel::load(alphabet_model());
+  words.tokenizer =
+      Tokenizer::train(std::vector<std::string>{"klmnopqrst"}, {.kind = TokenizerKind::character});
+  words.save(folder / "words");
   refused(one + " --model " + (folder / "words"), "must have the tokenizer of " + alphabet_model());
   const Outcome taken = sextant("average" + one + one + " -o " + alphabet_model());
   EXPECT_EQ(taken.code, 1);

@@ -61,14 +61,13 @@ TEST(EvaluateCommand, ThePerplexityIsThatOfTheModelsLoss) {
   const auto json =
       sextant("evaluate --json --model " + turning_model() + " --pairs " + folder / "pairs.tsv")
           .json();
-  const ModelFolder opened = open_model_folder(turning_model());
-  Translator<float> model = load_translator(opened);
+  const TextTranslator model = TextTranslator::load(turning_model());
   const SentencePairs pairs = parse_pairs("a b\tb a\nb c\tf c\n");
   Workspace memory;
   Pass pass{.memory = memory};
   const LossSum sum = model.loss(
-      pair_batch(TokenPairs::encode(pairs, opened.tokenizer, 10), std::vector<std::int64_t>{0, 1}),
-      {}, nullptr, pass);
+      pair_batch(TokenPairs::encode(pairs, model.tokenizer), std::vector<std::int64_t>{0, 1}), {},
+      nullptr, pass);
   // Decoding rounds log-probabilities to float32, the loss adds exponentials in it: a few 2^-24 of
   // numbers below 16.
   const double expected = std::exp(sum.loss / 6);
@@ -110,9 +109,8 @@ TEST(EvaluateCommand, TranslatesTheOtherWayWhenAsked) {
 
 // The mean of -log likelihood of each token, with the tokens that each window shows.
 double perplexity(const std::string& text, std::int64_t length, std::int64_t stride) {
-  const ModelFolder opened = open_model_folder(alphabet_model());
-  LanguageModel<float> model = load_language_model(opened);
-  const auto tokens = opened.tokenizer.encode(text);
+  const TextModel model = TextModel::load(alphabet_model());
+  const auto tokens = model.tokenizer.encode(text);
   const auto count = static_cast<std::int64_t>(tokens.size());
   Workspace memory;
   Pass pass{.memory = memory};

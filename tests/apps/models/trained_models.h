@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "apps/run_program.h"
-#include "sextant/models/model_folder.h"
 #include "sextant/training/optimiser.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/translation_task.h"
@@ -43,10 +42,9 @@ inline void save_alphabet_model(const std::string& folder, ModelKind kind = Mode
   const Tokenizer tokenizer =
       Tokenizer::train(std::vector<std::string>{text}, {.kind = TokenizerKind::character});
   config.kind = kind;
-  LanguageTask task(config, tokenizer, tokenizer.encode(text),
-                    tokenizer.encode(text.substr(0, 100)), {.length = 20, .batch_size = 4});
+  LanguageTask task({tokenizer, tokenizer.encode(text), tokenizer.encode(text.substr(0, 100))},
+                    config, {.length = 20, .batch_size = 4});
   learn(task, kind == ModelKind::causal ? 60 : 300);
-  std::filesystem::create_directories(folder);
   task.save_model(folder);
 }
 
@@ -55,10 +53,9 @@ inline void save_word_model(const std::string& folder) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "to be or not , that is the Frage für ☃ . ";
   const Tokenizer tokenizer = Tokenizer::train(std::vector<std::string>{text});
-  LanguageTask task(small_model(ModelKind::causal), tokenizer, tokenizer.encode(text),
-                    tokenizer.encode(text), {.length = 16, .batch_size = 4});
+  LanguageTask task({tokenizer, tokenizer.encode(text), tokenizer.encode(text)},
+                    small_model(ModelKind::causal), {.length = 16, .batch_size = 4});
   learn(task, 60);
-  std::filesystem::create_directories(folder);
   task.save_model(folder);
 }
 
@@ -77,12 +74,12 @@ inline SentencePairs turned_words() {
 inline void save_turning_model(const std::string& folder, bool pointer = false) {
   const SentencePairs pairs = turned_words();
   const Tokenizer tokenizer = Tokenizer::train(pairs.source);
-  const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
+  const auto tokens = TokenPairs::encode(pairs, tokenizer);
   TransformerConfig config = small_model(ModelKind::translator);
   config.pointer = pointer;
-  TranslationTask task(config, tokenizer, tokens, tokens, {.batch_size = 18, .label_smoothing = 0});
+  TranslationTask task({tokenizer, tokens, tokens}, config,
+                       {.batch_size = 18, .label_smoothing = 0});
   learn(task, 100);
-  std::filesystem::create_directories(folder);
   task.save_model(folder);
 }
 

@@ -124,14 +124,13 @@ TEST(TranslateCommand, AWordThatIsNotKnownIsCopied) {
   const Folder folder;
   const SentencePairs pairs = turned_words();
   const Tokenizer tokenizer = Tokenizer::train(std::vector<std::string>{"a b c d e"});
-  const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
+  const auto tokens = TokenPairs::encode(pairs, tokenizer);
   for (const bool pointer : {true, false}) {
     TransformerConfig config = small_model(ModelKind::translator);
     config.pointer = pointer;
-    TranslationTask task(config, tokenizer, tokens, tokens,
+    TranslationTask task({tokenizer, tokens, tokens}, config,
                          {.batch_size = 18, .label_smoothing = 0});
     learn(task, 200);
-    std::filesystem::create_directories(folder / "model");
     task.save_model(folder / "model");
     const std::string command = "--model " + folder / "model";
     EXPECT_EQ(sextant("translate 'Yorick a' " + command).out, pointer ? "a Yorick\n" : "a <unk>\n");
@@ -146,9 +145,8 @@ TEST(TranslateCommand, RefusesModelsWithTokenizersOfTheirOwn) {
   const Folder folder;
   const SentencePairs pairs = turned_words();
   const Tokenizer tokenizer = Tokenizer::train(std::vector<std::string>{"a b c d e g"});
-  const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
-  TranslationTask task(small_model(ModelKind::translator), tokenizer, tokens, tokens, {});
-  std::filesystem::create_directories(folder / "model");
+  const auto tokens = TokenPairs::encode(pairs, tokenizer);
+  TranslationTask task({tokenizer, tokens, tokens}, small_model(ModelKind::translator));
   task.save_model(folder / "model");
   const Outcome outcome = sextant(translate("'a b' --model " + folder / "model"));
   EXPECT_EQ(outcome.code, 1);

@@ -9,7 +9,7 @@
 #include "apps/run_program.h"
 #include "core/json.h"
 #include "sextant/lessons/similarity.h"
-#include "sextant/models/model_folder.h"
+#include "sextant/models/text_model.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -139,11 +139,10 @@ TEST_F(Similarity, VectorsCanBeThoseOfAModel) {
   const std::vector<std::string> texts = {kChapter};
   const Tokenizer tokenizer = Tokenizer::train(texts, {.lower_case = true});
   TransformerConfig config;
-  config.vocabulary = tokenizer.size();
   config.width = 16;
   config.layers = 1;
-  LanguageModel<float> model(config);
-  save_model_folder(folder_ / "", config, tokenizer, model.parameters());
+  TextModel model(config, tokenizer);
+  model.save(folder_ / "");
   const auto words = tokenizer.encode("black brown");
   const auto vector = [&model](std::int64_t token) {
     Tensor<double> wide({model.config.width});

@@ -7,8 +7,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/models/generate.h"
-#include "sextant/models/model_folder.h"
-#include "sextant/models/translate.h"
+#include "sextant/models/translate_lines.h"
 #include "sextant/training/optimiser.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/translation_task.h"
@@ -35,7 +34,8 @@ LanguageTask language_task(ModelKind kind, const LanguageTaskOptions& data) {
   for (int i = 0; i < 60; ++i) text += "abcdefghij";
   Tokenizer tokenizer = letters(text);
   const auto tokens = tokenizer.encode(text);
-  return LanguageTask(small(kind), tokenizer, tokens, tokenizer.encode(text.substr(0, 100)), data);
+  return LanguageTask({tokenizer, tokens, tokenizer.encode(text.substr(0, 100))}, small(kind),
+                      data);
 }
 
 // Steps of AdamW; the mean loss of the last.
@@ -83,7 +83,7 @@ TEST(LanguageTask, AsksForTheNextToken) {
 TEST(LanguageTask, AsksForHiddenTokensOnly) {
   auto task =
       language_task(ModelKind::masked, {.length = 50, .batch_size = 10, .mask_probability = 0.2});
-  const std::int64_t hidden = task.tokenizer().size();
+  const std::int64_t hidden = task.model().tokenizer.size();
   std::int64_t asked = 0, shown_hidden = 0;
   for (std::int64_t step = 0; step < 20; ++step) {
     const TokenBatch batch = task.training_batch(step, 0);
@@ -120,8 +120,8 @@ TEST(LanguageTask, LearnsAnAlphabet) {
   options.max_tokens = 12;
   options.sampling.temperature = 0;
   options.threads = 1;
-  const auto made = generate(task.model(), task.tokenizer().encode("cde"), options);
-  EXPECT_EQ(task.tokenizer().decode(made), "fghijabcdefg");
+  const auto made = generate(task.model(), "cde", options);
+  EXPECT_EQ(made, "fghijabcdefg");
 }
 
 TEST(LanguageTask, LearnsHiddenLetters) {
@@ -139,20 +139,20 @@ TEST(TranslationTask, LearnsToTurnWordsAroundAndComesBackFromItsFolder) {
     }
   }
   const Tokenizer tokenizer = Tokenizer::train(pairs.source);
-  const auto tokens = TokenPairs::encode(pairs, tokenizer, 10);
-  TranslationTask task(small(ModelKind::translator), tokenizer, tokens, tokens,
+  const auto tokens = TokenPairs::encode(pairs, tokenizer);
+  TranslationTask task({tokenizer, tokens, tokens}, small(ModelKind::translator),
                        {.batch_size = 18, .label_smoothing = 0});
   EXPECT_LT(learn(task, 100, 3e-3), 0.1);
   const auto found = translate(task.model(), tokens.source);
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i][0].tokens, tokens.target[i]);
 
   const std::string folder = testing::TempDir() + "translation_task";
-  std::filesystem::create_directories(folder);
-  task.save_model(folder);
-  const ModelFolder opened = open_model_folder(folder);
-  Translator<float> loaded = load_translator(opened);
+  task.model().save(folder);
+  const TextTranslator loaded = TextTranslator::load(folder);
   EXPECT_EQ(translate(loaded, tokens.source)[7][0].log_probability, found[7][0].log_probability);
-  EXPECT_THROW(load_language_model(opened), Error);
+  EXPECT_EQ(translate(loaded, "c f"), "f c");
+  EXPECT_EQ(translate(loaded, ""), "");
+  EXPECT_THROW(TextModel::load(folder), Error);
   std::filesystem::remove(folder + "/tokenizer.json");
   EXPECT_THROW(open_model_folder(folder), Error);
   std::filesystem::remove_all(folder);
@@ -167,9 +167,9 @@ TEST(TranslationTask, SplitsSubWordsAnewInEachEpochAndOnBothSidesAlike) {
   }
   const Tokenizer tokenizer =
       Tokenizer::train(pairs.source, {.kind = TokenizerKind::subword, .vocabulary_size = 60});
-  const auto tokens = TokenPairs::encode(pairs, tokenizer, 30);
+  const auto tokens = TokenPairs::encode(pairs, tokenizer);
   TranslationTask task(
-      small(ModelKind::translator), tokenizer, tokens, tokens,
+      {tokenizer, tokens, tokens}, small(ModelKind::translator),
       {.batch_size = 12, .accumulation_steps = 2, .max_length = 30, .subword_dropout = 0.3});
   std::vector<std::vector<std::int64_t>> seen;
   for (const std::int64_t step : {0, 1, 0}) {
@@ -192,7 +192,7 @@ TEST(Tasks, RefuseDataThatIsTooShort) {
   EXPECT_THROW(language_task(ModelKind::causal, {.length = 100}), Error);
   EXPECT_THROW(language_task(ModelKind::causal, {.length = 0}), Error);
   const Tokenizer tokenizer = letters("ab");
-  EXPECT_THROW(TranslationTask(small(ModelKind::translator), tokenizer, {}, {}, {}), Error);
+  EXPECT_THROW(TranslationTask({tokenizer, {}, {}}, {}), Error);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST_F(TextData, FilesBecomeOneStreamEach) {
   write_file(path("a"), "ab\nab\nab\nba\n");
   write_file(path("b"), "cc\ncc\ncc\ncd\n");
   const std::vector<std::string> paths = {path("a"), path("b")};
-  const LanguageText data = load_language_data(paths, {.held_out = 0.25});
+  const LanguageData data = load_language_data(paths, {.held_out = 0.25});
   EXPECT_EQ(data.tokenizer.decode(data.tokens), "ab\nab\nab\ncc\ncc\ncc\n");
   EXPECT_EQ(data.held_out.size(), 6u);
   // Only what is learned makes the tokenizer.
@@ -68,19 +68,42 @@ TEST_F(TextData, PairsAreHeldOutOnceAndAlwaysAlike) {
   EXPECT_EQ(hold_out(again, 1e-9).source.size(), 1u);
 }
 
+TEST_F(TextData, PairsFromAFileAreSplitAndMadeTokens) {
+  std::string lines;
+  for (char a = 'a'; a <= 'y'; ++a) lines += std::string(1, a) + "\t1 " + a + "\n";
+  write_file(path("pairs.tsv"), lines + "\t\n");
+  EXPECT_THROW(load_translation_data(path("pairs.tsv")), Error) << "a line without a side";
+  write_file(path("pairs.tsv"), lines);
+  const TranslationData data = load_translation_data(path("pairs.tsv"), {.held_out = 0.2});
+  EXPECT_EQ(data.pairs.source.size(), 20u);
+  ASSERT_EQ(data.held_out.source.size(), 5u);
+  EXPECT_EQ(data.tokenizer.size(), Tokenizer::unk() + 1 + 20 + 1);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(data.tokenizer.decode(data.pairs.target[i]),
+              "1 " + data.tokenizer.decode(data.pairs.source[i]));
+  }
+  // Words of the held-out pairs are not learned.
+  EXPECT_EQ(data.held_out.source[0], std::vector<std::int64_t>{Tokenizer::unk()});
+  EXPECT_EQ(data.held_out.target[0].size(), 2u);
+  const auto reversed =
+      load_translation_data(path("pairs.tsv"), {.held_out = 0.2, .columns = {1, 0}});
+  EXPECT_EQ(reversed.pairs.source, data.pairs.target);
+  EXPECT_THROW(load_translation_data(path("pairs.tsv"), {.held_out = 1}), Error);
+}
+
 // The way of a program that uses the library.
 TEST_F(TextData, FromAFileToAModelThatPredictsIt) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "abcdefghij";
   write_file(path("letters.txt"), text);
-  const LanguageText data = load_language_data(path("letters.txt"), {.held_out = 0.2});
+  const LanguageData data = load_language_data(path("letters.txt"), {.held_out = 0.2});
   LanguageTask task(data, {.width = 32, .heads = 4, .layers = 1}, {.length = 20, .batch_size = 4});
-  train(task, {.folder = path("run"),
+  train(task, {.steps = 60,
+               .folder = path("run"),
                .optimiser = {.clip_norm = 1},
                .schedule = {.peak = 3e-3, .warmup = 5},
-               .steps = 60,
                .threads = 1});
-  const TextScore score = evaluate(task.model(), data.tokenizer, "abcdefghijabcdefghijabcde",
+  const TextScore score = evaluate(task.model(), "abcdefghijabcdefghijabcde",
                                    {.length = 20, .stride = 5, .threads = 1});
   EXPECT_EQ(score.tokens, 25);
   ASSERT_EQ(score.windows.size(), 2u);
@@ -91,9 +114,16 @@ TEST_F(TextData, FromAFileToAModelThatPredictsIt) {
     EXPECT_LT(windows.perplexity, 1.5);
     EXPECT_NEAR(windows.bits_per_character, std::log2(windows.perplexity), 1e-12);
   }
-  const auto made = generate(task.model(), data.tokenizer.encode("abc"),
-                             {.max_tokens = 4, .sampling = {.temperature = 0}, .threads = 1});
-  EXPECT_EQ(data.tokenizer.decode(made), "defg");
+  const GenerateOptions options{.max_tokens = 4, .sampling = {.temperature = 0}, .threads = 1};
+  std::vector<std::string> parts;
+  const std::string made = generate(task.model(), "abc", options,
+                                    [&parts](std::string_view part) { parts.emplace_back(part); });
+  EXPECT_EQ(made, "defg");
+  EXPECT_EQ(parts, (std::vector<std::string>{"d", "e", "f", "g"}));
+  const TextModel loaded = TextModel::load(path("run"));
+  EXPECT_EQ(generate(loaded, "abc", options), made);
+  EXPECT_THROW(generate(loaded, "", options), Error);
+  EXPECT_THROW(generate(loaded, "\xff", options), Error);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "sextant/models/model_folder.h"
+#include "sextant/models/text_model.h"
 #include "sextant/training/tasks/dates.h"
 #include "sextant/training/tasks/make_task.h"
 #include "training/run_folders.h"
@@ -164,8 +164,7 @@ TEST_F(Plans, GoOnFromAnotherModel) {
   complete_plan(next);
   const PlannedTask made = make_task(next, "");
   EXPECT_EQ(next.settings.model.width, 16);
-  const auto stored = open_model_folder(path("run"));
-  LanguageModel<float> model = load_language_model(stored);
+  TextModel model = TextModel::load(path("run"));
   const Parameters<float> wanted = model.parameters(), found = made.task->parameters();
   ASSERT_EQ(found.size(), wanted.size());
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/models/language_model.h"
-#include "sextant/text/tokenizer.h"
+#include "sextant/models/text_model.h"
 #include "sextant/training/task.h"
 #include "sextant/training/tasks/epochs.h"
 #include "sextant/training/tasks/text_data.h"
@@ -33,12 +32,9 @@ class LanguageTask : public TrainingTask {
  public:
   // config.vocabulary is set to what the tokenizer needs. Throws Error for options out of range and
   // for a text or a held-out text of fewer than length + 1 tokens.
-  LanguageTask(TransformerConfig config, Tokenizer tokenizer, std::vector<std::int64_t> tokens,
-               std::vector<std::int64_t> held_out, const LanguageTaskOptions& data);
-  LanguageTask(LanguageText text, TransformerConfig config, const LanguageTaskOptions& data = {});
+  LanguageTask(LanguageData text, TransformerConfig config, const LanguageTaskOptions& data = {});
 
-  LanguageModel<float>& model() noexcept { return model_; }
-  const Tokenizer& tokenizer() const noexcept { return tokenizer_; }
+  TextModel& model() noexcept { return model_; }  // with the weights of the last step
   std::int64_t steps_per_epoch() const noexcept;
 
   Parameters<float> parameters() override { return model_.parameters(); }
@@ -66,8 +62,8 @@ class LanguageTask : public TrainingTask {
   const TokenBatch& whole_batch(std::int64_t step);
 
   LanguageTaskOptions data_;
-  Tokenizer tokenizer_;
-  LanguageModel<float> model_, gradient_;
+  TextModel model_;
+  LanguageModel<float> gradient_;
   std::vector<std::int64_t> tokens_, held_out_;
   Epochs epochs_;
   std::int64_t made_step_ = -1;  // of which made_ is the whole batch: it is made once

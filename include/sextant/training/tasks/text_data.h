@@ -13,7 +13,7 @@
 namespace sextant {
 
 // A text as tokens, those of all files one after the other.
-struct LanguageText {
+struct LanguageData {
   Tokenizer tokenizer;
   std::vector<std::int64_t> tokens, held_out;
 };
@@ -24,10 +24,10 @@ struct SplitTexts {
 
   // Holds out the last part of a text, 0 < part < 1: from a line's beginning on if there is one.
   void add(std::string_view text, double part);
-  LanguageText encode(Tokenizer tokenizer) const;
+  LanguageData encode(Tokenizer tokenizer) const;
 };
 
-struct LanguageTextOptions {
+struct LanguageDataOptions {
   double held_out = 0.1;  // part at the end of each text, 0 < held_out < 1
   // Learned from the part that is not held out. 0 sub-words: kSubwords.
   TokenizerTraining tokenizer{.kind = TokenizerKind::character};
@@ -35,9 +35,36 @@ struct LanguageTextOptions {
 inline constexpr std::int64_t kSubwords = 4000, kPairSubwords = 12000;
 
 // Throws Error for files that cannot be read or hold no text, and as Tokenizer::train().
-LanguageText load_language_data(std::span<const std::string> paths,
-                                const LanguageTextOptions& options = {});
-LanguageText load_language_data(const std::string& path, const LanguageTextOptions& options = {});
+LanguageData load_language_data(std::span<const std::string> paths,
+                                const LanguageDataOptions& options = {});
+LanguageData load_language_data(const std::string& path, const LanguageDataOptions& options = {});
+
+// Pairs as tokens.
+struct TokenPairs {
+  std::vector<std::vector<std::int64_t>> source, target;
+
+  // Pairs of which a side has no token are left out.
+  static TokenPairs encode(const SentencePairs& pairs, const Tokenizer& tokenizer);
+};
+
+struct TranslationData {
+  Tokenizer tokenizer;
+  TokenPairs pairs, held_out;
+};
+
+// The tokenizer is trained on both sides of `pairs`. 0 sub-words: kPairSubwords. Throws Error as
+// Tokenizer::train().
+TranslationData translation_data(const SentencePairs& pairs, const SentencePairs& held_out,
+                                 const TokenizerTraining& tokenizer = {});
+
+struct TranslationDataOptions {
+  double held_out = 0.1;  // part of the pairs, chosen at random, 0 < held_out < 1
+  PairColumns columns{};
+  TokenizerTraining tokenizer{};
+};
+// Throws Error as load_pairs() and translation_data().
+TranslationData load_translation_data(const std::string& path,
+                                      const TranslationDataOptions& options = {});
 
 // Takes out and returns a part of the pairs, one at least, chosen at random but always alike.
 SentencePairs hold_out(SentencePairs& pairs, double part);

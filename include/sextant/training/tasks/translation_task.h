@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "sextant/models/translator.h"
-#include "sextant/text/pairs.h"
-#include "sextant/text/tokenizer.h"
+#include "sextant/models/text_model.h"
 #include "sextant/training/task.h"
 #include "sextant/training/tasks/epochs.h"
 #include "sextant/training/tasks/subword_dropout.h"
+#include "sextant/training/tasks/text_data.h"
 
 namespace sextant {
 
@@ -25,25 +24,15 @@ struct TranslationTaskOptions {
   std::uint64_t seed = 0;
 };
 
-// Pairs as tokens.
-struct TokenPairs {
-  std::vector<std::vector<std::int64_t>> source, target;
-
-  // Pairs of which a side has no token are left out. Sides are cut to max_length tokens.
-  static TokenPairs encode(const SentencePairs& pairs, const Tokenizer& tokenizer,
-                           std::int64_t max_length);
-};
-
 // Batches are packed: sentences of all lengths side by side, without padding.
 class TranslationTask : public TrainingTask {
  public:
   // config.kind and config.vocabulary are set. Throws Error for options out of range and for data
   // without a pair.
-  TranslationTask(TransformerConfig config, Tokenizer tokenizer, TokenPairs pairs,
-                  TokenPairs held_out, const TranslationTaskOptions& data);
+  TranslationTask(TranslationData pairs, TransformerConfig config,
+                  const TranslationTaskOptions& data = {});
 
-  Translator<float>& model() noexcept { return model_; }
-  const Tokenizer& tokenizer() const noexcept { return tokenizer_; }
+  TextTranslator& model() noexcept { return model_; }  // with the weights of the last step
   std::int64_t steps_per_epoch() const noexcept;
 
   Parameters<float> parameters() override { return model_.parameters(); }
@@ -61,8 +50,8 @@ class TranslationTask : public TrainingTask {
   const TokenPairs& pairs_of(std::int64_t step);
 
   TranslationTaskOptions data_;
-  Tokenizer tokenizer_;
-  Translator<float> model_, gradient_;
+  TextTranslator model_;
+  Translator<float> gradient_;
   TokenPairs pairs_, held_out_;
   Epochs epochs_;
   SubwordDropout split_;

@@ -1,0 +1,102 @@
+// Models and their tokenizers as folders.
+#include "sextant/models/text_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant {
+namespace {
+
+// The numbers that the scheme learns, at least.
+double numbers_of_scheme(const TransformerConfig& c) {
+  const Scheme& scheme = find_scheme(c.scheme);
+  if (scheme.weight_sizes == nullptr || scheme.kind == SchemeKind::rotated) return 0;
+  const std::int64_t ends[] = {0, c.length - 1};  // what sizes depend on, of all ids
+  SchemeRequest request;
+  request.width = c.width;
+  request.heads = c.heads;
+  request.head_dim = c.width / c.heads;
+  request.positions = ends;
+  request.parameters = c.scheme_parameters;
+  double numbers = 0;
+  for (const auto& [name, sizes] : scheme.weight_sizes(request)) {
+    double product = 1;
+    for (const std::int64_t size : sizes) {
+      product *= static_cast<double>(size == kAnySize ? c.length : size);
+    }
+    numbers += product;
+  }
+  return numbers;
+}
+
+// A config of a few bytes may claim any size: before memory is asked for, the weights have to be
+// there. Every model has an embedding, and every layer its attention and feed-forward maps.
+void check_size(const ModelFolder& folder) {
+  const TransformerConfig& c = folder.config;
+  const double width = static_cast<double>(c.width);
+  const double hidden = c.ffn_width > 0 ? static_cast<double>(c.ffn_width) : 4 * width;
+  double layers = static_cast<double>(c.layers);
+  if (c.kind == ModelKind::translator) {
+    layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
+  }
+  const double numbers = static_cast<double>(c.vocabulary) * width +
+                         layers * 2 * width * (width + hidden) + numbers_of_scheme(c);
+  constexpr double kLeastBytes = 2;  // of a number
+  const std::string path = folder.path + "/model.safetensors";
+  std::error_code problem;
+  const auto bytes = std::filesystem::file_size(path, problem);
+  if (problem) throw Error(path, "cannot be read: " + problem.message());
+  if (static_cast<double>(bytes) >= kLeastBytes * numbers) return;
+  throw Error(path, "must hold the " + shortest(numbers) +
+                        " or more numbers, as config.json requires, got " + std::to_string(bytes) +
+                        " bytes");
+}
+
+TransformerConfig for_tokenizer(TransformerConfig config, const Tokenizer& tokenizer) {
+  config.vocabulary = vocabulary_for(config.kind, tokenizer);
+  return config;
+}
+
+}  // namespace
+
+template <class Model>
+WithTokenizer<Model>::WithTokenizer(TransformerConfig transformer, Tokenizer given)
+    : Model(for_tokenizer(std::move(transformer), given)), tokenizer(std::move(given)) {}
+
+template <class Model>
+void WithTokenizer<Model>::save(const std::string& folder) const {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) throw Error(folder, "cannot be made: " + problem.message());
+  write_file(folder + "/config.json", format_config(this->config));
+  tokenizer.save(folder);
+  save_parameters(folder + "/model.safetensors", this->parameters());
+}
+
+template <class Model>
+WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
+  check_size(folder);
+  WithTokenizer model(folder.config, folder.tokenizer);
+  const std::string path = folder.path + "/model.safetensors";
+  const Parameters<float> parameters = model.parameters();
+  load_parameters(path, parameters);
+  for (const auto& [name, tensor, decays] : parameters) {
+    const auto finite = [](float x) { return std::isfinite(x); };
+    if (!std::ranges::all_of(tensor->span(), finite)) {
+      throw Error(path, "must hold finite numbers, got others in " + name);
+    }
+  }
+  return model;
+}
+
+template struct WithTokenizer<LanguageModel<float>>;
+template struct WithTokenizer<Translator<float>>;
+
+}  // namespace sextant
