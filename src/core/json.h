@@ -20,7 +20,7 @@ namespace sextant {
 
 class Json;
 
-// A key is missing or a value is of another kind. Whoever knows the file catches it and names the
+// A key is missing or a value is of another kind. Code that knows the file catches it and names the
 // file: throw Error(path, error.problem()).
 class JsonError : public Error {
  public:
@@ -111,7 +111,7 @@ class Json {
   // "null", "boolean", "number", "string", "array" or "object".
   const char* type_name() const noexcept;
 
-  std::size_t size() const noexcept;  // 0 for null, 1 for what is neither array nor object
+  std::size_t size() const noexcept;  // 0 for null, 1 for values other than arrays and objects
   bool empty() const noexcept { return size() == 0; }
 
   // Numbers must fit T, integers have no fraction; std::vector and std::map of what get() knows.

@@ -12,7 +12,7 @@ namespace sextant {
 // a failure.
 std::string to_text(const Json& json);
 
-// Nested arrays of numbers, any rank; what is not finite is null.
+// Nested arrays of numbers, any rank; nonfinite numbers are null.
 Json rows_as_json(View<const double> values);
 
 }  // namespace sextant

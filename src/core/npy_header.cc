@@ -1,5 +1,5 @@
 // The header of a .npy file. Format: numpy.lib.format, "Format Version 1.0" to "3.0". A small
-// strict parser of its own, which accepts what NumPy writes in any spacing, key order and quoting,
+// strict parser, which accepts what NumPy writes in any spacing, key order and quoting,
 // and nothing that would have to be evaluated.
 #include "core/npy_header.h"
 

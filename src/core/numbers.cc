@@ -25,7 +25,7 @@ bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 template <class T, class... Precision>
 std::string format(T value, std::chars_format form, Precision... precision) {
-  char buffer[1500];  // at most 309 digits before the point and kMostDigits behind it
+  char buffer[1500];  // at most 309 digits before the point and kMaxDigits after it
   const auto result = std::to_chars(buffer, buffer + sizeof buffer, value, form, precision...);
   return {buffer, result.ptr};
 }

@@ -1,4 +1,4 @@
-// Ranges of options in JSON: what a page of controls or another language needs to know.
+// Ranges of options in JSON, for controls of a page and for other languages.
 #pragma once
 
 #include "core/json.h"

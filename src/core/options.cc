@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Large powers of two, and what is one less, by their exponent.
+// Large powers of two, and those minus one, as powers.
 std::string brief(std::int64_t value) {
   if (value < 0 && value != -kNoLimit) {
     const std::string positive = brief(-value);

@@ -37,7 +37,7 @@ int coinciding_axis(View<T> view) {
   return -1;
 }
 
-// Throws Error(where, ...) unless there is memory behind a view that has elements.
+// Throws Error(where, ...) for a view with elements but a null pointer.
 template <class T>
 void check_memory(std::string_view where, View<T> view) {
   if (view.count() > 0 && view.data() == nullptr) {
@@ -46,7 +46,7 @@ void check_memory(std::string_view where, View<T> view) {
   }
 }
 
-// The same for what is to be written, which needs an element of its own for every result.
+// The same for results, whose elements must be distinct.
 template <class T>
 void check_output(std::string_view where, View<T> out) {
   check_memory(where, out);

@@ -13,8 +13,8 @@ namespace sextant {
 // A local variable of the thread that uses it: leases of a thread end in reverse order.
 class ScratchLease {
  public:
-  // At least `floats` numbers of any value on a cache line, which nobody else gets while the lease
-  // lives. Throws Error when there is not enough memory.
+  // At least `floats` numbers of any value on a cache line, which no other lease gets while this
+  // one lives. Throws Error when there is not enough memory.
   explicit ScratchLease(std::int64_t floats);
   ~ScratchLease();
   ScratchLease(const ScratchLease&) = delete;

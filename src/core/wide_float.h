@@ -1,4 +1,4 @@
-// Floating-point numbers of 320 bits: what it takes to know base^(-2k/d) and pi well enough to
+// Floating-point numbers of 320 bits: precise enough for base^(-2k/d) and pi to
 // reduce any angle.
 #pragma once
 

@@ -60,7 +60,7 @@ void weight_and_bias_gradient(Rows<const float> x, Rows<const float> dy, Rows<fl
          {dw.data, dw.stride, nullptr, true, one_column ? nullptr : sums.data(), dy.columns},
          threads);
   if (one_column) return kernels::add_column_sums({dy.rows, dy.columns}, dy.data, dbias, threads);
-  kernels::add_parts(sums.data(), parts, dy.columns, dy.columns, dbias);
+  kernels::add_block_sums(sums.data(), parts, dy.columns, dy.columns, dbias);
 }
 
 kernels::RowShape shape_of(const Shape& shape) { return {shape[0], shape[1]}; }

@@ -1,5 +1,4 @@
-// What a scheme's file needs to describe itself: its descriptor's declaration and a reader of its
-// parameters.
+// Declarations of the schemes' descriptors, and a reader of parameters.
 #pragma once
 
 #include <cstdint>

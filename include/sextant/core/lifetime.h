@@ -1,4 +1,4 @@
-// SEXTANT_LIFETIME_BOUND behind a member function: its result must not outlive the object. Clang
+// SEXTANT_LIFETIME_BOUND after a member function: its result must not outlive the object. Clang
 // warns where it does (-Wdangling); other compilers do not look.
 #pragma once
 

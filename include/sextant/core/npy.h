@@ -14,7 +14,7 @@
 namespace sextant {
 
 // An array of any element type: contiguous, row-major, native byte order. A file of raw bfloat16
-// says uint16; who knows better sets `dtype` to bfloat16.
+// says uint16: set `dtype` to bfloat16 for those.
 struct Array {
   DType dtype = DType::float32;
   Shape shape{0};

@@ -1,5 +1,5 @@
-// Numbers as text: independent of the locale, the shortest digits that read back as the same
-// number, or as many as asked.
+// Numbers as text: independent of the locale, with the shortest digits that read back as the same
+// number, or a given number of digits.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,7 @@ namespace sextant {
 // Error where shapes, distances or slopes do not fit a call.
 struct DistanceBias {
   // [heads or 1, distances]: values[head or 0, distance + origin]; -infinity hides the pair. Must
-  // hold every distance that is asked for. May be left out (a default Tensor) where there are
-  // slopes.
+  // hold every distance of the call. May be left out (a default Tensor) where there are slopes.
   Tensor<float> values{};
   std::int64_t origin = 0;  // the column of distance 0: for [heads, 2L - 1] it is L - 1
   // [heads] or empty: -slopes[head] * |distance|, at any distance, with no table of a length.

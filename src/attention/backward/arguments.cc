@@ -24,7 +24,7 @@ void check_shape(std::string_view argument, View<T> view, const Shape& wanted) {
   check_memory(name_of_argument(argument), view);
 }
 
-// One gradient against what it must look like and the arrays that are read or written beside it.
+// Checks the shape of one gradient, and that it does not overlap the other arrays.
 class GradientChecker {
  public:
   template <class T, class Against>
@@ -79,7 +79,7 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   }
   check_shape("v", v, Shape{a.batch, a.kv_heads, a.k_len, v.size(3)});
   const Shape output{a.batch, a.heads_q, a.q_len, v.size(3)};
-  check_v<T>(kFunction, a, v);  // what a content term makes of v_dim
+  check_v<T>(kFunction, a, v);  // content terms may refuse v_dim
   check_shape("out", out, output);
   check_shape("dout", dout, output);
   if (is_wanted(log_sum_exp)) {

@@ -5,7 +5,7 @@
 
 namespace sextant::attention_detail {
 
-// All that is wanted, but for sums.finish(). The mask's gradient must be zeros.
+// All wanted gradients, except for sums.finish(). The mask's gradient must be zeros.
 template <class T>
 void fused_backward(const BackwardArguments<T>& arguments, BackwardSums<T>& sums);
 

@@ -50,15 +50,16 @@ void BackwardSums<T>::add_content(const double* gradient) noexcept {
 }
 
 template <class T>
-void BackwardSums<T>::add(std::int64_t head, const BiasGradients<T>& part) noexcept {
+void BackwardSums<T>::add(std::int64_t head, const BiasGradients<T>& gradients) noexcept {
   const auto add_to = [](double* sums, std::span<const double> terms) {
     for (std::size_t n = 0; n < terms.size(); ++n) sums[n] += terms[n];
   };
-  add_to(indexed_.data(), part.indexed());
+  add_to(indexed_.data(), gradients.indexed());
   const bool shared = !bias_by_ids_.empty() && b_.scores.bias->values.size(0) == 1;
-  add_to(bias_by_ids_.data() + (shared ? 0 : static_cast<std::size_t>(head) * part.bias().size()),
-         part.bias());
-  if (!slopes_by_ids_.empty()) slopes_by_ids_[static_cast<std::size_t>(head)] += part.slope();
+  add_to(
+      bias_by_ids_.data() + (shared ? 0 : static_cast<std::size_t>(head) * gradients.bias().size()),
+      gradients.bias());
+  if (!slopes_by_ids_.empty()) slopes_by_ids_[static_cast<std::size_t>(head)] += gradients.slope();
 }
 
 template <class T>

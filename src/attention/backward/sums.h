@@ -25,7 +25,7 @@ class BackwardSums {
   // The gradient of the head's sink from this sequence.
   double& sink(const Sequence& sequence, std::int64_t head) noexcept;
   // Adds a task's gradients to the sums over all sequences: one task at a time, in order.
-  void add(std::int64_t head, const BiasGradients<T>& part) noexcept;
+  void add(std::int64_t head, const BiasGradients<T>& gradients) noexcept;
   // Moves those sums here from another call's.
   void take_ordered(BackwardSums& other) noexcept;
 

@@ -15,7 +15,7 @@
 
 namespace sextant::attention_detail {
 
-// Whether a view asks for something: an empty one is of rank 1 without memory.
+// Whether a result is wanted: an empty view is of rank 1 without memory.
 template <class T>
 bool is_wanted(View<T> view) noexcept {
   return view.data() != nullptr || view.rank() != 1;

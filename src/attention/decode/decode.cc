@@ -130,14 +130,15 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
   const std::int64_t thread_floats = stage_floats(needs, workers);
   const ScratchLease memory(shared_floats + workers * thread_floats);
   float* shared = memory.data();
-  float* own = shared + shared_floats;
+  float* thread_scratch = shared + shared_floats;
   // Runs stage(begin, end, thread_memory) for `parts` parts of [0, count), each worker with its own
   // scratch.
   const auto share_out = [&](std::int64_t count, std::int64_t parts, const auto& stage) {
     std::atomic<std::int64_t> next{0};
     parallel_for(workers, workers, [&](std::int64_t worker) {
       for (std::int64_t part = next++; part < parts; part = next++) {
-        stage(count * part / parts, count * (part + 1) / parts, own + worker * thread_floats);
+        stage(count * part / parts, count * (part + 1) / parts,
+              thread_scratch + worker * thread_floats);
       }
     });
   };
@@ -155,7 +156,7 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
     kernels::decode_values(block, begin * kGroupLanes, end * kGroupLanes, shared, thread_memory);
   });
   std::uint32_t nonfinite = kernels::decode_finish(block, shared);
-  if (nonfinite != 0) nonfinite = kernels::decode_nan_safe(block, nonfinite, own);
+  if (nonfinite != 0) nonfinite = kernels::decode_nan_safe(block, nonfinite, thread_scratch);
   task.finish(nonfinite);
 }
 

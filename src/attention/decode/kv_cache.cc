@@ -1,4 +1,4 @@
-// The keys and values of what was read so far.
+// The keys and values of the tokens so far.
 #include "sextant/attention/kv_cache.h"
 
 #include <algorithm>

@@ -36,10 +36,11 @@ template <class T>
 Tensor<float> rotated_keys(const Arguments<T>& a, int workers) {
   constexpr std::int64_t kRows = 512;  // per task
   auto keys = Tensor<float>::uninitialized(Shape{a.batch, a.kv_heads, a.k_len, a.head_dim});
-  const std::int64_t sequences = a.batch * a.segment_count(), parts = (a.k_len + kRows - 1) / kRows;
-  parallel_for(sequences * a.kv_heads * parts, workers, [&](std::int64_t task) {
-    const Sequence at = a.sequence(task / parts / a.kv_heads);
-    const std::int64_t head = task / parts % a.kv_heads, first = task % parts * kRows;
+  const std::int64_t sequences = a.batch * a.segment_count(),
+                     blocks = (a.k_len + kRows - 1) / kRows;
+  parallel_for(sequences * a.kv_heads * blocks, workers, [&](std::int64_t task) {
+    const Sequence at = a.sequence(task / blocks / a.kv_heads);
+    const std::int64_t head = task / blocks % a.kv_heads, first = task % blocks * kRows;
     const std::int64_t visible = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).last;
     const std::int64_t rows = std::min(kRows, visible - first);
     if (rows <= 0) return;

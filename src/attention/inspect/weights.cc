@@ -167,7 +167,7 @@ class RowWriter {
     next_ = begin + keys;
     float* const rows = rows_.data();
     kernels::transpose_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
-    // Weights are finite or the kernel says so; of scores only what is hidden may be infinite.
+    // The kernel reports nonfinite weights; of scores only hidden ones may be infinite.
     const bool checks = call_.stage != Stage::probabilities;
     const float lowest = call_.stage == Stage::biased ? -std::numeric_limits<float>::infinity()
                                                       : std::numeric_limits<float>::lowest();

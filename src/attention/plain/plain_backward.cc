@@ -32,9 +32,9 @@ class SliceBackward {
         key_rotation_(key_rotation(a_, at_, key_head_)),
         bias_gradients_(b) {
     const auto take = [&](std::int64_t count) {
-      double* part = memory;
+      double* array = memory;
       memory += count;
-      return part;
+      return array;
     };
     dk_ = take(at_.k_len * channels_);
     dv_ = take(at_.k_len * v_dim_);

@@ -77,7 +77,7 @@ class Scorer {
   }
 
   const double* query_;
-  double* rotated_;  // null: keys are taken as they are
+  double* rotated_;  // null: no rotation
   RotationRows rotation_;
   const T* keys_;
   std::int64_t key_stride_, channel_stride_, channels_;

@@ -1,6 +1,6 @@
 // One row of the operator, plainly: the scores of one query with all its keys, their softmax, the
 // weighted sum of values, in float64 and in key order. It computes float64 calls, and the rows of
-// the others in which infinities or NaN come up.
+// the others that hold infinities or NaN.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ RowScratch row_scratch(double* memory, const Arguments<T>& a) {
 void rotate_row(const kernels::RotationRows& table, std::int64_t n, double* row) noexcept;
 
 // The scores of every key of the sequence, hidden or not, before biases and masks; content term and
-// softcap applied if asked. Keys count in the sequence here and below.
+// softcap applied if `capped`. Keys count in the sequence here and below.
 template <class T>
 void plain_scores(const Arguments<T>& arguments, const RowIndex& at, bool capped,
                   const RowScratch& scratch);

@@ -1,4 +1,4 @@
-// The scratch of the backward kernel, part by part.
+// The arrays in the scratch of the backward kernel.
 #pragma once
 
 #include <algorithm>
@@ -29,9 +29,9 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   const std::int64_t lanes = (b.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
   std::int64_t used = 0;
   const auto take = [&](std::int64_t floats) {
-    float* part = memory == nullptr ? nullptr : memory + used;
+    float* array = memory == nullptr ? nullptr : memory + used;
     used += (floats + 15) / 16 * 16;
-    return part;
+    return array;
   };
   BackwardScratch s{};
   s.q = take(lanes * b.head_dim);
@@ -47,8 +47,8 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   const std::int64_t margin = b.wants_line_gradient ? kGroupLanes : 0;
   s.gradient_row = kBlockLanes + 2 * margin;
   const auto take_gradients = [&] {
-    float* part = take(kBackwardKeys * s.gradient_row);
-    return part == nullptr ? nullptr : part + margin;
+    float* array = take(kBackwardKeys * s.gradient_row);
+    return array == nullptr ? nullptr : array + margin;
   };
   s.gradients = take_gradients();
   const bool keeps_uncapped =

@@ -53,9 +53,9 @@ Scratch divide(const BlockNeeds& needs, float* memory) {
   const std::int64_t lanes = (needs.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
   std::int64_t used = 0;
   const auto take = [&](std::int64_t floats) {
-    float* part = memory == nullptr ? nullptr : memory + used;
+    float* array = memory == nullptr ? nullptr : memory + used;
     used += (floats + 15) / 16 * 16;
-    return part;
+    return array;
   };
   Scratch s{};
   s.q = take(lanes * needs.head_dim);

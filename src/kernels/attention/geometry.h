@@ -9,7 +9,7 @@ inline constexpr int kBlockLanes = 64;  // queries in a block of scores
 inline constexpr int kKeyBlock = 128;  // keys in a block of scores, counted from a sequence's first
 inline constexpr int kBlockQueries = 256;  // queries per pass over keys and values
 
-// How far, as a power of two, scores may rise above the running maximum before it moves.
+// By how much, as a power of two, scores may exceed the running maximum before it is updated.
 inline constexpr float kMaximumSlack = 24.0F;
 
 }  // namespace sextant::kernels

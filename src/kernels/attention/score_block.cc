@@ -45,9 +45,9 @@ struct ScoreScratch {
 ScoreScratch divide(const AttentionBlock& b, float* memory) {
   std::int64_t used = 0;
   const auto take = [&](std::int64_t floats) {
-    float* part = memory == nullptr ? nullptr : memory + used;
+    float* array = memory == nullptr ? nullptr : memory + used;
     used += (floats + 15) / 16 * 16;
-    return part;
+    return array;
   };
   const BlockNeeds needs = needs_of(b);
   ScoreScratch s{};

@@ -133,8 +133,8 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
   }
 }
 
-// Moves the running maximum of the lanes whose block maximum `most` rose too far above it, and
-// brings what was summed so far to the new one.
+// Updates the running maximum of the lanes whose block maximum exceeds it by too much, and rescales
+// their sums and outputs.
 HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const float* max) {
   const TileTag d;
   const auto slack = hn::Set(d, kMaximumSlack);

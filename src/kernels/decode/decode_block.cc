@@ -80,9 +80,9 @@ class ScratchDivider {
  public:
   explicit ScratchDivider(float* memory) : memory_(memory) {}
   float* take(std::int64_t floats) {
-    float* part = memory_ == nullptr ? nullptr : memory_ + used_;
+    float* array = memory_ == nullptr ? nullptr : memory_ + used_;
     used_ += (floats + 15) / 16 * 16;
-    return part;
+    return array;
   }
   std::int64_t used() const { return used_; }
 
@@ -93,30 +93,30 @@ class ScratchDivider {
 
 SharedScratch divide_shared(const DecodeNeeds& needs, std::int64_t first_block, std::int64_t blocks,
                             float* memory) {
-  ScratchDivider parts(memory);
+  ScratchDivider arrays(memory);
   const std::int64_t rows = padded_rows(needs.rows);
   SharedScratch s{};
-  s.q = parts.take(rows * padded(needs.head_dim));
-  s.o = parts.take(rows * padded(needs.v_dim));
-  s.running_max = parts.take(rows);
-  s.sum = parts.take(rows);
-  s.factors = parts.take(rows * blocks);
-  s.line = parts.take(std::max(padded(needs.head_dim), padded(needs.v_dim)));
+  s.q = arrays.take(rows * padded(needs.head_dim));
+  s.o = arrays.take(rows * padded(needs.v_dim));
+  s.running_max = arrays.take(rows);
+  s.sum = arrays.take(rows);
+  s.factors = arrays.take(rows * blocks);
+  s.line = arrays.take(std::max(padded(needs.head_dim), padded(needs.v_dim)));
   // Rows a whole number of pages apart would map to the same set of the L1 cache.
   s.scores_stride = blocks * kKeyBlock + kGroupLanes;
-  s.scores = parts.take(rows * s.scores_stride);
+  s.scores = arrays.take(rows * s.scores_stride);
   s.first_block = first_block;
-  s.size = parts.used();
+  s.size = arrays.used();
   return s;
 }
 
 ThreadScratch divide_thread_scratch(const DecodeNeeds& needs, float* memory) {
-  ScratchDivider parts(memory);
+  ScratchDivider arrays(memory);
   ThreadScratch thread_scratch{};
   thread_scratch.k =
-      parts.take((needs.copies_k ? kKeyBlock : kGroupLanes) * padded(needs.head_dim));
-  thread_scratch.v = needs.copies_v ? parts.take(kKeyBlock * padded(needs.v_dim)) : nullptr;
-  thread_scratch.size = parts.used();
+      arrays.take((needs.copies_k ? kKeyBlock : kGroupLanes) * padded(needs.head_dim));
+  thread_scratch.v = needs.copies_v ? arrays.take(kKeyBlock * padded(needs.v_dim)) : nullptr;
+  thread_scratch.size = arrays.used();
   return thread_scratch;
 }
 
@@ -542,7 +542,7 @@ void biases_to_log2(float* biases, std::int64_t count) noexcept {
 
 DecodeNeeds decode_needs(int rows, const StoredRows& k, std::int64_t head_dim, const StoredRows& v,
                          std::int64_t v_dim, bool rotates) noexcept {
-  // Tiles want channels side by side, 16 at a time.
+  // Tiles need contiguous channels, a multiple of 16.
   return {rows, head_dim, v_dim, rotates || k.channel_stride != 1 || head_dim % kGroupLanes != 0,
           v.channel_stride != 1 || v_dim % kGroupLanes != 0};
 }

@@ -84,7 +84,7 @@ void apply_slope(const float* dy, const float* x, std::int64_t count, float* dx)
   });
 }
 
-void activate_part(RowActivation kind, const float* x, std::int64_t count, float* y) {
+void activate_block(RowActivation kind, const float* x, std::int64_t count, float* y) {
   switch (kind) {
     case RowActivation::relu:
       return apply<RowActivation::relu>(x, count, y);
@@ -97,8 +97,8 @@ void activate_part(RowActivation kind, const float* x, std::int64_t count, float
   }
 }
 
-void activate_backward_part(RowActivation kind, const float* dy, const float* x, std::int64_t count,
-                            float* dx) {
+void activate_backward_block(RowActivation kind, const float* dy, const float* x,
+                             std::int64_t count, float* dx) {
   switch (kind) {
     case RowActivation::relu:
       return apply_slope<RowActivation::relu>(dy, x, count, dx);
@@ -134,8 +134,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernels {
 
-HWY_EXPORT(activate_part);
-HWY_EXPORT(activate_backward_part);
+HWY_EXPORT(activate_block);
+HWY_EXPORT(activate_backward_block);
 HWY_EXPORT(swiglu_row);
 HWY_EXPORT(swiglu_backward_row);
 
@@ -144,7 +144,7 @@ void activate(RowActivation kind, const float* x, std::int64_t count, float* y, 
   for_blocks(count, kElementBlock, threads,
              [&](std::int64_t, std::int64_t first, std::int64_t size) {
                const DenormalsOff denormals_off;
-               HWY_DYNAMIC_DISPATCH(activate_part)(kind, x + first, size, y + first);
+               HWY_DYNAMIC_DISPATCH(activate_block)(kind, x + first, size, y + first);
              });
 }
 
@@ -154,7 +154,7 @@ void activate_backward(RowActivation kind, const float* dy, const float* x, std:
   for_blocks(count, kElementBlock, threads,
              [&](std::int64_t, std::int64_t first, std::int64_t size) {
                const DenormalsOff denormals_off;
-               HWY_DYNAMIC_DISPATCH(activate_backward_part)
+               HWY_DYNAMIC_DISPATCH(activate_backward_block)
                (kind, dy + first, x + first, size, dx + first);
              });
 }

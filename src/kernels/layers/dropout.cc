@@ -74,9 +74,9 @@ HWY_INLINE void put(D d, const std::uint32_t* numbers, std::uint32_t threshold, 
 }
 
 // Elements [first, first + count).
-void dropout_part(const RowDropout& options, std::uint32_t threshold, float factor,
-                  const float* residual, const float* x, std::int64_t first, std::int64_t count,
-                  float* y) {
+void dropout_block(const RowDropout& options, std::uint32_t threshold, float factor,
+                   const float* residual, const float* x, std::int64_t first, std::int64_t count,
+                   float* y) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;
   const auto n = static_cast<std::int64_t>(hn::Lanes(d));
@@ -84,7 +84,7 @@ void dropout_part(const RowDropout& options, std::uint32_t threshold, float fact
   const std::int64_t end = first + count;
   std::int64_t taken = 0;
   for (std::int64_t i = first; i < end; i += taken) {
-    // A call may begin within the four numbers of a counter; behind the first vectors it does not.
+    // A call may begin within the four numbers of a counter; after the first vectors blocks do not.
     const std::int64_t index = options.first + i, skipped = index % 4;
     numbers_of(options.seed, options.stream, static_cast<std::uint64_t>(index) / 4, numbers);
     taken = std::min(4 * n - skipped, end - i);
@@ -105,7 +105,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernels {
 
-HWY_EXPORT(dropout_part);
+HWY_EXPORT(dropout_block);
 
 namespace {
 
@@ -117,7 +117,7 @@ void drop(const RowDropout& options, const float* residual, const float* x, std:
   for_blocks(count, kElementBlock, threads,
              [&](std::int64_t, std::int64_t first, std::int64_t size) {
                const DenormalsOff denormals_off;
-               HWY_DYNAMIC_DISPATCH(dropout_part)
+               HWY_DYNAMIC_DISPATCH(dropout_block)
                (options, threshold, factor, residual, x, first, size, y);
              });
 }

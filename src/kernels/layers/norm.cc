@@ -137,23 +137,24 @@ void rms_norm(RowShape shape, const float* x, const float* gain, double eps, flo
 
 namespace {
 
-// row(r, dgain part, dbias part) for all rows, then the parts together.
+// row(r, dgain block_sum, dbias block_sum) for all rows, then the block_sums together.
 template <class Row>
 void backward(RowShape shape, const NormGradient& to, int threads, const Row& row) {
   const std::int64_t blocks = (shape.rows + kSumRows - 1) / kSumRows;
   const std::int64_t stride = 2 * shape.width;
-  Tensor<float> parts({blocks, stride});  // on lines of the cache, which a vector's floats are not
+  Tensor<float> block_sums(
+      {blocks, stride});  // on lines of the cache, which a vector's floats are not
   for_blocks(shape.rows, kSumRows, threads,
              [&](std::int64_t block, std::int64_t first, std::int64_t count) {
                const DenormalsOff denormals_off;
-               float* part = parts.data() + block * stride;
+               float* block_sum = block_sums.data() + block * stride;
                for (std::int64_t r = first; r < first + count; ++r) {
-                 row(r, part, to.dbias == nullptr ? nullptr : part + shape.width);
+                 row(r, block_sum, to.dbias == nullptr ? nullptr : block_sum + shape.width);
                }
              });
-  add_parts(parts.data(), blocks, stride, shape.width, to.dgain);
+  add_block_sums(block_sums.data(), blocks, stride, shape.width, to.dgain);
   if (to.dbias != nullptr) {
-    add_parts(parts.data() + shape.width, blocks, stride, shape.width, to.dbias);
+    add_block_sums(block_sums.data() + shape.width, blocks, stride, shape.width, to.dbias);
   }
 }
 

@@ -32,8 +32,8 @@ struct AdamWFactors {
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-void adamw_part(const AdamWFactors& f, float* gradient, std::int64_t count, float* p, float* m,
-                float* v) {
+void adamw_block(const AdamWFactors& f, float* gradient, std::int64_t count, float* p, float* m,
+                 float* v) {
   each_vector(count, [=, &f](auto d, std::int64_t i) HWY_ATTR {
     for (float* x : {gradient, m, v, p}) prefetch_ahead_for_write(x + i);
     const auto g = hn::Mul(hn::LoadU(d, gradient + i), hn::Set(d, f.gradient));
@@ -50,7 +50,7 @@ void adamw_part(const AdamWFactors& f, float* gradient, std::int64_t count, floa
   });
 }
 
-double squares_of_part(const float* x, std::int64_t count) {
+double squares_of_block(const float* x, std::int64_t count) {
   double sum = 0;
   std::int64_t i = 0;
 #if HWY_HAVE_FLOAT64
@@ -77,8 +77,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernels {
 
-HWY_EXPORT(adamw_part);
-HWY_EXPORT(squares_of_part);
+HWY_EXPORT(adamw_block);
+HWY_EXPORT(squares_of_block);
 
 void adamw(const AdamWStep& options, float* gradient, std::int64_t count, float* p, float* m,
            float* v, int threads) {
@@ -98,21 +98,22 @@ void adamw(const AdamWStep& options, float* gradient, std::int64_t count, float*
   for_blocks(count, kElementBlock, threads,
              [&](std::int64_t, std::int64_t first, std::int64_t size) {
                const DenormalsOff denormals_off;
-               HWY_DYNAMIC_DISPATCH(adamw_part)
+               HWY_DYNAMIC_DISPATCH(adamw_block)
                (factors, gradient + first, size, p + first, m + first, v + first);
              });
 }
 
 double sum_of_squares(const float* x, std::int64_t count, int threads) {
   apply_requested_target();
-  std::vector<double> parts(static_cast<std::size_t>((count + kElementBlock - 1) / kElementBlock));
+  std::vector<double> block_sums(
+      static_cast<std::size_t>((count + kElementBlock - 1) / kElementBlock));
   for_blocks(count, kElementBlock, threads,
              [&](std::int64_t block, std::int64_t first, std::int64_t size) {
-               parts[static_cast<std::size_t>(block)] =
-                   HWY_DYNAMIC_DISPATCH(squares_of_part)(x + first, size);
+               block_sums[static_cast<std::size_t>(block)] =
+                   HWY_DYNAMIC_DISPATCH(squares_of_block)(x + first, size);
              });
   double sum = 0;
-  for (const double part : parts) sum += part;
+  for (const double block_sum : block_sums) sum += block_sum;
   return sum;
 }
 

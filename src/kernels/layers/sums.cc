@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-void add_part(const float* x, std::int64_t count, float* y) {
+void add_block(const float* x, std::int64_t count, float* y) {
   each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
     prefetch_ahead(x + i);
     prefetch_ahead_for_write(y + i);
@@ -33,37 +33,38 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernels {
 
-HWY_EXPORT(add_part);
+HWY_EXPORT(add_block);
 
 void add_elements(const float* x, std::int64_t count, float* y, int threads) {
   apply_requested_target();
   for_blocks(count, kElementBlock, threads,
              [&](std::int64_t, std::int64_t first, std::int64_t size) {
                const DenormalsOff denormals_off;
-               HWY_DYNAMIC_DISPATCH(add_part)(x + first, size, y + first);
+               HWY_DYNAMIC_DISPATCH(add_block)(x + first, size, y + first);
              });
 }
 
 void add_column_sums(RowShape shape, const float* x, float* sums, int threads) {
   apply_requested_target();
   const std::int64_t blocks = (shape.rows + kSumRows - 1) / kSumRows;
-  std::vector<float> parts(static_cast<std::size_t>(blocks * shape.width));
+  std::vector<float> block_sums(static_cast<std::size_t>(blocks * shape.width));
   for_blocks(shape.rows, kSumRows, threads,
              [&](std::int64_t block, std::int64_t first, std::int64_t count) {
                const DenormalsOff denormals_off;
-               float* part = parts.data() + block * shape.width;
+               float* block_sum = block_sums.data() + block * shape.width;
                for (std::int64_t r = first; r < first + count; ++r) {
-                 HWY_DYNAMIC_DISPATCH(add_part)(x + r * shape.width, shape.width, part);
+                 HWY_DYNAMIC_DISPATCH(add_block)(x + r * shape.width, shape.width, block_sum);
                }
              });
-  add_parts(parts.data(), blocks, shape.width, shape.width, sums);
+  add_block_sums(block_sums.data(), blocks, shape.width, shape.width, sums);
 }
 
-void add_parts(const float* parts, std::int64_t blocks, std::int64_t stride, std::int64_t width,
-               float* sums) {
+void add_block_sums(const float* block_sums, std::int64_t blocks, std::int64_t stride,
+                    std::int64_t width, float* sums) {
   for (std::int64_t i = 0; i < width; ++i) {
     double sum = 0;
-    for (std::int64_t b = 0; b < blocks; ++b) sum += static_cast<double>(parts[b * stride + i]);
+    for (std::int64_t b = 0; b < blocks; ++b)
+      sum += static_cast<double>(block_sums[b * stride + i]);
     sums[i] = static_cast<float>(static_cast<double>(sums[i]) + sum);
   }
 }

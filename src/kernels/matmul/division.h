@@ -13,30 +13,31 @@ constexpr std::int64_t blocks_of(std::int64_t count, std::int64_t size) {
 }
 
 // When the last of `threads` ends, in rows, if each takes the next task: blocks of so many rows of
-// a, and the rest, in so many parts.
-constexpr std::int64_t rows_until_end(std::int64_t rows, std::int64_t block, std::int64_t parts,
+// a, and the rest, in so many groups of columns.
+constexpr std::int64_t rows_until_end(std::int64_t rows, std::int64_t block, std::int64_t groups,
                                       std::int64_t threads) {
-  const std::int64_t whole = rows / block * parts;
+  const std::int64_t whole = rows / block * groups;
   const std::int64_t idle = (threads - whole % threads) % threads;  // in the last round of these
-  const std::int64_t rests = std::max<std::int64_t>(0, parts - idle);
+  const std::int64_t rests = std::max<std::int64_t>(0, groups - idle);
   return blocks_of(whole, threads) * block + blocks_of(rests, threads) * (rows % block);
 }
 
 // Rows of a that a task takes: as many as it can pack, or fewer that let threads end together.
-constexpr std::int64_t task_rows(std::int64_t rows, std::int64_t parts, std::int64_t threads) {
+constexpr std::int64_t task_rows(std::int64_t rows, std::int64_t groups, std::int64_t threads) {
   std::int64_t best = kRowBlock;
   for (const std::int64_t block : {kRowBlock - kRowStep, kRowBlock - 2 * kRowStep}) {
-    if (rows_until_end(rows, block, parts, threads) < rows_until_end(rows, best, parts, threads)) {
+    if (rows_until_end(rows, block, groups, threads) <
+        rows_until_end(rows, best, groups, threads)) {
       best = block;
     }
   }
   return best;
 }
 
-// A product of which every thread makes a part by itself, packing what it needs of b: threads do
+// A product of which every thread computes one block, packing what it needs of b: threads do
 // not wait for each other, and none reads what another packed.
 struct Division {
-  std::int64_t rows = 0, columns = 0;  // of a part; 0: no such division is worth it
+  std::int64_t rows = 0, columns = 0;  // of a block; 0: such a division is slower
 };
 
 constexpr Division division(const MatmulSizes& sizes, std::int64_t threads) {

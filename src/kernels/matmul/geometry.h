@@ -8,13 +8,13 @@
 
 namespace sextant::kernels {
 
-inline constexpr std::int64_t kPanelLanes = 32;   // columns of b that lie side by side
+inline constexpr std::int64_t kPanelLanes = 32;   // columns of b per panel
 inline constexpr std::int64_t kDepthBlock = 256;  // steps between two visits of an element of c
 inline constexpr std::int64_t kRowBlock = 96;     // maximum rows of a per task
 inline constexpr std::int64_t kRowStep = 12;      // which are a multiple of: the tallest tile
-// Rows of a packed tile lie this far apart: lines of the same k then fall into different sets of
-// the cache, which power-of-two strides would not, and they end at different k: the second cache is
-// asked for one line at a time, not for all of a tile's.
+// The stride of rows of a packed tile: lines of the same k are in different sets of the cache,
+// unlike those of power-of-two strides, and end at different k, so that one line at a time is read
+// from the L2 cache.
 inline constexpr std::int64_t kPackedRow = kDepthBlock + 17;
 inline constexpr std::int64_t kPackedTile = kRowStep * kPackedRow;  // floats
 
@@ -38,7 +38,7 @@ struct ProductBlock {
   MatrixRef a;          // from its first row
   const float* next_a;  // where a begins for the task that this thread will probably take next
   PackedPanels b;
-  Prefetcher next_b;                             // some of what is packed next
+  Prefetcher next_b;                             // a share of the panels that are packed next
   std::int64_t first_panel, end_panel, columns;  // columns: of the whole of c
   MatmulResult result;  // from its first row; sums only in one of the tasks with these rows
 };

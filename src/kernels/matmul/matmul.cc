@@ -1,5 +1,5 @@
 // Cuts a matrix product into tasks: b is packed by all threads, then each task takes some rows and
-// some panels of columns through the whole depth; or each thread makes a part of c by itself.
+// some panels of columns through the whole depth; or each thread computes one block of c.
 #include "kernels/matmul/matmul.h"
 
 #ifdef __unix__
@@ -50,30 +50,31 @@ std::int64_t max_task_panels() {
   return panels;
 }
 
-int worth(const MatmulSizes& s, int threads) {
+int useful_threads(const MatmulSizes& s, int threads) {
   const double work =
       static_cast<double>(s.rows) * static_cast<double>(s.columns) * static_cast<double>(s.depth);
   return work < kWorthThreads ? 1 : threads;
 }
 
 // Steps [k, end) of the depth, columns from j on.
-struct Part {
+struct DepthRange {
   std::int64_t k, end, j;
 };
 
-MatmulResult part_of(const MatmulResult& whole, const MatmulSizes& sizes, const Part& part) {
+MatmulResult result_of(const MatmulResult& whole, const MatmulSizes& sizes,
+                       const DepthRange& range) {
   const auto from = [](auto* data, std::int64_t at) {
     return data == nullptr ? nullptr : data + at;
   };
-  const bool last = part.end == sizes.depth;
-  return {.c = whole.c + part.j,
+  const bool last = range.end == sizes.depth;
+  return {.c = whole.c + range.j,
           .c_row = whole.c_row,
-          .bias = from(whole.bias, part.j),
-          .add = whole.add || part.k > 0,
-          .sums = part.j > 0 ? nullptr : from(whole.sums, part.k / kSumRows * whole.sums_row),
+          .bias = from(whole.bias, range.j),
+          .add = whole.add || range.k > 0,
+          .sums = range.j > 0 ? nullptr : from(whole.sums, range.k / kSumRows * whole.sums_row),
           .sums_row = whole.sums_row,
           .relu = whole.relu && last,
-          .relu_of = last ? from(whole.relu_of, part.j) : nullptr};
+          .relu_of = last ? from(whole.relu_of, range.j) : nullptr};
 }
 
 void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* packed,
@@ -88,12 +89,12 @@ void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* p
   });
 }
 
-// What is packed behind this: so many rows of so many columns of b, whose first element is given.
-struct NextPart {
+// The panels that are packed next: `rows` rows and `columns` columns of b.
+struct NextPanels {
   MatrixRef b{};
   std::int64_t rows = 0, columns = 0;
 
-  // One of so many equal shares, to be asked for meanwhile.
+  // One of `tasks` equal shares, for prefetching.
   Prefetcher share(std::int64_t task, std::int64_t tasks) const {
     const std::int64_t first = rows * task / tasks, end = rows * (task + 1) / tasks;
     if (first == end) return {};
@@ -102,80 +103,82 @@ struct NextPart {
 };
 
 void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_b,
-              const NextPart& next_part, const MatmulResult& result, int threads) {
+              const NextPanels& next_panels, const MatmulResult& result, int threads) {
   const std::int64_t panels = panels_of(sizes.columns);
   const std::int64_t used_threads = count_of(threads);
   // Enough tasks for all threads to end together, but not more.
   const std::int64_t wished = used_threads == 1 ? 1 : 4 * used_threads;
-  const std::int64_t parts =
+  const std::int64_t panel_groups =
       std::clamp(blocks_of(wished, blocks_of(sizes.rows, kRowBlock)),
                  blocks_of(panels, max_task_panels()), blocks_of(panels, kMinTaskPanels));
-  const std::int64_t part_panels = blocks_of(panels, parts);
-  const std::int64_t used_parts = blocks_of(panels, part_panels);
-  const std::int64_t block = task_rows(sizes.rows, used_parts, used_threads);
-  const std::int64_t tasks = blocks_of(sizes.rows, block) * used_parts;
+  const std::int64_t group_panels = blocks_of(panels, panel_groups);
+  const std::int64_t used_groups = blocks_of(panels, group_panels);
+  const std::int64_t block = task_rows(sizes.rows, used_groups, used_threads);
+  const std::int64_t tasks = blocks_of(sizes.rows, block) * used_groups;
   const auto rows_of = [&](std::int64_t task) {
-    return a.data + task / used_parts * block * a.row_stride;
+    return a.data + task / used_groups * block * a.row_stride;
   };
   parallel_for(tasks, threads, [&](std::int64_t task) {
-    const std::int64_t row = task / used_parts * block;
-    const std::int64_t panel = task % used_parts * part_panels;
+    const std::int64_t row = task / used_groups * block;
+    const std::int64_t panel = task % used_groups * group_panels;
     const std::int64_t next = task + used_threads;
-    MatmulResult part = result;
-    part.c += row * result.c_row;
-    if (result.relu_of != nullptr) part.relu_of += row * result.c_row;
-    part.sums = result.sums == nullptr || panel > 0 ? nullptr : result.sums + row;
+    MatmulResult task_result = result;
+    task_result.c += row * result.c_row;
+    if (result.relu_of != nullptr) task_result.relu_of += row * result.c_row;
+    task_result.sums = result.sums == nullptr || panel > 0 ? nullptr : result.sums + row;
     multiply_block({.rows = std::min(block, sizes.rows - row),
                     .depth = sizes.depth,
                     .a = {rows_of(task), a.row_stride, a.column_stride},
                     .next_a = next < tasks ? rows_of(next) : nullptr,
                     .b = {packed_b, panels},
-                    .next_b = next_part.share(task, tasks),
+                    .next_b = next_panels.share(task, tasks),
                     .first_panel = panel,
-                    .end_panel = std::min(panels, panel + part_panels),
+                    .end_panel = std::min(panels, panel + group_panels),
                     .columns = sizes.columns,
-                    .result = part});
+                    .result = task_result});
   });
 }
 
-// All threads pack one b, a part of the depth at a time.
-void matmul_together(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
-                     const MatmulResult& result, int threads) {
+// All threads pack one b, a range of the depth at a time.
+void matmul_shared_packing(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+                           const MatmulResult& result, int threads) {
   const std::int64_t step = max_depth(sizes, a);
   for (std::int64_t k = 0; k < sizes.depth || k == 0; k += step) {
     const std::int64_t depth = std::min(step, sizes.depth - k);
     for (std::int64_t j = 0; j < sizes.columns; j += kMaxColumns) {
       const std::int64_t columns = std::min(kMaxColumns, sizes.columns - j);
       const ScratchLease packed(depth * panels_of(columns) * kPanelLanes);
-      const auto part = [&](std::int64_t from) {
+      const auto block_of_b = [&](std::int64_t from) {
         return MatrixRef{b.data + from * b.row_stride + j * b.column_stride, b.row_stride,
                          b.column_stride};
       };
-      pack(part(k), depth, columns, packed.data(), threads);
-      const std::int64_t behind = k + depth;
+      pack(block_of_b(k), depth, columns, packed.data(), threads);
+      const std::int64_t next = k + depth;
       multiply({sizes.rows, columns, depth},
                {a.data + k * a.column_stride, a.row_stride, a.column_stride}, packed.data(),
-               {part(behind), std::min(step, sizes.depth - behind), columns},
-               part_of(result, sizes, {.k = k, .end = behind, .j = j}), threads);
+               {block_of_b(next), std::min(step, sizes.depth - next), columns},
+               result_of(result, sizes, {.k = k, .end = next, .j = j}), threads);
     }
   }
 }
 
-// Each thread multiplies its own part of c from beginning to end.
-void matmul_apart(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
-                  const MatmulResult& result, const Division& each, int threads) {
-  const std::int64_t row_parts = blocks_of(sizes.rows, each.rows);
-  const std::int64_t column_parts = blocks_of(sizes.columns, each.columns);
-  parallel_for(row_parts * column_parts, threads, [&](std::int64_t task) {
-    const std::int64_t i = task / column_parts * each.rows, j = task % column_parts * each.columns;
-    MatmulResult part = part_of(result, sizes, {.k = 0, .end = sizes.depth, .j = j});
-    part.c += i * result.c_row;
-    if (part.sums != nullptr) part.sums += i;
-    if (part.relu_of != nullptr) part.relu_of += i * result.c_row;
-    matmul_together({std::min(each.rows, sizes.rows - i), std::min(each.columns, sizes.columns - j),
-                     sizes.depth},
-                    {a.data + i * a.row_stride, a.row_stride, a.column_stride},
-                    {b.data + j * b.column_stride, b.row_stride, b.column_stride}, part, 1);
+// Each thread computes one block of c.
+void matmul_separate_blocks(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+                            const MatmulResult& result, const Division& block, int threads) {
+  const std::int64_t row_blocks = blocks_of(sizes.rows, block.rows);
+  const std::int64_t column_blocks = blocks_of(sizes.columns, block.columns);
+  parallel_for(row_blocks * column_blocks, threads, [&](std::int64_t task) {
+    const std::int64_t i = task / column_blocks * block.rows,
+                       j = task % column_blocks * block.columns;
+    MatmulResult task_result = result_of(result, sizes, {.k = 0, .end = sizes.depth, .j = j});
+    task_result.c += i * result.c_row;
+    if (task_result.sums != nullptr) task_result.sums += i;
+    if (task_result.relu_of != nullptr) task_result.relu_of += i * result.c_row;
+    matmul_shared_packing({std::min(block.rows, sizes.rows - i),
+                           std::min(block.columns, sizes.columns - j), sizes.depth},
+                          {a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                          {b.data + j * b.column_stride, b.row_stride, b.column_stride},
+                          task_result, 1);
   });
 }
 
@@ -184,10 +187,10 @@ void matmul_apart(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef&
 void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads) {
   if (sizes.rows <= 0 || sizes.columns <= 0) return;
-  threads = worth(sizes, threads);
-  const Division each = division(sizes, count_of(threads));
-  if (each.rows > 0) return matmul_apart(sizes, a, b, result, each, threads);
-  matmul_together(sizes, a, b, result, threads);
+  threads = useful_threads(sizes, threads);
+  const Division block = division(sizes, count_of(threads));
+  if (block.rows > 0) return matmul_separate_blocks(sizes, a, b, result, block, threads);
+  matmul_shared_packing(sizes, a, b, result, threads);
 }
 
 PackedMatrix::PackedMatrix(const MatrixRef& b, std::int64_t depth, std::int64_t columns,
@@ -202,7 +205,7 @@ void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
             const MatmulResult& result, int threads) {
   if (rows <= 0 || b.columns() <= 0) return;
   const MatmulSizes sizes{rows, b.columns(), b.depth()};
-  multiply(sizes, a, b.data(), {}, result, worth(sizes, threads));
+  multiply(sizes, a, b.data(), {}, result, useful_threads(sizes, threads));
 }
 
 }  // namespace sextant::kernels

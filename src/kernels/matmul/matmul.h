@@ -1,6 +1,6 @@
 // Products of float32 matrices, for the layers. Every element of the result is one chain of
-// multiply-adds in the order of k, starting from what it is added to: the bits depend on neither
-// blocking nor threads nor how many rows are asked for together. (Fused where the instruction set
+// multiply-adds in the order of k, starting from the initial value: the bits depend on neither
+// blocking nor threads nor how many rows are multiplied together. (Fused where the instruction set
 // has it, so instruction sets differ.) Denormal numbers count as 0; infinities and NaN go where
 // arithmetic takes them.
 #pragma once
@@ -19,7 +19,7 @@ struct MatrixRef {
   std::ptrdiff_t row_stride, column_stride;
 };
 
-// Whether rows of a lie side by side: a transposed matrix, of gradients of weights for example.
+// Whether columns of a are contiguous: a transposed matrix, as for gradients of weights.
 constexpr bool has_contiguous_columns(const MatrixRef& a) {
   return a.row_stride == 1 && a.column_stride != 1;
 }

@@ -85,8 +85,8 @@ HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t
   }
 }
 
-// At most kTallTile rows of an a whose rows lie side by side, as [step][kTallTile], with room for a
-// vector behind them. If there are sums, those of kSumRows columns at a time, sums_row apart.
+// At most kTallTile rows of an a with contiguous columns, as [step][kTallTile], with room for a
+// vector after them. If there are sums, those of kSumRows columns at a time, sums_row apart.
 HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int64_t steps,
                              float* to, float* sums, std::int64_t sums_row) {
   static_assert(kTallTile * kDepthBlock + kProductLanes <= kPackedTile);

@@ -1,5 +1,5 @@
-// e^x and what activations make of it, for the instruction set being compiled; included again for
-// each. Denormals must be off. NaN stays NaN.
+// e^x and functions of it for activations, for the instruction set being compiled; included again
+// for each. Denormals must be off. NaN stays NaN.
 #if defined(SEXTANT_KERNELS_EXP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_EXP_INL_H_
 #undef SEXTANT_KERNELS_EXP_INL_H_

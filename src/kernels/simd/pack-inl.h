@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `count` numbers that lie side by side as float32: exact.
+// `count` contiguous numbers as float32: exact.
 template <class T>
 HWY_INLINE void widen(const T* from, std::int64_t count, float* to) {
   const hn::ScalableTag<float> d;

@@ -12,8 +12,8 @@ namespace sextant::kernels {
 inline constexpr std::int64_t kSumRows = 64;         // rows that are summed in float32
 inline constexpr std::int64_t kElementBlock = 8192;  // a multiple of 64
 
-// body(block, first, count) for blocks of `size`. Each thread takes blocks that lie side by side,
-// the same in every call: what it wrote before is still in its cache.
+// body(block, first, count) for blocks of `size`. Each thread takes adjacent blocks, the same ones
+// in every call, which may still be in its cache.
 template <class Body>
 void for_blocks(std::int64_t count, std::int64_t size, int threads, const Body& body) {
   if (count <= 0) return;
@@ -36,8 +36,8 @@ void for_rows(std::int64_t rows, std::int64_t width, int threads, const Body& bo
              [&](std::int64_t, std::int64_t first, std::int64_t count) { body(first, count); });
 }
 
-// sums[i] += the sum over blocks of parts[block * stride + i], in float64, for i < width.
-void add_parts(const float* parts, std::int64_t blocks, std::int64_t stride, std::int64_t width,
-               float* sums);
+// sums[i] += the sum over blocks of block_sums[block * stride + i], in float64, for i < width.
+void add_block_sums(const float* block_sums, std::int64_t blocks, std::int64_t stride,
+                    std::int64_t width, float* sums);
 
 }  // namespace sextant::kernels

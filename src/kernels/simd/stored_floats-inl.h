@@ -127,7 +127,7 @@ HWY_INLINE void store_rounded(hn::Vec<D> v, D d, T* p) {
   hn::StoreU(rounded_bits(v, d, p), half, reinterpret_cast<std::uint16_t*>(p));
 }
 
-// Two whole vectors side by side as one of 16 bits per lane.
+// Two whole vectors as one of 16 bits per lane.
 template <class D, class T>
 HWY_INLINE hn::Vec<hn::Repartition<std::uint16_t, D>> rounded_bits_of_two(hn::Vec<D> low,
                                                                           hn::Vec<D> high, D d,

@@ -39,8 +39,8 @@ ColumnChunk::ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_
     frequency_end_ = std::max(frequency_end_, k + 1);
   }
   frequency_begin_ = std::min(frequency_begin_, frequency_end_);
-  // One block for all: the C library keeps what it gets back in one piece for the next table, so
-  // that only the first one pays for fresh pages.
+  // One allocation for all: the C library reuses a block of this size for the next table, so that
+  // only the first one touches fresh pages.
   const std::int64_t digit_rows = 8 * kDigits;
   const std::int64_t block_rows = exact ? kBlock : kBlock / 2;
   rows_ = Tensor<double>::uninitialized(
@@ -89,8 +89,8 @@ void ColumnChunk::make_digits(int digits) {
                          padded_);
     }
     for (std::int64_t i = 2; i < 8; ++i) {
-      const std::int64_t part = i % 2 == 0 ? i / 2 : 1;
-      add_angles_exactly(angle_row(digit, i - part), angle_row(digit, part), digit_row(digit, i),
+      const std::int64_t half = i % 2 == 0 ? i / 2 : 1;
+      add_angles_exactly(angle_row(digit, i - half), angle_row(digit, half), digit_row(digit, i),
                          padded_);
     }
   }

@@ -215,8 +215,7 @@ void fill_listed(const ColumnChunk& chunk, const SineTable& table, const Positio
   });
 }
 
-// Whether doubles have room for everything on the way: the scale far from overflow, frequencies far
-// from underflow.
+// Whether no intermediate double overflows or underflows.
 bool fits_doubles(const SineTable& table) noexcept {
   int exponent = 0;
   std::frexp(table.scale, &exponent);

@@ -15,7 +15,7 @@ namespace {
 // Rows from `first` up to the last position that there is.
 std::int64_t max_rows(std::int64_t first) noexcept { return kMaxPosition - first + 1; }
 
-// Doubling is a wish: when the memory does not suffice for it, the rows asked for still may fit.
+// Where there is not enough memory for doubling, the requested rows may still fit.
 template <Floating T>
 Tensor<T> rows_between(std::int64_t needed, std::int64_t wished, std::int64_t width) {
   if (wished > needed) {
@@ -37,7 +37,7 @@ PositionTable<T>::PositionTable(Sinusoidal options)
 template <Floating T>
 std::shared_ptr<const Tensor<T>> PositionTable<T>::rows(std::int64_t length) {
   consecutive_positions(options_.first, length, "position_table.first", "position_table.length");
-  // One caller makes the rows while the others wait for them: nobody makes the same rows twice.
+  // One caller computes the rows while the others wait: no rows are computed twice.
   const std::lock_guard lock(mutex_);
   const std::int64_t have = table_->size(0);
   if (length <= have) return table_;

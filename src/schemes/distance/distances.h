@@ -35,8 +35,8 @@ inline double finite(double value) noexcept {
   return std::clamp(value, -kMax, kMax);
 }
 
-// The one rounding. A number beyond float32 becomes the largest one: what is finite hides nothing;
-// -0 becomes 0.
+// Rounds once. A number beyond float32 becomes the largest one: finite biases hide nothing; -0
+// becomes 0.
 inline float rounded_bias(double value) noexcept {
   constexpr double kMax = std::numeric_limits<float>::max();
   return static_cast<float>(std::isinf(value) ? value : std::clamp(value, -kMax, kMax) + 0.0);
@@ -57,7 +57,7 @@ DistanceBias bias_by_distance(std::string_view scheme, std::int64_t heads, std::
   return bias;
 }
 
-// The same of value(head, |distance|), which is asked once for both sides.
+// The same of value(head, |distance|), which is called once for both directions.
 template <class Value>
 DistanceBias symmetric_bias(std::string_view scheme, std::int64_t heads, std::int64_t length,
                             Value value) {

@@ -50,7 +50,7 @@ SchemeTable make(const SchemeRequest& request) {
   return alibi_2d(options, request.positions);
 }
 
-// Biases go by the offset in rows and columns, so that only the columns matter.
+// Biases depend on offsets in rows and columns, so that only the columns matter.
 std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   const auto options = Parameters(kAlibi2d, request).options<Alibi2d>();
   return schemes_detail::grid_of("alibi_2d", options.rows, options.columns, length, request.heads)

@@ -72,7 +72,7 @@ class DocumentMaskBias final : public IndexedBias {
     }
   }
 
-  std::vector<std::int64_t> documents_, run_ends_;  // the token behind each piece
+  std::vector<std::int64_t> documents_, run_ends_;  // the token after each run
   bool causal_;
 };
 

@@ -52,7 +52,7 @@ class FireBias final : public IndexedBias {
   FireNetwork network_;
   PositionRuns ids_;
   // psi of distance d at span_ + d and at span_ - d, so that keys one after the other find theirs
-  // one after the other; empty, with span_ -1, when ids lie too far apart for a table.
+  // one after the other; empty, with span_ -1, when ids are too far apart for a table.
   std::vector<double> psi_;
   std::int64_t span_ = -1;
 };

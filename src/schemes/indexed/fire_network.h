@@ -1,4 +1,4 @@
-// FIRE's network as what it is: for each head a function of one number, made of straight pieces.
+// FIRE's network as a piecewise linear function of one number for each head.
 #pragma once
 
 #include <algorithm>

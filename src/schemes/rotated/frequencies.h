@@ -1,4 +1,4 @@
-// Geometric ladders of frequencies, exact to far more bits than any output has.
+// Geometric ladders of frequencies, with many more exact bits than any output.
 #pragma once
 
 #include <cstdint>

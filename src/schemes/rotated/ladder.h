@@ -1,4 +1,4 @@
-// The frequencies of the pairs of a rotation, and what scalings make of them.
+// The frequencies of the pairs of a rotation, and the scalings of them.
 #pragma once
 
 #include <algorithm>

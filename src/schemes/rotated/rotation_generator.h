@@ -1,4 +1,4 @@
-// One generator behind every rotation: angle[token, pair] = position on the pair's axis x frequency
+// The generator of every rotation: angle[token, pair] = position on the pair's axis x frequency
 // of the pair; cosine and sine times an amplitude, rounded once. Schemes only say which
 // frequencies.
 #pragma once

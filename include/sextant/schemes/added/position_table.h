@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-// Rows 0 .. n-1 of a sinusoidal table, made when first asked for and never twice. All members may
+// Rows 0 .. n-1 of a sinusoidal table, computed on demand and only once. All members may
 // be called from any thread.
 template <Floating T = float>
 class PositionTable {
@@ -20,7 +20,7 @@ class PositionTable {
   // At least `length` rows; grows (doubling) when there are fewer. Earlier results stay valid and
   // unchanged.
   std::shared_ptr<const Tensor<T>> rows(std::int64_t length);
-  std::int64_t length() const;  // rows made so far
+  std::int64_t length() const;  // rows computed so far
   const Sinusoidal& options() const noexcept { return options_; }
 
  private:

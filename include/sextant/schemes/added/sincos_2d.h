@@ -19,7 +19,7 @@ enum class Sincos2dForm { mae, moco, big_vision, detr, detr_normalized };
 // The axis of the first half of the columns.
 enum class Sincos2dAxes { column_first, row_first };
 
-// Two sinusoidal tables of width / 2 side by side, one of the row and one of the column. The
+// Two sinusoidal tables of width / 2, one of the row and one of the column, concatenated. The
 // coordinate of patch n of an axis is c = first + step * n; normalized (DETR, Carion et al. 2020,
 // 2005.12872): 2 pi c / (the last patch's c + 1e-6). Unset options are those of the form.
 struct Sincos2d {

@@ -27,7 +27,7 @@ struct CopeWeights {
 // Throws Error when a shape or a number is wrong.
 std::shared_ptr<const ContentTerm> cope(const Cope& options, const CopeWeights& weights);
 
-// The gradient of the weights from what attention_backward() makes of the term, [1,
+// The gradient of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].
 CopeWeights cope_backward(const Cope& options, const CopeWeights& weights,
                           View<const double> gradient);

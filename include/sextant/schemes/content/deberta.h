@@ -36,7 +36,7 @@ std::int64_t deberta_row(std::int64_t distance, const Deberta& options = {});
 std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const DebertaWeights& weights,
                                            std::span<const std::int64_t> positions = {});
 
-// The gradients of the weights from what attention_backward() makes of the term, [1,
+// The gradients of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].
 DebertaWeights deberta_backward(const Deberta& options, const DebertaWeights& weights,
                                 View<const double> gradient);

@@ -17,7 +17,7 @@ struct Shaw {
 // [2K + 1, head_dim], shared by the heads, or [heads, 2K + 1, head_dim]; finite.
 struct ShawWeights {
   Tensor<double> key_table{};
-  Tensor<double> value_table{};  // its last axis is v_dim; empty: values stay as they are
+  Tensor<double> value_table{};  // its last axis is v_dim; empty: nothing is added to values
 };
 
 // score(i, j) += scale <q_i, key_table[r]> and value_j += value_table[r] with r = clip(j - i, -K,
@@ -26,7 +26,7 @@ struct ShawWeights {
 std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& weights,
                                         std::span<const std::int64_t> positions = {});
 
-// The gradients of the weights from what attention_backward() makes of the term, [1,
+// The gradients of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].
 ShawWeights shaw_backward(const Shaw& options, const ShawWeights& weights,
                           View<const double> gradient);

@@ -34,7 +34,7 @@ std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
                                                   const TransformerXlWeights& weights,
                                                   std::span<const std::int64_t> positions = {});
 
-// The gradients of the weights from what attention_backward() makes of the term, [1,
+// The gradients of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].
 TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
                                              const TransformerXlWeights& weights,

@@ -34,7 +34,7 @@ std::shared_ptr<const IndexedBias> swin(const Swin& options, const SwinWeights& 
 // The window that swin() takes for these ids.
 Swin swin_window(const Swin& options, std::span<const std::int64_t> positions);
 
-// The gradient of the weights from what attention_backward() makes for the bias, as [1, heads x
+// The gradient of the weights from the bias's gradient of attention_backward(), [1, heads x
 // offsets]. rows and columns must be given.
 SwinWeights swin_backward(const Swin& options, const SwinWeights& weights,
                           View<const double> gradient);

@@ -40,7 +40,7 @@ std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2We
 // must be given.
 Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights);
 
-// The gradients of the weights from what attention_backward() makes for the bias, as [1, heads x
+// The gradients of the weights from the bias's gradient of attention_backward(), [1, heads x
 // offsets]. rows and columns must be given.
 SwinV2Weights swin_v2_backward(const SwinV2& options, const SwinV2Weights& weights,
                                View<const double> gradient);

@@ -32,7 +32,7 @@ enum class RotarySpan {
   last,   // DeepSeek's heads: channels that are not rotated come first
 };
 
-// The frequencies base^(-2k / rotary_dim) as they are, or changed for longer texts.
+// The frequencies base^(-2k / rotary_dim), unchanged or scaled for longer texts.
 using RotaryScaling =
     std::variant<std::monostate, LinearScaling, NtkScaling, DynamicNtkScaling, YarnScaling,
                  Llama3Scaling, LongropeScaling, ProportionalScaling>;
