@@ -70,8 +70,8 @@ struct Ratio {
   double best, median, plain_ms;
 };
 
-// Runs both in turn; the ratio of the best times, and the median of the ratios of neighbours, which
-// is the one to read where other programs take the cores now and then.
+// Runs both alternately; the ratio of the best times, and the median of the ratios of neighbours,
+// which is the one to read where other programs take the cores now and then.
 Ratio measure(const std::function<void()>& work, const std::function<void()>& plain, int repeats) {
   std::vector<double> ratios, with, without;
   work();
@@ -125,7 +125,7 @@ class Bench {
                 chosen_target().c_str());
     std::printf(
         "attention of %lld positions, %lld heads of %lld, causal, float32: the time with a scheme "
-        "over that without,\nbest of %d runs in turn (median of the ratios in brackets)\n\n",
+        "over that without,\nbest of %d alternating runs (median of the ratios in brackets)\n\n",
         static_cast<long long>(options_.length), static_cast<long long>(kHeads),
         static_cast<long long>(kHeadDim), options_.repeats);
     std::printf("%-22s %-14s %7s %10s  %s\n", "scheme", "kind", "threads", "plain ms", "ratio");

@@ -1,4 +1,4 @@
-// Takes the time of one case, in turn with what it is compared with.
+// Measures one case, alternating with those it is compared with.
 #pragma once
 
 #include <optional>

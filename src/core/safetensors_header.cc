@@ -39,40 +39,40 @@ class Reader : public JsonEvents {
   SafetensorsHeader header;
 
   void start_object() override {
-    if (place_ == Place::outside) return go(Place::names);
-    if (place_ != Place::entry_or_metadata) refuse("an object");
-    return go(name_ == kMetadata ? Place::metadata : Place::entry);
+    if (state_ == State::outside) return go(State::names);
+    if (state_ != State::entry_or_metadata) refuse("an object");
+    return go(name_ == kMetadata ? State::metadata : State::entry);
   }
   void key(std::string& text) override {
-    if (place_ == Place::names) {
+    if (state_ == State::names) {
       name_ = text;
       key_.clear();
       entry_ = Entry{};
-      return go(Place::entry_or_metadata);
+      return go(State::entry_or_metadata);
     }
     key_ = text;
-    if (place_ == Place::metadata) return;
+    if (state_ == State::metadata) return;
     if (text != "dtype" && text != "shape" && text != "data_offsets") {
       fail("has the unknown key " + quoted_text(text) + ", must be dtype, shape or data_offsets");
     }
   }
   void end_object() override {
-    if (place_ == Place::names) return go(Place::after);
-    if (place_ == Place::entry) add_entry();
-    return go(Place::names);
+    if (state_ == State::names) return go(State::after);
+    if (state_ == State::entry) add_entry();
+    return go(State::names);
   }
   void start_array() override {
-    if (place_ != Place::entry || (key_ != "shape" && key_ != "data_offsets")) refuse("an array");
+    if (state_ != State::entry || (key_ != "shape" && key_ != "data_offsets")) refuse("an array");
     (key_ == "shape" ? entry_.has_shape : entry_.has_offsets) = true;
     numbers_.clear();
-    return go(Place::numbers);
+    return go(State::numbers);
   }
   void end_array() override {
     (key_ == "shape" ? entry_.shape : entry_.offsets) = numbers_;
-    return go(Place::entry);
+    return go(State::entry);
   }
   void whole(std::uint64_t value) override {
-    if (place_ != Place::numbers) refuse("a number");
+    if (state_ != State::numbers) refuse("a number");
     if (key_ == "shape" && numbers_.size() == kMaxRank) {
       fail("has more than " + std::to_string(kMaxRank) + " axes");
     }
@@ -80,11 +80,11 @@ class Reader : public JsonEvents {
     numbers_.push_back(value);
   }
   void string(std::string& text) override {
-    if (place_ == Place::metadata) {
+    if (state_ == State::metadata) {
       header.metadata[key_] = text;
       return;
     }
-    if (place_ != Place::entry || key_ != "dtype") refuse("a text");
+    if (state_ != State::entry || key_ != "dtype") refuse("a text");
     for (const Named& each : kNamed) {
       if (each.name == text) entry_.dtype = each.dtype;
     }
@@ -99,30 +99,30 @@ class Reader : public JsonEvents {
   void real(double) override { refuse("a number with a fraction, or too large a one"); }
 
  private:
-  enum class Place { outside, names, entry_or_metadata, entry, metadata, numbers, after };
+  enum class State { outside, names, entry_or_metadata, entry, metadata, numbers, after };
   struct Entry {
     std::optional<DType> dtype;
     bool has_shape = false, has_offsets = false;
     std::vector<std::uint64_t> shape, offsets;
   };
 
-  void go(Place place) { place_ = place; }
+  void go(State state) { state_ = state; }
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(where_, "tensor " + quoted_text(name_) + " " + what);
   }
   [[noreturn]] void refuse(const std::string& got) const {
-    switch (place_) {
-      case Place::outside:
-      case Place::after:
-      case Place::names:
+    switch (state_) {
+      case State::outside:
+      case State::after:
+      case State::names:
         throw Error(where_, "has a header that must be a JSON object, got " + got);
-      case Place::metadata:
+      case State::metadata:
         throw Error(where_,
                     "must have strings as metadata, got " + got + " for " + quoted_text(key_));
-      case Place::entry_or_metadata:
+      case State::entry_or_metadata:
         throw Error(where_, "must have an object for " + quoted_text(name_) + ", got " + got);
-      case Place::entry:
-      case Place::numbers:
+      case State::entry:
+      case State::numbers:
         break;
     }
     const bool text = key_ == "dtype";
@@ -168,7 +168,7 @@ class Reader : public JsonEvents {
   }
 
   std::string where_;
-  Place place_ = Place::outside;
+  State state_ = State::outside;
   std::string name_, key_;
   Entry entry_;
   std::vector<std::uint64_t> numbers_;

@@ -1,4 +1,4 @@
-// The header of a .safetensors file: names, element types, shapes and places of the arrays.
+// The header of a .safetensors file: names, element types, shapes and offsets of the arrays.
 #pragma once
 
 #include <cstdint>

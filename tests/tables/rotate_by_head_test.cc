@@ -1,4 +1,4 @@
-// Tables that differ between heads: each head is turned as it would be alone.
+// Tables that differ between heads: each head is rotated as it would be alone.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -229,25 +229,25 @@ KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScrat
 }
 
 double softmax(double* scores, std::int64_t count, double sink) noexcept {
-  double most = sink;
+  double max = sink;
   bool any_nan = false;
   for (std::int64_t j = 0; j < count; ++j) {
     any_nan = any_nan || std::isnan(scores[j]);
-    most = std::max(most, scores[j]);  // keeps `most` when the score is NaN
+    max = std::max(max, scores[j]);  // keeps `max` when the score is NaN
   }
-  if (any_nan || most == kHidden) {
+  if (any_nan || max == kHidden) {
     const double rest = any_nan ? std::numeric_limits<double>::quiet_NaN() : 0;
     for (std::int64_t j = 0; j < count; ++j) scores[j] = scores[j] == kHidden ? 0 : rest;
     return any_nan ? rest : kHidden;
   }
-  double sum = std::exp(sink - most);
+  double sum = std::exp(sink - max);
   for (std::int64_t j = 0; j < count; ++j) {
     // The maximum itself without a difference: infinity - infinity is NaN.
-    scores[j] = scores[j] == most ? 1 : std::exp(scores[j] - most);
+    scores[j] = scores[j] == max ? 1 : std::exp(scores[j] - max);
     sum += scores[j];
   }
   for (std::int64_t j = 0; j < count; ++j) scores[j] /= sum;
-  return most + std::log(sum);
+  return max + std::log(sum);
 }
 
 template <class T>

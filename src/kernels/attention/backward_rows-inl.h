@@ -98,7 +98,7 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
   }
 }
 
-// Sums of weights to factors of dO, by which every probability is 2^(s - most) times the factor.
+// Sums of weights to factors of dO, by which every probability is 2^(s - max) times the factor.
 HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
   if (lanes.knows_sums) return normalize_known(b, lanes);
   for (std::int64_t i = 0; i < kBlockLanes; ++i) {

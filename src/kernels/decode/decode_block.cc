@@ -10,7 +10,7 @@
 //     O[row][channel] += S V     channels are lanes; l += S on the way
 //   out = O / l
 //
-// Every number goes through the operations of the forward kernel (attention_block.cc) in the same
+// Every number goes through the operations of the forward kernel (attention/block.cc) in the same
 // order, so the bits are the same. Here the order of keys and channels is kept by each lane.
 #include "kernels/decode/decode_block.h"
 
@@ -285,7 +285,7 @@ HWY_INLINE void score(const DecodeBlock& b, const SharedScratch& s,
   }
 }
 
-// Updates the running maximum, then turns the scores of one block into probabilities relative to
+// Updates the running maximum, then converts the scores of one block to probabilities relative to
 // it, in place.
 HWY_INLINE void softmax(const DecodeBlock& b, const SharedScratch& s, std::int64_t block) {
   const TileTag d;

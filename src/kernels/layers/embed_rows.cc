@@ -1,6 +1,6 @@
 // Additive positions fused with the look-up of tokens (Vaswani et al. 2017, sections 3.4 and 3.5):
-// what limits it is reading rows from all over a table, so the next row is asked for while one is
-// computed; float64 arithmetic costs nothing beside that.
+// it is limited by reading random rows of a table, so the next row is prefetched while one is
+// computed; float64 arithmetic is free compared with that.
 #include "kernels/layers/embed_rows.h"
 
 #include "kernels/simd/targets.h"
@@ -30,8 +30,7 @@ HWY_INLINE hn::Vec<Half> sum_of(hn::Vec<Wide> scale, const float* token, const f
   return hn::DemoteTo(f, hn::Add(product, hn::PromoteTo(d, hn::LoadU(f, position))));
 }
 
-// As far as whole vectors of floats go; returns the first column left. `next` is the row to ask
-// for.
+// In whole vectors of floats; returns the first column that is left. `next` is the row to prefetch.
 template <bool stream>
 HWY_INLINE std::int64_t embed_vectors(const float* token, const float* next, const float* position,
                                       double factor, std::int64_t width, float* out) {

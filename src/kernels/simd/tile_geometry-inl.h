@@ -33,11 +33,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using TileTag = hn::FixedTag<float, SEXTANT_TILE_LANES>;
 constexpr int kTileLanes = SEXTANT_TILE_LANES;
 
-// Attention (tile-inl.h): vectors side by side in a tile, and rows for so many vectors. With 32
+// Attention (tile-inl.h): vectors of a tile, and rows for so many vectors. With 32
 // registers 16 accumulators hide the latency of two multiply-adds per cycle and leave room; with 16
 // registers 12 do. (One vector alone waits for its broadcasts anyway.)
 //
-// Matrix products (matmul_tile-inl.h) are two vectors wide: 24 accumulators of 32 registers, or 12
+// Matrix products (matmul/tile-inl.h) are two vectors wide: 24 accumulators of 32 registers, or 12
 // of 16.
 //
 // Decoding (decode_tiles-inl.h): a word is 32 bits of a key, one float32 or float16 channel

@@ -76,7 +76,7 @@ TEST(RotaryParts, AxesOfImagesTakeScalings) {
   }
 }
 
-// One ladder for both axes: its entries in turn.
+// One ladder for both axes: its entries alternately.
 TEST(RotaryParts, AxesThatShareALadderShareItsScaling) {
   const Tensor<std::int64_t> ids = some_ids(2);
   const YarnScaling yarn{.factor = 8, .original_length = 64};

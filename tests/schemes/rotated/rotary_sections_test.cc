@@ -1,4 +1,4 @@
-// Multi-section rotary: which pair turns by which id, and printed angles.
+// Multi-section rotary: which pair is rotated by which id, and printed angles.
 #include "sextant/schemes/rotated/rotary.h"
 
 #include "schemes/rotated/rotation_checks.h"

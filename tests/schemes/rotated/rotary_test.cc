@@ -1,4 +1,4 @@
-// Rotation tables and the turning of channels.
+// Rotation tables and the rotation of channels.
 #include "sextant/schemes/rotated/rotary.h"
 
 #include <gtest/gtest.h>
