@@ -22,6 +22,7 @@ HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOpti
                  std::int64_t head) {
   const NamedScheme scheme{options.scheme, {}, nullptr};
   return {.weights = chosen_heads(attention.weights.view(), head),
+          .masked = chosen_heads(attention.masked_weights.view(), head),
           .queries = attention.queries,
           .keys = attention.keys,
           .title = "Attention, " + scheme.title() + (options.causal ? ", causal" : ""),
@@ -45,7 +46,7 @@ Picture draw_maps(const HeadMaps& maps) {
   if (maps.has_heads && maps.weights.size(0) == 1) {
     title += " · Head " + std::to_string(std::max<std::int64_t>(maps.head, 0));
   }
-  return draw(AttentionMaps{maps.weights, maps.queries, maps.keys, title});
+  return draw(AttentionMaps{maps.drawn(), maps.queries, maps.keys, title});
 }
 
 Picture draw_lines(const HeadMaps& maps) {

@@ -19,6 +19,7 @@ Picture table_map(View<const double> table, const TableLabels& labels,
   map.map = labels.map;
   map.low = labels.low;
   map.high = labels.high;
+  map.hides = labels.hides;
   map.first_row = static_cast<double>(labels.first_row);
   map.first_column = static_cast<double>(labels.first_column);
   return draw(map);

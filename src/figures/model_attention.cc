@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/figure.h"
 #include "sextant/models/text_model.h"
@@ -46,6 +47,28 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
   return result;
 }
 
+// Attention of a text to itself, with what its mask and its positions hide: queries and keys do not
+// matter for that.
+ModelAttention self_attention(std::string name, std::string title,
+                              const std::vector<Tensor<float>>& maps,
+                              const std::vector<std::string>& labels,
+                              const SchemePositions<float>& positions, bool causal,
+                              std::string caption) {
+  ModelAttention part{std::move(name), std::move(title), widened(maps),
+                      labels,          labels,           std::move(caption)};
+  const std::int64_t length = maps.at(0).size(1);
+  const Tensor<float> zeros({1, maps[0].size(0), length, positions.options().head_dim});
+  AttentionOptions<float> options;
+  if (causal) options.causal = Causal::top_left;
+  const PositionTables<float> tables = positions.tables(length);
+  tables.set(options, length);
+  for (const Tensor<double>& layer : part.layers) {
+    part.masked.push_back(layer.clone());
+    lessons::hide<float>(part.masked.back(), zeros.view(), zeros.view(), options);
+  }
+  return part;
+}
+
 // What stands there, or what the model makes of the source.
 Labelled target_of(const std::optional<std::string>& given, const TextTranslator& model,
                    const Labelled& source, int threads) {
@@ -75,10 +98,12 @@ std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const La
   const auto maps = model.attention_maps(source.ids, read, pass);
 
   std::vector<ModelAttention> parts;
-  parts.push_back({"encoder", "Encoder attention", widened(maps.encoder), source.labels,
-                   source.labels, "Row: the query. Column: the key. Both are source tokens."});
-  parts.push_back({"decoder", "Decoder attention", widened(maps.decoder), read_labels, read_labels,
-                   "Row: the token that was read last. Column: the keys, up to it."});
+  parts.push_back(self_attention("encoder", "Encoder attention", maps.encoder, source.labels,
+                                 model.encoder_positions, false,
+                                 "Row: the query. Column: the key. Both are source tokens."));
+  parts.push_back(self_attention("decoder", "Decoder attention", maps.decoder, read_labels,
+                                 model.decoder_positions, true,
+                                 "Row: the token that was read last. Column: the keys, up to it."));
   parts.push_back({"cross", "Cross attention", widened(maps.cross), written, source.labels,
                    "Row: the token that is written. Column: the keys, source tokens."});
   if (!model.pointer) return parts;
@@ -102,8 +127,9 @@ std::vector<ModelAttention> language_parts(const ModelFolder& folder, const Labe
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;
-  parts.push_back({"self", "Self attention", widened(model.attention_maps(text.ids, pass)),
-                   text.labels, text.labels, "Row: the query. Column: the key."});
+  parts.push_back(self_attention(
+      "self", "Self attention", model.attention_maps(text.ids, pass), text.labels, model.positions,
+      folder.config.kind == ModelKind::causal, "Row: the query. Column: the key."));
   return parts;
 }
 
@@ -154,6 +180,7 @@ HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t hea
   maps.has_heads = part.has_heads();
   maps.head = maps.has_heads ? head : -1;
   maps.weights = chosen_heads(part.layers[layer].view(), maps.head);
+  if (!part.masked.empty()) maps.masked = chosen_heads(part.masked[layer].view(), maps.head);
   maps.queries = part.queries;
   maps.keys = part.keys;
   maps.title = part.title + (maps.has_heads ? ", layer " + std::to_string(layer) : "");

@@ -117,7 +117,7 @@ void report_every_scheme(Page& page, const ReportText& text) {
     for (const Scheme* scheme : list) {
       try {
         const SentenceAttention made = attend(text, scheme->name, true);
-        maps.push_back(copy_of(made.weights.view().select(0, 0)));
+        maps.push_back(copy_of(made.masked_weights.view().select(0, 0)));
       } catch (const Error&) {
         continue;  // not made for texts of this length
       }
@@ -135,6 +135,7 @@ void report_every_scheme(Page& page, const ReportText& text) {
     panels.x_label = "Key";
     panels.y_label = "Query";
     panels.color_label = "Weight";
+    panels.hides = true;
     panels.low = 0;
     panels.high = 1;
     page.picture(draw(panels), captions_of(*list.front()).kind);
@@ -155,7 +156,7 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
     const Scheme& scheme = find_scheme(name);
     const SentenceAttention all = attend(text, name, false);
     const std::string title = "Attention, " + title_of(scheme);
-    page.picture(draw(AttentionMaps{all.weights.view(), all.queries, all.keys, title}),
+    page.picture(draw(AttentionMaps{all.masked_weights.view(), all.queries, all.keys, title}),
                  captions_of(scheme).all);
     Json& saved = numbers["attention"][std::string(name)];
     saved["heads"] = all.weights.size(0);
@@ -164,13 +165,14 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
   page.section("Attention with a causal mask");
   page.paragraph(
       "No word attends to a later one, as in a model that generates text: the upper triangle is "
-      "empty, and every row still sums to one.");
+      "hidden, which is grey, and every row still sums to one.");
   for (const std::string_view name : kInFull) {
     const Scheme& scheme = find_scheme(name);
     const SentenceAttention causal = attend(text, name, true);
     const std::string title = "Causal attention, " + title_of(scheme);
-    page.picture(draw(AttentionMaps{causal.weights.view(), causal.queries, causal.keys, title}),
-                 captions_of(scheme).causal);
+    page.picture(
+        draw(AttentionMaps{causal.masked_weights.view(), causal.queries, causal.keys, title}),
+        captions_of(scheme).causal);
     numbers["attention"][std::string(name)]["causal_weights"] = rows_as_json(causal.weights.view());
   }
   report_every_scheme(page, text);

@@ -139,6 +139,7 @@ SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
   const bool is_bias =
       scheme.kind == SchemeKind::distance_bias || scheme.kind == SchemeKind::indexed_bias;
   if (is_bias) array.labels.color_name = "Bias";
+  array.labels.hides = is_bias;
   set_colors(is_bias, array);
   if (const std::int64_t per_head = array.rows_per_head; per_head > 0) {
     array.labels.row_label = [per_head](std::int64_t row) {

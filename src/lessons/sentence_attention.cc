@@ -112,6 +112,8 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
       linear_rounding(model.to_out, largest_magnitude(v),
                       attention_rounding(q, k, v, scale, largest_added(q_heads, k_heads, how)));
   result.weights = std::move(heads.weights);
+  result.masked_weights = result.weights.clone();
+  lessons::hide<double>(result.masked_weights, q_heads, k_heads, how);
   result.output = std::move(heads.output);
   return result;
 }

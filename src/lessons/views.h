@@ -27,6 +27,17 @@ inline Tensor<double> one_map(View<const double> q, View<const double> k, Stage 
   return copy_of(maps.view().select(0, 0).select(0, 0));
 }
 
+// Weights [heads, queries, keys] of q and k [1, heads, .., head_dim]: -infinity where the masks or
+// biases of `options` hide a pair.
+template <class T>
+void hide(Tensor<double>& weights, View<const T> q, View<const T> k,
+          const AttentionOptions<T>& options) {
+  const Tensor<T> scores = attention_weights<T>(q, k, options, {.stage = Stage::biased});
+  for (std::int64_t i = 0; i < weights.count(); ++i) {
+    if (scores.data()[i] == -HUGE_VAL) weights.data()[i] = -HUGE_VAL;
+  }
+}
+
 // The factor of <q, k> where the options leave it open.
 inline double default_scale(const AttentionOptions<double>& options, std::int64_t head_dim) {
   return options.content != nullptr ? options.content->default_scale(head_dim)

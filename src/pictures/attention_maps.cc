@@ -55,6 +55,7 @@ Picture draw(const AttentionMaps& maps) {
   const bool single = heads == 1;
   const Extent extent = extent_of(weights);
   const Scale scale = weight_scale(extent, maps.high, "attention_maps");
+  const std::vector<std::string> gaps = gaps_of(extent, scale);
   const std::int64_t words = std::max(rows, columns);
   const double cell = single ? large_cell(words) : small_cell(words);
   const Words at_left = words_at_left(maps.queries, cell);
@@ -74,7 +75,7 @@ Picture draw(const AttentionMaps& maps) {
       kMargin + std::max((single ? kAxisRoom : 0) + at_left.room + kTickGap, below.overhang);
   const double bar_left = left + static_cast<double>(across) * pitch - kAcross + 18;
   const double bar_height = std::max(kShortestBar, std::min(panel.height, 300.0));
-  const double bar_width = color_bar_width(scale, "Weight", !extent.all_finite, bar_height);
+  const double bar_width = color_bar_width(scale, "Weight", gaps, bar_height);
   const double right = std::max(bar_left + bar_width, left + title_width(maps.title));
   // One pixel more: the title's own width must not be lost to rounding.
   const double top =
@@ -95,13 +96,14 @@ Picture draw(const AttentionMaps& maps) {
       draw_words_below(drawing, below, panel.left, panel.bottom() + kTickGap);
     }
   }
-  draw_color_bar(drawing, scale, "Weight", !extent.all_finite, bar_left, top, bar_height);
+  draw_color_bar(drawing, scale, "Weight", gaps, bar_left, top, bar_height);
   double bottom = panel.bottom() + kTickGap + below.room + 8;
   if (single) {
     draw_axis_names(drawing, panel, at_left, bottom - 2);
     bottom += kAxisRoom - 2;
   }
-  bottom = std::max(bottom, top + bar_height + (single ? 30 : 38));
+  const double more_gaps = gaps.size() < 2 ? 0 : kGapPitch;
+  bottom = std::max(bottom, top + bar_height + (single ? 30 : 38) + more_gaps);
   return drawing.finish(right + kMargin, bottom + kMargin - 8, maps.title);
 }
 

@@ -25,7 +25,7 @@ constexpr std::array<std::uint32_t, 11> kDiverging = {0x053061, 0x2166ac, 0x4393
                                                       0xd1e5f0, 0xf7f7f7, 0xfddbc7, 0xf4a582,
                                                       0xd6604d, 0xb2182b, 0x67001f};
 
-constexpr Rgb kNoNumber = {189, 189, 189};
+constexpr Rgb kNoNumber = {115, 115, 115};
 
 std::uint8_t between(std::uint32_t a, std::uint32_t b, int shift, double fraction) {
   const double low = (a >> shift) & 0xff;

@@ -56,7 +56,7 @@ Scale scale_of(const HeatmapPanels& panels, const Extent& extent) {
     high = panels.high.value_or(largest);
   }
   const Range range = color_range(low, high);
-  return {.low = range.low, .high = range.high, .map = panels.map};
+  return {.low = range.low, .high = range.high, .map = panels.map, .hides = panels.hides};
 }
 
 // One axis: whole pixels per element when that comes near the room there is.
@@ -142,6 +142,7 @@ Picture draw(const HeatmapPanels& panels) {
   const Sizes& sizes = titled ? kSmall : kLarge;
   const Extent extent = extent_of(values);
   const Scale scale = scale_of(panels, extent);
+  const std::vector<std::string> gaps = gaps_of(extent, scale);
   Blocks blocks = average(values.select(0, 0), sizes.rows, sizes.columns);
   Panel panel = sized_panel(panels, blocks, sizes);
 
@@ -154,8 +155,7 @@ Picture draw(const HeatmapPanels& panels) {
   const std::int64_t across = grid_columns(count, static_cast<std::int64_t>(kGridWidth / pitch));
   const double bar_left = left + static_cast<double>(across) * pitch;
   const double bar_height = std::max(kShortestBar, std::min(panel.height, sizes.longest_bar));
-  const double bar_width =
-      color_bar_width(scale, panels.color_label, !extent.all_finite, bar_height);
+  const double bar_width = color_bar_width(scale, panels.color_label, gaps, bar_height);
   const std::string note = blocks.rows == 1 && blocks.columns == 1
                                ? ""
                                : "Each pixel is the mean of " + std::to_string(blocks.rows) +
@@ -185,7 +185,7 @@ Picture draw(const HeatmapPanels& panels) {
     if (lowest) draw_x_ticks(drawing, panel, x, panels.first_column, blocks);
     if (i % across == 0) draw_y_ticks(drawing, panel, y, panels.first_row, blocks);
   }
-  draw_color_bar(drawing, scale, panels.color_label, !extent.all_finite, bar_left, top, bar_height);
+  draw_color_bar(drawing, scale, panels.color_label, gaps, bar_left, top, bar_height);
   for (std::int64_t i = 0; i < count; ++i) {
     const double label_at = at(i).bottom() + kTickRoom + kAxisRoom / 2;
     if (i + across >= count) draw_x_label(drawing, at(i), panels.x_label, label_at);
@@ -195,7 +195,7 @@ Picture draw(const HeatmapPanels& panels) {
   double bottom = panel.bottom() + kTickRoom + (panels.x_label.empty() ? 0 : kAxisRoom);
   drawing.text(left, bottom + 12, note, {.size = kNoteSize, .color = kMuted});
   if (!note.empty()) bottom += 20;
-  bottom = std::max(bottom, top + bar_height + (extent.all_finite ? 8 : 30));
+  bottom = std::max(bottom, top + bar_height + 8 + static_cast<double>(gaps.size()) * kGapPitch);
   return drawing.finish(right + kMargin, bottom + kMargin - 6, panels.title);
 }
 

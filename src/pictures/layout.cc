@@ -232,7 +232,7 @@ double draw_legend(Drawing& drawing, const std::vector<std::string>& names, doub
 namespace {
 
 constexpr double kBarWidth = 13;
-constexpr std::string_view kGapsName = "not finite";
+constexpr std::string_view kHidden = "hidden";
 
 Ticks color_ticks(const Scale& scale, double height) {
   return fitting_ticks(scale.low, scale.high, height, true);
@@ -240,16 +240,27 @@ Ticks color_ticks(const Scale& scale, double height) {
 
 }  // namespace
 
-double color_bar_width(const Scale& scale, std::string_view label, bool gaps, double height) {
+std::vector<std::string> gaps_of(const Extent& extent, const Scale& scale) {
+  std::vector<std::string> names;
+  if (scale.hides && extent.has_minus_infinity) names.emplace_back(kHidden);
+  if (extent.has_other || (extent.has_minus_infinity && !scale.hides)) {
+    names.emplace_back("not finite");
+  }
+  return names;
+}
+
+double color_bar_width(const Scale& scale, std::string_view label,
+                       const std::vector<std::string>& gaps, double height) {
   double room = widest(color_ticks(scale, height).labels, kTickSize) + (label.empty() ? 0 : 20);
-  if (gaps) room = std::max(room, text_width(kGapsName, kNoteSize));
+  room = std::max(room, widest(gaps, kNoteSize));
   return kBarWidth + kTickGap + room;
 }
 
-double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label, bool gaps,
-                      double left, double top, double height) {
+double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label,
+                      const std::vector<std::string>& gaps, double left, double top,
+                      double height) {
   // One column of pixels, bright end up.
-  constexpr std::int64_t kSteps = 255;
+  constexpr std::int64_t kSteps = 253;
   Tensor<double> column({kSteps, 1});
   for (std::int64_t i = 0; i < kSteps; ++i) {
     column(i, 0) = 1 - static_cast<double>(i) / static_cast<double>(kSteps - 1);
@@ -265,10 +276,11 @@ double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view lab
   }
   draw_y_label(drawing, label, right + kTickGap + widest(ticks.labels, kTickSize) + 13, top,
                height);
-  if (gaps) {
-    const double y = top + height + 20;
-    drawing.rect(left, y - kBarWidth / 2, kBarWidth, kBarWidth, hex(color(scale.map, NAN)));
-    drawing.text(right + kTickGap, y, kGapsName, {.size = kNoteSize, .color = kMuted});
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const double y = top + height + 20 + static_cast<double>(i) * kGapPitch;
+    const Rgb grey = gaps[i] == kHidden ? kHiddenColor : color(scale.map, NAN);
+    drawing.rect(left, y - kBarWidth / 2, kBarWidth, kBarWidth, hex(grey));
+    drawing.text(right + kTickGap, y, gaps[i], {.size = kNoteSize, .color = kMuted});
   }
   return color_bar_width(scale, label, gaps, height);
 }

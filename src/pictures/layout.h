@@ -93,11 +93,16 @@ using Mark = std::function<void(double x, double y, std::size_t index)>;
 double draw_legend(Drawing& drawing, const std::vector<std::string>& names, double left, double top,
                    double width, const Mark& mark);
 
-// A vertical colour bar with its numbers and label; `gaps` adds the grey of what is not finite.
-// Returns the width used.
-double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label, bool gaps,
-                      double left, double top, double height);
+// What a colour bar names below its colours: "hidden", "not finite".
+std::vector<std::string> gaps_of(const Extent& extent, const Scale& scale);
+inline constexpr double kGapPitch = 22;  // from one of them to the next
+
+// A vertical colour bar with its numbers and label, and the greys of `gaps`. Returns the width
+// used.
+double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label,
+                      const std::vector<std::string>& gaps, double left, double top, double height);
 inline constexpr double kShortestBar = 120;  // has room for ticks even beside a flat map
-double color_bar_width(const Scale& scale, std::string_view label, bool gaps, double height);
+double color_bar_width(const Scale& scale, std::string_view label,
+                       const std::vector<std::string>& gaps, double height);
 
 }  // namespace sextant::pictures

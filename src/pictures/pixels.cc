@@ -13,7 +13,7 @@
 namespace sextant::pictures {
 namespace {
 
-constexpr int kShades = 255;  // and one entry of the palette for what is not finite
+constexpr int kShades = 253;  // then a colour for what is not finite, and that of hidden pairs
 
 void extend(View<const double> values, Extent& extent, bool& any) {
   for (std::int64_t i = 0; i < values.size(0); ++i) {
@@ -24,7 +24,7 @@ void extend(View<const double> values, Extent& extent, bool& any) {
       extent.high = any ? std::max(extent.high, value) : value;
       any = true;
     } else {
-      extent.all_finite = false;
+      (value == -HUGE_VAL ? extent.has_minus_infinity : extent.has_other) = true;
     }
   }
 }
@@ -34,6 +34,12 @@ void extend(View<const double> values, Extent& extent, bool& any) {
 double Scale::place(double value) const {
   if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
   return std::clamp((value - low) / (high - low), 0.0, 1.0);
+}
+
+bool Scale::is_hidden(double value) const { return hides && value == -HUGE_VAL; }
+
+Rgb Scale::color_of(double value) const {
+  return is_hidden(value) ? kHiddenColor : color(map, place(value));
 }
 
 Extent extent_of(View<const double> values) {
@@ -56,21 +62,22 @@ Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t ma
   std::vector<std::int64_t> counts(static_cast<std::size_t>(across));
   for (std::int64_t block = 0; block < down; ++block) {
     std::fill(counts.begin(), counts.end(), 0);
+    for (std::int64_t j = 0; j < across; ++j) blocks.means(block, j) = -HUGE_VAL;
     const std::int64_t end = std::min(rows, (block + 1) * blocks.rows);
     for (std::int64_t i = block * blocks.rows; i < end; ++i) {
       for (std::int64_t j = 0; j < columns; ++j) {
-        if (!std::isfinite(matrix(i, j))) continue;
+        const std::int64_t to = j / blocks.columns;
+        double& mean = blocks.means(block, to);
+        if (!std::isfinite(matrix(i, j))) {
+          const bool is_first = counts[static_cast<std::size_t>(to)] == 0;
+          if (is_first && matrix(i, j) != -HUGE_VAL)
+            mean = std::numeric_limits<double>::quiet_NaN();
+          continue;
+        }
         // Two numbers beyond the scale's ends could be too far apart for a difference.
         const double value = std::clamp(matrix(i, j), -kLargest, kLargest);
-        const std::int64_t to = j / blocks.columns;
         const double count = static_cast<double>(++counts[static_cast<std::size_t>(to)]);
-        double& mean = blocks.means(block, to);
         mean = count == 1 ? value : mean + (value - mean) / count;  // a sum could overflow
-      }
-    }
-    for (std::int64_t j = 0; j < across; ++j) {
-      if (counts[static_cast<std::size_t>(j)] == 0) {
-        blocks.means(block, j) = std::numeric_limits<double>::quiet_NaN();
       }
     }
   }
@@ -87,7 +94,9 @@ std::string matrix_png(View<const double> matrix, const Scale& scale, int across
     const std::size_t line = pixels.size();
     for (std::int64_t j = 0; j < columns; ++j) {
       const double place = scale.place(matrix(i, j));
-      const double shade = std::isnan(place) ? kShades : std::floor(place * (kShades - 1) + 0.5);
+      const double shade = scale.is_hidden(matrix(i, j)) ? kShades + 1
+                           : std::isnan(place)           ? kShades
+                                                         : std::floor(place * (kShades - 1) + 0.5);
       pixels.insert(pixels.end(), static_cast<std::size_t>(across), static_cast<png_byte>(shade));
     }
     const std::size_t length = pixels.size() - line;
@@ -95,11 +104,11 @@ std::string matrix_png(View<const double> matrix, const Scale& scale, int across
       for (std::size_t k = 0; k < length; ++k) pixels.push_back(pixels[line + k]);
     }
   }
-  std::array<png_byte, (kShades + 1) * 3> palette{};
-  for (int i = 0; i <= kShades; ++i) {
+  std::array<png_byte, (kShades + 2) * 3> palette{};
+  for (int i = 0; i < kShades + 2; ++i) {
     const double place = i == kShades ? std::numeric_limits<double>::quiet_NaN()
                                       : static_cast<double>(i) / (kShades - 1);
-    const Rgb shade = color(scale.map, place);
+    const Rgb shade = i > kShades ? kHiddenColor : color(scale.map, place);
     palette[static_cast<std::size_t>(3 * i)] = shade.r;
     palette[static_cast<std::size_t>(3 * i + 1)] = shade.g;
     palette[static_cast<std::size_t>(3 * i + 2)] = shade.b;
@@ -110,7 +119,7 @@ std::string matrix_png(View<const double> matrix, const Scale& scale, int across
   image.width = static_cast<png_uint_32>(columns * across);
   image.height = static_cast<png_uint_32>(rows * down);
   image.format = PNG_FORMAT_RGB_COLORMAP;
-  image.colormap_entries = kShades + 1;
+  image.colormap_entries = kShades + 2;
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
   png_alloc_size_t size = bytes.size();
   if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels.data(), 0, palette.data()) ==

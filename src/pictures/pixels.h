@@ -14,8 +14,10 @@ namespace sextant::pictures {
 struct Scale {
   double low = 0, high = 1;
   ColorMap map = ColorMap::viridis;
+  bool hides = false;                // -infinity is a hidden pair
   double place(double value) const;  // in [0, 1]; NaN when the value is not finite
-  Rgb color_of(double value) const { return color(map, place(value)); }
+  bool is_hidden(double value) const;
+  Rgb color_of(double value) const;
 };
 
 // Beyond it, differences of two numbers could overflow; a colour scale ends there.
@@ -26,23 +28,25 @@ inline constexpr double kLargest = 1e300;
 inline constexpr double kShortest = 1e-290;
 
 // Smallest and largest finite value, within kLargest of zero; {0, 0} when there is none.
-// `all_finite` says whether there were others.
+// The others are -infinity, or none of the two.
 struct Extent {
   double low = 0, high = 0;
-  bool all_finite = true;
+  bool has_minus_infinity = false, has_other = false;
 };
 Extent extent_of(View<const double> values);  // of any rank from 1
 
-// Means of blocks so that there are at most `max_rows` x `max_columns` pixels; not finite where a
-// block holds no finite number. The last block of a side may be smaller.
+// Means of blocks so that there are at most `max_rows` x `max_columns` pixels; where a block holds
+// no finite number -infinity if it holds nothing else, and NaN. The last block of a side may be
+// smaller.
 struct Blocks {
   Tensor<double> means;
   std::int64_t rows = 1, columns = 1;  // elements per block
 };
 Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns);
 
-// 255 colours of the scale and one grey. Each element is `across` x `down` equal pixels: a renderer
-// that smooths enlarged images, as librsvg always does, would blur single ones into each other.
+// 253 colours of the scale and two greys. Each element is `across` x `down` equal pixels: a
+// renderer that smooths enlarged images, as librsvg always does, would blur single ones into each
+// other.
 std::string matrix_png(View<const double> matrix, const Scale& scale, int across = 1, int down = 1);
 
 // From this many CSS pixels per element a viewer may enlarge or shrink an image without smoothing;

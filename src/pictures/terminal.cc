@@ -14,7 +14,8 @@ using namespace pictures;
 namespace {
 
 constexpr std::string_view kShades = " .:-=+*#%@";
-constexpr int kLabelCells = 18;  // of a row's label at most
+constexpr char kHidden = '/', kNotFinite = '?';  // without colour
+constexpr int kLabelCells = 18;                  // of a row's label at most
 constexpr int kMaxCell = 9;      // terminal cells of a column so that its label stands level
 constexpr int kMaxUpright = 14;  // characters of a column's label that stands upright
 constexpr int kLegendSteps = 20;
@@ -56,10 +57,13 @@ struct Grid {
 std::string block(const TerminalMap& map, const Scale& scale, double value, int cells) {
   if (!map.color) {
     const double place = scale.place(value);
-    if (std::isnan(place)) return std::string(static_cast<std::size_t>(cells), '?');
-    const auto shade = std::min(
-        static_cast<std::size_t>(place * static_cast<double>(kShades.size())), kShades.size() - 1);
-    return std::string(static_cast<std::size_t>(cells), kShades[shade]);
+    char shade = scale.is_hidden(value) ? kHidden : kNotFinite;
+    if (!std::isnan(place)) {
+      shade =
+          kShades[std::min(static_cast<std::size_t>(place * static_cast<double>(kShades.size())),
+                           kShades.size() - 1)];
+    }
+    return std::string(static_cast<std::size_t>(cells), shade);
   }
   const Rgb c = scale.color_of(value);
   return "\x1b[48;2;" + std::to_string(c.r) + ";" + std::to_string(c.g) + ";" +
@@ -122,10 +126,9 @@ std::string header(const Grid& grid) {
   return text;
 }
 
-Scale scale_of(const TerminalMap& map) {
+Scale scale_of(const TerminalMap& map, const Extent& extent) {
   check_ends("terminal_map", map.low, std::nullopt);
   check_ends("terminal_map", std::nullopt, map.high);
-  const Extent extent = extent_of(map.values);
   double low = map.low.value_or(extent.low), high = map.high.value_or(extent.high);
   if (map.map == ColorMap::diverging && !map.low && !map.high) {
     high = std::max(std::abs(low), std::abs(high));
@@ -133,7 +136,7 @@ Scale scale_of(const TerminalMap& map) {
   }
   if (low > high) throw Error("terminal_map.low", "must be below high");
   if (high - low < kShortest) high = low + std::max(1.0, std::abs(low) * 0.1);
-  return {.low = low, .high = high, .map = map.map};
+  return {.low = low, .high = high, .map = map.map, .hides = map.hides};
 }
 
 void check(const TerminalMap& map) {
@@ -155,7 +158,8 @@ void check(const TerminalMap& map) {
 std::string draw_terminal(const TerminalMap& map) {
   check(map);
   const Grid grid = arrange(map);
-  const Scale scale = scale_of(map);
+  const Extent extent = extent_of(map.values);
+  const Scale scale = scale_of(map, extent);
   std::string text = header(grid);
   for (std::int64_t i = 0; i < map.values.size(0); ++i) {
     if (!grid.rows.empty()) text += pad_left(grid.rows[i], grid.label - 1) + " ";
@@ -171,7 +175,12 @@ std::string draw_terminal(const TerminalMap& map) {
     text += block(map, scale, scale.low + place * (scale.high - scale.low), 1);
   }
   if (map.color) text += kReset;
-  return text + " " + significant(scale.high, 3) + "\n";
+  text += " " + significant(scale.high, 3) + "\n";
+  for (const std::string& name : gaps_of(extent, scale)) {
+    text += spaces(grid.label) + block(map, scale, name == "hidden" ? -HUGE_VAL : NAN, 2);
+    text += (map.color ? std::string(kReset) : "") + " " + name + "\n";
+  }
+  return text;
 }
 
 }  // namespace sextant

@@ -49,7 +49,7 @@ void draw_rectangles(Drawing& drawing, View<const double> matrix, const Scale& s
     for (std::int64_t j = 0; j < matrix.size(1); ++j) {
       const double value = matrix(i, j);
       const std::string says = token_label(rows.full[i]) + " → " + token_label(columns.full[j]) +
-                               ": " + significant(value, 3);
+                               ": " + (scale.is_hidden(value) ? "hidden" : significant(value, 3));
       drawing.rect(left + static_cast<double>(j) * cell, top + static_cast<double>(i) * cell,
                    cell - gap, cell - gap, hex(scale.color_of(value)), says);
     }
@@ -61,6 +61,7 @@ void draw_rectangles(Drawing& drawing, View<const double> matrix, const Scale& s
   for (std::int64_t i = 0; i < matrix.size(0); ++i) {
     for (std::int64_t j = 0; j < matrix.size(1); ++j) {
       const double value = matrix(i, j);
+      if (scale.is_hidden(value)) continue;
       drawing.text(left + (static_cast<double>(j) + 0.5) * cell,
                    top + (static_cast<double>(i) + 0.5) * cell, cell_text(value),
                    {.size = kNoteSize,
@@ -136,7 +137,9 @@ void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale,
 
 Scale weight_scale(const Extent& extent, const std::optional<double>& high,
                    const std::string& where) {
-  Scale scale{.low = std::min(0.0, extent.low), .high = high.value_or(std::max(0.0, extent.high))};
+  Scale scale{.low = std::min(0.0, extent.low),
+              .high = high.value_or(std::max(0.0, extent.high)),
+              .hides = true};
   check_ends(where, std::nullopt, high);
   if (high && !(*high > scale.low)) {
     throw Error(where + ".high",

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/json.h"
 #include "sextant/core/error.h"
 
@@ -22,6 +24,24 @@ TEST(AttentionMaps, ATitleSaysSchemeAndMask) {
   const Sentence sentence;
   EXPECT_EQ(maps_of(sentence.attention, sentence.options).title,
             "Attention, rotary positions, causal");
+}
+
+TEST(AttentionMaps, HiddenPairsAreThoseOfTheMaskNotThoseOfWeightZero) {
+  const Sentence sentence;
+  const HeadMaps maps = maps_of(sentence.attention, sentence.options);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    for (std::int64_t j = 0; j < 3; ++j) {
+      EXPECT_EQ(maps.drawn()(1, i, j), j > i ? -INFINITY : maps.weights(1, i, j));
+    }
+  }
+  EXPECT_THAT(draw_maps(maps).svg, HasSubstr("the → cat: hidden"));
+  // A scheme hides pairs too.
+  SentenceAttentionOptions options{.width = 8, .heads = 2, .scheme = "window"};
+  options.parameters = {{"left", "1"}, {"right", "1"}};
+  const auto window = attend_sentences({"a", "b", "c"}, {}, options);
+  EXPECT_EQ(window.masked_weights(0, 0, 2), -INFINITY);
+  EXPECT_GT(window.masked_weights(0, 0, 0), 0);
+  EXPECT_EQ(window.weights(0, 0, 2), 0);
 }
 
 TEST(AttentionMaps, OneHeadIsThatHead) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "pictures/samples.h"
@@ -72,6 +73,25 @@ TEST(OneAttentionMap, CellsHaveTheColorsOfTheirWeights) {
                                              hex(color(ColorMap::viridis, 0.5)),
                                              hex(color(ColorMap::viridis, NAN))}));
   EXPECT_THAT(picture.svg, HasSubstr("not finite"));
+}
+
+TEST(OneAttentionMap, HiddenPairsAreGreyByTheirNameWithoutANumber) {
+  Tensor<double> weights({2, 2});
+  weights(0, 0) = 1;
+  weights(0, 1) = -INFINITY;
+  weights(1, 0) = weights(1, 1) = 0.5;
+  const AttentionMaps map{
+      .weights = weights, .queries = {"a", "b"}, .keys = {"a", "b"}, .title = ""};
+  const Picture picture = draw(map);
+  EXPECT_THAT(picture.svg, HasSubstr("<title>a → b: hidden</title>"));
+  EXPECT_THAT(texts(picture), ::testing::Contains("hidden"));
+  EXPECT_THAT(picture.svg, ::testing::Not(HasSubstr("not finite")));
+  EXPECT_EQ(std::ranges::count(texts(picture), "1.00"), 1);
+  EXPECT_EQ(std::ranges::count(texts(picture), "0.50"), 2);
+  EXPECT_EQ(std::ranges::count(texts(picture), "–"), 0);
+  EXPECT_THAT(picture.svg, HasSubstr("fill=\"" + hex(kHiddenColor) + "\"><title>a → b"));
+  weights(0, 1) = 0;  // a weight of zero is none
+  EXPECT_THAT(texts(draw(map)), ::testing::Not(::testing::Contains("hidden")));
 }
 
 TEST(OneAttentionMap, RefusesWordsThatDoNotFitItsShape) {

@@ -38,6 +38,7 @@ TEST(Color, ClampsAndShowsNanAsGrey) {
   const Rgb grey = color(ColorMap::viridis, NAN);
   EXPECT_EQ(grey.r, grey.g);
   EXPECT_EQ(grey.g, grey.b);
+  EXPECT_NE(hex(grey), hex(kHiddenColor));
 }
 
 TEST(Color, KnowsWhereWhiteTextIsReadable) {

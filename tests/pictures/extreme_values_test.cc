@@ -199,7 +199,8 @@ TEST(ExtremeValues, Terminals) {
       terminal.map = map;
       terminal.color = false;
       const std::string drawn = draw_terminal(terminal);
-      EXPECT_EQ(std::count(drawn.begin(), drawn.end(), '\n'), 5);
+      const bool has_gaps = drawn.find("not finite") != std::string::npos;
+      EXPECT_EQ(std::count(drawn.begin(), drawn.end(), '\n'), has_gaps ? 6 : 5);
       if (std::isfinite(corner[0]) && std::isfinite(corner[1])) {
         EXPECT_EQ(drawn.find('?'), std::string::npos) << drawn;
       }

@@ -36,14 +36,19 @@ TEST(Pixels, EveryElementHasItsColor) {
   matrix(1, 0) = NAN;
   matrix(1, 1) = -INFINITY;
   matrix(1, 2) = 7;  // above the scale
-  const Scale scale{.low = 0, .high = 1, .map = ColorMap::viridis};
-  const Image image = decode_png(matrix_png(matrix.view(), scale, 3, 2));
-  ASSERT_EQ(image.width, 9u);
-  ASSERT_EQ(image.height, 4u);
-  for (std::size_t y = 0; y < 4; ++y) {
-    for (std::size_t x = 0; x < 9; ++x) {
-      EXPECT_EQ(hex(image.at(x, y)), hex(scale.color_of(matrix(y / 2, x / 3)))) << x << ", " << y;
+  for (const bool hides : {false, true}) {
+    const Scale scale{.low = 0, .high = 1, .map = ColorMap::viridis, .hides = hides};
+    const Image image = decode_png(matrix_png(matrix.view(), scale, 3, 2));
+    ASSERT_EQ(image.width, 9u);
+    ASSERT_EQ(image.height, 4u);
+    for (std::size_t y = 0; y < 4; ++y) {
+      for (std::size_t x = 0; x < 9; ++x) {
+        EXPECT_EQ(hex(image.at(x, y)), hex(scale.color_of(matrix(y / 2, x / 3)))) << x << ", " << y;
+      }
     }
+    const std::string not_finite = hex(color(ColorMap::viridis, NAN));
+    EXPECT_EQ(hex(image.at(0, 2)), not_finite);
+    EXPECT_EQ(hex(image.at(3, 2)), hides ? hex(kHiddenColor) : not_finite);
   }
 }
 
@@ -63,7 +68,9 @@ TEST(Pixels, ExtentLeavesOutWhatIsNotFinite) {
   const Extent extent = extent_of(matrix.view());
   EXPECT_EQ(extent.low, 3);
   EXPECT_EQ(extent.high, 5);
-  EXPECT_FALSE(extent.all_finite);
+  EXPECT_TRUE(extent.has_minus_infinity);
+  EXPECT_TRUE(extent.has_other);
+  EXPECT_FALSE(extent_of(matrix.view().narrow(1, 0, 2)).has_other);
 }
 
 TEST(Pixels, AveragesBlocksWithAShorterLastOne) {
@@ -84,6 +91,17 @@ TEST(Pixels, ABlockOfNothingFiniteStaysEmpty) {
   Tensor<double> matrix({2, 2});
   for (int i = 0; i < 4; ++i) matrix(i / 2, i % 2) = NAN;
   EXPECT_TRUE(std::isnan(average(matrix.view(), 1, 1).means(0, 0)));
+}
+
+TEST(Pixels, ABlockIsHiddenOnlyWhereAllOfItIs) {
+  Tensor<double> matrix({3, 2});
+  for (int i = 0; i < 6; ++i) matrix(i / 2, i % 2) = -INFINITY;
+  matrix(1, 1) = NAN;
+  matrix(2, 0) = 5;
+  const Blocks blocks = average(matrix.view(), 3, 1);
+  EXPECT_EQ(blocks.means(0, 0), -INFINITY);
+  EXPECT_TRUE(std::isnan(blocks.means(1, 0)));
+  EXPECT_EQ(blocks.means(2, 0), 5);
 }
 
 TEST(Pixels, WritesBase64OfTheStandard) {  // RFC 4648, section 10

@@ -64,6 +64,18 @@ TEST(Terminal, ColorIsResetAtEveryLineEnd) {
   EXPECT_EQ(resets, 4u);
 }
 
+TEST(Terminal, HiddenPairsHaveTheirOwnSignAndName) {
+  Tensor<double> values({1, 3});
+  values(0, 0) = 1;
+  values(0, 1) = -INFINITY;
+  TerminalMap map = plain(values);
+  EXPECT_THAT(draw_terminal(map), ::testing::EndsWith("?? not finite\n"));
+  map.hides = true;
+  EXPECT_EQ(draw_terminal(map), "@@//  \n0   ..::--==++**##%%@@ 1\n// hidden\n");
+  map.color = true;
+  EXPECT_THAT(draw_terminal(map), ::testing::HasSubstr("\x1b[48;2;200;200;200m  \x1b[0m hidden\n"));
+}
+
 TEST(Terminal, NoLineIsWiderThanTheTerminal) {
   for (const std::int64_t columns : {1, 5, 16, 30, 60}) {
     const Tensor<double> values = testing::weights(1, 3, columns);

@@ -19,17 +19,19 @@ void check_written(const Attend& attend, double weights) {
 
 std::string text_of(const HeadMaps& maps, bool blocks) {
   std::string text;
-  for (std::int64_t i = 0; i < maps.weights.size(0); ++i) {
+  const View<const double> shown = blocks ? maps.drawn() : maps.weights;
+  for (std::int64_t i = 0; i < shown.size(0); ++i) {
     const std::int64_t head = maps.head < 0 ? i : maps.head;
     text += (i > 0 ? "\n" : "") + maps.title;
     text += maps.has_heads ? ", head " + std::to_string(head) + "\n" : "\n";
-    const auto map = maps.weights.select(0, i);
+    const auto map = shown.select(0, i);
     if (blocks) {
       figures::TableLabels names;
       names.row_label = [&maps](std::int64_t row) {
         return maps.queries[static_cast<std::size_t>(row)];
       };
       names.map = ColorMap::viridis;
+      names.hides = true;
       text += blocks_of(map, names);
       continue;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,10 +16,14 @@ namespace sextant::figures {
 // The maps of one attention, all heads or one of them.
 struct HeadMaps {
   View<const double> weights;  // [heads, queries, keys]; borrowed
+  // The same with -infinity for hidden pairs, which is what is drawn; not set: the weights.
+  std::optional<View<const double>> masked = {};
   std::vector<std::string> queries, keys;
   std::string title;
   std::int64_t head = -1;  // which one it is; -1: all
   bool has_heads = true;   // false: one map that is no head's
+
+  View<const double> drawn() const { return masked.value_or(weights); }
 };
 
 // Those of sentences; head >= 0: that one alone. Borrows `attention`. Throws Error naming

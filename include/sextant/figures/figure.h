@@ -22,6 +22,7 @@ struct TableLabels {
   std::string color_name = "Value";
   ColorMap map = ColorMap::diverging;
   std::optional<double> low, high;  // of the colour scale
+  bool hides = false;               // -infinity is a hidden pair
   std::int64_t first_row = 0;
   std::int64_t first_column = 0;
 };

@@ -20,7 +20,8 @@ struct ModelAttention {
   std::string name, title;             // "cross", "Cross attention"
   std::vector<Tensor<double>> layers;  // [heads, queries, keys] each
   std::vector<std::string> queries, keys;
-  std::string caption;  // what rows and columns are
+  std::string caption;                      // what rows and columns are
+  std::vector<Tensor<double>> masked = {};  // layers, -infinity for hidden pairs; empty: none
 
   // A translator's pointer network has one map of probabilities, [1, queries, keys], and no heads.
   bool has_heads() const { return name != "copy"; }

@@ -25,6 +25,7 @@ struct SentenceAttentionOptions {
 struct SentenceAttention {
   std::vector<std::string> queries, keys;  // the tokens on the two axes
   Tensor<double> weights;                  // [heads, queries, keys], rows sum to one
+  Tensor<double> masked_weights;           // the same, -infinity for hidden pairs
   Tensor<double> output;                   // [queries, width]
   double rounding = 0;  // bound on what rounding can have done to any entry of the output
 };

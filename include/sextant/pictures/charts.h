@@ -58,6 +58,7 @@ struct HeatmapPanels {
   std::optional<double> low, high;
   ColorMap map = ColorMap::viridis;
   double first_row = 0, first_column = 0;  // what the numbers of the axes count from
+  bool hides = false;  // -infinity is a hidden pair, grey by that name, no number at all
 };
 // Throws Error, naming heatmap_panels.<member>, for no values, titles that are not one per panel,
 // and ends that are not finite or not in order.
@@ -65,7 +66,7 @@ Picture draw(const HeatmapPanels& panels);
 
 // Attention weights: rows are queries from the top, columns are keys, with their tokens; one map
 // per head, and a colour bar from 0 to the largest weight (or `high`). A single map is drawn large,
-// a small one with its weights as numbers.
+// a small one with its weights as numbers. A hidden pair, -infinity, is grey and has no number.
 struct AttentionMaps {
   MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
@@ -95,6 +96,7 @@ struct TerminalMap {
   ColorMap map = ColorMap::viridis;
   std::optional<double> low, high;  // as of HeatmapPanels
   bool color = true;
+  bool hides = false;       // as of HeatmapPanels
   std::int64_t width = 80;  // terminal cells
 };
 // Throws Error, naming terminal_map.<member>, for a table that is wider, saying what fits, and

@@ -12,8 +12,9 @@ struct Rgb {
 
 enum class ColorMap { viridis, diverging };
 
-Rgb color(ColorMap map, double t);  // t in [0, 1], clamped; NaN is grey
-std::string hex(Rgb color);         // "#440154"
-bool is_dark(Rgb color);            // white text is readable on it
+Rgb color(ColorMap map, double t);                    // t in [0, 1], clamped; NaN is dark grey
+inline constexpr Rgb kHiddenColor = {200, 200, 200};  // of hidden pairs, on every scale
+std::string hex(Rgb color);                           // "#440154"
+bool is_dark(Rgb color);                              // white text is readable on it
 
 }  // namespace sextant

@@ -36,6 +36,17 @@ double largest_error_of_rows(const Json& heads) {
   return largest;
 }
 
+TEST(AttendTrained, ADecoderHidesWhatComesLater) {
+  const std::string decoder = sextant(attend("'a b' --part decoder --format svg")).out;
+  EXPECT_THAT(decoder, HasSubstr("<title>b → a: hidden</title>"));
+  EXPECT_THAT(decoder, HasSubstr(">hidden</text>"));
+  for (const std::string part : {"encoder", "cross", "copy"}) {
+    EXPECT_THAT(sextant(attend("'a b' --format svg --part " + part)).out,
+                ::testing::Not(HasSubstr("hidden")))
+        << part;
+  }
+}
+
 TEST(AttendTrained, EveryPartHasItsTokensAndRowsThatSumToOne) {
   const auto part = [](const std::string& name) {
     const auto json = sextant(attend("'a b' --json --part " + name)).json();

@@ -162,7 +162,7 @@ TEST(Plot, HeatmapsShowEverySchemeThatHasATable) {
   EXPECT_THAT(svg, HasSubstr("Distance (key - query)"));
   EXPECT_THAT(svg, HasSubstr("Bias"));
   EXPECT_THAT(sextant("plot heatmap --scheme alibi --direction causal --length 6").out,
-              HasSubstr("not finite"));
+              HasSubstr("hidden"));
 }
 
 TEST(Plot, SeveralSchemesAreDrawnTogetherByDistance) {
