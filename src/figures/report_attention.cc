@@ -136,6 +136,7 @@ void report_every_scheme(Page& page, const ReportText& text) {
     panels.y_label = "Query";
     panels.color_label = "Weight";
     panels.hides = true;
+    panels.map = ColorMap::sequential;
     panels.low = 0;
     panels.high = 1;
     page.picture(draw(panels), captions_of(*list.front()).kind);
@@ -266,7 +267,7 @@ void report_plain_attention(Page& page, const ReportText& text) {
   const Tensor<double> weights = plain_self_attention(std::as_const(rows).view());
   const AttentionMaps map{weights.view(), text.tokens, text.tokens,
                           "Attention without learned weights"};
-  page.picture(draw(map), "Bright off the diagonal: the same word once more.");
+  page.picture(draw(map), "Dark off the diagonal: the same word once more.");
 }
 
 }  // namespace sextant::figures

@@ -54,7 +54,7 @@ Picture draw(const AttentionMaps& maps) {
   const std::int64_t heads = weights.size(0), rows = weights.size(1), columns = weights.size(2);
   const bool single = heads == 1;
   const Extent extent = extent_of(weights);
-  const Scale scale = weight_scale(extent, maps.high, "attention_maps");
+  const Scale scale = weight_scale(extent, maps.high, maps.map, "attention_maps");
   const std::vector<std::string> gaps = gaps_of(extent, scale);
   const std::int64_t words = std::max(rows, columns);
   const double cell = single ? large_cell(words) : small_cell(words);

@@ -1,4 +1,4 @@
-// The two colour scales, as anchors with straight lines between them.
+// The colour scales, as anchors with straight lines between them.
 #include "sextant/pictures/color.h"
 
 #include <algorithm>
@@ -25,7 +25,30 @@ constexpr std::array<std::uint32_t, 11> kDiverging = {0x053061, 0x2166ac, 0x4393
                                                       0xd1e5f0, 0xf7f7f7, 0xfddbc7, 0xf4a582,
                                                       0xd6604d, 0xb2182b, 0x67001f};
 
+// ColorBrewer's nine-class Blues, its first class white: one hue, darker with every step.
+constexpr std::array<std::uint32_t, 9> kSequential = {
+    0xffffff, 0xdeebf7, 0xc6dbef, 0x9ecae1, 0x6baed6, 0x4292c6, 0x2171b5, 0x08519c, 0x08306b};
+
 constexpr Rgb kNoNumber = {115, 115, 115};
+
+std::span<const std::uint32_t> anchors_of(ColorMap map) {
+  switch (map) {
+    case ColorMap::diverging:
+      return kDiverging;
+    case ColorMap::sequential:
+      return kSequential;
+    default:
+      return kViridis;
+  }
+}
+
+double luminance(Rgb color) {
+  const auto linear = [](std::uint8_t channel) {
+    const double c = channel / 255.0;
+    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b);
+}
 
 std::uint8_t between(std::uint32_t a, std::uint32_t b, int shift, double fraction) {
   const double low = (a >> shift) & 0xff;
@@ -37,9 +60,7 @@ std::uint8_t between(std::uint32_t a, std::uint32_t b, int shift, double fractio
 
 Rgb color(ColorMap map, double t) {
   if (std::isnan(t)) return kNoNumber;
-  const std::span<const std::uint32_t> anchors = map == ColorMap::viridis
-                                                     ? std::span<const std::uint32_t>(kViridis)
-                                                     : std::span<const std::uint32_t>(kDiverging);
+  const std::span<const std::uint32_t> anchors = anchors_of(map);
   const double place = std::clamp(t, 0.0, 1.0) * static_cast<double>(anchors.size() - 1);
   const auto index = std::min(static_cast<std::size_t>(place), anchors.size() - 2);
   const double fraction = place - static_cast<double>(index);
@@ -57,11 +78,11 @@ std::string hex(Rgb color) {
   return text;
 }
 
-bool is_dark(Rgb color) {
-  // Relative luminance of WCAG 2 with its gamma taken as 2.2; 0.2 is about where white text
-  // and text in the ink of the charts have the same contrast.
-  const auto linear = [](std::uint8_t channel) { return std::pow(channel / 255.0, 2.2); };
-  return 0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b) < 0.2;
+double contrast(Rgb a, Rgb b) {
+  const double first = luminance(a), second = luminance(b);
+  return (std::max(first, second) + 0.05) / (std::min(first, second) + 0.05);
 }
+
+bool is_dark(Rgb color) { return contrast(color, {255, 255, 255}) > contrast(color, {0, 0, 0}); }
 
 }  // namespace sextant

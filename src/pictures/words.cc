@@ -14,6 +14,7 @@ namespace {
 constexpr double kLongest = 150;   // pixels of a word; the rest is behind an ellipsis
 constexpr double kSmallest = 7.5;  // font size below which words are left out instead
 constexpr double kSlant = std::numbers::sqrt2 / 2;
+constexpr double kLeastNumber = 0.01;       // that is written into a cell
 constexpr std::int64_t kRectangles = 1024;  // cells; more are an image
 constexpr std::int64_t kPixels = 2400;      // per side of that image
 
@@ -61,12 +62,12 @@ void draw_rectangles(Drawing& drawing, View<const double> matrix, const Scale& s
   for (std::int64_t i = 0; i < matrix.size(0); ++i) {
     for (std::int64_t j = 0; j < matrix.size(1); ++j) {
       const double value = matrix(i, j);
-      if (scale.is_hidden(value)) continue;
+      if (scale.is_hidden(value) || std::abs(value) < kLeastNumber) continue;
       drawing.text(left + (static_cast<double>(j) + 0.5) * cell,
                    top + (static_cast<double>(i) + 0.5) * cell, cell_text(value),
                    {.size = kNoteSize,
                     .anchor = Anchor::middle,
-                    .color = is_dark(scale.color_of(value)) ? "#fff" : kInk});
+                    .color = is_dark(scale.color_of(value)) ? "#fff" : "#000"});
     }
   }
   drawing.close();
@@ -121,31 +122,35 @@ void draw_words_below(Drawing& drawing, const Words& words, double left, double 
 
 void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
                 double top, const Words& rows, const Words& columns, bool numbers) {
+  // White cells on white paper: a frame says where the map ends.
+  const double across = static_cast<double>(matrix.size(1)) * columns.cell;
+  const double down = static_cast<double>(matrix.size(0)) * rows.cell;
+  drawing.path("M" + number(left - 1) + " " + number(top - 1) + "h" + number(across + 1) + "v" +
+                   number(down + 1) + "h" + number(-across - 1) + "z",
+               kAxis, 1);
   if (matrix.count() <= kRectangles) {
     draw_rectangles(drawing, matrix, scale, left, top, rows, columns, numbers);
     return;
   }
   const Blocks blocks = average(matrix, kPixels, kPixels);
-  const double width = static_cast<double>(matrix.size(1)) * columns.cell;
-  const double height = static_cast<double>(matrix.size(0)) * rows.cell;
-  const double wide = width / static_cast<double>(blocks.means.size(1));
-  const double high = height / static_cast<double>(blocks.means.size(0));
-  drawing.image(left, top, width, height,
+  const double wide = across / static_cast<double>(blocks.means.size(1));
+  const double high = down / static_cast<double>(blocks.means.size(0));
+  drawing.image(left, top, across, down,
                 matrix_png(blocks.means.view(), scale, repeats(wide), repeats(high)),
                 std::min(wide, high) >= kCrisp);
 }
 
-Scale weight_scale(const Extent& extent, const std::optional<double>& high,
+Scale weight_scale(const Extent& extent, const std::optional<double>& high, ColorMap map,
                    const std::string& where) {
-  Scale scale{.low = std::min(0.0, extent.low),
-              .high = high.value_or(std::max(0.0, extent.high)),
-              .hides = true};
+  constexpr double kRounding = 1e-5;  // of float32 weights
+  const double highest = extent.high > 1 + kRounding ? extent.high : 1;
+  Scale scale{
+      .low = std::min(0.0, extent.low), .high = high.value_or(highest), .map = map, .hides = true};
   check_ends(where, std::nullopt, high);
   if (high && !(*high > scale.low)) {
     throw Error(where + ".high",
                 "must be above " + shortest(scale.low) + ", got " + shortest(*high));
   }
-  if (scale.high - scale.low < kShortest) scale.high = scale.low + 1;
   return scale;
 }
 

@@ -34,8 +34,9 @@ void draw_words_below(Drawing& drawing, const Words& words, double left, double 
 void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
                 double top, const Words& rows, const Words& columns, bool numbers);
 
-// From zero, or the smallest value if that is negative, to the largest or `high`.
-Scale weight_scale(const Extent& extent, const std::optional<double>& high,
+// From zero, or the smallest value if that is negative, to `high`, or else to 1, or the largest
+// value if that is above 1.
+Scale weight_scale(const Extent& extent, const std::optional<double>& high, ColorMap map,
                    const std::string& where);
 
 // `weights` as [heads, queries, keys]; [queries, keys] is one head. Throws Error, naming `where`'s

@@ -55,7 +55,8 @@ TEST(OneAttentionMap, WritesTheWeightsOfFewWords) {
   const AttentionMaps map{
       .weights = weights, .queries = {"a", "b"}, .keys = {"c", "d"}, .title = ""};
   const Picture picture = draw(map);
-  EXPECT_THAT(texts(picture), ::testing::IsSupersetOf({"1.00", "0.00", "0.12", "0.88"}));
+  EXPECT_THAT(texts(picture), ::testing::IsSupersetOf({"1.00", "0.12", "0.88"}));
+  EXPECT_THAT(texts(picture), ::testing::Not(::testing::Contains("0.00")));
   EXPECT_THAT(picture.svg, HasSubstr("<title>b → c: 0.125</title>"));
 }
 
@@ -69,10 +70,26 @@ TEST(OneAttentionMap, CellsHaveTheColorsOfTheirWeights) {
   for (const auto& rect : testing::all(testing::read_xml(picture.svg), "rect")) {
     if (!rect.children.empty()) fills.push_back(rect.attributes.at("fill"));
   }
-  EXPECT_EQ(fills, std::vector<std::string>({hex(color(ColorMap::viridis, 0)),
-                                             hex(color(ColorMap::viridis, 0.5)),
-                                             hex(color(ColorMap::viridis, NAN))}));
+  EXPECT_EQ(fills, std::vector<std::string>({hex(color(ColorMap::sequential, 0)),
+                                             hex(color(ColorMap::sequential, 0.5)),
+                                             hex(color(ColorMap::sequential, NAN))}));
   EXPECT_THAT(picture.svg, HasSubstr("not finite"));
+}
+
+TEST(OneAttentionMap, TheScaleIsThatOfEveryOtherMapUnlessAskedForAnother) {
+  Tensor<double> weights({1, 2});
+  weights(0, 0) = 0.3;
+  weights(0, 1) = 0.009;
+  AttentionMaps map{.weights = weights, .queries = {"q"}, .keys = {"a", "b"}, .title = ""};
+  EXPECT_THAT(draw(map).svg, HasSubstr(hex(color(ColorMap::sequential, 0.3))));
+  EXPECT_THAT(texts(draw(map)), ::testing::Not(::testing::Contains("0.01")));
+  map.high = 0.5;
+  EXPECT_THAT(draw(map).svg, HasSubstr(hex(color(ColorMap::sequential, 0.6))));
+  map.map = ColorMap::viridis;
+  EXPECT_THAT(draw(map).svg, HasSubstr(hex(color(ColorMap::viridis, 0.6))));
+  map.high = {};
+  weights(0, 0) = 4;  // no weight: nothing is drawn as less than it is
+  EXPECT_THAT(draw(map).svg, HasSubstr(hex(color(ColorMap::viridis, 0.009 / 4))));
 }
 
 TEST(OneAttentionMap, HiddenPairsAreGreyByTheirNameWithoutANumber) {
@@ -126,7 +143,7 @@ TEST(OneAttentionMap, EqualWeightsAndZerosAreFine) {
   Tensor<double> weights({2, 2});
   const AttentionMaps map{
       .weights = weights, .queries = {"a", "b"}, .keys = {"a", "b"}, .title = ""};
-  EXPECT_THAT(texts(draw(map)), ::testing::Contains("0.00"));
+  EXPECT_THAT(draw(map).svg, HasSubstr("b → a: 0"));
 }
 
 TEST(OneAttentionMap, ManyWordsBecomeOneImage) {

@@ -41,6 +41,31 @@ TEST(Color, ClampsAndShowsNanAsGrey) {
   EXPECT_NE(hex(grey), hex(kHiddenColor));
 }
 
+TEST(Color, SequentialGoesFromWhiteToDarkBlueEverDarker) {
+  EXPECT_EQ(hex(color(ColorMap::sequential, 0)), "#ffffff");
+  EXPECT_EQ(hex(color(ColorMap::sequential, 1)), "#08306b");
+  double before = 22;
+  for (int i = 0; i <= 100; ++i) {
+    const Rgb c = color(ColorMap::sequential, i / 100.0);
+    const double now = contrast(c, {0, 0, 0});
+    EXPECT_LT(now, before) << i;
+    EXPECT_GE(c.b, c.r) << i;
+    before = now;
+  }
+}
+
+TEST(Color, TextInBlackOrWhiteHasAContrastOfFourAndAHalfOnEveryColor) {
+  EXPECT_NEAR(contrast({0, 0, 0}, {255, 255, 255}), 21, 1e-12);
+  EXPECT_NEAR(contrast({118, 118, 118}, {255, 255, 255}), 4.54, 0.005);  // WCAG 2's own example
+  for (const ColorMap map : {ColorMap::viridis, ColorMap::diverging, ColorMap::sequential}) {
+    for (int i = 0; i <= 1000; ++i) {
+      const Rgb c = color(map, i / 1000.0);
+      const Rgb text = is_dark(c) ? Rgb{255, 255, 255} : Rgb{0, 0, 0};
+      EXPECT_GE(contrast(c, text), 4.5) << i;
+    }
+  }
+}
+
 TEST(Color, KnowsWhereWhiteTextIsReadable) {
   EXPECT_TRUE(is_dark({0, 0, 0}));
   EXPECT_TRUE(is_dark(color(ColorMap::viridis, 0)));

@@ -30,7 +30,9 @@ std::string text_of(const HeadMaps& maps, bool blocks) {
       names.row_label = [&maps](std::int64_t row) {
         return maps.queries[static_cast<std::size_t>(row)];
       };
-      names.map = ColorMap::viridis;
+      names.map = ColorMap::sequential;
+      names.low = 0;
+      names.high = 1;
       names.hides = true;
       text += blocks_of(map, names);
       continue;

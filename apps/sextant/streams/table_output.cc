@@ -186,6 +186,8 @@ std::string blocks_of(View<const double> table, const figures::TableLabels& name
   for (std::int64_t row = 0; row < rows; ++row) map.row_labels.push_back(row_label(names, row));
   map.values = table.narrow(0, 0, rows).narrow(1, 0, columns);
   map.map = names.map;
+  map.low = names.low;
+  map.high = names.high;
   map.hides = names.hides;
   map.color = use_color();
   map.width = terminal_width();

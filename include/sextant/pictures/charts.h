@@ -65,13 +65,15 @@ struct HeatmapPanels {
 Picture draw(const HeatmapPanels& panels);
 
 // Attention weights: rows are queries from the top, columns are keys, with their tokens; one map
-// per head, and a colour bar from 0 to the largest weight (or `high`). A single map is drawn large,
-// a small one with its weights as numbers. A hidden pair, -infinity, is grey and has no number.
+// per head, and a colour bar from 0 to 1 (or `high`, or the largest number above 1), the same for
+// all pictures of weights. A single map is drawn large, a small one with its weights as numbers,
+// from 0.01 on. A hidden pair, -infinity, is grey and has no number.
 struct AttentionMaps {
   MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
   std::string title;
   std::optional<double> high = {};
+  ColorMap map = ColorMap::sequential;
 };
 // Throws Error, naming attention_maps.<member>, for no weights, tokens that are not one per query
 // and key, and a `high` that is not above the scale's lower end.

@@ -1,4 +1,5 @@
-// Colour scales: viridis for magnitudes, a diverging blue-white-red for signed values.
+// Colour scales: sequential, white to dark blue, for weights; viridis for magnitudes; a diverging
+// blue-white-red for signed values.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,13 @@ struct Rgb {
   std::uint8_t r, g, b;
 };
 
-enum class ColorMap { viridis, diverging };
+enum class ColorMap { viridis, diverging, sequential };
 
 Rgb color(ColorMap map, double t);                    // t in [0, 1], clamped; NaN is dark grey
 inline constexpr Rgb kHiddenColor = {200, 200, 200};  // of hidden pairs, on every scale
 std::string hex(Rgb color);                           // "#440154"
-bool is_dark(Rgb color);                              // white text is readable on it
+// The contrast of two colours by WCAG 2, 1 .. 21.
+double contrast(Rgb a, Rgb b);
+bool is_dark(Rgb color);  // white text has a higher contrast on it than black, at least 4.5
 
 }  // namespace sextant
