@@ -47,7 +47,7 @@ Tensor<float> random_floats(const Shape& shape, NumpyRandom& random) {
 }
 
 AppliedPositions<float> positions_of(const Scheme& scheme, std::int64_t length) {
-  return {{.scheme = std::string(scheme.name),
+  return {{.schemes = {std::string(scheme.name)},
            .width = kHeads * kHeadDim,
            .heads = kHeads,
            .head_dim = kHeadDim},

@@ -11,6 +11,7 @@
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"
 #include "sextant/layers/pointer.h"
+#include "sextant/layers/position_scheme.h"
 #include "sextant/layers/position_tables.h"
 #include "sextant/layers/scheme_positions.h"
 #include "sextant/layers/stack_decoder.h"

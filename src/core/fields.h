@@ -99,6 +99,14 @@ constexpr Field<Owner, T, ByType> field(T Owner::*member, std::string_view name,
 template <class Options>
 inline constexpr std::tuple<> kFields{};
 
+// Whether T is a list of structs that have lists of fields.
+template <class T>
+inline constexpr bool kIsListOfStructs = false;
+template <class T>
+requires std::is_class_v<T>
+inline constexpr bool kIsListOfStructs<std::vector<T>> =
+    std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> > 0;
+
 // f(field) for every field of the list, in its order.
 template <class Options, class F>
 void each_field(const F& f) {
@@ -133,7 +141,7 @@ template <class T, class Range>
 void check_value(const Range& range, std::string_view where, const T& value) {
   if constexpr (std::is_enum_v<T>) {
     check_named(where, value);
-  } else if constexpr (kIsList<T>) {
+  } else if constexpr (kIsList<T> && !kIsListOfStructs<T>) {
     std::visit(
         [&](const auto& each) {
           for (const auto one : value) {

@@ -71,11 +71,10 @@ void check_schemes(const ExtrapolationOptions& options) {
 Json settings_of(const ExtrapolationOptions& options) {
   TransformerConfig model = options.model;
   model.vocabulary = 1;  // the text's matter
-  model.scheme = "none";
-  model.scheme_parameters.clear();
   model.length = options.data.length;
   Json json = Json::parse(format_config(model));
   json.erase("format");  // the file has a number of its own
+  json.erase("positions");
   return {{"model", json},
           {"data",
            {{"length", options.data.length},
@@ -134,9 +133,10 @@ void check_options(const ExtrapolationOptions& options) {
 TransformerConfig config_of(const ExtrapolationOptions& options,
                             const ExtrapolationScheme& scheme) {
   TransformerConfig config = options.model;
-  config.scheme = scheme.scheme;
-  config.scheme_parameters = scheme.parameters;
-  if (scheme.scheme == "t5") config.scheme_parameters.try_emplace("bidirectional", "no");
+  config.positions = scheme.positions;
+  for (PositionScheme& each : config.positions) {
+    if (each.scheme == "t5") each.parameters.try_emplace("bidirectional", "no");
+  }
   config.length = options.data.length;
   return config;
 }
@@ -154,8 +154,7 @@ TrainerOptions trainer_options(const ExtrapolationOptions& options,
                       .floor = kFloor * options.learning_rate};
   trainer.dropout = options.dropout;
   Json settings = settings_of(options);
-  settings["scheme"] = scheme.scheme;
-  settings["parameters"] = scheme.parameters;
+  settings["positions"] = Json::parse(format_config(config_of(options, scheme)))["positions"];
   trainer.settings = settings.dump();
   trainer.steps = steps;
   trainer.checkpoint_minutes = 1;

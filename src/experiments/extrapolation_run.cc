@@ -158,8 +158,7 @@ class Experiment {
         });
     if (trained.end == TrainingEnd::stopped) return std::nullopt;
     ExtrapolationRow row{.label = scheme.label,
-                         .scheme = scheme.scheme,
-                         .parameters = task.model().config.scheme_parameters,
+                         .positions = task.model().config.positions,
                          .weights = count_of(task.parameters()),
                          .seconds = trained.seconds,
                          .validation_loss = trained.best_loss.value_or(0)};

@@ -1,6 +1,8 @@
 // The table as JSON and CSV.
 
+#include "core/fields_json.h"
 #include "core/json.h"
+#include "models/transformer_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/experiments/extrapolation.h"
@@ -35,6 +37,15 @@ std::vector<LengthScore> scores_of(const Json& list) {
   return scores;
 }
 
+// Format 1 has one scheme.
+PositionSchemes positions_of(const Json& row, std::string_view where) {
+  if (const Json* list = row.find("positions")) {
+    return read_structs<PositionScheme>(*list, std::string(where) + ".positions");
+  }
+  return {{row.at("scheme").get<std::string>(),
+           row.at("parameters").get<std::map<std::string, std::string>>()}};
+}
+
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -45,7 +56,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::string format_json(const ExtrapolationTable& table) {
-  Json json = {{"format", 1},
+  Json json = {{"format", 2},
                {"train_length", table.train_length},
                {"steps", table.steps},
                {"stride", table.stride},
@@ -54,8 +65,7 @@ std::string format_json(const ExtrapolationTable& table) {
                {"rows", Json::array()}};
   for (const ExtrapolationRow& row : table.rows) {
     json["rows"].push_back({{"label", row.label},
-                            {"scheme", row.scheme},
-                            {"parameters", row.parameters},
+                            {"positions", write_structs(row.positions)},
                             {"weights", row.weights},
                             {"seconds", row.seconds},
                             {"validation_loss", row.validation_loss},
@@ -68,7 +78,9 @@ std::string format_json(const ExtrapolationTable& table) {
 ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view where) {
   try {
     const Json json = Json::parse_object(text, where);
-    if (json.at("format") != 1) throw Error(where, "must be of format 1");
+    if (json.at("format") != 1 && json.at("format") != 2) {
+      throw Error(where, "must be of format 1 or 2");
+    }
     ExtrapolationTable table{.train_length = json.at("train_length").get<std::int64_t>(),
                              .steps = json.at("steps").get<std::int64_t>(),
                              .stride = json.at("stride").get<std::int64_t>(),
@@ -78,8 +90,7 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
     for (const Json& entry : json.at("rows")) {
       ExtrapolationRow& row = table.rows.emplace_back();
       row.label = entry.at("label").get<std::string>();
-      row.scheme = entry.at("scheme").get<std::string>();
-      row.parameters = entry.at("parameters").get<std::map<std::string, std::string>>();
+      row.positions = positions_of(entry, where);
       row.weights = entry.at("weights").get<std::int64_t>();
       row.seconds = entry.at("seconds").get<double>();
       row.validation_loss = entry.at("validation_loss").get<double>();

@@ -194,7 +194,8 @@ std::string attention_json(const ModelAttention& part, std::size_t layer, std::i
 std::string attention_page(const ModelFolder& folder, std::span<const ModelAttention> parts,
                            std::int64_t head) {
   Page page("Attention of a trained model",
-            capital(described(folder.config.kind).substr(2)) + ", " + folder.config.scheme +
+            capital(described(folder.config.kind).substr(2)) + ", " +
+                names_of(folder.config.positions) +
                 " positions. Rows ask, columns answer; rows of attention sum to one.");
   Json data = Json::array();
   for (const ModelAttention& part : parts) {

@@ -38,6 +38,16 @@ std::vector<SchemeTable> one(SchemeTable&& table) {
   return list;
 }
 
+std::vector<SchemeTable> tables_of(const PositionOptions& options, std::int64_t length,
+                                   std::span<const SchemeWeights* const> weights) {
+  std::vector<SchemeTable> tables;
+  for (const PositionScheme& scheme : options.schemes) {
+    const std::size_t i = tables.size();
+    tables.push_back(options.table(scheme, length, weights.empty() ? nullptr : weights[i]));
+  }
+  return tables;
+}
+
 // Puts a table to those of its kind.
 struct Adder {
   AppliedPositions<double>& applied;
@@ -69,19 +79,37 @@ struct Adder {
 
 }  // namespace
 
-SchemeRequest PositionOptions::request(std::span<const std::int64_t> ids,
+std::string names_of(const PositionSchemes& schemes) {
+  std::string text;
+  for (const PositionScheme& each : schemes) text += (text.empty() ? "" : "+") + each.scheme;
+  return text.empty() ? "none" : text;
+}
+
+SchemeRequest PositionOptions::request(const PositionScheme& scheme,
+                                       std::span<const std::int64_t> ids,
                                        const SchemeWeights* weights) const {
   SchemeRequest request;
   request.width = width;
   request.heads = heads;
   request.head_dim = head_dim;
-  if (head_dim > 2 && find_scheme(scheme).kind == SchemeKind::rotated) {
+  if (head_dim > 2 && find_scheme(scheme.scheme).kind == SchemeKind::rotated) {
     request.head_dim = head_dim / 2 * 2;
   }
   request.positions = ids;
-  request.parameters = parameters;
+  request.parameters = scheme.parameters;
   request.weights = weights;
   return request;
+}
+
+SchemeTable PositionOptions::table(const PositionScheme& scheme, std::int64_t count,
+                                   const SchemeWeights* weights) const {
+  const Shape wanted{count, width};
+  const auto ids = layers::first_positions(count);
+  SchemeTable made = find_scheme(scheme.scheme).make(request(scheme, ids, weights));
+  const auto* rows = std::get_if<Tensor<double>>(&made);
+  if (rows == nullptr || rows->shape() == wanted) return made;
+  throw Error(scheme.scheme, "must make a table of shape " + wanted.to_string() + ", got " +
+                                 rows->shape().to_string());
 }
 
 template <class T, class R>
@@ -101,14 +129,8 @@ AppliedPositions<T, R>::AppliedPositions(SchemeTable table)
 
 template <class T, class R>
 AppliedPositions<T, R>::AppliedPositions(const PositionOptions& options, std::int64_t length,
-                                         const SchemeWeights* weights)
-    : AppliedPositions(find_scheme(options.scheme)
-                           .make(options.request(layers::first_positions(length), weights))) {
-  if (!added || added->shape() == Shape{length, options.width}) return;
-  throw Error(options.scheme, "must make a table of shape " +
-                                  Shape{length, options.width}.to_string() + ", got " +
-                                  added->shape().to_string());
-}
+                                         std::span<const SchemeWeights* const> weights)
+    : AppliedPositions(tables_of(options, length, weights)) {}
 
 template <class T, class R>
 void AppliedPositions<T, R>::add_to(View<T> x) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
@@ -19,7 +20,7 @@ void add(const T* from, std::int64_t count, T* to) {
 }  // namespace
 
 template <class T>
-std::int64_t PositionTables<T>::length_class(std::int64_t length) const {
+LengthClass PositionTables<T>::length_class(std::int64_t length) const {
   const auto known = classes_.find(length);
   return known != classes_.end() ? known->second : positions_->length_class(length);
 }
@@ -44,25 +45,25 @@ template <class T>
 std::vector<typename PositionTables<T>::Run> PositionTables<T>::runs(
     std::span<const std::int64_t> segments, std::span<const std::int64_t> key_segments) const {
   std::vector<Run> runs;
-  std::int64_t last = 0;  // class
+  LengthClass last;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const std::int64_t length =
         std::max(segments[s + 1] - segments[s], key_segments[s + 1] - key_segments[s]);
-    const std::int64_t number = length_class(length);
+    LengthClass number = length_class(length);
     if (runs.empty() || number != last) {
       runs.push_back({s, s + 1, length});
     } else {
       runs.back().last = s + 1;
       runs.back().length = std::max(runs.back().length, length);
     }
-    last = number;
+    last = std::move(number);
   }
   return runs;
 }
 
 template <class T>
 void PositionTables<T>::add_row(std::int64_t position, std::int64_t length, T* x) const {
-  if (positions_->kind() != SchemeKind::added) return;
+  if (!positions_->has(SchemeKind::added)) return;
   const Tensor<T>& rows = *tables_of(length).applied.added;
   add(&rows(position, 0), rows.size(1), x);
 }
@@ -70,7 +71,7 @@ void PositionTables<T>::add_row(std::int64_t position, std::int64_t length, T* x
 template <class T>
 void PositionTables<T>::add_to(View<T> x, std::span<const std::int64_t> segments,
                                const Pass& pass) const {
-  if (positions_->kind() != SchemeKind::added) return;
+  if (!positions_->has(SchemeKind::added)) return;
   const auto sequences = static_cast<std::int64_t>(segments.size()) - 1;
   parallel_for(sequences, pass.threads, [&](std::int64_t s) {
     const std::int64_t begin = segments[static_cast<std::size_t>(s)],

@@ -1,5 +1,7 @@
 // Gradients of what schemes learn: sums of gradients of tables, by class of length, that become
 // those of the weights when the pass ends.
+#include <algorithm>
+
 #include "layers/scheme_tables.h"
 #include "sextant/layers/scheme_positions.h"
 
@@ -8,14 +10,30 @@ namespace sextant {
 using layers::first_positions;
 using layers::widened;
 
+namespace {
+
+// The columns of `sum` from `first` on as `columns` ones, those beyond it 0. A distance that a
+// table has and the sum of several tables has not got no gradient.
+Tensor<double> columns_of(const Tensor<double>& sum, std::int64_t first, std::int64_t columns) {
+  Tensor<double> table({sum.size(0), columns});
+  const std::int64_t begin = std::max<std::int64_t>(0, -first),
+                     end = std::min(columns, sum.size(1) - first);
+  for (std::int64_t row = 0; row < sum.size(0); ++row) {
+    for (std::int64_t i = begin; i < end; ++i) table(row, i) = sum(row, first + i);
+  }
+  return table;
+}
+
+}  // namespace
+
 template <class T>
 void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
                                      SchemePositions<T>& gradient) const {
-  if (!positions_->learns() || positions_->kind() != SchemeKind::added) return;
+  if (!positions_->learns(SchemeKind::added)) return;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const std::int64_t length = segments[s + 1] - segments[s];
     const Shape& shape = tables_of(length).applied.added->shape();
-    Tensor<double>& sum = gradient.sums_[{length_class(length), "added"}];
+    Tensor<double>& sum = gradient.sums_[{length_class(length), SchemeKind::added}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
     const T* from = dx.data() + segments[s] * shape[1];
     const std::int64_t count = length * shape[1];
@@ -29,11 +47,13 @@ void PositionTables<T>::want(AttentionGradients<T>& gradients, std::int64_t leng
   using Wide = typename AttentionGradients<T>::Wide;
   if (!positions_->learns()) return;
   const AppliedPositions<T, float>& tables = tables_of(length).applied;
-  if (tables.bias) gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
-  if (tables.indexed && tables.indexed->gradient_size() > 0) {
+  if (positions_->learns(SchemeKind::distance_bias)) {
+    gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
+  }
+  if (positions_->learns(SchemeKind::indexed_bias) && tables.indexed->gradient_size() > 0) {
     gradients.indexed = pass.memory.take<double>({tables.indexed->gradient_size()});
   }
-  if (tables.content && tables.content->gradient_size() > 0) {
+  if (positions_->learns(SchemeKind::content) && tables.content->gradient_size() > 0) {
     gradients.content = pass.memory.take<double>({tables.content->gradient_size()});
   }
 }
@@ -41,30 +61,41 @@ void PositionTables<T>::want(AttentionGradients<T>& gradients, std::int64_t leng
 template <class T>
 void PositionTables<T>::collect(const AttentionGradients<T>& gradients, std::int64_t length,
                                 SchemePositions<T>& gradient) const {
-  const auto sum_up = [&](const char* name, const auto& view, const Shape& shape) {
+  const auto sum_up = [&](SchemeKind kind, const auto& view, const Shape& shape) {
     if (view.count() == 0) return;
-    Tensor<double>& sum = gradient.sums_[{length_class(length), name}];
+    Tensor<double>& sum = gradient.sums_[{length_class(length), kind}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
     for (std::int64_t i = 0; i < view.count(); ++i) {
       sum.data()[i] += static_cast<double>(view.data()[i]);
     }
   };
-  sum_up("bias", gradients.bias.values, gradients.bias.values.shape());
-  sum_up("indexed", gradients.indexed, {1, gradients.indexed.count()});
-  sum_up("content", gradients.content, {1, gradients.content.count()});
+  sum_up(SchemeKind::distance_bias, gradients.bias.values, gradients.bias.values.shape());
+  sum_up(SchemeKind::indexed_bias, gradients.indexed, {1, gradients.indexed.count()});
+  sum_up(SchemeKind::content, gradients.content, {1, gradients.content.count()});
 }
 
 template <class T>
 void PositionTables<T>::finish(SchemePositions<T>& gradient) const {
-  if (gradient.sums_.empty()) return;
-  const SchemeWeights weights = widened(positions_->weights_);
   for (const auto& [key, sum] : gradient.sums_) {
-    const auto ids = first_positions(tables_.at(key.first)->length);
-    for (const auto& [weight, slope] :
-         positions_->scheme_->backward(positions_->request(ids, weights), sum.view())) {
-      Tensor<T>& to = gradient.weights_.at(weight);
-      for (std::int64_t i = 0; i < slope.count(); ++i) {
-        to.data()[i] += static_cast<T>(slope.data()[i]);
+    const Tables& tables = *tables_.at(key.first);
+    for (std::size_t i = 0; i < tables.sources.size(); ++i) {
+      const auto& [scheme, learned] = positions_->schemes_[i];
+      if (learned.empty() || scheme->kind != key.second) continue;
+      const Source& source = tables.sources[i];
+      Tensor<double> own;
+      if (scheme->kind == SchemeKind::distance_bias) {
+        own = columns_of(sum, tables.applied.bias->origin - source.origin, source.columns);
+      }
+      const auto ids = first_positions(source.length);
+      const SchemeWeights weights = widened(learned);
+      const SchemeRequest request =
+          positions_->options_.request(positions_->options_.schemes[i], ids, &weights);
+      for (const auto& [weight, slope] :
+           scheme->backward(request, own.count() > 0 ? own.view() : sum.view())) {
+        Tensor<T>& to = gradient.schemes_[i].weights.at(weight);
+        for (std::int64_t j = 0; j < slope.count(); ++j) {
+          to.data()[j] += static_cast<T>(slope.data()[j]);
+        }
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
+#include <variant>
 
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
@@ -17,51 +18,65 @@ using layers::widened;
 // The tables that were asked for last.
 template <class T>
 struct SchemePositions<T>::Cache {
-  using Tables = typename PositionTables<T>::TablesByClass;
+  using TablesByClass = typename PositionTables<T>::TablesByClass;
 
-  Tables get() {
+  TablesByClass get() {
     const std::lock_guard lock(mutex);
     return tables;
   }
-  void set(const Tables& last) {
+  void set(const TablesByClass& last) {
     const std::lock_guard lock(mutex);
     tables = last;
   }
 
   std::mutex mutex;
-  Tables tables;
+  TablesByClass tables;
 };
 
 template <class T>
-SchemePositions<T>::SchemePositions(PositionOptions options)
-    : options_(std::move(options)), scheme_(&find_scheme(options_.scheme)) {
-  if (scheme_->initial_weights == nullptr || scheme_->kind == SchemeKind::rotated) {
-    cache_ = std::make_shared<Cache>();
-    return;
+SchemePositions<T>::SchemePositions(PositionOptions options) : options_(std::move(options)) {
+  const PositionSchemes& list = options_.schemes;
+  for (const PositionScheme& each : list) {
+    schemes_.push_back({&find_scheme(each.scheme), {}});
+    if (std::ranges::count(list, each.scheme, &PositionScheme::scheme) > 1) {
+      throw Error("positions.scheme", "must not be there twice, got " + names_of(list));
+    }
   }
+  for (std::size_t i = 0; i < list.size(); ++i) start_with_weights(i);
+  if (std::ranges::none_of(schemes_, &Learned::learns)) cache_ = std::make_shared<Cache>();
+  // Throws for schemes that do not go together. At position 0 a rotation is none.
+  if (list.size() > 1) (void)tables(std::min<std::int64_t>(options_.length, 2));
+}
+
+template <class T>
+void SchemePositions<T>::start_with_weights(std::size_t i) {
+  const PositionScheme& given = options_.schemes[i];
+  auto& [scheme, weights] = schemes_[i];
+  if (scheme->initial_weights == nullptr || scheme->kind == SchemeKind::rotated) return;
   if (options_.length < 1) {
     throw Error("positions.length", "must be at least 1, got " + std::to_string(options_.length));
   }
   const auto ids = first_positions(options_.length), one = first_positions(1);
-  const SchemeWeights of_one = scheme_->initial_weights(request(one, {}));
-  for (const auto& [name, tensor] : scheme_->initial_weights(request(ids, {}))) {
-    if (scheme_->kind == SchemeKind::content && tensor.shape() != of_one.at(name).shape()) {
-      throw Error("positions.scheme", "must not be " + options_.scheme + ", whose " + name +
+  const SchemeWeights of_one = scheme->initial_weights(options_.request(given, one));
+  for (const auto& [name, tensor] : scheme->initial_weights(options_.request(given, ids))) {
+    if (scheme->kind == SchemeKind::content && tensor.shape() != of_one.at(name).shape()) {
+      throw Error("positions.scheme", "must not be " + given.scheme + ", whose " + name +
                                           " are computed from the tokens");
     }
-    weights_.emplace(name, converted<T>(tensor));
+    weights.emplace(name, converted<T>(tensor));
   }
-  start_with_weights();
+  start_with_file(i);
 }
 
 template <class T>
-void SchemePositions<T>::start_with_weights() {
-  const auto file = options_.parameters.extract("file");
+void SchemePositions<T>::start_with_file(std::size_t i) {
+  PositionScheme& given = options_.schemes[i];
+  const auto file = given.parameters.extract("file");
   if (file.empty()) return;
   const auto ids = first_positions(options_.length);
   for (const auto& [name, tensor] :
-       find_scheme(options_.scheme).initial_weights(request(ids, {}))) {
-    const Shape& found = weights_.at(name).shape();
+       schemes_[i].scheme->initial_weights(options_.request(given, ids))) {
+    const Shape& found = schemes_[i].weights.at(name).shape();
     if (found == tensor.shape()) continue;
     throw Error("positions.length", "must be the positions of " + file.mapped() + ", whose " +
                                         name + " is " + found.to_string() + ", got " +
@@ -71,35 +86,69 @@ void SchemePositions<T>::start_with_weights() {
 }
 
 template <class T>
-SchemeKind SchemePositions<T>::kind() const noexcept {
-  return scheme_->kind;
+bool SchemePositions<T>::has(SchemeKind kind) const noexcept {
+  return std::ranges::any_of(schemes_,
+                             [kind](const Learned& each) { return each.scheme->kind == kind; });
 }
 
 template <class T>
-SchemeRequest SchemePositions<T>::request(std::span<const std::int64_t> ids,
-                                          const SchemeWeights& weights) const {
-  return options_.request(ids, weights.empty() ? nullptr : &weights);
-}
-
-// Of the ids 0 .. length - 1, as the scheme has it.
-template <class T>
-std::int64_t SchemePositions<T>::class_of_ids(std::int64_t length) const {
-  return scheme_->length_class == nullptr ? 0 : scheme_->length_class(request({}, {}), length);
+bool SchemePositions<T>::learns(SchemeKind kind) const noexcept {
+  return std::ranges::any_of(
+      schemes_, [kind](const Learned& each) { return each.scheme->kind == kind && each.learns(); });
 }
 
 template <class T>
-std::int64_t SchemePositions<T>::length_class(std::int64_t length) const {
-  return class_of_ids(learns() ? std::max(length, options_.length) : length);
+std::int64_t SchemePositions<T>::class_of_ids(std::size_t i, std::int64_t length) const {
+  const auto number = schemes_[i].scheme->length_class;
+  return number == nullptr ? 0 : number(options_.request(options_.schemes[i], {}), length);
 }
 
-// How many rows the tables of a class get, to serve this length.
 template <class T>
-std::int64_t SchemePositions<T>::rows_for(std::int64_t number, std::int64_t length) const {
+LengthClass SchemePositions<T>::length_class(std::int64_t length) const {
+  LengthClass numbers;
+  for (std::size_t i = 0; i < schemes_.size(); ++i) {
+    if (schemes_[i].scheme->length_class == nullptr) continue;
+    const bool learns = schemes_[i].learns();
+    numbers.push_back(class_of_ids(i, learns ? std::max(length, options_.length) : length));
+  }
+  return numbers;
+}
+
+// The tables of a class, with the rows that serve this length.
+template <class T>
+typename SchemePositions<T>::Tables SchemePositions<T>::make(const LengthClass& number,
+                                                             std::int64_t length) const {
   length = std::max<std::int64_t>(length, 1);
-  if (learns()) return class_of_ids(length) == number ? length : std::max(length, options_.length);
-  // A little more than asked for, so that batches of growing length do not make a table each.
-  const std::int64_t more = (length + 63) / 64 * 64;
-  return class_of_ids(more) == number ? more : length;
+  if (!learns()) {
+    // A little more than asked for, so that batches of growing length do not make a table each.
+    const std::int64_t more = (length + 63) / 64 * 64;
+    if (length_class(more) == number) length = more;
+  }
+  Tables made{.length = length, .applied = {}, .sources = {}};
+  std::vector<SchemeTable> tables;
+  auto its_class = number.begin();
+  for (std::size_t i = 0; i < schemes_.size(); ++i) {
+    const auto& [scheme, its_weights] = schemes_[i];
+    std::int64_t rows = length;
+    if (scheme->length_class != nullptr) {
+      const bool is_shorter = schemes_[i].learns() && class_of_ids(i, rows) != *its_class;
+      if (is_shorter) rows = std::max(rows, options_.length);  // for which its weights are made
+      ++its_class;
+    }
+    const SchemeWeights weights = widened(its_weights);
+    tables.push_back(
+        options_.table(options_.schemes[i], rows, weights.empty() ? nullptr : &weights));
+    typename PositionTables<T>::Source source{rows};
+    if (const auto* bias = std::get_if<DistanceBias>(&tables.back()); bias && bias->has_table()) {
+      source.columns = bias->values.size(1);
+      source.origin = bias->origin;
+    }
+    made.sources.push_back(source);
+  }
+  // A single scheme's table may serve more.
+  if (made.sources.size() == 1) made.length = made.sources[0].length;
+  made.applied = AppliedPositions<T, float>(std::move(tables));
+  return made;
 }
 
 template <class T>
@@ -110,18 +159,15 @@ PositionTables<T> SchemePositions<T>::tables(std::int64_t length) const {
 
 template <class T>
 PositionTables<T> SchemePositions<T>::tables(std::span<const std::int64_t> segments) const {
-  using Tables = typename PositionTables<T>::Tables;
   PositionTables<T> result(*this);
-  std::map<std::int64_t, std::int64_t> longest;  // of each class
+  std::map<LengthClass, std::int64_t> longest;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const std::int64_t length = segments[s + 1] - segments[s];
-    std::int64_t number = 0;
-    if (scheme_->length_class != nullptr) {
-      const auto known = result.classes_.find(length);
-      number = known != result.classes_.end() ? known->second : length_class(length);
-      result.classes_.emplace(length, number);
+    auto known = result.classes_.find(length);
+    if (known == result.classes_.end()) {
+      known = result.classes_.emplace(length, length_class(length)).first;
     }
-    std::int64_t& most = longest[number];
+    std::int64_t& most = longest[known->second];
     most = std::max(most, length);
   }
   if (cache_) result.tables_ = cache_->get();
@@ -130,13 +176,9 @@ PositionTables<T> SchemePositions<T>::tables(std::span<const std::int64_t> segme
     const auto wanted = longest.find(old.first);
     return wanted == longest.end() || old.second->length < wanted->second;
   });
-  const SchemeWeights weights = widened(weights_);
   for (const auto& [number, length] : longest) {
     auto& tables = result.tables_[number];
-    if (tables) continue;
-    const std::int64_t rows = rows_for(number, length);
-    tables = std::make_shared<const Tables>(
-        Tables{rows, {options_, rows, weights.empty() ? nullptr : &weights}});
+    if (!tables) tables = std::make_shared<const Tables>(make(number, length));
   }
   if (cache_) cache_->set(result.tables_);
   return result;
@@ -144,7 +186,11 @@ PositionTables<T> SchemePositions<T>::tables(std::span<const std::int64_t> segme
 
 template <class T>
 void SchemePositions<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
-  for (auto& [name, tensor] : weights_) to.push_back({prefix + name, &tensor, false});
+  for (auto& [scheme, weights] : schemes_) {
+    const std::string own =
+        schemes_.size() == 1 ? prefix : prefix + std::string(scheme->name) + ".";
+    for (auto& [name, tensor] : weights) to.push_back({own + name, &tensor, false});
+  }
 }
 
 template class SchemePositions<float>;

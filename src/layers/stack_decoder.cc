@@ -115,7 +115,7 @@ View<const float> StackDecoder::read_again(std::int64_t length, std::int64_t cou
 }
 
 View<const float> StackDecoder::with_positions(View<const float> x, Pass& pass) const {
-  if (positions_.kind() != SchemeKind::added) return x;
+  if (!positions_.has(SchemeKind::added)) return x;
   const std::int64_t count = x.size(0) / rows(), width = x.size(1);
   const View<float> y = pass.memory.take<float>(x.shape());
   std::copy_n(x.data(), x.count(), y.data());

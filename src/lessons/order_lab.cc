@@ -91,7 +91,7 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
     }
   }
   const AppliedPositions<double> positions(
-      {.scheme = scheme, .parameters = parameters, .width = width, .head_dim = width}, length);
+      {.schemes = {{scheme, parameters}}, .width = width, .head_dim = width}, length);
   positions.add_to(x);
   result.positions_alike = alike(positions);
 

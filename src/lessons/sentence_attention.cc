@@ -2,6 +2,7 @@
 // before any training.
 #include "sextant/lessons/sentence_attention.h"
 
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -76,12 +77,11 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   result.keys = second.empty() ? first : second;
   const MultiHead<double> model = seeded_heads(options.width, options.heads, options.seed);
   const auto positions_of = [&](std::size_t length) {
-    return AppliedPositions<double>({.scheme = options.scheme,
-                                     .parameters = options.parameters,
+    return AppliedPositions<double>({.schemes = {{options.scheme, options.parameters}},
                                      .width = options.width,
                                      .heads = options.heads,
                                      .head_dim = options.width / options.heads},
-                                    static_cast<std::int64_t>(length), options.weights);
+                                    static_cast<std::int64_t>(length), std::array{options.weights});
   };
   const auto query_positions = positions_of(result.queries.size());
   const auto key_positions = positions_of(result.keys.size());

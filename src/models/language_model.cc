@@ -47,12 +47,12 @@ LanguageModel<T>::LanguageModel(const TransformerConfig& given)
         NumpyRandom random(config.seed);
         return Embedding<T>::random(config.vocabulary, config.width, random);
       }()),
-      positions(config.positions()),
+      positions(config.position_options()),
       stack([&] {
         NumpyRandom random(config.seed + 1);
         return TransformerStack<T>(config.stack(config.kind == ModelKind::masked), random);
       }()) {
-  config.scheme_parameters = positions.options().parameters;  // what is in the weights now is not
+  config.positions = positions.options().schemes;  // what is in the weights now is not
   if (config.tied) return;
   NumpyRandom random(config.seed + 2);
   output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);

@@ -14,19 +14,13 @@
 namespace sextant {
 namespace {
 
-// The numbers that the scheme learns, at least.
-double numbers_of_scheme(const TransformerConfig& c) {
-  const Scheme& scheme = find_scheme(c.scheme);
+// The numbers that a scheme learns, at least.
+double numbers_of(const PositionScheme& given, const TransformerConfig& c) {
+  const Scheme& scheme = find_scheme(given.scheme);
   if (scheme.weight_sizes == nullptr || scheme.kind == SchemeKind::rotated) return 0;
   const std::int64_t ends[] = {0, c.length - 1};  // what sizes depend on, of all ids
-  SchemeRequest request;
-  request.width = c.width;
-  request.heads = c.heads;
-  request.head_dim = c.width / c.heads;
-  request.positions = ends;
-  request.parameters = c.scheme_parameters;
   double numbers = 0;
-  for (const auto& [name, sizes] : scheme.weight_sizes(request)) {
+  for (const auto& [name, sizes] : scheme.weight_sizes(c.position_options().request(given, ends))) {
     double product = 1;
     for (const std::int64_t size : sizes) {
       product *= static_cast<double>(size == kAnySize ? c.length : size);
@@ -46,8 +40,9 @@ void check_size(const ModelFolder& folder) {
   if (c.kind == ModelKind::translator) {
     layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
   }
-  const double numbers = static_cast<double>(c.vocabulary) * width +
-                         layers * 2 * width * (width + hidden) + numbers_of_scheme(c);
+  double numbers =
+      static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden);
+  for (const PositionScheme& scheme : c.positions) numbers += numbers_of(scheme, c);
   constexpr double kLeastBytes = 2;  // of a number
   const std::string path = folder.path + "/model.safetensors";
   std::error_code problem;

@@ -9,11 +9,11 @@ namespace {
 
 // Of config.json. Raised when a reader of today would take a new file for something else; a new
 // field whose default is what was there before it needs no new number.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;  // 2: a list of positions in place of one scheme
 
 // What every format has had. Other fields may be absent: they are as TransformerConfig begins.
 constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "heads",
-                                          "layers", "scheme",     "length"};
+                                          "layers", "positions",  "length"};
 
 // Files of the first days have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -27,6 +27,17 @@ void check_format(const Json& json, const std::string& where) {
                                        format->dump() +
                                        ": the model was saved by a newer version of sextant");
   }
+}
+
+// Format 1 has one scheme, whose parameters may be absent.
+void list_positions(Json& json) {
+  const Json* scheme = json.find("scheme");
+  if (scheme == nullptr || json.contains("positions")) return;
+  Json one = {{"scheme", *scheme}};
+  if (const Json* parameters = json.find("scheme_parameters")) one["parameters"] = *parameters;
+  json["positions"] = Json::array({one});
+  json.erase("scheme");
+  json.erase("scheme_parameters");
 }
 
 }  // namespace
@@ -69,9 +80,8 @@ StackOptions TransformerConfig::stack(bool encoder) const {
   return options;
 }
 
-PositionOptions TransformerConfig::positions() const {
-  return {.scheme = scheme,
-          .parameters = scheme_parameters,
+PositionOptions TransformerConfig::position_options() const {
+  return {.schemes = positions,
           .width = width,
           .heads = heads,
           .head_dim = width / heads,
@@ -86,8 +96,9 @@ std::string format_config(const TransformerConfig& config) {
 }
 
 TransformerConfig parse_config(std::string_view text, std::string_view where) {
-  const Json json = Json::parse_object(text, where);
+  Json json = Json::parse_object(text, where);
   check_format(json, std::string(where));
+  list_positions(json);
   TransformerConfig config;
   read_fields(config, json, where, kRequired);
   for (const auto& [key, value] : json.items()) {

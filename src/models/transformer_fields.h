@@ -7,6 +7,12 @@
 namespace sextant {
 
 template <>
+inline constexpr auto kFields<PositionScheme> =
+    std::tuple{field(&PositionScheme::scheme, "scheme", TextRange{"a scheme"}, "its name"),
+               field(&PositionScheme::parameters, "parameters", TextRange{"names and values"},
+                     "of the scheme")};
+
+template <>
 inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(&TransformerConfig::kind, "kind", "what it predicts"),
     field(&TransformerConfig::vocabulary, "vocabulary", IntegerRange{1, 1 << 24}, "tokens"),
@@ -32,9 +38,8 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(&TransformerConfig::tied, "tied",
           "logits are products with the embedding; no: with a separate matrix"),
     field(&TransformerConfig::pointer, "pointer", "a translator may copy tokens of the source"),
-    field(&TransformerConfig::scheme, "scheme", TextRange{"a scheme"}, "of positions"),
-    field(&TransformerConfig::scheme_parameters, "scheme_parameters", TextRange{"names and values"},
-          "of the scheme"),
+    field(&TransformerConfig::positions, "positions", TextRange{"schemes and their parameters"},
+          "of self attention"),
     field(&TransformerConfig::length, "length", IntegerRange{1, 1 << 24},
           "positions of learned tables"),
     field(&TransformerConfig::seed, "seed", kSeeds, "of the first weights")};

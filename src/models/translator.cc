@@ -51,11 +51,11 @@ Translator<T>::Translator(const TransformerConfig& given)
         NumpyRandom random(config.seed);
         return Embedding<T>::random(config.vocabulary, config.width, random);
       }()),
-      encoder_positions(config.positions()),
-      decoder_positions(config.positions()),
+      encoder_positions(config.position_options()),
+      decoder_positions(config.position_options()),
       encoder(make_stack<T>(config, true)),
       decoder(make_stack<T>(config, false)) {
-  config.scheme_parameters = encoder_positions.options().parameters;  // as of LanguageModel
+  config.positions = encoder_positions.options().schemes;  // as of LanguageModel
   NumpyRandom random(config.seed + 3);
   if (!config.tied) {
     output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);

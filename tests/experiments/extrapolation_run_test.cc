@@ -30,7 +30,7 @@ class Extrapolation : public RunFolders {
 
   ExtrapolationOptions options(const std::vector<std::string>& schemes = {"none", "learned"}) {
     ExtrapolationOptions options{.folder = path("runs")};
-    for (const std::string& scheme : schemes) options.schemes.push_back({scheme, scheme, {}});
+    for (const std::string& scheme : schemes) options.schemes.push_back({scheme, {scheme}});
     options.model.width = 8;
     options.model.heads = 2;
     options.model.layers = 1;
@@ -78,7 +78,7 @@ TEST_F(Extrapolation, TrainsEverySchemeForTheSameSteps) {
     EXPECT_GT(row.validation_loss, 0);
   }
   EXPECT_EQ(result.table.rows[0].weights + 8 * 8, result.table.rows[1].weights);
-  EXPECT_EQ(result.table.rows[3].parameters.at("bidirectional"), "no");
+  EXPECT_EQ(result.table.rows[3].positions[0].parameters.at("bidirectional"), "no");
   EXPECT_EQ(result.table.scored.first, 16);
   EXPECT_EQ(result.table.scored.count, 64);
   const auto json = file("results.json");
@@ -206,9 +206,9 @@ TEST_F(Extrapolation, RefusesOptionsOutOfRange) {
   refuses("must not repeat", [](Options& o) { o.schemes[1].label = "none"; });
   refuses("labels for folders", [](Options& o) { o.schemes[1].label = ".."; });
   refuses("labels for folders", [](Options& o) { o.schemes[1].label = "plan.json"; });
-  refuses("nothing", [](Options& o) { o.schemes[1].scheme = "nothing"; });
-  refuses("forgetting", [](Options& o) { o.schemes[1].scheme = "forgetting"; });
-  refuses("base", [](Options& o) { o.schemes[1] = {"a", "rotary", {{"base", "x"}}}; });
+  refuses("nothing", [](Options& o) { o.schemes[1].positions = {"nothing"}; });
+  refuses("forgetting", [](Options& o) { o.schemes[1].positions = {"forgetting"}; });
+  refuses("base", [](Options& o) { o.schemes[1] = {"a", {{"rotary", {{"base", "x"}}}}}; });
   refuses("extrapolation.tokens", [](Options& o) { o.test_lengths = {51}; });
   refuses("language_task.tokens", [](Options& o) {
     o.data.length = 400;

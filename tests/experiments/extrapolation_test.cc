@@ -23,7 +23,7 @@ TransformerConfig config_of(const std::string& scheme) {
   config.heads = 2;
   config.layers = 2;
   config.ffn_width = 32;
-  config.scheme = scheme;
+  config.positions = {scheme};
   config.length = 8;
   return config;
 }
@@ -195,8 +195,7 @@ ExtrapolationTable table() {
   ExtrapolationTable table{
       .train_length = 8, .steps = 3, .stride = 2, .scored = {16, 32}, .lengths = {8, 16}};
   table.rows.push_back({.label = "learned seed=1,2 \"x\"",
-                        .scheme = "learned",
-                        .parameters = {{"seed", "1"}},
+                        .positions = {{"learned", {{"seed", "1"}}}},
                         .weights = 7,
                         .seconds = 1.5,
                         .validation_loss = 2.25,
@@ -224,7 +223,7 @@ TEST(ExtrapolationTable, IsALineOfCsvPerNumber) {
 
 TEST(ExtrapolationTable, RefusesWhatIsNone) {
   std::string other = format_json(table());
-  other.replace(other.find("\"format\": 1"), 11, "\"format\": 2");
+  other.replace(other.find("\"format\": 2"), 11, "\"format\": 3");
   ExtrapolationTable uneven = table();
   uneven.rows[0].sliding.pop_back();
   for (const std::string& json :

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
@@ -18,15 +20,16 @@ TEST(AppliedPositions, MakesExactlyTheTableOfTheSchemesKind) {
   const std::int64_t ids[] = {0, 1, 2, 3, 4};
   for (const Scheme* scheme : schemes()) {
     const Positions applied(
-        {.scheme = std::string(scheme->name), .width = 8, .heads = 2, .head_dim = 4}, 5);
+        {.schemes = {std::string(scheme->name)}, .width = 8, .heads = 2, .head_dim = 4}, 5);
     EXPECT_EQ(applied.added.has_value(), scheme->kind == SchemeKind::added);
     EXPECT_EQ(applied.rotation.has_value(), scheme->kind == SchemeKind::rotated);
     EXPECT_EQ(applied.bias.has_value(), scheme->kind == SchemeKind::distance_bias);
     EXPECT_EQ(applied.indexed != nullptr, scheme->kind == SchemeKind::indexed_bias);
     EXPECT_EQ(applied.content != nullptr, scheme->kind == SchemeKind::content);
-    const AppliedPositions<float> rounded(scheme->make(
-        PositionOptions{.scheme = std::string(scheme->name), .width = 8, .heads = 2, .head_dim = 4}
-            .request(ids)));
+    const AppliedPositions<float> rounded(
+        scheme->make(PositionOptions{
+            .schemes = {std::string(scheme->name)}, .width = 8, .heads = 2, .head_dim = 4}
+                         .request(std::string(scheme->name), ids)));
     AttentionOptions<float> options;
     rounded.set(options);
     EXPECT_EQ(options.rotation, rounded.rotation ? &*rounded.rotation : nullptr);
@@ -43,7 +46,7 @@ TEST(AppliedPositions, AddsRowsOnlyForAddedSchemes) {
   Tensor<double> x({3, 4});
   Positions({.width = 4, .head_dim = 4}, 3).add_to(x);
   for (const double value : x.span()) EXPECT_EQ(value, 0);
-  Positions({.scheme = "sinusoidal", .parameters = {{"base", "100"}}, .width = 4}, 3).add_to(x);
+  Positions({.schemes = {{"sinusoidal", {{"base", "100"}}}}, .width = 4}, 3).add_to(x);
   EXPECT_EQ(x(0, 1), 1);
   EXPECT_NEAR(x(2, 0), 0.9092974268256816, 0x1p-53);
   EXPECT_NEAR(x(2, 2), 0.19866933079506124, 0x1p-53);
@@ -52,7 +55,7 @@ TEST(AppliedPositions, AddsRowsOnlyForAddedSchemes) {
 TEST(AppliedPositions, LeavesTheLastChannelOfAnOddHeadAlone) {
   Tensor<double> x({1, 1, 2, 3});
   for (double& value : x.span()) value = 1;
-  Positions({.scheme = "rotary", .head_dim = 3}, 2).rotate_queries(x);
+  Positions({.schemes = {"rotary"}, .head_dim = 3}, 2).rotate_queries(x);
   EXPECT_EQ(x(0, 0, 0, 0), 1);  // position 0 turns nothing
   EXPECT_NEAR(x(0, 0, 1, 0), std::cos(1.0) - std::sin(1.0), 0x1p-51);
   EXPECT_NEAR(x(0, 0, 1, 1), std::cos(1.0) + std::sin(1.0), 0x1p-51);
@@ -60,7 +63,7 @@ TEST(AppliedPositions, LeavesTheLastChannelOfAnOddHeadAlone) {
 }
 
 TEST(AppliedPositions, TurnsKeysByTheirOwnTableWhereThereIsOne) {
-  Positions applied({.scheme = "rotary", .head_dim = 4}, 2);
+  Positions applied({.schemes = {"rotary"}, .head_dim = 4}, 2);
   EXPECT_EQ(applied.key_rotation(), applied.query_rotation());
   auto keys = std::make_shared<RotationTable<double>>();
   keys->cos = Tensor<double>({2, 2});
@@ -75,7 +78,7 @@ TEST(AppliedPositions, TurnsKeysByTheirOwnTableWhereThereIsOne) {
 }
 
 TEST(AppliedPositions, RoundsTheTablesOfQueriesAndOfKeys) {
-  const PositionOptions options{.scheme = "xpos", .head_dim = 4};
+  const PositionOptions options{.schemes = {"xpos"}, .head_dim = 4};
   const Positions exact(options, 3);
   const AppliedPositions<double, float> applied(options, 3);
   ASSERT_NE(applied.key_rotation(), applied.query_rotation());
@@ -94,21 +97,20 @@ TEST(AppliedPositions, TakesWeights) {
   SchemeWeights weights;
   weights.emplace("table", Tensor<double>({32, 1}));
   for (double& value : weights.at("table").span()) value = 3;
-  const Positions applied({.scheme = "t5"}, 4, &weights);
+  const Positions applied({.schemes = {"t5"}}, 4, std::array{&std::as_const(weights)});
   for (const float value : applied.bias->values.span()) EXPECT_EQ(value, 3);
 }
 
 TEST(AppliedPositions, NamesTheSchemesWhenOneIsUnknown) {
   try {
-    Positions({.scheme = "spiral"}, 2);
+    Positions({.schemes = {"spiral"}}, 2);
     FAIL() << "spiral is no scheme";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(),
                 testing::AllOf(testing::HasSubstr("spiral"), testing::HasSubstr("rotary")));
   }
-  EXPECT_THROW(Positions({.scheme = "rotary", .head_dim = 1}, 2), Error);
-  EXPECT_THROW(Positions({.scheme = "rotary", .parameters = {{"colour", "red"}}, .head_dim = 4}, 2),
-               Error);
+  EXPECT_THROW(Positions({.schemes = {"rotary"}, .head_dim = 1}, 2), Error);
+  EXPECT_THROW(Positions({.schemes = {{"rotary", {{"colour", "red"}}}}, .head_dim = 4}, 2), Error);
 }
 
 }  // namespace

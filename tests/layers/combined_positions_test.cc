@@ -19,14 +19,16 @@ constexpr std::int64_t kIds[] = {0, 1, 2, 3, 4};
 // Temperatures that grow at once.
 PositionOptions options_of(const std::string& scheme) {
   PositionOptions options{
-      .scheme = scheme, .width = kHeads * kDim, .heads = kHeads, .head_dim = kDim};
-  if (scheme == "temperature") options.parameters = {{"floor_scale", "2"}, {"attn_scale", "0.5"}};
-  if (scheme == "rotary_yarn") options.parameters = {{"factor", "4"}, {"original_length", "64"}};
+      .schemes = {scheme}, .width = kHeads * kDim, .heads = kHeads, .head_dim = kDim};
+  if (scheme == "temperature")
+    options.schemes[0].parameters = {{"floor_scale", "2"}, {"attn_scale", "0.5"}};
+  if (scheme == "rotary_yarn")
+    options.schemes[0].parameters = {{"factor", "4"}, {"original_length", "64"}};
   return options;
 }
 
 SchemeTable table_of(const PositionOptions& options) {
-  return find_scheme(options.scheme).make(options.request(kIds));
+  return find_scheme(options.schemes[0].scheme).make(options.request(options.schemes[0], kIds));
 }
 
 template <class R = float>

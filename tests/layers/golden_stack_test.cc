@@ -162,8 +162,7 @@ TYPED_TEST(GoldenStack, Llama) {
       options, std::ref(random));
   const std::int64_t width = config["width"].get<std::int64_t>(),
                      heads = config["heads"].get<std::int64_t>();
-  SchemePositions<T> positions({.scheme = "rotary",
-                                .parameters = {{"layout", "half_split"}},
+  SchemePositions<T> positions({.schemes = {{"rotary", {{"layout", "half_split"}}}},
                                 .width = width,
                                 .heads = heads,
                                 .head_dim = width / heads});

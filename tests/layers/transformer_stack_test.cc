@@ -1,13 +1,21 @@
 // Stacks: gradients through every part, whatever the options and the positional scheme.
 #include "sextant/layers/transformer_stack.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 #include "gradient_checks.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // A stack over two sequences of 5 and 3 tokens (contexts of 4 and 2), and the check of all of its
 // gradients.
@@ -53,8 +61,8 @@ struct Probe {
     expect_gradient(x.span(), d.span(), loss, "x", 12);
     if (options.cross) expect_gradient(context.span(), dcontext.span(), loss, "context", 8);
     expect_gradients(listed(stack), listed(gradient), loss, 4);
-    const bool is_float32 = positions.kind() == SchemeKind::distance_bias ||
-                            positions.kind() == SchemeKind::indexed_bias;
+    const bool is_float32 =
+        positions.has(SchemeKind::distance_bias) || positions.has(SchemeKind::indexed_bias);
     expect_gradients(listed(positions), listed(positions_gradient), loss, 6,
                      is_float32 ? kThroughFloat32 : Differences{});
   }
@@ -85,7 +93,7 @@ TEST(TransformerStack, HasTheGradientsOfADecoderWithCrossAttentionAndDropout) {
 }
 
 TEST(TransformerStack, HasTheGradientsOfALlamaStyleBlock) {
-  Probe probe{small(), {.scheme = "rotary", .width = 16, .heads = 4, .head_dim = 4}, 0};
+  Probe probe{small(), {.schemes = {"rotary"}, .width = 16, .heads = 4, .head_dim = 4}, 0};
   probe.options.attention = {.width = 16, .heads = 4, .kv_heads = 2};
   probe.options.norm = NormKind::rms;
   probe.options.activation = Activation::swiglu;
@@ -99,10 +107,13 @@ TEST(TransformerStack, HasTheGradientsOfWhatEverySchemeLearns) {
     if (scheme->weights.empty() || scheme->kind == SchemeKind::rotated) continue;
     if (scheme->name == "forgetting") continue;  // its gates are made of the tokens
     SCOPED_TRACE(scheme->name);
-    Probe probe{
-        small(),
-        {.scheme = std::string(scheme->name), .width = 8, .heads = 2, .head_dim = 4, .length = 5},
-        0};
+    Probe probe{small(),
+                {.schemes = {std::string(scheme->name)},
+                 .width = 8,
+                 .heads = 2,
+                 .head_dim = 4,
+                 .length = 5},
+                0};
     probe.options.layers = 1;
     probe.options.causal = true;
     probe.check();
@@ -120,27 +131,88 @@ TEST(TransformerStack, HasTheGradientsOfTablesThatDependOnTheLength) {
     SCOPED_TRACE(scheme->name);
     const std::string name(scheme->name);
     const std::int64_t width = name == "sincos_2d" || name == "sincos_3d" ? 12 : 8;
-    Probe probe{small(),
-                {.scheme = name,
-                 .parameters = parameters.contains(name) ? parameters.at(name)
-                                                         : std::map<std::string, std::string>(),
-                 .width = width,
-                 .heads = 2,
-                 .head_dim = width / 2,
-                 .length = 2},
-                0};
+    Probe probe{
+        small(),
+        {.schemes = {{name, parameters.contains(name) ? parameters.at(name)
+                                                      : std::map<std::string, std::string>()}},
+         .width = width,
+         .heads = 2,
+         .head_dim = width / 2,
+         .length = 2},
+        0};
     probe.options.attention.width = width;
     probe.options.layers = 1;
     probe.check();
   }
 }
 
+// What each of several schemes learns, from the gradient of what they make together.
+TEST(TransformerStack, HasTheGradientsOfSchemesTogether) {
+  const PositionScheme longrope = {
+      "rotary_longrope",
+      {{"original_length", "4"}, {"long_factor", "1,3"}, {"short_factor", "1,2"}}};
+  const PositionScheme temperature = {"temperature", {{"floor_scale", "2"}, {"attn_scale", "0.5"}}};
+  const PositionSchemes lists[] = {
+      {"rotary", "t5"},
+      {"learned", "kerple_log"},
+      {"sinusoidal", "alibi"},
+      {"sinusoidal", "learned"},
+      {"kerple_log", "t5", "alibi"},
+      {"learned", "rotary", temperature, "t5", "shaw"},
+      {{"clipped", {{"max_distance", "2"}}}, "t5", "fire"},
+      {longrope, temperature},
+      {longrope, "t5"},
+      {"rotary", {"swin", {{"columns", "2"}, {"rows", "3"}}}},
+  };
+  for (const PositionSchemes& list : lists) {
+    SCOPED_TRACE(names_of(list));
+    Probe probe{small(), {.schemes = list, .width = 8, .heads = 2, .head_dim = 4, .length = 6}, 0};
+    probe.options.layers = 1;
+    probe.options.causal = true;
+    probe.check();
+  }
+}
+
+TEST(TransformerStack, RefusesSchemesThatDoNotGoTogether) {
+  const auto error_of = [](const PositionSchemes& schemes) -> std::string {
+    try {
+      SchemePositions<float>({.schemes = schemes, .width = 8, .heads = 2, .head_dim = 4});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of({"rotary", "rotary_linear"}), HasSubstr("must have at most one rotation"));
+  EXPECT_THAT(error_of({"rotary", "t5", "xpos"}), HasSubstr("must have at most one rotation"));
+  EXPECT_THAT(error_of({"t5", "t5"}), HasSubstr("must not be there twice, got t5+t5"));
+  EXPECT_THAT(error_of({"shaw", "deberta"}), HasSubstr("must have at most one content term"));
+  EXPECT_THAT(error_of({"rotary", "rotaryy"}), HasSubstr("rotaryy"));
+  EXPECT_EQ(error_of({"rotary", "none"}), "no error");
+}
+
+TEST(TransformerStack, NamesTheWeightsOfSeveralSchemesByTheirScheme) {
+  const auto names_of_weights = [](const PositionSchemes& schemes) {
+    SchemePositions<float> positions(
+        {.schemes = schemes, .width = 8, .heads = 2, .head_dim = 4, .length = 4});
+    Parameters<float> list;
+    positions.append_parameters(list, "positions.");
+    std::vector<std::string> names;
+    for (const auto& each : list) names.push_back(each.name);
+    return names;
+  };
+  EXPECT_THAT(names_of_weights({"t5"}), ElementsAre("positions.table"));
+  EXPECT_THAT(names_of_weights({"learned", "rotary", "t5"}),
+              ElementsAre("positions.learned.table", "positions.t5.table"));
+  EXPECT_THAT(names_of_weights({}), IsEmpty());
+}
+
 TEST(TransformerStack, RefusesASchemeWhoseWeightsAreMadeOfTokens) {
-  EXPECT_THROW(SchemePositions<float>({.scheme = "forgetting", .heads = 2, .head_dim = 4}), Error);
+  EXPECT_THROW(SchemePositions<float>({.schemes = {"forgetting"}, .heads = 2, .head_dim = 4}),
+               Error);
 }
 
 TEST(TransformerStack, RefusesSequencesBeyondALearnedWindow) {
-  SchemePositions<float> positions({.scheme = "swin", .heads = 2, .head_dim = 4, .length = 4});
+  SchemePositions<float> positions({.schemes = {"swin"}, .heads = 2, .head_dim = 4, .length = 4});
   EXPECT_NO_THROW((void)positions.tables(1));  // of the window of options.length, 2 x 2
   EXPECT_THROW((void)positions.tables(5), Error);
   const PositionTables<float> tables = positions.tables(4);

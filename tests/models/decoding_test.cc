@@ -20,7 +20,7 @@ TransformerConfig small(ModelKind kind, const std::string& scheme) {
   config.kv_heads = kind == ModelKind::causal ? 2 : 0;
   config.layers = 2;
   config.length = 64;
-  config.scheme = scheme;
+  config.positions = {scheme};
   return config;
 }
 

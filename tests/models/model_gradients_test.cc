@@ -49,7 +49,7 @@ void expect_model_gradients(const TransformerConfig& config, const Batch& batch)
 
 TEST(Models, GradientsStartAsZerosOfTheSameShapes) {
   TransformerConfig config = tiny(ModelKind::translator);
-  config.scheme = "learned";
+  config.positions = {"learned"};
   config.tied = false;
   Translator<double> model(config), zeros = zeros_like(model);
   const auto wanted = model.parameters(), found = zeros.parameters();
@@ -67,14 +67,14 @@ TEST(LanguageModel, HasTheGradientsOfTiedAndUntiedEmbeddings) {
     SCOPED_TRACE(tied);
     TransformerConfig config = tiny(ModelKind::causal);
     config.tied = tied;
-    config.scheme = "learned";
+    config.positions = {"learned"};
     expect_model_gradients<LanguageModel<double>>(config, two_sentences());
   }
 }
 
 TEST(LanguageModel, HiddenWordsLeaveTheirPositions) {
   TransformerConfig config = tiny(ModelKind::causal);
-  config.scheme = "learned";
+  config.positions = {"learned"};
   LanguageModel<double> model(config);
   // Words 8 and 9 differ in their vectors only, so once both are hidden nobody can tell.
   const TokenBatch eight{std::vector<std::int64_t>(64, 8),
@@ -103,7 +103,7 @@ TEST(Translator, HasTheGradientsWithAndWithoutPointer) {
     SCOPED_TRACE(pointer);
     TransformerConfig config = tiny(ModelKind::translator);
     config.pointer = pointer;
-    config.scheme = "sinusoidal";
+    config.positions = {"sinusoidal"};
     expect_model_gradients<Translator<double>>(
         config, PairBatch{{4, 7, 2, 5, 2, 7}, {0, 3, 6}, two_sentences()});
   }
@@ -140,8 +140,7 @@ TEST(LanguageModel, OfCausalKindDoesNotSeeWhatComes) {
 TEST(TransformerConfig, ComesBackFromItsJson) {
   TransformerConfig config = tiny(ModelKind::translator);
   config.pointer = true;
-  config.scheme = "t5";
-  config.scheme_parameters = {{"num_buckets", "16"}};
+  config.positions = {{"t5", {{"num_buckets", "16"}}}};
   const std::string json = format_config(config);
   EXPECT_EQ(format_config(parse_config(json)), json);
 }

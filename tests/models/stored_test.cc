@@ -74,6 +74,19 @@ TEST_F(StoredModel, IsWrittenAsItWas) {
   const TransformerConfig found = parse_config(config());
   replace("\"heads_k\"", "\"kv_heads\"");
   replace("\"hidden\"", "\"ffn_width\"");
+  replace("\"format\": 1", "\"format\": 2");
+  replace(R"("scheme": "rotary",
+  "scheme_parameters": {
+    "base": "500"
+  })",
+          R"("positions": [
+    {
+      "scheme": "rotary",
+      "parameters": {
+        "base": "500"
+      }
+    }
+  ])");
   EXPECT_EQ(format_config(found), config());
   EXPECT_EQ(format_config(parse_config(config())), config());
 }
@@ -104,11 +117,11 @@ TEST_F(StoredModel, WithValuesOfOtherTypesIsRefused) {
 TEST_F(StoredModel, OfANewerFormatSaysSo) {
   replace("{\n", "{\n  \"format\": 1,\n");
   EXPECT_NO_THROW(load());
-  replace("\"format\": 1", "\"format\": 2");
+  replace("\"format\": 1", "\"format\": 3");
   EXPECT_THAT([&] { load(); },
               ThrowsMessage<Error>(HasSubstr(
-                  "config.json.format] must be at most 1, got 2: the model was saved by a newer")));
-  replace("\"format\": 2", "\"format\": \"1\"");
+                  "config.json.format] must be at most 2, got 3: the model was saved by a newer")));
+  replace("\"format\": 3", "\"format\": \"1\"");
   EXPECT_THAT([&] { load(); }, ThrowsMessage<Error>(HasSubstr("must be an integer")));
 }
 

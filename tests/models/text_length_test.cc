@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -33,18 +34,31 @@ std::map<std::string, std::string> parameters_of(std::string_view scheme) {
   return {};
 }
 
-TransformerConfig config_of(std::string_view scheme, ModelKind kind = ModelKind::causal) {
+// "rotary+t5" as its names.
+std::vector<std::string> split(std::string_view schemes) {
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t plus = schemes.find('+');
+    names.emplace_back(schemes.substr(0, plus));
+    if (plus == schemes.npos) return names;
+    schemes.remove_prefix(plus + 1);
+  }
+}
+
+TransformerConfig config_of(std::string_view schemes, ModelKind kind = ModelKind::causal) {
   TransformerConfig config;
+  config.positions.clear();
   config.kind = kind;
   config.vocabulary = 13;
   config.width = 48;
   config.heads = 6;
   // Rotations by head are for as many heads of keys as of queries.
-  config.kv_heads = kind == ModelKind::translator || scheme == "rotary_mixed" ? 0 : 3;
+  config.kv_heads = kind == ModelKind::translator || schemes == "rotary_mixed" ? 0 : 3;
   config.layers = 2;
   config.length = 80;
-  config.scheme = scheme;
-  config.scheme_parameters = parameters_of(scheme);
+  for (const std::string& each : split(schemes)) {
+    config.positions.push_back({each, parameters_of(each)});
+  }
   return config;
 }
 
@@ -115,12 +129,19 @@ std::vector<std::string> names_of_schemes() {
     // Its gates would have to be made of the tokens, which models do not do.
     if (scheme->name != "forgetting") names.emplace_back(scheme->name);
   }
+  for (const char* several :
+       {"rotary+temperature", "rotary+t5", "learned+kerple_log", "sinusoidal+alibi",
+        "rotary_dynamic_ntk+t5", "rotary_longrope+temperature", "sincos_2d+rotary_axial"}) {
+    names.emplace_back(several);
+  }
   return names;
 }
 
 class TextLength : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(EveryScheme, TextLength, ::testing::ValuesIn(names_of_schemes()),
-                         [](const auto& name) { return name.param; });
+                         [](const auto& name) {
+                           return std::regex_replace(name.param, std::regex("\\+"), "_and_");
+                         });
 
 TEST_P(TextLength, ATextAloneIsThatTextAmongLongerOnes) {
   for (const ModelKind kind : {ModelKind::causal, ModelKind::masked}) {
@@ -142,7 +163,9 @@ TEST_P(TextLength, ATextAloneIsThatTextAmongLongerOnes) {
 TEST_P(TextLength, ReadInPiecesIsReadAtOnce) {
   LanguageModel<float> model(config_of(GetParam()));
   const Ids text = text_of(29, 1);
-  const bool depends = find_scheme(GetParam()).length_class != nullptr;
+  const bool depends = std::ranges::any_of(split(GetParam()), [](const std::string& scheme) {
+    return find_scheme(scheme).length_class != nullptr;
+  });
   LanguageModel<float> fresh(model.config);
   const Tensor<float> whole = logits_of(fresh, {text});
   for (const Ids& pieces : {Ids{29}, Ids{5, 1, 7, 16}, Ids(29, 1)}) {

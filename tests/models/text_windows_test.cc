@@ -20,7 +20,7 @@ LanguageModel<float> small(ModelKind kind = ModelKind::causal) {
   config.heads = 2;
   config.layers = 1;
   config.length = 6;
-  config.scheme = "alibi";
+  config.positions = {"alibi"};
   return LanguageModel<float>(config);
 }
 

@@ -58,7 +58,7 @@ void add_fields(CLI::App& command, const std::vector<Defaults<Options>>& default
     const auto found = std::ranges::find(words, field.name, &Wording::field);
     const Wording word = found == words.end() ? Wording{} : *found;
     using Member = std::remove_cvref_t<decltype(std::declval<Options>().*field.member)>;
-    if constexpr (!requires { typename Member::mapped_type; }) {
+    if constexpr (!kIsListOfStructs<Member>) {
       if (word.hidden) return;
       const Option range{.range = fields::range_of<Member>(field.range),
                          .further = field.conditions};

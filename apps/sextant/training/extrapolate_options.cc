@@ -30,7 +30,7 @@ std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
   std::vector<ExtrapolationScheme> schemes;
   for (const figures::NamedScheme& named :
        parse_schemes(with_full_names(text), "extrapolate.schemes")) {
-    schemes.push_back({named.label(), named.scheme, named.parameters});
+    schemes.push_back({named.label(), {{named.scheme, named.parameters}}});
   }
   return schemes;
 }

@@ -26,7 +26,7 @@ const std::vector<Wording> kModelWords = {
     {.field = "kind", .hidden = true},
     {.field = "vocabulary", .hidden = true},
     {.field = "length", .hidden = true},
-    {.field = "scheme", .hidden = true},
+    {.field = "positions", .hidden = true},
     {.field = "seed", .hidden = true},
     {.field = "pre_norm",
      .option = "--post-norm",
@@ -237,8 +237,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!pairs_.empty()) settings.files.push_back(data_file(pairs_));
   if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
   if (!from_.empty()) settings.from.push_back(data_file(from_));
-  settings.model.scheme = choice_.scheme;
-  settings.model.scheme_parameters = choice_.parameters;
+  settings.model.positions = {{choice_.scheme, choice_.parameters}};
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
     throw Error("train.steps", "must be above 0 when there are no --minutes");
   }

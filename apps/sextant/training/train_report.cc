@@ -78,7 +78,7 @@ std::string text_of(const TrainReport& report) {
   const TransformerConfig& model = report.model;
   std::string text =
       line("model", report.kind + ", " + grouped(report.parameters) + " parameters, vocabulary " +
-                        grouped(model.vocabulary) + ", positions " + model.scheme);
+                        grouped(model.vocabulary) + ", positions " + names_of(model.positions));
   text += line("data", report.data);
   text +=
       line("trained", grouped(report.result.step) + " steps, " + grouped(report.result.tokens) +

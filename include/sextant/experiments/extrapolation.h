@@ -64,8 +64,7 @@ std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, st
 // The result of one scheme.
 struct ExtrapolationRow {
   std::string label;  // "rotary base=500000"
-  std::string scheme;
-  std::map<std::string, std::string> parameters;
+  PositionSchemes positions;
   std::int64_t weights = 0;                    // numbers that the model learned
   double seconds = 0;                          // of training
   double validation_loss = 0;                  // per token, at the training length

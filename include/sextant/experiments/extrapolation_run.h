@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,8 @@
 namespace sextant {
 
 struct ExtrapolationScheme {
-  std::string label;   // of its row; its folder, with "-" for what no file name should have
-  std::string scheme;  // any of schemes(); a decoder's T5 has bidirectional = no unless it is said
-  std::map<std::string, std::string> parameters;
+  std::string label;          // of its row; its folder, with "-" for what no file name should have
+  PositionSchemes positions;  // a decoder's T5 has bidirectional = no unless it is said
 };
 
 struct ExtrapolationOptions {

@@ -4,32 +4,34 @@
 
 #include <concepts>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
+#include "sextant/layers/position_scheme.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/rotation_table.h"
 
 namespace sextant {
 
-// The scheme of a model and its other arguments.
+// The schemes of a model and their other arguments.
 struct PositionOptions {
-  std::string scheme = "none";                    // any name that schemes() lists
-  std::map<std::string, std::string> parameters;  // of the scheme
+  PositionSchemes schemes;  // empty: none
   std::int64_t width = 0, heads = 1, head_dim = 0;
   std::int64_t length = 512;  // positions that a learned table has
 
-  // Borrows the ids and the weights. Rotations turn channels in pairs: of an odd head_dim the last
-  // channel stays as it is.
-  SchemeRequest request(std::span<const std::int64_t> ids,
+  // For one of the schemes; borrows the ids and the weights (null: where training starts).
+  // Rotations turn channels in pairs: of an odd head_dim the last channel stays as it is.
+  SchemeRequest request(const PositionScheme& scheme, std::span<const std::int64_t> ids,
                         const SchemeWeights* weights = nullptr) const;
+  // Its table of positions 0 .. count - 1. Throws Error for an unknown scheme, a bad parameter, or
+  // a table that does not fit the width.
+  SchemeTable table(const PositionScheme& scheme, std::int64_t count,
+                    const SchemeWeights* weights = nullptr) const;
 };
 
 // Owns the tables of one scheme or of several, rounded once. T: the type of the rows that are
@@ -49,11 +51,11 @@ struct AppliedPositions {
   // temperature does. Throws Error for two rotations, two biases by query and key, two content
   // terms, and tables whose sizes differ.
   explicit AppliedPositions(std::vector<SchemeTable> tables);
-  // The tables of positions 0 .. length - 1; `weights` are what the scheme has learned, null: where
-  // its training starts. Throws Error for an unknown scheme, a bad parameter, or a table that does
-  // not fit.
+  // The tables of positions 0 .. length - 1 of all schemes; `weights` are what each has learned,
+  // in their order, null: where its training starts; empty: all null. Throws Error for an unknown
+  // scheme, a bad parameter, and tables that do not fit.
   AppliedPositions(const PositionOptions& options, std::int64_t length,
-                   const SchemeWeights* weights = nullptr);
+                   std::span<const SchemeWeights* const> weights = {});
 
   // Rotation, biases and terms into the options of a call, which borrows them from here; what there
   // is none of stays as it was.

@@ -18,6 +18,10 @@ namespace sextant {
 template <class T>
 class SchemePositions;
 
+// Which tables a sequence has: a number from each scheme whose tables depend on the length of the
+// text, and so the same for all lengths where none does.
+using LengthClass = std::vector<std::int64_t>;
+
 // The tables of the lengths that SchemePositions::tables() was asked for. Borrows the
 // SchemePositions, whose weights stay as they are until the pass is over. Any number of threads may
 // use it. The functions throw Error for lengths whose tables are not here.
@@ -57,18 +61,24 @@ class PositionTables {
 
  private:
   friend class SchemePositions<T>;
+  // What a scheme made, before the tables of several became one.
+  struct Source {
+    std::int64_t length;
+    std::int64_t columns = 0, origin = 0;  // of a DistanceBias
+  };
   struct Tables {
     std::int64_t length;
     AppliedPositions<T, float> applied;
+    std::vector<Source> sources;  // of each scheme
   };
-  using TablesByClass = std::map<std::int64_t, std::shared_ptr<const Tables>>;
+  using TablesByClass = std::map<LengthClass, std::shared_ptr<const Tables>>;
 
   explicit PositionTables(const SchemePositions<T>& positions) : positions_(&positions) {}
-  std::int64_t length_class(std::int64_t length) const;
+  LengthClass length_class(std::int64_t length) const;
   const Tables& tables_of(std::int64_t length) const;
 
   const SchemePositions<T>* positions_;
-  std::map<std::int64_t, std::int64_t> classes_;  // of the lengths that were asked for
+  std::map<std::int64_t, LengthClass> classes_;  // of the lengths that were asked for
   TablesByClass tables_;
 };
 

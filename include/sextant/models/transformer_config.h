@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -35,21 +34,20 @@ struct TransformerConfig {
   bool bias = true;      // of linear maps
   bool tied = true;      // logits are products with the embedding; false: a matrix of their own
   bool pointer = false;  // of a translator: it may copy (pointer.h)
-  std::string scheme = "rotary";  // of positions; cross attention has none
-  std::map<std::string, std::string> scheme_parameters;
-  std::int64_t length = 512;  // positions of learned tables
-  std::uint32_t seed = 1;     // of the first weights
+  PositionSchemes positions = {"rotary"};  // of self attention; cross attention has none
+  std::int64_t length = 512;               // positions of learned tables
+  std::uint32_t seed = 1;                  // of the first weights
 
   // The parts, for layers. Errors name transformer.ARGUMENT.
   StackOptions stack(bool encoder) const;
-  PositionOptions positions() const;
+  PositionOptions position_options() const;
 };
 
 // Throws Error for sizes that are not positive, do not fit, or are too large to hold.
 void check_config(const TransformerConfig& config);
 
-// JSON with all fields; parsing throws Error naming `where` and the key for anything missing,
-// unknown or of the wrong type.
+// JSON with all fields; files of earlier versions are read. Parsing throws Error naming `where` and
+// the key for anything missing, unknown or of the wrong type.
 std::string format_config(const TransformerConfig& config);
 TransformerConfig parse_config(std::string_view json, std::string_view where = "config");
 

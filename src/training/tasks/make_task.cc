@@ -84,11 +84,17 @@ void take_table(TrainingPlan& plan, const Start& start) {
   DataFile& file = settings.table.front();
   read_data(file);
   TransformerConfig& model = settings.model;
-  const auto given = [&model](const char* name, const char* otherwise) {
-    const auto found = model.scheme_parameters.find(name);
-    return found == model.scheme_parameters.end() ? std::string(otherwise) : found->second;
+  const auto has_file = [](const PositionScheme& scheme) {
+    return std::ranges::any_of(find_scheme(scheme.scheme).parameters(),
+                               [](const Option& option) { return option.name == "file"; });
   };
-  const std::int64_t offset = parse_int64(given("offset", "0"), model.scheme + ".offset");
+  const auto scheme = std::ranges::find_if(model.positions, has_file);
+  if (scheme == model.positions.end()) return;
+  const auto given = [&scheme](const char* name, const char* otherwise) {
+    const auto found = scheme->parameters.find(name);
+    return found == scheme->parameters.end() ? std::string(otherwise) : found->second;
+  };
+  const std::int64_t offset = parse_int64(given("offset", "0"), scheme->scheme + ".offset");
   model.length = LearnedPositions::load(file.path, offset).table().size(0) - offset;
   // A decoder reads <bos> before its tokens.
   const std::int64_t least = settings.length + (settings.is_pairs() ? 1 : 0);
@@ -98,7 +104,7 @@ void take_table(TrainingPlan& plan, const Start& start) {
                     std::to_string(settings.length) + " tokens, got " +
                     std::to_string(model.length + offset) + " in " + file.path);
   }
-  model.scheme_parameters["file"] = file.path;
+  scheme->parameters["file"] = file.path;
 }
 
 template <class Task>

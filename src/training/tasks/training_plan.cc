@@ -115,9 +115,11 @@ void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen) {
   check_options(tokenizer);
   TransformerConfig& model = settings.model;
   // Where training starts: a matter of the run, not of the model.
-  const auto table = model.scheme_parameters.extract("file");
-  if (!table.empty() && table.mapped() != "none") {
-    settings.table.push_back(data_file(table.mapped()));
+  for (PositionScheme& scheme : model.positions) {
+    const auto table = scheme.parameters.extract("file");
+    if (!table.empty() && table.mapped() != "none") {
+      settings.table.push_back(data_file(table.mapped()));
+    }
   }
   model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
   // A translation may be longer than its source; a language model knows what it was trained on.
@@ -155,7 +157,9 @@ std::string format_settings(const TrainingPlan& plan) {
 
 TrainingPlan read_plan(const std::string& folder) {
   const std::string path = folder + "/run.json";
-  TrainingPlan plan{.settings = {}, .trainer = read_run(folder)};
+  TrainingPlan plan;
+  plan.trainer =
+      read_run(folder);  // not in braces: gcc 12 destroys the settings twice if it throws
   TrainingSettings& settings = plan.settings;
   try {
     const Json json = Json::parse(plan.trainer.settings);

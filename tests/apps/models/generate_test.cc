@@ -139,7 +139,7 @@ TEST(GenerateCommand, RefusesFoldersThatHoldNoModel) {
 TEST(GenerateCommand, SaysThatALearnedTableEnds) {
   const Folder folder;
   TransformerConfig config = small_model(ModelKind::causal);
-  config.scheme = "learned";
+  config.positions = {"learned"};
   config.length = 20;
   save_alphabet_model(folder / "model", ModelKind::causal, config);
   const std::string command = "generate --greedy --prompt abc --model " + folder / "model";

@@ -150,7 +150,7 @@ TEST(TrainHelp, SaysTheDefaultsOfEveryTask) {
       each_field<Options>([&](const auto& field) {
         const auto& value = options.*field.member;
         using Value = std::remove_cvref_t<decltype(value)>;
-        if constexpr (!requires { typename Value::mapped_type; }) {
+        if constexpr (!kIsListOfStructs<Value>) {
           const auto renamed = names.find(std::string(field.name));
           const auto found =
               rows.find(renamed == names.end() ? "--" + with(std::string(field.name), "_", "-")

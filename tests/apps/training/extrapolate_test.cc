@@ -90,7 +90,7 @@ TEST_F(Extrapolate, TakesSchemesWithParameters) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto rows = outcome.json()["rows"];
   EXPECT_EQ(rows[1]["label"], "rotary base=500000");
-  EXPECT_EQ(rows[2]["parameters"]["bidirectional"], "no");
+  EXPECT_EQ(rows[2]["positions"][0]["parameters"]["bidirectional"], "no");
 }
 
 TEST_F(Extrapolate, MeasuresWhatFitsIntoMinutes) {

@@ -108,7 +108,8 @@ TEST_F(TrainSchemes, LearnedPositionsMayStartWithATable) {
       sextant(lm("run", learned + "--rate 1e-30 --scheme-file " + file + " --json"));
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["model"]["length"], 20);
-  EXPECT_EQ(run.json()["model"]["scheme_parameters"].size(), 1U);  // the file is not the model's
+  EXPECT_EQ(run.json()["model"]["positions"][0]["parameters"].size(),
+            1U);  // the file is not the model's
   const Tensor<double> kept = weight("run", "positions.table");
   ASSERT_EQ(kept.shape(), (Shape{22, 48}));
   for (std::int64_t row = 0; row < 22; ++row) EXPECT_NEAR(kept(row, 5), 0.01 * double(row), 1e-7);

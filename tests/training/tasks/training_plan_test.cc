@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <initializer_list>
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/models/generate.h"
 #include "sextant/models/text_model.h"
 #include "sextant/training/tasks/dates.h"
 #include "sextant/training/tasks/make_task.h"
@@ -39,10 +42,12 @@ class Plans : public RunFolders {
     return plan;
   }
 
-  static TrainingResult run(TrainingPlan& plan) {
+  // `steps`: other than those that the schedule is made for; 0: these.
+  static TrainingResult run(TrainingPlan& plan, std::int64_t steps = 0) {
     complete_plan(plan);
     const PlannedTask made = make_task(plan, "");
     plan.trainer.settings = format_settings(plan);
+    if (steps > 0) plan.trainer.steps = steps;
     return train(*made.task, plan.trainer);
   }
 
@@ -59,7 +64,7 @@ class Plans : public RunFolders {
 
 TEST_F(Plans, WhatFollowsIsFilledIn) {
   TrainingPlan plan = default_plan("translate");
-  plan.settings.model.scheme_parameters = {{"file", "none"}, {"base", "500"}};
+  plan.settings.model.positions = {{"rotary", {{"file", "none"}, {"base", "500"}}}};
   plan.trainer.seed = 7;
   plan.trainer.steps = 1000;
   complete_plan(plan);
@@ -67,14 +72,14 @@ TEST_F(Plans, WhatFollowsIsFilledIn) {
   EXPECT_EQ(plan.settings.model.length, 2 * 128 + 16);
   EXPECT_EQ(plan.settings.model.seed, 7u);
   EXPECT_TRUE(plan.settings.table.empty());
-  EXPECT_EQ(plan.settings.model.scheme_parameters.size(), 1u);
+  EXPECT_EQ(plan.settings.model.positions[0].parameters.size(), 1u);
   EXPECT_EQ(plan.trainer.schedule.decay, Decay::cosine);
   EXPECT_EQ(plan.trainer.schedule.steps, 1000);
   EXPECT_EQ(plan.trainer.schedule.warmup, 100) << "400, but at most a tenth of the steps";
 
   TrainingPlan masked = default_plan("mlm");
   masked.trainer.minutes = 1;
-  masked.settings.model.scheme_parameters["file"] = "table.npy";
+  masked.settings.model.positions[0].parameters["file"] = "table.npy";
   complete_plan(masked);
   EXPECT_EQ(masked.settings.tokenizer.vocabulary_size, 4000);
   EXPECT_EQ(masked.settings.model.length, 128);
@@ -134,6 +139,51 @@ TEST_F(Plans, AreReadWithTheKeysOfEarlierVersions) {
   stored["checksum"] = checksum_of(stored.dump());
   write_file(path("run/run.json"), stored.dump(2) + "\n");
   EXPECT_EQ(format_settings(read_plan(path("run"))), format_settings(plan));
+}
+
+TEST_F(Plans, AreReadWithTheOneSchemeOfEarlierVersions) {
+  TrainingPlan plan = letters();
+  plan.settings.model.positions = {{"rotary", {{"base", "500"}}}};
+  run(plan);
+  Json stored = Json::parse(read_file(path("run/run.json")));
+  stored.erase("checksum");
+  Json& model = stored["settings"]["model"];
+  model["scheme"] = "rotary";
+  model["scheme_parameters"] = {{"base", "500"}};
+  model.erase("positions");
+  stored["checksum"] = checksum_of(stored.dump());
+  write_file(path("run/run.json"), stored.dump(2) + "\n");
+  TrainingPlan again = read_plan(path("run"));
+  EXPECT_EQ(again.settings.model.positions, plan.settings.model.positions);
+  const PlannedTask made = make_task(again, path("run"));
+  again.trainer.steps = 6;
+  EXPECT_EQ(train(*made.task, again.trainer).step, 6);
+}
+
+// With several schemes: the weights of each are saved and found again, and the bits go on.
+TEST_F(Plans, ARunWithSeveralSchemesGoesOn) {
+  const auto weights_after = [this](std::initializer_list<std::int64_t> steps) {
+    std::filesystem::remove_all(path("run"));
+    TrainingPlan plan = letters();
+    plan.settings.model.positions = {"learned", {"rotary", {{"base", "500"}}}, "t5"};
+    run(plan, *steps.begin());
+    if (steps.size() > 1) {
+      TrainingPlan again = read_plan(path("run"));
+      EXPECT_EQ(again.settings.model.positions, plan.settings.model.positions);
+      const PlannedTask made = make_task(again, path("run"));
+      again.trainer.steps = *(steps.end() - 1);
+      train(*made.task, again.trainer);
+    }
+    return read_file(path("run/last/model.safetensors"));
+  };
+  const std::string straight = weights_after({6});
+  EXPECT_THAT(straight, HasSubstr("positions.t5.table"));
+  EXPECT_THAT(straight, HasSubstr("positions.learned.table"));
+  EXPECT_EQ(weights_after({4, 6}), straight);
+  const ModelFolder folder = open_model_folder(path("run/last"));
+  EXPECT_EQ(names_of(folder.config.positions), "learned+rotary+t5");
+  const TextModel model = TextModel::load(folder);
+  EXPECT_EQ(generate(model, folder.tokenizer.encode("abc"), {.max_tokens = 4}).size(), 4u);
 }
 
 TEST_F(Plans, AResumedTaskIsThatOfTheRun) {
