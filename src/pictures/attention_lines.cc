@@ -65,10 +65,10 @@ Picture draw(const AttentionLines& lines) {
   const Words keys = words_at_left(lines.keys, pitch);
 
   Drawing drawing;
-  const double edge = kMargin + std::max(queries.room, text_width("Queries", kTickSize));
+  const double edge = kMargin + std::max(queries.room, text_width(lines.left_name, kTickSize));
   const double left = edge + kTickGap;
   const double right =
-      left + kBetween + kTickGap + std::max(keys.room, text_width("Keys", kTickSize));
+      left + kBetween + kTickGap + std::max(keys.room, text_width(lines.right_name, kTickSize));
   const double width = std::max(right - kMargin, title_width(lines.title));
   double top = draw_title(drawing, lines.title, kMargin, kMargin, width);
   if (heads > 1) {
@@ -81,8 +81,8 @@ Picture draw(const AttentionLines& lines) {
     });
     top += 8;
   }
-  drawing.text(edge, top + 8, "Queries", {.anchor = Anchor::end, .color = kMuted});
-  drawing.text(left + kBetween + kTickGap, top + 8, "Keys", {.color = kMuted});
+  drawing.text(edge, top + 8, lines.left_name, {.anchor = Anchor::end, .color = kMuted});
+  drawing.text(left + kBetween + kTickGap, top + 8, lines.right_name, {.color = kMuted});
   top += 20;
   for (std::int64_t head = 0; head < heads; ++head) {
     draw_head(drawing, weights, head, lines.threshold, pitch, left, top);

@@ -38,11 +38,12 @@ std::int64_t maps_across(std::int64_t heads, double pitch) {
 }
 
 // Names of the axes, of one map only: short words, which may be longer than the side of a tiny map.
-void draw_axis_names(Drawing& drawing, const Panel& panel, const Words& queries, double keys_at) {
-  drawing.text(panel.left + panel.width / 2, keys_at + kAxisRoom / 2, "Keys",
+void draw_axis_names(Drawing& drawing, const AttentionMaps& maps, const Panel& panel,
+                     const Words& queries, double keys_at) {
+  drawing.text(panel.left + panel.width / 2, keys_at + kAxisRoom / 2, maps.column_name,
                {.size = kLabelSize, .anchor = Anchor::middle, .color = kMuted});
   drawing.text(panel.left - kTickGap - queries.room - kAxisRoom / 2 - 2,
-               panel.top + panel.height / 2, "Queries",
+               panel.top + panel.height / 2, maps.row_name,
                {.size = kLabelSize, .anchor = Anchor::middle, .color = kMuted, .angle = -90});
 }
 
@@ -99,7 +100,7 @@ Picture draw(const AttentionMaps& maps) {
   draw_color_bar(drawing, scale, "Weight", gaps, bar_left, top, bar_height);
   double bottom = panel.bottom() + kTickGap + below.room + 8;
   if (single) {
-    draw_axis_names(drawing, panel, at_left, bottom - 2);
+    draw_axis_names(drawing, maps, panel, at_left, bottom - 2);
     bottom += kAxisRoom - 2;
   }
   const double more_gaps = gaps.size() < 2 ? 0 : kGapPitch;

@@ -4,6 +4,7 @@
 
 #include "pictures/layout.h"
 #include "pictures/text.h"
+#include "pictures/words.h"
 #include "sextant/pictures/charts.h"
 
 namespace sextant {
@@ -40,6 +41,13 @@ View<const double> check(const HeatmapPanels& panels) {
                                              std::to_string(values.size(0)) + ", got " +
                                              std::to_string(titles));
   }
+  const auto compare = [&](const char* name, const std::vector<std::string>& labels, int axis) {
+    if (labels.empty() || static_cast<std::int64_t>(labels.size()) == values.size(axis)) return;
+    throw Error(name, "must be none or " + std::to_string(values.size(axis)) + ", got " +
+                          std::to_string(labels.size()));
+  };
+  compare("heatmap_panels.row_labels", panels.row_labels, 1);
+  compare("heatmap_panels.column_labels", panels.column_labels, 2);
   return values;
 }
 
@@ -148,10 +156,21 @@ Picture draw(const HeatmapPanels& panels) {
 
   const Ticks x = element_ticks(panels.first_column, values.size(2), panel.width, false);
   const Ticks y = element_ticks(panels.first_row, values.size(1), panel.height, true);
+  const auto cells = [](double length, std::int64_t block, std::int64_t count_of_blocks) {
+    return length / static_cast<double>(block * count_of_blocks);
+  };
+  const Words at_left =
+      words_at_left(panels.row_labels, cells(panel.height, blocks.rows, blocks.means.size(0)));
+  const Words below =
+      words_below(panels.column_labels, cells(panel.width, blocks.columns, blocks.means.size(1)));
+  const double row_room = panels.row_labels.empty() ? widest(y.labels, kTickSize) : at_left.room;
+  const double column_room = panels.column_labels.empty() ? kTickRoom : kTickGap + below.room + 6;
   const double left =
-      kMargin + (panels.y_label.empty() ? 0 : kAxisRoom) + widest(y.labels, kTickSize) + kTickGap;
+      kMargin +
+      std::max((panels.y_label.empty() ? 0 : kAxisRoom) + row_room + kTickGap, below.overhang);
   const double pitch =
-      std::max(panel.width, widest(panels.titles, kPanelTitleSize, true)) + kAcross;
+      std::max({panel.width + kAcross, widest(panels.titles, kPanelTitleSize, true) + kAcross,
+                count > 1 && below.angle == -45 ? below.overhang : 0});
   const std::int64_t across = grid_columns(count, static_cast<std::int64_t>(kGridWidth / pitch));
   const double bar_left = left + static_cast<double>(across) * pitch;
   const double bar_height = std::max(kShortestBar, std::min(panel.height, sizes.longest_bar));
@@ -182,17 +201,25 @@ Picture draw(const HeatmapPanels& panels) {
     if (i > 0) blocks = average(values.select(0, i), sizes.rows, sizes.columns);
     draw_matrix(drawing, panel, blocks, scale);
     const bool lowest = i + across >= count;
-    if (lowest) draw_x_ticks(drawing, panel, x, panels.first_column, blocks);
-    if (i % across == 0) draw_y_ticks(drawing, panel, y, panels.first_row, blocks);
+    if (lowest && panels.column_labels.empty()) {
+      draw_x_ticks(drawing, panel, x, panels.first_column, blocks);
+    } else if (lowest) {
+      draw_words_below(drawing, below, panel.left, panel.bottom() + kTickGap);
+    }
+    if (i % across == 0 && panels.row_labels.empty()) {
+      draw_y_ticks(drawing, panel, y, panels.first_row, blocks);
+    } else if (i % across == 0) {
+      draw_words_at_left(drawing, at_left, panel.left - kTickGap, panel.top);
+    }
   }
   draw_color_bar(drawing, scale, panels.color_label, gaps, bar_left, top, bar_height);
   for (std::int64_t i = 0; i < count; ++i) {
-    const double label_at = at(i).bottom() + kTickRoom + kAxisRoom / 2;
+    const double label_at = at(i).bottom() + column_room + kAxisRoom / 2;
     if (i + across >= count) draw_x_label(drawing, at(i), panels.x_label, label_at);
     if (i % across > 0) continue;
     draw_y_label(drawing, panels.y_label, kMargin + kLabelSize / 2, at(i).top, panel.height);
   }
-  double bottom = panel.bottom() + kTickRoom + (panels.x_label.empty() ? 0 : kAxisRoom);
+  double bottom = panel.bottom() + column_room + (panels.x_label.empty() ? 0 : kAxisRoom);
   drawing.text(left, bottom + 12, note, {.size = kNoteSize, .color = kMuted});
   if (!note.empty()) bottom += 20;
   bottom = std::max(bottom, top + bar_height + 8 + static_cast<double>(gaps.size()) * kGapPitch);

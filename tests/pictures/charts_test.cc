@@ -280,5 +280,22 @@ TEST(OneHeatmap, RefusesNothingAndAScaleUpsideDown) {
   EXPECT_THROW(draw(heatmap), Error);
 }
 
+TEST(HeatmapPanels, RowsAndColumnsMayHaveWords) {
+  const Tensor<double> table = testing::sinusoids(2, 3);
+  HeatmapPanels map;
+  map.values = table;
+  map.row_labels = {"Ann", std::string(60, 'w')};
+  map.column_labels = {"action", "<war>", "▁x"};
+  const std::string svg = draw(map).svg;
+  for (const char* label : {">Ann</text>", ">action</text>", "&lt;war&gt;</text>", ">·x", "…"}) {
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  }
+  EXPECT_EQ(svg.find(">0</text>"), std::string::npos);  // no numbers beside the words
+  map.column_labels.pop_back();
+  EXPECT_THROW(draw(map), Error);
+  map.column_labels.clear();
+  EXPECT_NE(draw(map).svg.find(">2</text>"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sextant

@@ -1,10 +1,13 @@
 // `sextant recommend`: attention of users to items, by their attributes.
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "commands.h"
 #include "options/options.h"
+#include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/numbers.h"
@@ -22,8 +25,68 @@ constexpr Format kFormats[] = {Format::text, Format::json, Format::npy,
 struct Recommend {
   std::string users;
   std::string items;
+  std::string show = "weights";
   Output output;
 };
+
+// One of the tables with its names.
+struct Shown {
+  View<const double> values;
+  std::vector<std::string> rows, columns;
+  std::string title, row_name, column_name, color_name;
+};
+
+Shown shown_of(const std::string& what, const NamedTable& users, const NamedTable& items,
+               const Recommendation& found) {
+  if (what == "users") {
+    return {users.values.view(), users.rows, users.columns, "Attributes of users", "Users",
+            "Attributes",        "Attribute"};
+  }
+  if (what == "items") {
+    return {items.values.view(), items.rows, items.columns, "Attributes of items", "Items",
+            "Attributes",        "Attribute"};
+  }
+  const bool scores = what == "scores";
+  return {scores ? found.scores.view() : found.weights.view(),
+          users.rows,
+          items.rows,
+          scores ? "Scores of users and items" : "Attention of users to items",
+          "Users",
+          "Items",
+          "Score"};
+}
+
+// Attributes are -1 .. 1 as a rule; larger ones widen the scale.
+Picture picture_of(const Shown& shown, const std::string& what) {
+  if (what == "weights") {
+    return draw(AttentionMaps{.weights = shown.values,
+                              .queries = shown.rows,
+                              .keys = shown.columns,
+                              .title = shown.title,
+                              .row_name = shown.row_name,
+                              .column_name = shown.column_name});
+  }
+  HeatmapPanels map{.values = shown.values,
+                    .titles = {},
+                    .title = shown.title,
+                    .x_label = shown.column_name,
+                    .y_label = shown.row_name,
+                    .color_label = shown.color_name,
+                    .map = ColorMap::diverging,
+                    .row_labels = shown.rows,
+                    .column_labels = shown.columns};
+  if (what != "scores") {
+    double largest = 1;
+    for (std::int64_t i = 0; i < shown.values.size(0); ++i) {
+      for (std::int64_t j = 0; j < shown.values.size(1); ++j) {
+        largest = std::max(largest, std::abs(shown.values(i, j)));
+      }
+    }
+    map.low = -largest;
+    map.high = largest;
+  }
+  return draw(map);
+}
 
 NamedTable load_named(const std::string& path) {
   return parse_named_table(path == "-" ? read_stdin(kLongestText) : read_file(path, kLongestText),
@@ -55,7 +118,7 @@ void run(const Recommend& recommend_) {
   const NamedTable users = load_named(recommend_.users), items = load_named(recommend_.items);
   const Recommendation found = recommend(users, items);
   const Format format = recommend_.output.format(kFormats, "recommend").value_or(Format::text);
-  const std::string title = "Attention of users to items";
+  const Shown shown = shown_of(recommend_.show, users, items, found);
   switch (format) {
     case Format::json: {
       Json json;
@@ -67,14 +130,12 @@ void run(const Recommend& recommend_) {
       return write_result(recommend_.output, format, to_text(json) + "\n");
     }
     case Format::npy:
-      return write_result(recommend_.output, format, format_npy<double>(found.weights));
+      return write_result(recommend_.output, format, format_npy<double>(shown.values));
     case Format::svg:
     case Format::png:
     case Format::html:
-      return write_picture(
-          draw(AttentionMaps{
-              .weights = found.weights, .queries = users.rows, .keys = items.rows, .title = title}),
-          title, recommend_.output, format);
+      return write_picture(picture_of(shown, recommend_.show), shown.title, recommend_.output,
+                           format);
     default:
       break;
   }
@@ -105,16 +166,27 @@ void add_recommend(CLI::App& program, Job& job) {
       ->type_name("FILE.csv")
       ->required();
   recommend->output.add_to(command, kFormats,
-                           "save as .json, as a picture .svg .png .html, or the weights as .npy");
+                           "save as .json, as a picture .svg .png .html, or as .npy");
+  auto* show = command
+                   .add_option("--show", recommend->show,
+                               "pictures and .npy: users | items | scores | weights (default "
+                               "weights); users and items are their attributes")
+                   ->type_name("TABLE")
+                   ->check(CLI::IsMember({"users", "items", "scores", "weights"}));
   command.footer(
       "Examples:\n"
       "  sextant recommend --users users.csv --items movies.csv\n"
-      "  sextant recommend --users users.csv --items movies.csv -o weights.svg");
-  command.callback([recommend, &job] {
+      "  sextant recommend --users users.csv --items movies.csv -o weights.svg\n"
+      "  sextant recommend --users users.csv --items movies.csv --show users -o users.svg");
+  command.callback([recommend, show, &job] {
     if (recommend->users == "-" && recommend->items == "-") {
       throw Error("recommend.items", "must not be stdin too, which --users reads");
     }
-    recommend->output.format(kFormats, "recommend");
+    const auto format = recommend->output.format(kFormats, "recommend").value_or(Format::text);
+    if (show->count() > 0 && (format == Format::text || format == Format::json)) {
+      throw Error("recommend.show", "must be given with svg, png, html or npy, got it with " +
+                                        std::string(name_of(format)));
+    }
     job = [recommend] { run(*recommend); };
   });
 }

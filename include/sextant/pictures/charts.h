@@ -59,9 +59,12 @@ struct HeatmapPanels {
   ColorMap map = ColorMap::viridis;
   double first_row = 0, first_column = 0;  // what the numbers of the axes count from
   bool hides = false;  // -infinity is a hidden pair, grey by that name, no number at all
+  // Words instead of the numbers of the axes: one per row and per column, or none. Long ones are
+  // cut with an ellipsis.
+  std::vector<std::string> row_labels = {}, column_labels = {};
 };
 // Throws Error, naming heatmap_panels.<member>, for no values, titles that are not one per panel,
-// and ends that are not finite or not in order.
+// labels that are not one per row or column, and ends that are not finite or not in order.
 Picture draw(const HeatmapPanels& panels);
 
 // Attention weights: rows are queries from the top, columns are keys, with their tokens; one map
@@ -74,6 +77,7 @@ struct AttentionMaps {
   std::string title;
   std::optional<double> high = {};
   ColorMap map = ColorMap::sequential;
+  std::string row_name = "Queries", column_name = "Keys";  // of the axes, where one map is drawn
 };
 // Throws Error, naming attention_maps.<member>, for no weights, tokens that are not one per query
 // and key, and a `high` that is not above the scale's lower end.
@@ -84,7 +88,8 @@ struct AttentionLines {
   MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
   std::string title;
-  double threshold = 0.02;  // weights below it are not drawn
+  double threshold = 0.02;                                 // weights below it are not drawn
+  std::string left_name = "Queries", right_name = "Keys";  // of the columns of words
 };
 // Throws Error, naming attention_lines.<member>, as for AttentionMaps and for a threshold that is
 // not finite.

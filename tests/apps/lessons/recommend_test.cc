@@ -50,8 +50,34 @@ TEST_F(RecommendCommand, ShowsTablesAndPictures) {
   EXPECT_EQ(sextant(command() + " -o " + folder_ / "w.svg").code, 0);
   const std::string svg = contents(folder_ / "w.svg");
   for (const char* name : {"Ann", "Bo", "Heat", "Emma", "Alien"}) EXPECT_THAT(svg, HasSubstr(name));
+  for (const char* axis : {">Users</text>", ">Items</text>"}) EXPECT_THAT(svg, HasSubstr(axis));
+  EXPECT_THAT(svg, ::testing::Not(HasSubstr("Queries")));
   EXPECT_EQ(sextant(command() + " -o " + folder_ / "w.npy").code, 0);
   EXPECT_EQ(load_npy(folder_ / "w.npy").shape, (Shape{2, 3}));
+}
+
+TEST_F(RecommendCommand, ShowDrawsTheTableThatIsAskedFor) {
+  const auto picture = [&](const std::string& what) {
+    return sextant(command() + " --format svg --show " + what).out;
+  };
+  const std::string users = picture("users"), items = picture("items"), scores = picture("scores");
+  for (const char* name : {"Ann", "Bo", "action", "romance", "Users", "Attributes"}) {
+    EXPECT_THAT(users, HasSubstr(">" + std::string(name) + "</text>"));
+  }
+  EXPECT_THAT(users, ::testing::Not(HasSubstr("Heat")));
+  for (const char* name : {"Heat", "Alien", "romance", "Items"}) {
+    EXPECT_THAT(items, HasSubstr(">" + std::string(name) + "</text>"));
+  }
+  for (const char* name : {"Ann", "Emma", "Users", "Items", "Score"}) {
+    EXPECT_THAT(scores, HasSubstr(">" + std::string(name) + "</text>"));
+  }
+  EXPECT_EQ(sextant(command() + " --show scores -o " + folder_ / "s.npy").code, 0);
+  const Array saved = load_npy(folder_ / "s.npy");
+  EXPECT_EQ(saved.as<double>()(0, 1), sextant(command() + " --json").json()["scores"][0][1]);
+  const Outcome ignored = sextant(command() + " --show users");
+  EXPECT_EQ(ignored.code, 2);
+  EXPECT_THAT(ignored.err, HasSubstr("[recommend.show] must be given with svg, png, html or npy"));
+  EXPECT_EQ(sextant(command() + " --show films -o x.svg").code, 2);
 }
 
 TEST_F(RecommendCommand, NamesWhatDoesNotFit) {
