@@ -30,6 +30,9 @@ std::string text_of(const HeadMaps& maps, bool blocks) {
       names.row_label = [&maps](std::int64_t row) {
         return maps.queries[static_cast<std::size_t>(row)];
       };
+      names.column_label = [&maps](std::int64_t column) {
+        return maps.keys[static_cast<std::size_t>(column)];
+      };
       names.map = ColorMap::sequential;
       names.low = 0;
       names.high = 1;

@@ -42,10 +42,12 @@ Json json_of(const Scheme& scheme) {
   return json;
 }
 
+constexpr std::size_t kListWidth = 80;  // columns of the narrowest terminal
+
 std::string indented(std::string_view text, std::size_t indent) {
   const std::string space(indent, ' ');
   std::string out = space;
-  for (const char c : wrap(text, kLineWidth - indent)) {
+  for (const char c : wrap(text, kListWidth - indent)) {
     out += c;
     if (c == '\n') out += space;
   }
@@ -113,8 +115,8 @@ std::string overview() {
             std::string(meaning_of(kind)) + "\n" + lines;
   }
   return text +
-         "\n`sextant list NAME` shows the parameters of one, which are options of encode, "
-         "plot, attend,\nattention and compare.\n";
+         "\n`sextant list NAME` shows the parameters of one, which are options of\n"
+         "encode, plot, attend, attention and compare.\n";
 }
 
 void run(const List& list) {

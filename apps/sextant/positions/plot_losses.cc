@@ -1,10 +1,12 @@
 // `sextant plot losses`: how trainings went.
 #include <memory>
+#include <utility>
 
 #include "commands.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/loss_chart.h"
+#include "streams/console.h"
 #include "streams/table_output.h"
 
 namespace sextant::app {
@@ -17,12 +19,37 @@ struct PlotLosses {
   Output output;
 };
 
+// One loss as bars.
+std::string bars_of_loss(const std::string& name, const std::vector<double>& steps,
+                         const std::vector<double>& losses) {
+  if (steps.empty()) return "";
+  Tensor<double> table({static_cast<std::int64_t>(steps.size()), 2});
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    table(static_cast<std::int64_t>(i), 0) = steps[i];
+    table(static_cast<std::int64_t>(i), 1) = losses[i];
+  }
+  return bars_of(std::as_const(table).view(), "step, " + name) + "\n";
+}
+
+std::string text_of(const std::vector<figures::LossRun>& runs) {
+  std::string text;
+  for (const figures::LossRun& run : runs) {
+    const std::string of = " loss per token of " + run.name;
+    text +=
+        bars_of_loss("training" + of + " (moving average)", run.curves.steps, run.curves.mean_loss);
+    text += bars_of_loss("held-out" + of, run.curves.validation_steps, run.curves.validation_loss);
+  }
+  return text + "the picture: -o FILE.svg, .png or .html; its numbers: .json\n";
+}
+
 void run(const PlotLosses& options) {
   std::vector<figures::LossRun> runs;
   for (const std::string& folder : options.folders) runs.push_back(figures::load_losses(folder));
   const std::string title =
       runs.size() == 1 ? "Loss of " + runs[0].name : std::to_string(runs.size()) + " trainings";
-  const Format format = options.output.format(kLossFormats, "losses").value_or(Format::svg);
+  const auto asked = options.output.format(kLossFormats, "losses");
+  if (!asked && stdout_is_terminal()) return print(text_of(runs));
+  const Format format = asked.value_or(Format::svg);
   if (format != Format::json) {
     return write_picture(loss_chart(runs, title), title, options.output, format);
   }
@@ -54,7 +81,8 @@ void add_plot_losses(CLI::App& plot, Job& job) {
   command.footer(
       "Examples:\n"
       "  sextant plot losses run -o losses.svg\n"
-      "  sextant plot losses run-rotary run-alibi -o losses.png");
+      "  sextant plot losses run-rotary run-alibi -o losses.png\n"
+      "Without -o: bars in a terminal, SVG in a pipe.");
   command.callback([options, &job] {
     options->output.format(kLossFormats, "losses");
     job = [options] { run(*options); };

@@ -21,6 +21,27 @@ std::string row_label(const figures::TableLabels& names, std::int64_t row) {
   return names.row_label ? names.row_label(row) : std::to_string(names.first_row + row);
 }
 
+std::string column_label(const figures::TableLabels& names, std::int64_t column) {
+  return names.column_label ? names.column_label(column)
+                            : std::to_string(names.first_column + column);
+}
+
+// Words that are too long to stand above `cells` terminal cells each are numbered; the numbers are
+// explained in lines below, which are returned.
+std::string number_long_labels(std::vector<std::string>& labels, std::int64_t cells) {
+  constexpr std::int64_t kLongest = 8;
+  const std::int64_t room = std::min(cells, kLongest);
+  if (std::ranges::all_of(labels, [&](const auto& one) { return display_width(one) < room; })) {
+    return "";
+  }
+  std::string text = "columns:";
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    text += " " + std::to_string(i) + " " + labels[i] + (i + 1 < labels.size() ? "," : "");
+    labels[i] = std::to_string(i);
+  }
+  return wrap(text, static_cast<std::size_t>(terminal_width())) + "\n";
+}
+
 // JSON has no infinities; null is what JavaScript writes for them.
 template <class T>
 std::string json_digits(T value) {
@@ -182,20 +203,34 @@ std::string blocks_of(View<const double> table, const figures::TableLabels& name
   }
   const std::int64_t columns = std::min(
       table.size(1), std::max<std::int64_t>(1, (terminal_width() - label_width - 2) / kCellWidth));
+  // Of distances those around 0.
+  const std::int64_t first =
+      names.first_column < 0
+          ? std::clamp<std::int64_t>(-names.first_column - columns / 2, 0, table.size(1) - columns)
+          : 0;
   TerminalMap map;
   for (std::int64_t row = 0; row < rows; ++row) map.row_labels.push_back(row_label(names, row));
-  map.values = table.narrow(0, 0, rows).narrow(1, 0, columns);
+  for (std::int64_t column = 0; column < columns; ++column) {
+    map.column_labels.push_back(column_label(names, first + column));
+  }
+  const std::string numbered =
+      names.column_label
+          ? number_long_labels(map.column_labels, (terminal_width() - label_width - 2) / columns)
+          : "";
+  map.values = table.narrow(0, 0, rows).narrow(1, first, columns);
   map.map = names.map;
   map.low = names.low;
   map.high = names.high;
   map.hides = names.hides;
   map.color = use_color();
   map.width = terminal_width();
-  std::string text = draw_terminal(map);
+  std::string text = draw_terminal(map) + numbered;
+  const auto counted = [](std::int64_t shown, std::int64_t all) {
+    return std::to_string(shown) + " of " + std::to_string(all);
+  };
   if (rows < table.size(0) || columns < table.size(1)) {
-    text += "the first " + std::to_string(rows) + " of " + std::to_string(table.size(0)) +
-            " rows and " + std::to_string(columns) + " of " + std::to_string(table.size(1)) +
-            " columns\n";
+    text += "the first " + counted(rows, table.size(0)) + " rows and " +
+            (first > 0 ? "the middle " : "") + counted(columns, table.size(1)) + " columns\n";
   }
   return text;
 }

@@ -19,6 +19,8 @@ struct TableLabels {
   std::string column_name = "Dimension";
   // What stands beside a row, asked for rows that are shown only; empty: counted from first_row.
   std::function<std::string(std::int64_t)> row_label;
+  // The same above a column; empty: counted from first_column.
+  std::function<std::string(std::int64_t)> column_label;
   std::string color_name = "Value";
   ColorMap map = ColorMap::diverging;
   std::optional<double> low, high;  // of the colour scale

@@ -190,6 +190,20 @@ TEST(Attend, LinesAreRefusedWhereNoneAreDrawn) {
   EXPECT_EQ(sextant("attend 'a b' --lines --format svg").code, 0);
 }
 
+TEST(Attend, ATerminalNamesColumnsAndHasOneScaleForAllHeads) {
+  const auto in_terminal = [](const std::string& text) {
+    return shell("TERM=xterm NO_COLOR=1 script -qec '" + sextant::tests::program() + " attend \"" +
+                 text + "\" --causal --heads 2' /dev/null")
+        .out;
+  };
+  const std::string text = in_terminal("a b");
+  EXPECT_THAT(text, HasSubstr("  a b \r\na @@//\r\n"));
+  const std::string scale = "0   ..::--==++**##%%@@ 1\r\n  // hidden";
+  EXPECT_NE(text.find(scale), text.rfind(scale));  // of both heads
+  EXPECT_THAT(in_terminal("the internationally known"),
+              HasSubstr("columns: 0 the, 1 internationally, 2 known\r\n"));
+}
+
 TEST(Attend, RefusesTextThatIsNone) {
   for (const char* wrong :
        {"attend ''", "attend '   '", "attend --file no-such-file", "attend $'a\\xff'",

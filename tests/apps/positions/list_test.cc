@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "apps/run_program.h"
 #include "sextant/schemes/scheme.h"
 
@@ -26,6 +28,13 @@ TEST(List, HasEverySchemeWithItsParameters) {
       EXPECT_EQ(list[i]["weights"][w]["name"], scheme.weights[w].name);
       EXPECT_EQ(list[i]["weights"][w]["shape"], scheme.weights[w].shape);
     }
+  }
+}
+
+TEST(List, FitsEightyColumns) {
+  for (const std::string what : {"list", "list rotary_yarn", "list t5"}) {
+    std::istringstream lines(sextant(what).out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
   }
 }
 

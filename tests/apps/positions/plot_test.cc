@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include <sstream>
+
 #include <cmath>
 
 #include "apps/run_program.h"
@@ -204,6 +208,26 @@ TEST(Plot, ATerminalGetsBlocks) {
                               " plot heatmap' /dev/null");
   EXPECT_THAT(shown.out, Not(HasSubstr("<svg")));
   EXPECT_THAT(shown.out, HasSubstr("100 x 512"));
+  // Numbers of columns, one digit below the other.
+  EXPECT_THAT(shown.out, HasSubstr("                      1 1 1 1 1"));
+}
+
+TEST(Plot, ATerminalGetsABiasAroundDistanceZero) {
+  const Outcome shown =
+      shell("TERM=xterm NO_COLOR=1 script -qec 'stty cols 60; " + sextant::tests::program() +
+            " plot heatmap --scheme alibi --heads 2' /dev/null");
+  EXPECT_THAT(shown.out, HasSubstr("2 of 2 rows and the middle 28 of 199 columns"));
+  // -14 .. 13: the largest bias, 0, is right of the middle.
+  const auto lines = [&] {
+    std::vector<std::string> found;
+    std::istringstream in(shown.out);
+    for (std::string line; std::getline(in, line);) found.push_back(line);
+    return found;
+  }();
+  const auto row = std::ranges::find_if(lines, [](const auto& l) { return l.starts_with("0 "); });
+  ASSERT_NE(row, lines.end());
+  EXPECT_EQ(row->substr(2 + 2 * 14, 2), "@@");
+  EXPECT_NE(row->substr(2, 2), "@@");
 }
 
 }  // namespace

@@ -332,6 +332,10 @@ TEST_F(Train, LossesOfOneRunAndOfSeveralAreDrawn) {
   const std::string one = folder_ / "one", two = folder_ / "two";
   EXPECT_THAT(sextant("plot losses " + one).out, AllOf(StartsWith("<svg"), HasSubstr("held out")));
   const std::string picture = folder_ / "losses.svg";
+  const Outcome bars = shell("TERM=xterm script -qec '" + sextant::tests::program() +
+                             " plot losses " + one + "' /dev/null");
+  EXPECT_THAT(bars.out, AllOf(HasSubstr("step, held-out loss"), HasSubstr("####")));
+  EXPECT_THAT(bars.out, Not(HasSubstr("<svg")));
   ASSERT_EQ(sextant("plot losses " + one + " " + two + "/ -o " + picture).code, 0);
   EXPECT_THAT(contents(picture), AllOf(HasSubstr(">one<"), HasSubstr(">two<")));
   const auto json = sextant("plot losses " + one + " --json").json();
