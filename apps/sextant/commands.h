@@ -1,8 +1,9 @@
 // The commands: each file adds one to the program and runs it when it was asked for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+#include "options/command_line.h"
 
 namespace sextant::app {
 

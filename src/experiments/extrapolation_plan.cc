@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/json.h"
+#include "experiments/extrapolation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -17,26 +18,6 @@ namespace {
 
 constexpr int kFormat = 1;
 constexpr double kFloor = 0.1;  // of the learning rate, at the end of the cosine
-
-void check_lengths(const ExtrapolationOptions& options) {
-  const auto& lengths = options.test_lengths;
-  if (lengths.empty()) throw Error("extrapolation.test_lengths", "must not be empty");
-  std::int64_t before = 1;
-  for (const std::int64_t length : lengths) {
-    if (length <= before) {
-      throw Error("extrapolation.test_lengths",
-                  before == 1 ? "must be at least 2, got " + std::to_string(length)
-                              : "must rise, got " + std::to_string(length) + " after " +
-                                    std::to_string(before));
-    }
-    before = length;
-  }
-  if (options.stride < 1 || options.stride > lengths.front()) {
-    throw Error("extrapolation.stride", "must be 1 .. the shortest test length, " +
-                                            std::to_string(lengths.front()) + ", got " +
-                                            std::to_string(options.stride));
-  }
-}
 
 std::string folder_name(const std::string& label) {
   std::string name = label;
@@ -101,32 +82,36 @@ void check_same(const std::string& path, const std::string& name, const Json& fo
 
 }  // namespace
 
+void check_lengths(const ExtrapolationOptions& options,
+                   const std::function<std::string(std::string_view)>& where) {
+  check_range(at_least(2), where("train_length"), options.data.length);
+  const auto& lengths = options.test_lengths;
+  if (lengths.empty()) throw Error(where("test_lengths"), "must not be empty");
+  for (std::size_t i = 1; i < lengths.size(); ++i) {
+    if (lengths[i] > lengths[i - 1]) continue;
+    throw Error(where("test_lengths"), "must rise, got " + std::to_string(lengths[i]) + " after " +
+                                           std::to_string(lengths[i - 1]));
+  }
+  if (options.stride > lengths.front()) {
+    throw Error(where("stride"), "must be at most the shortest test length, " +
+                                     std::to_string(lengths.front()) + ", got " +
+                                     std::to_string(options.stride));
+  }
+}
+
 void check_options(const ExtrapolationOptions& options) {
   if (options.folder.empty()) throw Error("extrapolation.folder", "must not be empty");
   if (options.model.kind != ModelKind::causal) {
     throw Error("extrapolation.model",
                 "must be causal, got " + std::string(name_of(options.model.kind)));
   }
-  if (options.steps < 0) {
-    throw Error("extrapolation.steps", "must be at least 0, got " + std::to_string(options.steps));
-  }
-  if (!(options.minutes >= 0) || !std::isfinite(options.minutes)) {
-    throw Error("extrapolation.minutes",
-                "must be at least 0 and finite, got " + shortest(options.minutes));
-  }
+  check_fields("extrapolation", options);
   if ((options.steps > 0) == (options.minutes > 0)) {
     throw Error("extrapolation.steps", std::string("must be given, or minutes, got ") +
                                            (options.steps > 0 ? "both" : "none"));
   }
-  if (options.scored < 1) {
-    throw Error("extrapolation.scored",
-                "must be at least 1, got " + std::to_string(options.scored));
-  }
-  if (options.data.length < 2) {
-    throw Error("extrapolation.train_length",
-                "must be at least 2, got " + std::to_string(options.data.length));
-  }
-  check_lengths(options);
+  check_lengths(options,
+                [](std::string_view name) { return "extrapolation." + std::string(name); });
   check_schemes(options);
 }
 

@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/experiments/extrapolation_run.h"
 
 namespace sextant {
 
+// Throws Error(where("test_lengths"), ...) and so on for lengths that do not fit together.
+void check_lengths(const ExtrapolationOptions& options,
+                   const std::function<std::string(std::string_view)>& where);
 // Throws Error for what does not depend on the text.
 void check_options(const ExtrapolationOptions& options);
 

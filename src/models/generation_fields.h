@@ -4,6 +4,7 @@
 #include "core/fields.h"
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/generate.h"
+#include "sextant/models/text_windows.h"
 #include "sextant/models/translate.h"
 
 namespace sextant {
@@ -23,7 +24,7 @@ inline constexpr auto kFields<SamplingOptions> =
 
 template <>
 inline constexpr auto kFields<GenerateOptions> = std::tuple{
-    field(&GenerateOptions::max_tokens, "max_tokens", at_least(1), "tokens to make, at most"),
+    field(&GenerateOptions::max_tokens, "max_tokens", IntegerRange{1, 1 << 20}, "how many at most"),
     field(&GenerateOptions::seed, "seed", kSeeds, "of the random choices"),
     field(&GenerateOptions::threads, "threads", kThreads, kAllCores)};
 
@@ -47,6 +48,16 @@ inline constexpr auto kFields<TranslateOptions> =
                field(&TranslateOptions::batch_size, "batch_size", at_least(1),
                      "sources that are decoded together"),
                field(&TranslateOptions::threads, "threads", kThreads, kAllCores)};
+
+template <>
+inline constexpr auto kFields<TextWindows> = std::tuple{
+    field(&TextWindows::length, "length", IntegerRange{0, 1 << 24},
+          "tokens per window; 0: the length in the model's config"),
+    field(&TextWindows::stride, "stride", at_least(0),
+          "slide the window by so many tokens and score only those; 0: windows do not overlap")
+        .further("at most the length"),
+    field(&TextWindows::batch_tokens, "batch_tokens", at_least(1), "tokens of one pass, about"),
+    field(&TextWindows::threads, "threads", kThreads, kAllCores)};
 
 template <>
 inline constexpr auto kFields<FillOptions> = std::tuple{

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/generation_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -44,6 +45,7 @@ LossSum text_loss(const LanguageModel<float>& model, std::span<const std::int64_
   if (count < 2) {
     throw Error("evaluate.tokens", "must be 2 or more, got " + std::to_string(count));
   }
+  check_fields("evaluate", windows);
   const std::int64_t length = windows.length == 0 ? model.config.length : windows.length;
   const std::int64_t stride = windows.stride == 0 ? length : windows.stride;
   check_stride(length, stride);

@@ -23,33 +23,10 @@
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/text/segment.h"
-#include "sextant/text/word_vectors.h"
+#include "text/skip_gram_fields.h"
 
 namespace sextant {
 namespace {
-
-void check_range(const char* where, std::int64_t value, std::int64_t least, std::int64_t most) {
-  if (value < least || value > most) {
-    throw Error(where, "must be in " + std::to_string(least) + " .. " + std::to_string(most) +
-                           ", got " + std::to_string(value));
-  }
-}
-
-void check_fraction(const char* where, double value) {
-  if (!(value > 0 && value <= 1)) {
-    throw Error(where, "must be above 0 and at most 1, got " + shortest(value));
-  }
-}
-
-void check_options(const SkipGram& options) {
-  check_range("skip_gram.width", options.width, 1, 65536);
-  check_range("skip_gram.window", options.window, 1, 1000);
-  check_range("skip_gram.minimum_count", options.minimum_count, 1, 2147483647);
-  check_range("skip_gram.epochs", options.epochs, 1, 1000000);
-  check_range("skip_gram.negatives", options.negatives, 1, 1000);
-  check_fraction("skip_gram.learning_rate", options.learning_rate);
-  check_fraction("skip_gram.sample", options.sample);
-}
 
 // Words by first appearance, how often each is there, and the sentences as their numbers.
 struct Corpus {
@@ -196,7 +173,7 @@ std::vector<std::size_t> kept_words(const Corpus& corpus, std::int64_t minimum_c
 
 WordVectors WordVectors::train(std::span<const std::vector<std::string>> sentences,
                                const SkipGram& options) {
-  check_options(options);
+  check_fields("skip_gram", options);
   const Corpus corpus = read_corpus(sentences);
   const std::vector<std::size_t> kept = kept_words(corpus, options.minimum_count);
   std::unique_ptr<Trainer> trainer;

@@ -149,7 +149,7 @@ TEST(SkipGram, OptionsOutOfRangeAreRefusedByName) {
     return error_of([&] { WordVectors::train(sentences, options); });
   };
   EXPECT_THAT(message([](SkipGram& o) { o.width = 0; }),
-              HasSubstr("[skip_gram.width] must be in 1 .. 65536, got 0"));
+              HasSubstr("[skip_gram.width] must be 1 .. 2^16, got 0"));
   EXPECT_THAT(message([](SkipGram& o) { o.window = 0; }), HasSubstr("[skip_gram.window]"));
   EXPECT_THAT(message([](SkipGram& o) { o.minimum_count = 0; }),
               HasSubstr("[skip_gram.minimum_count]"));

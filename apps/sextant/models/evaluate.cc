@@ -3,8 +3,9 @@
 
 #include "commands.h"
 #include "models/evaluate_command.h"
+#include "models/generation_fields.h"
+#include "options/field_options.h"
 #include "options/options.h"
-#include "sextant/models/text_windows.h"
 
 namespace sextant::app {
 
@@ -30,12 +31,8 @@ void add_evaluate(CLI::App& program, Job& job) {
   add_integer(command, "--limit", evaluate->limit, 1, kMostInteger, "use only the first N pairs");
   command.add_option("-o,--output", evaluate->output, "save the translations, one per line")
       ->type_name("FILE");
-  constexpr std::int64_t kMostLength = 1 << 20;
-  add_integer(command, "--length", evaluate->length, 1, kMostLength,
-              "tokens per window (default: the length in the model's config)");
-  add_integer(command, "--stride", evaluate->stride, 1, kMostLength,
-              "slide the window by N tokens, 1 .. length, and score only those (default: windows "
-              "do not overlap)");
+  add_fields(command, evaluate->windows, "",
+             only<TextWindows>({{.field = "length"}, {.field = "stride"}}));
   command.add_flag("--json", evaluate->json, "one object with all numbers");
   for (const char* of_pairs : {"--beam", "--length-penalty", "--reverse", "--limit", "--output"}) {
     text->excludes(command.get_option(of_pairs));
@@ -48,9 +45,8 @@ void add_evaluate(CLI::App& program, Job& job) {
       "  sextant evaluate --model runs/letters --text test.txt --length 256 --stride 32");
   command.callback([evaluate, pairs, text, &job] {
     if (pairs->count() + text->count() == 0) throw CLI::RequiredError("--pairs or --text");
-    if (evaluate->length > 0 && evaluate->stride > 0) {
-      check_stride(evaluate->length, evaluate->stride);
-    }
+    const TextWindows& windows = evaluate->windows;
+    if (windows.length > 0 && windows.stride > 0) check_stride(windows.length, windows.stride);
     const bool is_text = text->count() > 0;
     job = [evaluate, is_text] { is_text ? evaluate_text(*evaluate) : evaluate_pairs(*evaluate); };
   });

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "models/model_option.h"
+#include "sextant/models/text_windows.h"
 #include "sextant/models/translate.h"
 
 namespace sextant::app {
@@ -19,9 +20,7 @@ struct Evaluate {
   std::int64_t limit = 0;  // pairs; 0: all
   std::string output;
 
-  // Of texts.
-  std::int64_t length = 0;  // tokens of a window; 0: the model's
-  std::int64_t stride = 0;  // 0: windows that do not overlap
+  TextWindows windows;  // of texts
 };
 
 void evaluate_pairs(const Evaluate& command);

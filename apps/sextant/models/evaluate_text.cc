@@ -34,16 +34,12 @@ void evaluate_text(const Evaluate& command) {
   const std::string text = load_texts(command.text)[0];
   const TextModel model = TextModel::load(folder);
   const Progress progress("");
-  const TextScore score = evaluate(model, text,
-                                   {.length = command.length,
-                                    .stride = command.stride,
-                                    .threads = command.model.threads,
-                                    .progress =
-                                        [&](std::int64_t done, std::int64_t all) {
-                                          progress.show("scored " + std::to_string(done) + " of " +
-                                                        std::to_string(all) + " tokens");
-                                        }},
-                                   command.text);
+  TextWindows options = command.windows;
+  options.threads = command.model.threads;
+  options.progress = [&](std::int64_t done, std::int64_t all) {
+    progress.show("scored " + std::to_string(done) + " of " + std::to_string(all) + " tokens");
+  };
+  const TextScore score = evaluate(model, text, options, command.text);
   Json json;
   json["model"] = folder.path;
   json["tokens"] = score.tokens;

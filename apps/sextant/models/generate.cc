@@ -93,14 +93,11 @@ void add_generate(CLI::App& program, Job& job) {
                                "a text with [MASK] in it, for masked models; - reads stdin")
                    ->type_name("TEXT")
                    ->excludes(prompt);
-  add_integer(command, "--max-tokens", generate->options.max_tokens, 1, kMostMadeTokens,
-              "how many at most (default 200)");
+  add_fields(command, generate->options, "", only<GenerateOptions>({{.field = "max_tokens"}}));
   add_fields(command, generate->options.sampling);
   command.add_flag("--greedy", generate->greedy, "the same as --temperature 0")
       ->excludes(command.get_option("--temperature"));
-  const Wording words[] = {{.field = "max_tokens", .hidden = true},
-                           {.field = "threads", .hidden = true}};
-  add_fields(command, generate->options, "", words);
+  add_fields(command, generate->options, "", only<GenerateOptions>({{.field = "seed"}}));
   command
       .add_option("--stop", generate->stop,
                   "stop before this text, which is not part of the result")

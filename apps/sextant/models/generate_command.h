@@ -17,7 +17,6 @@ struct Generate {
 };
 
 inline constexpr std::size_t kMostPromptTokens = 1 << 16;  // each looks at all before it
-inline constexpr std::int64_t kMostMadeTokens = 1 << 20;   // of a text that is made
 
 // What a masked model would put where the text has [MASK].
 void fill_in(const Generate& command);

@@ -44,9 +44,9 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
   return all;
 }
 
-void add_search(CLI::App& command, BeamSearchOptions& search) {
+void add_search(CLI::App& command, BeamSearchOptions& search, const Wording& n_best) {
   const Wording words[] = {{.field = "beams", .option = "--beam"},
-                           {.field = "n_best", .hidden = true},
+                           n_best,
                            {.field = "bos", .hidden = true},
                            {.field = "eos", .hidden = true}};
   add_fields(command, search, "", words);

@@ -1,11 +1,12 @@
 // --model DIR and --threads, of the commands that use trained models.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "options/command_line.h"
+#include "options/field_options.h"
 #include "sextant/models/beam_search.h"
 #include "sextant/models/model_folder.h"
 
@@ -26,7 +27,8 @@ struct ModelOption {
   std::string where_;  // "generate.model"
 };
 
-// --beam and --length-penalty.
-void add_search(CLI::App& command, BeamSearchOptions& search);
+// --beam and --length-penalty; --n-best if asked for.
+void add_search(CLI::App& command, BeamSearchOptions& search,
+                const Wording& n_best = {.field = "n_best", .hidden = true});
 
 }  // namespace sextant::app

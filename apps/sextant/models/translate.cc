@@ -101,9 +101,9 @@ void add_translate(CLI::App& program, Job& job) {
   auto translate = std::make_shared<Translate>();
   translate->model.add_to(command, true)->required();
   translate->text.add_to(command, "the text to translate, one sentence per line");
-  add_search(command, translate->options.search);
-  auto* n_best = add_integer(command, "--n-best", translate->options.search.n_best, 1, kMostInteger,
-                             "N translations of each line, with the line's number and a score");
+  add_search(command, translate->options.search,
+             {.field = "n_best",
+              .meaning = "translations of each line, with the line's number and a score"});
   command.add_flag("--json", translate->json,
                    "one object per line: source and translations with their scores");
   command.footer(
@@ -111,9 +111,9 @@ void add_translate(CLI::App& program, Job& job) {
       "  sextant translate --model runs/dates \"the third of March 2021\"\n"
       "  sextant translate --model runs/plays --beam 8 --file scene.txt > modern.txt\n"
       "  tail -f lines.txt | sextant translate --model runs/plays -");
-  command.callback([translate, n_best, &job] {
+  command.callback([translate, &command, &job] {
     translate->text.check("translate.text");
-    translate->n_best_given = n_best->count() > 0;
+    translate->n_best_given = command.count("--n-best") > 0;
     const BeamSearchOptions& search = translate->options.search;
     if (search.n_best > search.beams) {
       throw Error("translate.n-best", "must be 1 .. " + std::to_string(search.beams) +

@@ -1,7 +1,7 @@
 // Options from lists of fields, for CLI11.
 #include "options/field_options.h"
 
-#include <CLI/CLI.hpp>
+#include "options/command_line.h"
 
 namespace sextant::app {
 

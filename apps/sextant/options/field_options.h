@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,28 @@ void add_value(CLI::App& command, const CommandOption& option,
                const std::function<void(const std::string&, const std::string&)>& read);
 void add_flag(CLI::App& command, const CommandOption& option, const std::function<void()>& set);
 
+// The words of a command that has these options of a list and no others.
+template <class Options>
+std::vector<Wording> only(std::vector<Wording> words) {
+  each_field<Options>([&words](const auto& field) {
+    if (std::ranges::find(words, field.name, &Wording::field) != words.end()) return;
+    words.push_back({.field = field.name, .hidden = true});
+  });
+  return words;
+}
+
+// The options that add_fields() adds for these words.
+template <class Options>
+std::set<std::string> option_names(std::span<const Wording> words) {
+  std::set<std::string> names;
+  each_field<Options>([&](const auto& field) {
+    const auto found = std::ranges::find(words, field.name, &Wording::field);
+    const Wording word = found == words.end() ? Wording{} : *found;
+    if (!word.hidden) names.insert(word.option.empty() ? dashed(field.name) : word.option);
+  });
+  return names;
+}
+
 // An option for every field of the list; flags change a default. apply(change) is called for those
 // that are given, with a function that sets the member of an Options.
 template <class Options, class Apply>
@@ -67,6 +90,7 @@ void add_fields(CLI::App& command, const std::vector<Defaults<Options>>& default
           .type = std::is_enum_v<Member>             ? "NAME"
                   : std::is_integral_v<Member>       ? "N"
                   : std::is_floating_point_v<Member> ? "X"
+                  : kIsList<Member>                  ? "LIST"
                                                      : "TEXT",
           .meaning = word.meaning.empty() ? std::string(field.meaning) : word.meaning,
           .allowed = range.allowed(),

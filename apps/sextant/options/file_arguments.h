@@ -1,7 +1,7 @@
 // Files that a command line names, looked at together before the command begins.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "options/command_line.h"
 
 namespace sextant::app {
 

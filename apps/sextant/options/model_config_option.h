@@ -1,11 +1,11 @@
 // --config and --layer: a model's positions instead of a scheme by name.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "options/command_line.h"
 #include "sextant/interop/model_config.h"
 #include "streams/console.h"
 

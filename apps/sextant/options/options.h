@@ -1,7 +1,6 @@
 // Options that several commands share: the text, the scheme with its parameters, the output file.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "options/arguments.h"
+#include "options/command_line.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"

@@ -1,11 +1,11 @@
 // --scheme and its parameters on the command line, from the descriptors of the schemes.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "options/command_line.h"
 #include "sextant/figures/named_scheme.h"
 #include "sextant/schemes/scheme.h"
 #include "streams/console.h"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "options/field_options.h"
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -14,11 +15,10 @@
 #include "sextant/text/segment.h"
 #include "sextant/text/word_text.h"
 #include "streams/table_output.h"
+#include "text/skip_gram_fields.h"
 
 namespace sextant::app {
 namespace {
-
-constexpr std::int64_t kWidth = 512;
 
 struct Similarity {
   std::string first;
@@ -31,7 +31,7 @@ struct Similarity {
   std::optional<std::pair<std::int64_t, std::int64_t>> positions;
   std::string save_vectors;
   SkipGram training;
-  std::optional<std::int64_t> width;
+  bool width_given = false;  // training.width
   SchemeChoice choice;
   Output output;
 };
@@ -45,17 +45,16 @@ WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
   if (const std::string& from = made_before(similarity); !from.empty()) {
     WordVectors vectors = similarity.model.empty() ? WordVectors::load(from)
                                                    : learned_word_vectors(open_model_folder(from));
-    if (similarity.width.value_or(vectors.width()) != vectors.width()) {
+    const std::int64_t width = similarity.training.width;
+    if (similarity.width_given && width != vectors.width()) {
       throw Error("similarity.width", "must be the width of " + from + ", " +
                                           std::to_string(vectors.width()) + ", got " +
-                                          std::to_string(*similarity.width));
+                                          std::to_string(width));
     }
     return vectors;
   }
   const Progress progress("training word vectors ...");
-  SkipGram training = similarity.training;
-  training.width = similarity.width.value_or(kWidth);
-  return WordVectors::train(text->sentences, training);
+  return WordVectors::train(text->sentences, similarity.training);
 }
 
 std::pair<std::int64_t, std::int64_t> find_positions(const Similarity& similarity,
@@ -200,19 +199,18 @@ void add_similarity(CLI::App& program, Job& job) {
                             "that has both, else in the first that has each)")
                         ->type_name("A,B");
   positions->excludes(nearest);
-  add_integer(command, "--width", similarity->width, 1, kMostInteger,
-              "of vectors and positions (default 512, or that of --vectors or --model)");
-  SkipGram& training = similarity->training;
-  constexpr std::int64_t kMaxWords = 1 << 30;
-  for (CLI::Option* option :
-       {add_integer(command, "--window", training.window, 1, kMaxWords,
-                    "training: context words on either side (default 5)"),
-        add_integer(command, "--epochs", training.epochs, 1, kMaxWords,
-                    "training: passes over the text (default 5)"),
-        add_integer(command, "--minimum-count", training.minimum_count, 1, kMaxWords,
-                    "training: rarer words get no vector (default 1)"),
-        add_integer(command, "--seed", training.seed, 0, kMostSeed, "training (default 0)")}) {
-    option->excludes(vectors)->excludes(model);  // they are trained already
+  add_fields(
+      command, similarity->training, "",
+      only<SkipGram>(
+          {{.field = "width",
+            .default_text = std::to_string(SkipGram().width) + ", or that of --vectors or --model",
+            .meaning = "of vectors and positions"},
+           {.field = "window", .meaning = "training: context words on either side"},
+           {.field = "epochs", .meaning = "training: passes over the text"},
+           {.field = "minimum_count", .meaning = "training: rarer words get no vector"},
+           {.field = "seed"}}));
+  for (const char* name : {"--window", "--epochs", "--minimum-count", "--seed"}) {
+    command.get_option(name)->excludes(vectors)->excludes(model);  // they are trained already
   }
   command.add_option("--save-vectors", similarity->save_vectors, "save the vectors as a .vec file")
       ->type_name("FILE");
@@ -227,7 +225,8 @@ void add_similarity(CLI::App& program, Job& job) {
       "  sextant similarity black brown --text story.txt --positions 2,10 --doubled-exponent\n"
       "  sextant similarity king queen --vectors wiki.vec --positions 0,5 --json\n"
       "  sextant similarity --nearest \"king - boy + girl\" --vectors wiki.vec");
-  command.callback([similarity, &job] {
+  command.callback([similarity, &command, &job] {
+    similarity->width_given = command.count("--width") > 0;
     check(*similarity);
     job = [similarity] { run(*similarity); };
   });

@@ -15,15 +15,13 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::int64_t kSmallVocabulary = 2000;
-
 LanguageData read_data(const ExtrapolateOptions& options) {
   const Progress reading("reading the text ...");
-  TokenizerTraining tokenizer = options.tokenizer;
-  if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
-    tokenizer.vocabulary_size = kSmallVocabulary;
+  LanguageDataOptions data = options.data;
+  if (data.tokenizer.kind == TokenizerKind::subword && data.tokenizer.vocabulary_size == 0) {
+    data.tokenizer.vocabulary_size = kSmallVocabulary;
   }
-  return load_language_data(options.texts, {.held_out = options.held_out, .tokenizer = tokenizer});
+  return load_language_data(options.texts, data);
 }
 
 // "rotary (4 of 7): step 120/800 ...": a line that is rewritten on a terminal, else one now and
@@ -89,7 +87,7 @@ void run(ExtrapolateOptions& options) {
                          [&watch](const ExtrapolationProgress& now) { watch.show(now); });
     if (result.stopped) signal = StopSignals::caught();
   }
-  const std::string kind(name_of(options.tokenizer.kind));
+  const std::string kind(name_of(options.data.tokenizer.kind));
   const std::string unit = kind == "subword" ? "sub-word" : kind;
   if (!result.table.rows.empty()) {
     const Picture picture = figures::extrapolation_chart(result.table, unit);
@@ -127,8 +125,8 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "  sextant extrapolate --text plays.txt --train-length 64 --test-lengths 64,128,256 "
       "--minutes 5\n"
       "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
-  command.callback([options, &job] {
-    options->check();
+  command.callback([options, &command, &job] {
+    options->check(command);
     job = [options] { run(*options); };
   });
 }

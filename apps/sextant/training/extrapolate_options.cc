@@ -1,12 +1,12 @@
 // Options of `sextant extrapolate`, with defaults for two cores.
 #include "training/extrapolate_options.h"
 
-#include <algorithm>
-
+#include "experiments/extrapolation_fields.h"
+#include "experiments/extrapolation_plan.h"
+#include "options/field_options.h"
 #include "positions/scheme_list.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
-#include "sextant/core/parallel.h"
+#include "text/tokenizer_fields.h"
 
 namespace sextant::app {
 namespace {
@@ -35,41 +35,6 @@ std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
   return schemes;
 }
 
-// Adds options of one group that read one text each.
-struct Adder {
-  CLI::App& command;
-  std::string group;
-
-  template <class Read>
-  void text(const std::string& name, const std::string& type, const std::string& meaning,
-            const Read& read) const {
-    command
-        .add_option_function<std::string>(
-            name,
-            [read, where = "extrapolate." + name.substr(2)](const std::string& given) {
-              read(given, where);
-            },
-            meaning)
-        ->type_name(type)
-        ->group(group);
-  }
-  template <class T>
-  void integer(const std::string& name, T& value, std::int64_t least, std::int64_t most,
-               const std::string& meaning) const {
-    add_integer(command, name, value, least, most, meaning)->group(group);
-  }
-  // In (least, below), or [least, below) where `above` is false.
-  void real(const std::string& name, double& value, bool above, double below,
-            const std::string& meaning) const {
-    text(name, "X", meaning,
-         [&value, above, below](const std::string& given, const std::string& where) {
-           value = parse_finite(given, where, 0, above);
-           if (value < below) return;
-           throw Error(where, "must be below " + shortest(below) + ", got " + given);
-         });
-  }
-};
-
 }  // namespace
 
 void ExtrapolateOptions::add_to(CLI::App& command) {
@@ -88,22 +53,13 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
       .add_option("-o,--output", run.folder,
                   "the experiment's folder, created if needed (default extrapolation)")
       ->type_name("DIR");
-  const Adder plain{command, "Options"};
-  plain.text(
-      "--schemes", "LIST",
-      std::string("schemes with their parameters, such as rotary,rotary:base=500000; kerple is "
-                  "kerple_log (default ") +
-          kSchemes + ")",
-      [this](const std::string& given, const std::string&) { run.schemes = schemes_of(given); });
-  plain.integer("--train-length", run.data.length, 2, kMostSize, "tokens (default 128)");
-  plain.text("--test-lengths", "LIST", "tokens, in ascending order (default 128,256,512,1024)",
-             [this](const std::string& given, const std::string& where) {
-               run.test_lengths = parse_int64_list(given, where, 1000);
-             });
-  plain.real("--minutes", run.minutes, true, 1e6,
-             "time for all schemes together, scoring included; it determines the number of steps");
-  plain.integer("--steps", run.steps, 1, kMostInteger,
-                "steps of each scheme, instead of --minutes");
+  command
+      .add_option_function<std::string>(
+          "--schemes", [this](const std::string& given) { run.schemes = schemes_of(given); },
+          std::string("schemes with their parameters, such as rotary,rotary:base=500000; kerple is "
+                      "kerple_log (default ") +
+              kSchemes + ")")
+      ->type_name("LIST");
   output.add_formats(command, kScoreFormats);
   command
       .add_option(
@@ -111,54 +67,46 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
           "also save the picture in this file (.svg .png .html); the folder has extrapolation.svg")
       ->type_name("FILE");
 
-  const Adder scoring{command, "Scoring"};
-  scoring.integer("--stride", run.stride, 1, kMostSize,
-                  "how far a sliding window moves, and how many of its tokens are scored (default "
-                  "32); 1: full context for every token, slow");
-  scoring.integer("--scored", run.scored, 1, kMostInteger,
-                  "at most so many tokens of the held-out text (default 16384)");
-  scoring.real(
-      "--held-out", held_out, true, 1,
-      "fraction of each text, at its end, that is scored and not trained on (default 0.1)");
-
-  const Adder model{command, "The model"};
-  model.integer("--width", run.model.width, 1, 1 << 16, "of embeddings and layers (default 128)");
-  model.integer("--heads", run.model.heads, 1, 1 << 16, "divides the width (default 4)");
-  model.integer("--layers", run.model.layers, 1, 1000, "(default 4)");
-  model.text("--tokenizer", "KIND", "word | character | subword (default character)",
-             [this](const std::string& given, const std::string& where) {
-               tokenizer.kind = parse_name<TokenizerKind>(given, where);
-             });
-  model.integer("--vocabulary", tokenizer.vocabulary_size, 5, 1000000,
-                "largest size (default: all words or characters; 2000 sub-words)");
-
-  const Adder training{command, "Training"};
-  training.integer("--batch-size", run.data.batch_size, 1, kMostSize,
-                   "sequences per step (default 16)");
-  training.real("--rate", run.learning_rate, true, 1e6,
-                "highest learning rate; it falls by a cosine to a tenth (default 0.002)");
-  training.real("--dropout", run.dropout, false, 1, "(default 0)");
-  training.integer("--seed", run.data.seed, 0, kMostSeed,
-                   "of weights, order and dropout, 0 .. 2^32 - 1 (default 0)");
-  training.integer("--threads", run.threads, 0, kMaxThreads,
-                   "0: all cores (default 0); results have the same bits for any number");
+  const std::vector<Wording> budget = {{.field = "test_lengths", .group = "Options"},
+                                       {.field = "minutes", .group = "Options"},
+                                       {.field = "steps", .group = "Options"},
+                                       {.field = "stride", .group = "Scoring"},
+                                       {.field = "scored", .group = "Scoring"},
+                                       {.field = "learning_rate", .option = "--rate"}};
+  const auto task =
+      only<LanguageTaskOptions>({{.field = "length",
+                                  .option = "--train-length",
+                                  .meaning = "tokens of a sequence, at least 2",
+                                  .group = "Options"},
+                                 {.field = "batch_size", .meaning = "sequences per step"},
+                                 {.field = "seed", .meaning = "of weights, order and dropout"}});
+  add_fields(command, run.data, "Training", task);
+  add_fields(command, run, "Training", budget);
+  const Wording held_out[] = {
+      {.field = "held_out",
+       .meaning = "fraction of each text, at its end, that is scored and not trained on"}};
+  add_fields(command, data, "Scoring", held_out);
+  add_fields(
+      command, run.model, "The model",
+      only<TransformerConfig>({{.field = "width"}, {.field = "heads"}, {.field = "layers"}}));
+  add_fields(command, data.tokenizer, "The model",
+             only<TokenizerTraining>(
+                 {{.field = "kind", .option = "--tokenizer"},
+                  {.field = "vocabulary_size",
+                   .option = "--vocabulary",
+                   .default_text = "0; " + std::to_string(kSmallVocabulary) + " sub-words"}}));
 }
 
-void ExtrapolateOptions::check() const {
-  if (run.steps == 0 && run.minutes == 0) throw CLI::RequiredError("--minutes or --steps");
-  if (run.steps > 0 && run.minutes > 0) {
+void ExtrapolateOptions::check(const CLI::App& command) const {
+  const bool steps = command.count("--steps") > 0, minutes = command.count("--minutes") > 0;
+  if (!steps && !minutes) throw CLI::RequiredError("--minutes or --steps");
+  if (steps && minutes) {
     throw Error("extrapolate.steps", "must not be given together with --minutes");
   }
-  const auto& lengths = run.test_lengths;
-  if (lengths.empty() || lengths.front() < 2 ||
-      std::adjacent_find(lengths.begin(), lengths.end(), std::greater_equal<>()) != lengths.end()) {
-    throw Error("extrapolate.test-lengths", "must be at least 2 and ascending");
+  if (run.steps == 0 && run.minutes == 0) {
+    throw Error(steps ? "extrapolate.steps" : "extrapolate.minutes", "must be above 0, got 0");
   }
-  if (run.stride > lengths.front()) {
-    throw Error("extrapolate.stride", "must be at most the shortest test length, " +
-                                          std::to_string(lengths.front()) + ", got " +
-                                          std::to_string(run.stride));
-  }
+  check_lengths(run, [](std::string_view name) { return "extrapolate." + dashed(name).substr(2); });
   if (run.model.width % run.model.heads != 0) {
     throw Error("extrapolate.heads", "must divide --width " + std::to_string(run.model.width) +
                                          ", got " + std::to_string(run.model.heads));

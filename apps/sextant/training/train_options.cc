@@ -88,14 +88,6 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether an option says what the model and its tokenizer are like. Those of a scheme's parameters
-// are in no group.
-bool is_about_model(const CLI::Option& option, const std::string& name) {
-  const std::string& group = option.get_group();
-  return group.empty() || group == kSchemeGroup || (group == kModel && name != "--from") ||
-         is_one_of(name, {"--tokenizer", "--vocabulary", "--lower-case", "--min-count"});
-}
-
 }  // namespace
 
 template <class Options>
@@ -108,6 +100,9 @@ void TrainOptions::add(CLI::App& command, const char* group, std::span<const Wor
   }
   for (const Wording& word : words) {
     kinds_[word.option.empty() ? dashed(word.field) : word.option] = word.tasks;
+  }
+  if (std::is_same_v<Options, TransformerConfig> || std::is_same_v<Options, TokenizerTraining>) {
+    of_model_.merge(option_names<Options>(words));
   }
   add_fields<Options>(command, defaults, group, words, [this, part](const auto& change) {
     given_.push_back([change, part](TrainingPlan& plan) { change(part(plan)); });
@@ -194,7 +189,9 @@ void TrainOptions::check(const CLI::App& command) const {
                                     "--minutes", "--patience", "--threads"})) {
       throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
-    if (!from_.empty() && is_about_model(*option, name)) {
+    // Those of a scheme's parameters are in no group.
+    const bool of_scheme = option->get_group().empty() || option->get_group() == kSchemeGroup;
+    if (!from_.empty() && (of_scheme || of_model_.contains(name))) {
       throw Error(where, "must not be given with --from: the model keeps its sizes");
     }
     const auto kinds = kinds_.find(name);

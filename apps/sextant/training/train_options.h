@@ -1,13 +1,14 @@
 // The options of `sextant train`, and the plan that they make.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "options/command_line.h"
 #include "options/field_options.h"
 #include "options/scheme_choice.h"
 #include "sextant/training/tasks/training_plan.h"
@@ -36,6 +37,7 @@ struct TrainOptions {
   std::string pairs_, valid_, from_;
   SchemeChoice choice_;
   std::vector<std::function<void(TrainingPlan&)>> given_;
+  std::set<std::string> of_model_;            // options that say what a model and its tokenizer are
   std::map<std::string, std::string> kinds_;  // "--pointer" -> "translate dates"
 };
 

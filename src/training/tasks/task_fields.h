@@ -19,6 +19,16 @@ inline constexpr auto kFields<PairAugmentation> = std::tuple{
     field(&PairAugmentation::join, "join", "each pair with the next")};
 
 template <>
+inline constexpr auto kFields<LanguageDataOptions> =
+    std::tuple{field(&LanguageDataOptions::held_out, "held_out", kPortion,
+                     "fraction of each text, at its end, that is not learned")};
+
+template <>
+inline constexpr auto kFields<TranslationDataOptions> =
+    std::tuple{field(&TranslationDataOptions::held_out, "held_out", kPortion,
+                     "fraction of the pairs that is not learned")};
+
+template <>
 inline constexpr auto kFields<TrainingSettings> = std::tuple{
     field(&TrainingSettings::reverse, "reverse", "translate from the second column to the first"),
     field(&TrainingSettings::held_out, "held_out", kPortion,
@@ -41,9 +51,9 @@ inline constexpr auto kFields<TrainingSettings> = std::tuple{
 
 template <>
 inline constexpr auto kFields<LanguageTaskOptions> = std::tuple{
-    field(&LanguageTaskOptions::length, "length", at_least(1), "tokens of a sequence"),
-    field(&LanguageTaskOptions::batch_size, "batch_size", at_least(1), "of a step"),
-    field(&LanguageTaskOptions::accumulation_steps, "accumulation_steps", at_least(1),
+    field(&LanguageTaskOptions::length, "length", kBatches, "tokens of a sequence"),
+    field(&LanguageTaskOptions::batch_size, "batch_size", kBatches, "of a step"),
+    field(&LanguageTaskOptions::accumulation_steps, "accumulation_steps", kBatches,
           "batches per step"),
     field(&LanguageTaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets"),
     field(&LanguageTaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
@@ -52,10 +62,10 @@ inline constexpr auto kFields<LanguageTaskOptions> = std::tuple{
 
 template <>
 inline constexpr auto kFields<TranslationTaskOptions> = std::tuple{
-    field(&TranslationTaskOptions::batch_size, "batch_size", at_least(1), "of a step"),
-    field(&TranslationTaskOptions::accumulation_steps, "accumulation_steps", at_least(1),
+    field(&TranslationTaskOptions::batch_size, "batch_size", kBatches, "of a step"),
+    field(&TranslationTaskOptions::accumulation_steps, "accumulation_steps", kBatches,
           "batches per step"),
-    field(&TranslationTaskOptions::max_length, "max_length", at_least(1),
+    field(&TranslationTaskOptions::max_length, "max_length", kBatches,
           "tokens; longer sides are cut"),
     field(&TranslationTaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets"),
     field(&TranslationTaskOptions::subword_dropout, "subword_dropout", kShare,

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/training/tasks/epochs.h"
+#include "training/tasks/task_fields.h"
 
 namespace sextant {
 namespace {
@@ -32,11 +31,6 @@ std::vector<std::int64_t> encode_all(const Tokenizer& tokenizer,
   return tokens;
 }
 
-void check_held_out(const char* argument, double part) {
-  if (part > 0 && part < 1) return;
-  throw Error(argument, "must be in 0 < held_out < 1, got " + shortest(part));
-}
-
 Tokenizer trained(const std::vector<std::string>& texts, TokenizerTraining training,
                   std::int64_t subwords) {
   if (training.kind == TokenizerKind::subword && training.vocabulary_size == 0) {
@@ -48,7 +42,7 @@ Tokenizer trained(const std::vector<std::string>& texts, TokenizerTraining train
 }  // namespace
 
 void SplitTexts::add(std::string_view text, double part) {
-  check_held_out("language_data.held_out", part);
+  check_range(kPortion, "language_data.held_out", part);
   const std::size_t split = split_of(text, part);
   learned.emplace_back(text.substr(0, split));
   held_out.emplace_back(text.substr(split));
@@ -94,7 +88,7 @@ TranslationData translation_data(const SentencePairs& pairs, const SentencePairs
 
 TranslationData load_translation_data(const std::string& path,
                                       const TranslationDataOptions& options) {
-  check_held_out("translation_data.held_out", options.held_out);
+  check_fields("translation_data", options);
   SentencePairs pairs = load_pairs(path, options.columns);
   const SentencePairs held_out = hold_out(pairs, options.held_out);
   return translation_data(pairs, held_out, options.tokenizer);

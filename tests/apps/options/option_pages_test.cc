@@ -81,7 +81,8 @@ std::string table_of(const std::vector<Row>& rows) {
   std::string text;
   for (const Row& row : rows) {
     text += "| `" + row.name + (row.value.empty() ? "" : " " + row.value) + "` | " +
-            row.default_text + " | " + with(row.range, " | ", ", ") + " | " + row.meaning + " |\n";
+            row.default_text + " | " + with(row.range, " | ", ", ") + " | " +
+            with(row.meaning, " | ", ", ") + " |\n";
   }
   return text;
 }
@@ -113,6 +114,7 @@ TEST_P(OptionPages, SayWhatHelpSays) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, OptionPages,
                          ::testing::Values(std::pair("train", "train.md"),
+                                           std::pair("extrapolate", "extrapolate.md"),
                                            std::pair("generate", "cli.md"),
                                            std::pair("translate", "cli.md")),
                          [](const auto& given) { return std::string(given.param.first); });

@@ -110,7 +110,7 @@ TEST_F(Extrapolate, RefusesWrongCommandLines) {
   };
   refused("", "--minutes or --steps");
   refused("--steps 3 --minutes 1", "[extrapolate.steps]");
-  refused("--steps 0", "[extrapolate.steps]");
+  refused("--steps 0", "[extrapolate.steps] must be above 0");
   refused("--minutes 0", "[extrapolate.minutes]");
   refused("--steps 1 --schemes none,rotery", "did you mean 'rotary'?");
   refused("--steps 1 --schemes rotary:bass=3", "rotary has");

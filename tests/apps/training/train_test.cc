@@ -261,7 +261,8 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
   EXPECT_EQ(sextant("train --resume --steps 2 -o " + (folder_ / "next")).code, 0);
   EXPECT_THAT(sextant(from("none", "--steps 1")).err, HasSubstr("first"));
   std::filesystem::rename(folder_ / "gone", folder_ / "first");
-  for (const char* option : {"--width 32", "--scheme alibi", "--base 500", "--tokenizer word"}) {
+  for (const char* option : {"--width 32", "--scheme alibi", "--base 500", "--tokenizer word",
+                             "--min-count 2", "--lower-case", "--untied", "--pointer"}) {
     EXPECT_THAT(sextant(from("refused", std::string("--steps 1 ") + option)).err,
                 HasSubstr("must not be given with --from"))
         << option;

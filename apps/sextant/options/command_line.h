@@ -1,0 +1,4 @@
+// The command-line library: the only place that includes it.
+#pragma once
+
+#include <CLI/CLI.hpp>

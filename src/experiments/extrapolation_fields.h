@@ -1,0 +1,30 @@
+// The list of the options of an extrapolation: options of `sextant extrapolate`.
+#pragma once
+
+#include "models/transformer_fields.h"
+#include "sextant/experiments/extrapolation_run.h"
+#include "training/tasks/task_fields.h"
+
+namespace sextant {
+
+template <>
+inline constexpr auto kFields<ExtrapolationOptions> = std::tuple{
+    field(&ExtrapolationOptions::test_lengths, "test_lengths", ListRange{at_least(2)}, "tokens")
+        .further("ascending"),
+    field(&ExtrapolationOptions::minutes, "minutes", kNotNegative,
+          "time for all schemes together, scoring included; it determines the number of steps"),
+    field(&ExtrapolationOptions::steps, "steps", at_least(0),
+          "steps of each scheme, instead of minutes"),
+    field(&ExtrapolationOptions::stride, "stride", at_least(1),
+          "how far a sliding window moves, and how many of its tokens are scored; 1: full context "
+          "for every token, slow")
+        .further("at most the shortest test length"),
+    field(&ExtrapolationOptions::scored, "scored", at_least(1),
+          "at most so many tokens of the held-out text"),
+    field(&ExtrapolationOptions::learning_rate, "learning_rate", kAboveZero,
+          "highest learning rate; it falls by a cosine to a tenth"),
+    field(&ExtrapolationOptions::dropout, "dropout", kShare, "fraction of the activations"),
+    field(&ExtrapolationOptions::threads, "threads", kThreads,
+          "0: all cores; results have the same bits for any number")};
+
+}  // namespace sextant
