@@ -5,34 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/utf8.h"
+
 namespace sextant {
 namespace {
 
 constexpr std::string_view kCut = "...";
-
-struct Character {
-  std::size_t bytes = 1;
-  std::uint32_t code = 0;
-  bool valid = false;
-};
-
-// The character that `text` begins with, or one byte that begins none.
-Character first_of(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {1, lead, true};
-  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  constexpr std::uint32_t kFirst[] = {0, 0, 0x80, 0x800, 0x10000};  // shorter forms must be used
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
-  std::uint32_t code = lead & (0x7fu >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3fu);
-  }
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  if (code < kFirst[bytes] || code > 0x10ffff || surrogate) return {};
-  return {bytes, code, true};
-}
 
 bool within(std::uint32_t code, std::uint32_t first, std::uint32_t last) {
   return code >= first && code <= last;
@@ -67,7 +45,7 @@ std::string escape(std::uint32_t code) {
 
 // Takes one character off the front of `text`.
 std::string take(std::string_view& text) {
-  const Character c = first_of(text);
+  const Utf8Character c = first_character(text);
   const std::string_view bytes = text.substr(0, c.bytes);
   text.remove_prefix(c.bytes);
   if (!c.valid) return "\\x" + hex(static_cast<unsigned char>(bytes[0]), 2);
@@ -98,7 +76,7 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   std::size_t begin = std::max(text.size() - std::min(text.size(), end_room),
                                static_cast<std::size_t>(rest.data() - text.data()));
   for (int i = 0; i < 3 && begin < text.size(); ++i, ++begin) {
-    if ((static_cast<unsigned char>(text[begin]) & 0xc0) != 0x80) break;
+    if (!continues_character(text[begin])) break;
   }
   std::vector<std::string> pieces;
   for (rest = text.substr(begin); !rest.empty();) pieces.push_back(take(rest));

@@ -6,11 +6,11 @@
 
 namespace sextant {
 
-// In quotes, at most 40 bytes of it, with ? for whatever a terminal might act on or not show.
-inline std::string quoted_text(std::string_view text) {
+// In quotes, so many bytes of it, with ? for whatever a terminal might act on or not show.
+inline std::string quoted_text(std::string_view text, std::size_t max_bytes = 40) {
   std::string shown = "'";
-  for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + (text.size() > 40 ? "...'" : "'");
+  for (const char c : text.substr(0, max_bytes)) shown += c >= ' ' && c <= '~' ? c : '?';
+  return shown + (text.size() > max_bytes ? "...'" : "'");
 }
 
 }  // namespace sextant

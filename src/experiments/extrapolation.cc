@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/fields.h"
+#include "models/check_kind.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/models/text_windows.h"
@@ -12,20 +14,11 @@
 namespace sextant {
 namespace {
 
-void check_at_least(const char* where, std::int64_t value, std::int64_t least) {
-  if (value >= least) return;
-  throw Error(where,
-              "must be at least " + std::to_string(least) + ", got " + std::to_string(value));
-}
-
 void check(const LanguageModel<float>& model, std::span<const std::int64_t> tokens,
            const ScoredTokens& scored, std::int64_t length, const ScoringOptions& options) {
-  if (model.config.kind != ModelKind::causal) {
-    throw Error("extrapolation.model",
-                "must be causal, got " + std::string(name_of(model.config.kind)));
-  }
-  check_at_least("extrapolation.length", length, 2);
-  check_at_least("extrapolation.batch_tokens", options.batch_tokens, 1);
+  check_kind("extrapolation.model", model.config.kind, ModelKind::causal);
+  check_range(at_least(2), "extrapolation.length", length);
+  check_range(at_least(1), "extrapolation.batch_tokens", options.batch_tokens);
   const auto size = static_cast<std::int64_t>(tokens.size());
   if (scored.first < length || scored.count < 1 || scored.first > size ||
       scored.count > size - scored.first) {
@@ -80,8 +73,8 @@ std::string refusal(const LanguageModel<float>& model, std::int64_t length) {
 }  // namespace
 
 ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t max_tokens) {
-  check_at_least("extrapolation.length", longest, 2);
-  check_at_least("extrapolation.scored", max_tokens, 1);
+  check_range(at_least(2), "extrapolation.length", longest);
+  check_range(at_least(1), "extrapolation.scored", max_tokens);
   if (text / 2 < longest) {
     throw Error("extrapolation.tokens", "must be at least twice the longest length of " +
                                             std::to_string(longest) + ", got " +
@@ -112,10 +105,7 @@ LengthScore sliding_perplexity(const LanguageModel<float>& model,
                                std::int64_t length, std::int64_t stride,
                                const ScoringOptions& options) {
   check(model, tokens, scored, length, options);
-  if (stride < 1 || stride > length) {
-    throw Error("extrapolation.stride", "must be 1 .. length = " + std::to_string(length) +
-                                            ", got " + std::to_string(stride));
-  }
+  check_stride(length, stride, "extrapolation.stride");
   if (std::string reason = refusal(model, length); !reason.empty()) {
     return {std::nullopt, std::move(reason)};
   }

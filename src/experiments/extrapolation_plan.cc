@@ -8,10 +8,12 @@
 
 #include "core/json.h"
 #include "experiments/extrapolation_fields.h"
+#include "models/check_kind.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
 #include "training/mixed.h"
+#include "training/same_json.h"
 
 namespace sextant {
 namespace {
@@ -67,19 +69,6 @@ Json settings_of(const ExtrapolationOptions& options) {
           {"dropout", options.dropout}};
 }
 
-void check_same(const std::string& path, const std::string& name, const Json& found,
-                const Json& wanted) {
-  if (found == wanted) return;
-  if (found.is_object() && wanted.is_object()) {
-    for (const auto& [key, value] : wanted.items()) {
-      check_same(path, name.empty() ? key : name + "." + key, found.value(key, Json()), value);
-    }
-    return;
-  }
-  throw Error(path, "must have the same " + name + " to continue: it is " + found.dump() +
-                        ", asked for " + wanted.dump());
-}
-
 }  // namespace
 
 void check_lengths(const ExtrapolationOptions& options,
@@ -101,10 +90,7 @@ void check_lengths(const ExtrapolationOptions& options,
 
 void check_options(const ExtrapolationOptions& options) {
   if (options.folder.empty()) throw Error("extrapolation.folder", "must not be empty");
-  if (options.model.kind != ModelKind::causal) {
-    throw Error("extrapolation.model",
-                "must be causal, got " + std::string(name_of(options.model.kind)));
-  }
+  check_kind("extrapolation.model", options.model.kind, ModelKind::causal);
   check_fields("extrapolation", options);
   if ((options.steps > 0) == (options.minutes > 0)) {
     throw Error("extrapolation.steps", std::string("must be given, or minutes, got ") +
@@ -185,8 +171,8 @@ std::int64_t plan_steps(const ExtrapolationOptions& options,
     try {
       const Json plan = Json::parse_object(read_file(path, JsonLimits{}.bytes), path);
       if (plan.at("format") != kFormat) throw Error(path, "must be of format 1");
-      check_same(path, "", plan.at("settings"), settings);
-      check_same(path, "limit", plan.at("limit"), limit);
+      check_same_json(path, "to continue", "", plan.at("settings"), settings);
+      check_same_json(path, "to continue", "limit", plan.at("limit"), limit);
       const auto steps = plan.at("steps").get<std::int64_t>();
       if (steps < 1) throw Error(path, "must have at least 1 step, got " + std::to_string(steps));
       return steps;

@@ -5,16 +5,11 @@
 #include <array>
 #include <charconv>
 
+#include "core/quoted_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::interop {
-
-std::string quoted_name(std::string_view text) {
-  std::string shown = "'";
-  for (const char c : text.substr(0, 200)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + "'";
-}
 
 namespace {
 
@@ -97,7 +92,7 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
   if (std::any_of(parts.begin(), parts.end(), is_beside)) return std::nullopt;
   const std::size_t at = layer_part(parts);
   const auto fail = [&](const std::string& what) {
-    throw Error(where, "tensor " + quoted_name(name) + " " + what);
+    throw Error(where, "tensor " + quoted_text(name, interop::kNameBytes) + " " + what);
   };
   std::optional<RotaryModule> module;
   const std::string& leaf = parts.back();
@@ -157,7 +152,7 @@ RotaryModules parse_module_names(std::string_view list, std::string_view where) 
       throw Error(where,
                   "must be KIND=NAME,... with the kinds q, k, qkv, qkv_by_group, q_norm and "
                   "k_norm, got " +
-                      interop::quoted_name(one));
+                      quoted_text(one, interop::kNameBytes));
     }
     names.emplace(one.substr(equals + 1), kind->second);
     list.remove_prefix(std::min(comma + 1, list.size()));

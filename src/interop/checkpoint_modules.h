@@ -24,7 +24,6 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
 // Whether the layer rotates channels of q and k by pairs.
 bool rotates(const LayerPositions& layer);
 
-// An untrusted name in an error, harmless for a terminal.
-std::string quoted_name(std::string_view text);
+inline constexpr std::size_t kNameBytes = 200;  // of an untrusted name in an error
 
 }  // namespace sextant::interop

@@ -1,6 +1,7 @@
 // Tensor by tensor: whose rows it has, and their new order.
 #include "sextant/interop/convert_checkpoint.h"
 
+#include "core/quoted_text.h"
 #include "interop/checkpoint_modules.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -38,7 +39,7 @@ void convert_tensor(const interop::RotaryTensor& tensor, const std::string& name
   };
   const auto expect_rows = [&](std::int64_t wanted) {
     if (shape.rank() >= 1 && shape.rank() <= 2 && shape[0] == wanted) return;
-    throw Error(where, "tensor " + interop::quoted_name(name) + " must have " +
+    throw Error(where, "tensor " + quoted_text(name, interop::kNameBytes) + " must have " +
                            std::to_string(wanted) + " rows, as the config says, got shape " +
                            shape.to_string());
   };
@@ -73,7 +74,7 @@ void convert_tensor(const interop::RotaryTensor& tensor, const std::string& name
       const bool flat = shape.rank() == 1 && (shape[0] == d || shape[0] == heads * d);
       const bool by_head = shape.rank() == 2 && shape[0] == heads && shape[1] == d;
       if (!flat && !by_head) {
-        throw Error(where, "tensor " + interop::quoted_name(name) + " must be [" +
+        throw Error(where, "tensor " + quoted_text(name, interop::kNameBytes) + " must be [" +
                                std::to_string(d) + "] or [" + std::to_string(heads) + ", " +
                                std::to_string(d) + "], as the config says, got shape " +
                                shape.to_string());
@@ -98,7 +99,7 @@ bool check_mark(const SafetensorsFile& file, const CheckpointConversion& options
   if (mark->second != "half_split" && mark->second != "interleaved") {
     throw Error(options.checkpoint,
                 "must have half_split or interleaved as rotary_layout in its metadata, got " +
-                    interop::quoted_name(mark->second));
+                    quoted_text(mark->second, interop::kNameBytes));
   }
   return true;
 }
@@ -115,7 +116,7 @@ ConvertedCheckpoint convert_checkpoint(SafetensorsFile& file, const ModelConfig&
   }
   if (result.missing.empty()) {
     throw Error(options.config, "must be of a model that rotates, got the model type " +
-                                    interop::quoted_name(config.model_type) +
+                                    quoted_text(config.model_type, interop::kNameBytes) +
                                     ", in which no layer does");
   }
   result.usual = layer_positions(config, *result.missing.begin()).parameters.at("layout") ==

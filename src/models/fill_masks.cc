@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/check_kind.h"
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/models/sampling.h"
@@ -78,10 +79,7 @@ std::string filled(const Holes& holes, const std::vector<Guesses>& guesses,
 }  // namespace
 
 FilledText fill_masks(const TextModel& model, std::string_view text, const FillOptions& options) {
-  if (model.config.kind != ModelKind::masked) {
-    throw Error("fill_masks.model",
-                "must be masked, got " + std::string(name_of(model.config.kind)));
-  }
+  check_kind("fill_masks.model", model.config.kind, ModelKind::masked);
   check_fields("fill_masks", options);
   const Holes holes = holes_of(text, model.tokenizer, options);
   Workspace memory;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "layers/ops.h"
+#include "models/check_kind.h"
 #include "models/embed_tokens.h"
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
@@ -18,9 +19,7 @@ std::vector<std::int64_t> generate(const LanguageModel<float>& model,
                                    std::span<const std::int64_t> prompt,
                                    const GenerateOptions& options,
                                    const std::function<bool(std::int64_t)>& each) {
-  if (model.config.kind != ModelKind::causal) {
-    throw Error("generate.model", "must be causal, got " + std::string(name_of(model.config.kind)));
-  }
+  check_kind("generate.model", model.config.kind, ModelKind::causal);
   if (prompt.empty()) throw Error("generate.prompt", "must have at least one token");
   check_fields("generate", options);
   check_sampling(options.sampling);

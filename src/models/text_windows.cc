@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "models/check_kind.h"
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
 
@@ -30,17 +31,15 @@ void WindowBatches::finish() {
   batch_ = {{}, {0}, {}};
 }
 
-void check_stride(std::int64_t length, std::int64_t stride) {
+void check_stride(std::int64_t length, std::int64_t stride, std::string_view where) {
   if (length >= 1 && stride >= 1 && stride <= length) return;
-  throw Error("evaluate.stride", "must be 1 .. " + std::to_string(length) + ", the length, got " +
-                                     std::to_string(stride));
+  throw Error(where, "must be 1 .. " + std::to_string(length) + ", the length, got " +
+                         std::to_string(stride));
 }
 
 LossSum text_loss(const LanguageModel<float>& model, std::span<const std::int64_t> tokens,
                   const TextWindows& windows) {
-  if (model.config.kind != ModelKind::causal) {
-    throw Error("evaluate.model", "must be causal, got " + std::string(name_of(model.config.kind)));
-  }
+  check_kind("evaluate.model", model.config.kind, ModelKind::causal);
   const auto count = static_cast<std::int64_t>(tokens.size());
   if (count < 2) {
     throw Error("evaluate.tokens", "must be 2 or more, got " + std::to_string(count));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/utf8.h"
+
 namespace sextant::pictures {
 namespace {
 
@@ -51,34 +53,15 @@ bool allowed(char32_t c) {
   return !within(c, 0x7f, 0x9f) && c != 0xfffe && c != 0xffff;
 }
 
-// One character from the front of `text`, or U+FFFD for one byte that starts none.
-char32_t take(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const std::size_t length = first < 0x80    ? 1
-                             : first < 0xc2  ? 0
-                             : first < 0xe0  ? 2
-                             : first < 0xf0  ? 3
-                             : first <= 0xf4 ? 4
-                                             : 0;
-  char32_t c = length == 1 ? first : first & (0x7f >> length);
-  bool good = length != 0 && length <= text.size();
-  for (std::size_t i = 1; good && i < length; ++i) {
-    good = (byte(i) & 0xc0) == 0x80;
-    c = c << 6 | (byte(i) & 0x3f);
-  }
-  // Overlong forms, surrogates and what lies beyond Unicode.
-  if (length == 3 && (c < 0x800 || within(c, 0xd800, 0xdfff))) good = false;
-  if (length == 4 && (c < 0x10000 || c > 0x10ffff)) good = false;
-  text.remove_prefix(good ? length : 1);
-  return good ? c : 0xfffd;
-}
-
 }  // namespace
 
 std::u32string decode(std::string_view utf8) {
   std::u32string text;
-  while (!utf8.empty()) text += take(utf8);
+  while (!utf8.empty()) {
+    const Utf8Character next = first_character(utf8);
+    text += next.valid ? static_cast<char32_t>(next.code) : U'\ufffd';
+    utf8.remove_prefix(next.bytes);
+  }
   return text;
 }
 

@@ -8,16 +8,13 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/text/segment.h"
+#include "text/line_reader.h"
 
 namespace sextant {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr std::string_view kByteOrderMark = "\uFEFF";
-
-std::string line_name(std::string_view where, std::size_t number) {
-  return std::string(where) + ", line " + std::to_string(number);
-}
 
 // The lines without their ends, checked to be UTF-8; nothing behind the last line break.
 std::vector<std::string_view> lines_of(std::string_view bytes, std::string_view where) {
@@ -27,12 +24,9 @@ std::vector<std::string_view> lines_of(std::string_view bytes, std::string_view 
   }
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   std::vector<std::string_view> lines;
-  while (!bytes.empty()) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    std::string_view line = bytes.substr(0, end);
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    check_utf8(line, line_name(where, lines.size() + 1));
+  text::LineReader reader(bytes);
+  for (std::string_view line; reader.next(line);) {
+    check_utf8(line, std::string(where) + ", " + reader.place());
     lines.push_back(line);
   }
   return lines;
@@ -97,7 +91,7 @@ SentencePairs parse_pairs(std::string_view bytes, const PairColumns& columns,
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::vector<std::string_view> fields = fields_of(lines[i]);
     const auto fault = [&](const std::string& what) {
-      return Error(line_name(where, i + 1), what);
+      return Error(std::string(where) + ", line " + std::to_string(i + 1), what);
     };
     if (i == 0) width = fields.size();
     if (fields.size() <= std::max(source, target)) {

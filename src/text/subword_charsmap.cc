@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "text/subword_model.h"
@@ -118,7 +119,7 @@ void check_charsmap(std::string_view blob, std::string_view where) {
     if ((base | 0xFF) >= units.size()) refuse("a trie that leads outside itself");
     if (!units[i].has_leaf()) continue;
     const std::size_t value = units[base].value();
-    if (value >= rules.size() || (static_cast<std::uint8_t>(rules[value]) & 0xC0) == 0x80) {
+    if (value >= rules.size() || continues_character(rules[value])) {
       refuse("a trie that points outside its rules");
     }
     if (rules.substr(value, kLongestRule + 1).find('\0') == std::string_view::npos) {

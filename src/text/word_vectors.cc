@@ -10,12 +10,14 @@
 #include "sextant/core/numbers.h"
 #include "sextant/text/segment.h"
 #include "text/edit_distance.h"
+#include "text/line_reader.h"
 #include "text/quote.h"
 
 namespace sextant {
 namespace {
 
 using text::in_quotes;
+using text::LineReader;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -34,27 +36,6 @@ std::int64_t count_fields(std::string_view line) {
   while (!take_field(line).empty()) ++count;
   return count;
 }
-
-// Lines with their numbers, without "\n" or "\r\n".
-class LineReader {
- public:
-  explicit LineReader(std::string_view text) : rest_(text) {}
-  bool next(std::string_view& line) {
-    if (rest_.empty()) return false;
-    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-    line = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    ++number_;
-    return true;
-  }
-  std::string place() const { return "line " + std::to_string(number_); }
-  std::string_view rest() const { return rest_; }
-
- private:
-  std::string_view rest_;
-  std::int64_t number_ = 0;
-};
 
 bool is_whole_number(std::string_view field) {
   return !field.empty() &&

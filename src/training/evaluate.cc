@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/translation_task.h"
 
@@ -13,10 +14,6 @@ namespace sextant {
 namespace {
 
 constexpr std::size_t kTogether = 32;  // lines, between two calls of an observer
-
-std::int64_t characters_of(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
-}
 
 double mean(const LossSum& sum) { return sum.loss / static_cast<double>(sum.tokens); }
 
@@ -77,7 +74,7 @@ TextScore evaluate(const TextModel& model, std::string_view text, const TextWind
   }
   TextScore score{.tokens = static_cast<std::int64_t>(tokens.size()),
                   .unknown = std::ranges::count(tokens, Tokenizer::unk()),
-                  .characters = characters_of(text),
+                  .characters = count_characters(text),
                   .windows = {}};
   const double ratio = static_cast<double>(score.tokens) / static_cast<double>(score.characters);
   const auto add = [&](TextWindows these) {

@@ -4,6 +4,7 @@
 #include "core/fields_json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "training/same_json.h"
 #include "training/training_fields.h"
 
 namespace sextant {
@@ -49,26 +50,6 @@ Json parse_run(const std::string& path, const std::string& text) {
   return json;
 }
 
-// name: "schedule.peak", or empty for the whole. A key that a file lacks has its default.
-void check_same(const std::string& path, const std::string& name, const Json& found,
-                const Json& wanted, const Json& defaults) {
-  if (found.is_object() && wanted.is_object()) {
-    const auto full = [&name](const std::string& key) {
-      return name.empty() ? key : name + "." + key;
-    };
-    for (const auto& [key, value] : wanted.items()) {
-      const Json otherwise = defaults.is_object() ? defaults.value(key, Json()) : Json();
-      check_same(path, full(key), found.value(key, otherwise), value, otherwise);
-    }
-    for (const auto& [key, value] : found.items()) {
-      if (!wanted.contains(key)) check_same(path, full(key), value, Json(), Json());
-    }
-  } else if (found != wanted) {
-    throw Error(path, "must have the same " + name + " to be resumed: it is " + found.dump() +
-                          ", asked for " + wanted.dump());
-  }
-}
-
 // What run.json keeps.
 void check_kept(const TrainerOptions& options) {
   check_fields("trainer", options);
@@ -110,7 +91,8 @@ bool is_description(const std::string& text) noexcept {
 
 void check_same_run(const std::string& path, const std::string& description,
                     const TrainerOptions& options) {
-  check_same(path, "", parse_run(path, description), described(options), described({}));
+  check_same_json(path, "to be resumed", "", parse_run(path, description), described(options),
+                  described({}));
 }
 
 TrainerOptions read_run(const std::string& folder) {

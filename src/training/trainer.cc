@@ -11,6 +11,7 @@
 #include "sextant/core/numbers.h"
 #include "sextant/training/checkpoint.h"
 #include "training/metrics_file.h"
+#include "training/mixed.h"
 #include "training/run_description.h"
 
 namespace sextant {
@@ -24,15 +25,9 @@ double steady_seconds() {
   return std::chrono::duration<double>(now).count();
 }
 
-// Of dropout. Mixes all bits of both (the finaliser of SplitMix64, Steele et al. 2014, after each).
+// Of dropout: a function of all bits of both.
 std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
-  const auto mix = [](std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
-  };
-  return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(step)));
+  return mixed(mixed(mixed(seed, 0) ^ static_cast<std::uint64_t>(step), 0), 0);
 }
 
 std::optional<RunFolder> folder_for(const TrainerOptions& options) {

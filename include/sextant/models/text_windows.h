@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "sextant/models/language_model.h"
 
@@ -36,8 +37,9 @@ struct TextWindows {
   std::function<void(std::int64_t done, std::int64_t all)> progress{};
 };
 
-// Throws Error unless 1 <= stride <= length.
-void check_stride(std::int64_t length, std::int64_t stride);
+// Throws Error(where, ...) unless 1 <= stride <= length.
+void check_stride(std::int64_t length, std::int64_t stride,
+                  std::string_view where = "evaluate.stride");
 
 // The loss of all tokens but the first, each predicted once. Of the first window all predictions
 // count, of the others the last `stride`, which see length - stride + 1 .. length tokens. Throws

@@ -4,17 +4,12 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "training/mixed.h"
 
 namespace sextant {
-namespace {
-
-bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
-
-}  // namespace
-
 SubwordDropout::SubwordDropout(const Tokenizer& tokenizer, double part) : part_(part) {
   if (!(part >= 0 && part < 1)) {
     throw Error("subword_dropout.part", "must be at least 0 and below 1, got " + shortest(part));
@@ -32,7 +27,7 @@ SubwordDropout::SubwordDropout(const Tokenizer& tokenizer, double part) : part_(
     begins_.push_back(ways_.size());
     const std::string piece = id < first ? "" : tokenizer.piece(id);
     for (std::size_t at = 1; at < piece.size(); ++at) {
-      if (!begins_character(piece[at])) continue;
+      if (continues_character(piece[at])) continue;
       const auto left = ids.find(piece.substr(0, at)), right = ids.find(piece.substr(at));
       if (left != ids.end() && right != ids.end()) ways_.emplace_back(left->second, right->second);
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/utf8.h"
 #include "sextant/training/tasks/epochs.h"
 #include "training/tasks/task_fields.h"
 
@@ -17,7 +18,7 @@ std::size_t split_of(std::string_view text, double held_out) {
   const std::size_t line = text.find('\n', at);
   if (line != std::string_view::npos && line + 1 < text.size()) return line + 1;
   std::size_t split = at;  // not inside a character
-  while (split < text.size() && (static_cast<unsigned char>(text[split]) & 0xC0) == 0x80) ++split;
+  while (split < text.size() && continues_character(text[split])) ++split;
   return split;
 }
 
