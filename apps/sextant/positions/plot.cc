@@ -14,7 +14,7 @@ namespace {
 constexpr Kind kKinds[] = {
     {"sinusoids", 100, 100, "columns"}, {"rows", 100, 100, "rows"},
     {"heatmap", 100, 512, ""},          {"similarity", 100, 512, ""},
-    {"distance", 100, 512, "measure"},  {"offset-matrix", 100, 32, "offset"},
+    {"distance", 100, 512, "measure"},  {"offset-matrix", 100, 32, "shift"},
 };
 
 const Kind& find_kind(const std::string& name) {
@@ -126,7 +126,7 @@ void add_plot(CLI::App& program, Job& job) {
       "kind: rotations as cosines and sines, biases by distance or by query and key. similarity: "
       "how similar any two positions are. distance: similarity or bias as a function of the "
       "distance; --schemes draws several together. offset-matrix: the matrix that moves sinusoidal "
-      "positions by --offset. Loss curves of training runs: `sextant plot "
+      "positions by --shift. Loss curves of training runs: `sextant plot "
       "losses`.");
   auto plot = std::make_shared<PlotOptions>();
   command.add_option("KIND", plot->kind,
@@ -165,7 +165,7 @@ void add_plot(CLI::App& program, Job& job) {
   };
   add_list("columns", plot->columns, "sinusoids: which columns (default 1,2,20,21,40,41)");
   add_list("rows", plot->rows, "rows: which rows, counted from the first (default 0,4,10)");
-  add_integer(command, "--offset", plot->offset, -kFarthestPosition, kFarthestPosition,
+  add_integer(command, "--shift", plot->shift, -kFarthestPosition, kFarthestPosition,
               "offset-matrix: by how many positions (default 1)");
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
@@ -194,7 +194,7 @@ void add_plot(CLI::App& program, Job& job) {
       "  sextant plot sinusoids \"I am a robot\" -o sines.svg\n"
       "  sextant plot heatmap --length 100 --width 512 -o table.png\n"
       "  sextant plot distance --width 64 --measure dot -o profile.svg\n"
-      "  sextant plot offset-matrix --offset 5 -o matrix.svg\n"
+      "  sextant plot offset-matrix --shift 5 -o matrix.svg\n"
       "  sextant plot distance --schemes sinusoidal,rotary,rotary:base=500000 -o schemes.svg\n"
       "Without -o: colour blocks in a terminal, SVG in a pipe.");
   add_plot_losses(command, job);

@@ -30,7 +30,7 @@ struct PlotOptions {
   std::vector<std::int64_t> columns = {1, 2, 20, 21, 40, 41};
   std::vector<std::int64_t> rows = {0, 4, 10};
   std::string measure = "cosine";
-  std::int64_t offset = 1;
+  std::int64_t shift = 1;
   SchemeChoice choice;
   Output output;
 };

@@ -72,7 +72,7 @@ figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
   if (kind.name == "offset-matrix") {
     Sinusoidal table = sinusoidal_from(options.choice.parameters);
     table.width = options.width.value_or(kind.width);
-    return figures::plot_offset_matrix(table, options.offset);
+    return figures::plot_offset_matrix(table, options.shift);
   }
   if (!has_rows(options)) {
     if (kind.name == "distance") return plot_several(options, kind);

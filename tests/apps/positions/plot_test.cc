@@ -32,7 +32,7 @@ TEST(Plot, DrawsEveryKindInEveryFormat) {
 }
 
 TEST(Plot, TheOffsetMatrixMovesPositions) {
-  const auto json = sextant("plot offset-matrix --offset 3 --width 4 --base 100 --json").json();
+  const auto json = sextant("plot offset-matrix --shift 3 --width 4 --base 100 --json").json();
   EXPECT_EQ(json["shape"], (std::vector{4, 4}));
   const auto rows =
       csv(sextant("encode --length 9 --width 4 --base 100 --dtype float64 --format csv").out);
@@ -48,8 +48,19 @@ TEST(Plot, TheOffsetMatrixMovesPositions) {
        {"--length 3", "--first 2", "--scheme rotary", "--rows 1", "'a b'", "--table t.npy"}) {
     EXPECT_EQ(sextant(std::string("plot offset-matrix ") + wrong).code, 2) << wrong;
   }
-  EXPECT_EQ(sextant("plot heatmap --offset 2").code, 2);
+  EXPECT_EQ(sextant("plot heatmap --shift 2").code, 2);
   EXPECT_EQ(sextant("plot offset-matrix --width 5").code, 1) << "a sine without its cosine";
+}
+
+// --offset is a parameter of the scheme, so no option of plot may have its name.
+TEST(Plot, TakesTheOffsetOfALearnedTable) {
+  const Folder folder;
+  const std::string table = folder / "t.npy";
+  ASSERT_EQ(sextant("encode --length 12 --width 8 --dtype float32 -o " + table).code, 0);
+  const Outcome drawn = sextant("plot heatmap --scheme learned --scheme-file " + table +
+                                " --offset 2 --length 10 --width 8 --json");
+  EXPECT_EQ(drawn.code, 0) << drawn.err;
+  EXPECT_EQ(drawn.json()["shape"], (std::vector{10, 8}));
 }
 
 TEST(Plot, SvgIsTheDefaultInAPipe) { EXPECT_THAT(sextant("plot rows").out, StartsWith("<svg")); }
