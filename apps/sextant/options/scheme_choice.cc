@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "options/options.h"
+#include "options/scheme_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/safetensors.h"
 
@@ -39,17 +40,31 @@ std::string option_name(std::string_view parameter) {
 }
 
 void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
-                          SchemeRefusal refusal) {
+                          SchemeRefusal refusal, bool several) {
   scheme = default_scheme;
   refusal_ = refusal;
   where_ = command.get_name() + ".scheme";
   option_ =
       command
-          .add_option("--scheme", scheme,
-                      names_by_kind(refusal) +
-                          (default_scheme.empty() ? "" : "(default " + default_scheme + ") ") +
-                          "Each has parameters, which are options: `sextant list NAME`. If this "
-                          "command has an option of that name itself, use --scheme-PARAMETER")
+          .add_option_function<std::string>(
+              "--scheme",
+              [this, several](const std::string& text) {
+                PositionSchemes list = parse_positions(text, where_);
+                scheme = names_of(list);
+                if (list.size() == 1) {
+                  parameters = std::move(list[0].parameters);
+                } else if (several) {
+                  several_ = std::move(list);
+                } else {
+                  throw Error(where_, "must be a single scheme for this command, got " + scheme);
+                }
+              },
+              names_by_kind(refusal) +
+                  (default_scheme.empty() ? "" : "(default " + default_scheme + ") ") +
+                  "Each has parameters, which are options: `sextant list NAME`. If this "
+                  "command has an option of that name itself, use --scheme-PARAMETER, or "
+                  "rotary:base=500000" +
+                  (several ? ". Schemes that go together: rotary+t5" : ""))
           ->type_name("NAME")
           ->group(kSchemeGroup);
   command
@@ -121,16 +136,40 @@ void check_scheme_name(const std::string& name, const std::string& where) {
 }
 
 void SchemeChoice::check() const {
-  check_scheme_name(scheme, where_);
-  if (refusal_ != nullptr) {
-    const std::string why = refusal_(descriptor());
-    if (!why.empty()) throw Error(where_, why + ", got '" + scheme + "'");
+  for (const auto& [name, values] : positions()) {
+    check_scheme_name(name, where_);
+    const Scheme& one = find_scheme(name);
+    const std::string why = refusal_ == nullptr ? "" : refusal_(one);
+    if (!why.empty()) throw Error(where_, why + ", got '" + name + "'");
+    check_parameters(one, values, where_);
   }
-  check_parameters(descriptor(), parameters, where_);
-  if (!weights_file.empty() && descriptor().weights.empty()) {
+  if (!weights_file.empty() && several_.empty() && descriptor().weights.empty()) {
     throw Error(where_ + "-weights",
                 "must be given with a scheme that has weights, got it with " + scheme);
   }
+}
+
+PositionSchemes SchemeChoice::positions() const {
+  if (several_.empty()) return {{scheme, parameters}};
+  PositionSchemes list = several_;
+  for (const auto& [name, value] : parameters) {
+    std::vector<PositionScheme*> owners;
+    for (PositionScheme& each : list) {
+      const auto known = find_scheme(each.scheme).parameters();
+      if (std::ranges::find(known, name, &Option::name) != known.end()) owners.push_back(&each);
+    }
+    if (owners.size() == 1) {
+      owners[0]->parameters[name] = value;
+      continue;
+    }
+    if (owners.empty()) {
+      throw Error(where_,
+                  "must be schemes of which one has " + option_name(name) + ", got " + scheme);
+    }
+    throw Error(where_, "must say which scheme " + option_name(name) + " is for, as in " +
+                            owners[0]->scheme + ":" + name + "=" + value + "+" + owners[1]->scheme);
+  }
+  return list;
 }
 
 std::optional<SchemeWeights> SchemeChoice::weights() const {

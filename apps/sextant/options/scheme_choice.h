@@ -7,6 +7,7 @@
 
 #include "options/command_line.h"
 #include "sextant/figures/named_scheme.h"
+#include "sextant/layers/position_scheme.h"
 #include "sextant/schemes/scheme.h"
 #include "streams/console.h"
 
@@ -31,15 +32,19 @@ struct SchemeChoice {
 
   // "--scheme-file" is "--file" too where the command has no text to read from one. Options of the
   // command's own come before this.
-  void add_to(CLI::App& command, const std::string& default_scheme,
-              SchemeRefusal refusal = nullptr);
+  // `several`: the command takes schemes that go together, "rotary+t5".
+  void add_to(CLI::App& command, const std::string& default_scheme, SchemeRefusal refusal = nullptr,
+              bool several = false);
   // Throws Error for a scheme that the command does not take, for a parameter that the scheme does
   // not have, and for a value that does not read as its descriptor says.
   void check() const;
   bool is_given() const {
     return option_->count() > 0 || !parameters.empty() || !weights_file.empty();
   }
-  const Scheme& descriptor() const { return find_scheme(scheme); }
+  // All of them, with the parameters of options where they belong. Throws Error for a parameter of
+  // none or of several.
+  PositionSchemes positions() const;
+  const Scheme& descriptor() const { return find_scheme(scheme); }  // of a single one
   // The one with functions of its own: every type rounded once, real-valued positions.
   bool is_sinusoidal() const { return scheme == "sinusoidal"; }
   figures::NamedScheme named(const std::optional<SchemeWeights>& weights) const {
@@ -55,6 +60,7 @@ struct SchemeChoice {
   const CLI::Option* option_ = nullptr;
   std::string where_;  // "plot.scheme"
   SchemeRefusal refusal_ = nullptr;
+  PositionSchemes several_;  // where there are several; `scheme` is their names then
 };
 
 // Every parameter as it is written on the command line, defaults included.

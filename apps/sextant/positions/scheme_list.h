@@ -9,9 +9,8 @@
 
 namespace sextant::app {
 
-// "rotary,rotary_yarn:factor=4:original_length=2048": parameters behind colons. What begins with no
-// letter goes on with the list of numbers before it. Throws Error for names that are none, and for
-// parameters that are missing.
+// "rotary,rotary_yarn:factor=4:original_length=2048" as scheme_text.h reads it. Throws Error for
+// names that are none, parameters that are missing, and schemes joined by "+".
 std::vector<figures::NamedScheme> parse_schemes(std::string_view text, const std::string& where);
 
 }  // namespace sextant::app

@@ -4,8 +4,9 @@
 #include "experiments/extrapolation_fields.h"
 #include "experiments/extrapolation_plan.h"
 #include "options/field_options.h"
-#include "positions/scheme_list.h"
+#include "options/scheme_text.h"
 #include "sextant/core/error.h"
+#include "sextant/figures/named_scheme.h"
 #include "text/tokenizer_fields.h"
 
 namespace sextant::app {
@@ -19,8 +20,8 @@ std::string with_full_names(std::string text) {
   constexpr std::string_view kShort = "kerple";
   for (std::size_t at = 0; (at = text.find(kShort, at)) != std::string::npos; at += 1) {
     const std::size_t end = at + kShort.size();
-    const bool begins = at == 0 || text[at - 1] == ',';
-    const bool ends = end == text.size() || text[end] == ',' || text[end] == ':';
+    const bool begins = at == 0 || text[at - 1] == ',' || text[at - 1] == '+';
+    const bool ends = end == text.size() || std::string_view(",:+").find(text[end]) != text.npos;
     if (begins && ends) text.replace(at, kShort.size(), "kerple_log");
   }
   return text;
@@ -28,9 +29,12 @@ std::string with_full_names(std::string text) {
 
 std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
   std::vector<ExtrapolationScheme> schemes;
-  for (const figures::NamedScheme& named :
-       parse_schemes(with_full_names(text), "extrapolate.schemes")) {
-    schemes.push_back({named.label(), {{named.scheme, named.parameters}}});
+  for (PositionSchemes& list : parse_position_lists(with_full_names(text), "extrapolate.schemes")) {
+    std::string label;
+    for (const auto& [scheme, parameters] : list) {
+      label += (label.empty() ? "" : "+") + figures::NamedScheme{scheme, parameters}.label();
+    }
+    schemes.push_back({label, std::move(list)});
   }
   return schemes;
 }
@@ -56,7 +60,8 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--schemes", [this](const std::string& given) { run.schemes = schemes_of(given); },
-          std::string("schemes with their parameters, such as rotary,rotary:base=500000; kerple is "
+          std::string("schemes with their parameters, such as rotary,rotary:base=500000,rotary+t5; "
+                      "kerple is "
                       "kerple_log (default ") +
               kSchemes + ")")
       ->type_name("LIST");

@@ -168,7 +168,7 @@ void TrainOptions::add_to(CLI::App& command) {
   add<AdamWOptions>(
       command, kSteps, kOptimiserWords,
       [](TrainingPlan & plan) -> auto& { return plan.trainer.optimiser; });
-  choice_.add_to(command, "rotary", why_it_cannot_learn);
+  choice_.add_to(command, "rotary", why_it_cannot_learn, true);
 }
 
 void TrainOptions::check(const CLI::App& command) const {
@@ -234,7 +234,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!pairs_.empty()) settings.files.push_back(data_file(pairs_));
   if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
   if (!from_.empty()) settings.from.push_back(data_file(from_));
-  settings.model.positions = {{choice_.scheme, choice_.parameters}};
+  settings.model.positions = choice_.positions();
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
     throw Error("train.steps", "must be above 0 when there are no --minutes");
   }

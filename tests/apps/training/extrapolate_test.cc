@@ -93,6 +93,18 @@ TEST_F(Extrapolate, TakesSchemesWithParameters) {
   EXPECT_EQ(rows[2]["positions"][0]["parameters"]["bidirectional"], "no");
 }
 
+TEST_F(Extrapolate, TakesSchemesThatGoTogether) {
+  const Outcome outcome =
+      sextant(words("--steps 1 --json --schemes rotary:base=1e+4+kerple,none,sinusoidal+alibi"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto rows = outcome.json()["rows"];
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["label"], "rotary base=1e+4+kerple_log");
+  EXPECT_EQ(rows[0]["positions"][0]["parameters"]["base"], "1e+4");
+  EXPECT_EQ(rows[0]["positions"][1]["scheme"], "kerple_log");
+  EXPECT_EQ(rows[2]["label"], "sinusoidal+alibi");
+}
+
 TEST_F(Extrapolate, MeasuresWhatFitsIntoMinutes) {
   const Outcome outcome = sextant(words("--minutes 0.02 --schemes none"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;

@@ -133,6 +133,49 @@ TEST_F(TrainSchemes, LearnedPositionsMayStartWithATable) {
   EXPECT_EQ(weight("pairs", "encoder_positions.table").size(0), 22);
 }
 
+TEST_F(TrainSchemes, SeveralTogetherAreTrainedUsedAndResumed) {
+  const Outcome run = sextant(lm(
+      "run", "--steps 2 --scheme learned:offset=1+rotary+t5 --base 500 --max-distance 64 --json"));
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto json = run.json();
+  const auto& positions = json["model"]["positions"];
+  ASSERT_EQ(positions.size(), 3U);
+  EXPECT_EQ(positions[0]["parameters"]["offset"], "1");
+  EXPECT_EQ(positions[1]["scheme"], "rotary");
+  EXPECT_EQ(positions[1]["parameters"]["base"], "500");
+  EXPECT_EQ(positions[2]["parameters"]["max_distance"], "64");
+  EXPECT_EQ(weight("run", "positions.t5.table").size(0), 32);
+  EXPECT_EQ(weight("run", "positions.learned.table").size(1), 48);
+  EXPECT_EQ(sextant("generate --model " + (folder_ / "run") + " --prompt abc --max-tokens 9").code,
+            0);
+  EXPECT_EQ(sextant("train --resume --steps 3 -o " + (folder_ / "run")).code, 0);
+}
+
+TEST_F(TrainSchemes, RefusesSchemesThatDoNotGoTogether) {
+  const auto refused = [&](const std::string& schemes, const std::string& why, int code = 2) {
+    const Outcome run = sextant(lm("deep/run", "--steps 1 --scheme " + schemes));
+    EXPECT_EQ(run.code, code) << schemes;
+    EXPECT_THAT(run.err, HasSubstr(why)) << schemes;
+  };
+  refused("rotary+rotary_linear --factor 2", "must have at most one rotation", 1);
+  refused("rotary+rotery", "did you mean 'rotary'?");
+  refused("rotary,t5", "[train.scheme] must be one scheme, or several joined by +");
+  refused("t5+forgetting", "forgetting");
+  refused("learned+t5 --scheme-seed 3",
+          "[train.scheme] must say which scheme --seed is for, as in "
+          "learned:seed=3+t5");
+  refused("rotary+t5 --factor 2", "must be schemes of which one has --factor, got rotary+t5");
+  refused("rotary+t5:bidirectional=maybe", "[t5.bidirectional]");
+  const Outcome encode = sextant("encode --length 4 --width 4 --scheme sinusoidal+learned");
+  EXPECT_EQ(encode.code, 2);
+  EXPECT_THAT(encode.err, HasSubstr("[encode.scheme] must be a single scheme for this command, got "
+                                    "sinusoidal+learned"));
+  EXPECT_EQ(sextant("encode --length 4 --width 4 --scheme sinusoidal:base=100").out,
+            sextant("encode --length 4 --width 4 --scheme sinusoidal --base 100").out);
+  EXPECT_THAT(sextant("plot distance --schemes rotary+t5 -o x.svg").err,
+              HasSubstr("must be single schemes"));
+}
+
 TEST_F(TrainSchemes, ARefusedRunLeavesNothingBehind) {
   const auto refused = [&](const std::string& more, const std::string& why) {
     const Outcome run = sextant(lm("deep/run", "--steps 1 --scheme learned " + more));

@@ -1,0 +1,21 @@
+// Schemes and their parameters in one text, the same for every option that names schemes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/layers/position_scheme.h"
+
+namespace sextant::app {
+
+// "rotary", "rotary_yarn:factor=4:original_length=2048", "rotary:base=500000+t5": parameters behind
+// colons, schemes that go together joined by "+". A "+" or a comma within a value stays there
+// unless a letter follows ("1e+5", "1,2,4"). Throws Error naming `where` for names that are none;
+// parameters are not looked at.
+PositionSchemes parse_positions(std::string_view text, const std::string& where);
+
+// Several of these, separated by commas, with parameters that fit.
+std::vector<PositionSchemes> parse_position_lists(std::string_view text, const std::string& where);
+
+}  // namespace sextant::app
