@@ -52,10 +52,10 @@ constexpr std::string_view kPartial = ".partial-";
 
 // Whether `name` is "NAME.partial-PID" of a process that is no more, or of this one.
 bool is_left_over(const std::string& name, const std::string& start) {
-  constexpr std::size_t kMostDigits = 9;
+  constexpr std::size_t kMaxDigits = 9;
   if (!name.starts_with(start)) return false;
   const std::string digits = name.substr(start.size());
-  if (digits.empty() || digits.size() > kMostDigits ||
+  if (digits.empty() || digits.size() > kMaxDigits ||
       !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
     return false;
   }

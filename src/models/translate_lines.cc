@@ -89,8 +89,8 @@ std::vector<std::int64_t> LineTranslator::tokens(std::string_view line,
                                                  const std::string& where) const {
   check_utf8(line, where);
   auto tokens = tokenizer().encode(line);
-  if (tokens.size() <= kMostLineTokens) return tokens;
-  throw Error(where, "must be at most " + std::to_string(kMostLineTokens) +
+  if (tokens.size() <= kMaxLineTokens) return tokens;
+  throw Error(where, "must be at most " + std::to_string(kMaxLineTokens) +
                          " tokens for a model, got " + std::to_string(tokens.size()));
 }
 

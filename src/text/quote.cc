@@ -11,10 +11,10 @@
 namespace sextant::text {
 
 std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kMostBytes = 1000;  // a visible character can be long, a message cannot
+  constexpr std::size_t kMaxBytes = 1000;  // a visible character can be long, a message cannot
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   std::string shown;
-  for (std::size_t at = 0; at < text.size() && at < kMostBytes;) {
+  for (std::size_t at = 0; at < text.size() && at < kMaxBytes;) {
     const std::size_t begin = at;
     UChar32 c = 0;
     U8_NEXT(bytes, at, text.size(), c);

@@ -14,7 +14,7 @@
 namespace sextant {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;
 constexpr auto kEos = "[EOS]";
 constexpr auto kPad = "[PAD]";
 
@@ -24,7 +24,7 @@ void check(const sentencepiece::util::Status& status, std::string_view where) {
 
 // Lengths are 32-bit numbers in the library, and normalisation can make a text longer.
 void check_text(std::string_view text, std::string_view where) {
-  if (text.size() > kMostBytes) {
+  if (text.size() > kMaxBytes) {
     throw Error(where, "must be at most 268435456 bytes long, got " + std::to_string(text.size()));
   }
   check_utf8(text, where);
@@ -57,11 +57,11 @@ struct SubwordTokenizer::Impl {
 };
 
 SubwordTokenizer SubwordTokenizer::load(const std::string& path) {
-  return parse(read_file(path, kMostBytes), path);
+  return parse(read_file(path, kMaxBytes), path);
 }
 
 SubwordTokenizer SubwordTokenizer::parse(std::string_view bytes, std::string_view where) {
-  if (bytes.size() > kMostBytes) {
+  if (bytes.size() > kMaxBytes) {
     throw Error(where, "must be at most 268435456 bytes long, got " + std::to_string(bytes.size()));
   }
   const std::string checked = text::checked_model(bytes, where);

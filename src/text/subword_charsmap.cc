@@ -15,7 +15,7 @@
 namespace sextant::text {
 namespace {
 
-constexpr int kMostRules = 32;                 // as many as the library has room for
+constexpr int kMaxRules = 32;                  // as many as the library has room for
 constexpr std::size_t kLongestRule = 1 << 12;  // bytes one rule may put in a character's place
 
 struct Unit {
@@ -129,7 +129,7 @@ void check_charsmap(std::string_view blob, std::string_view where) {
   if (units[0].is_value()) refuse("a trie without a root");
   const int most = most_leaves(units);
   if (most < 0) refuse("a trie that leads back into itself");
-  if (most > kMostRules) refuse("more than 32 rules for one place");
+  if (most > kMaxRules) refuse("more than 32 rules for one place");
 }
 
 }  // namespace sextant::text

@@ -38,10 +38,10 @@ std::string name_of_step(std::int64_t step) {
 
 // The step of "checkpoint-000000123".
 std::optional<std::int64_t> step_of(const std::string& name) {
-  constexpr std::size_t kMostDigits = 18;
+  constexpr std::size_t kMaxDigits = 18;
   if (!name.starts_with(kPrefix)) return std::nullopt;
   const std::string digits = name.substr(kPrefix.size());
-  if (digits.empty() || digits.size() > kMostDigits ||
+  if (digits.empty() || digits.size() > kMaxDigits ||
       !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
     return std::nullopt;
   }
@@ -66,8 +66,8 @@ bool is_left_over(const std::string& name) {
   if (!name.starts_with(kStart) || !name.ends_with(kTemporary)) return false;
   const std::string digits =
       name.substr(kStart.size(), name.find('-', kStart.size()) - kStart.size());
-  constexpr std::size_t kMostDigits = 9;
-  if (digits.empty() || digits.size() > kMostDigits ||
+  constexpr std::size_t kMaxDigits = 9;
+  if (digits.empty() || digits.size() > kMaxDigits ||
       !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
     return false;
   }

@@ -96,7 +96,7 @@ void provide(const std::string& name, const Folder& folder) {
 
 // Every file below a folder: its bytes, where a link leads; of very large files the size.
 std::map<std::string, std::string> files_in(const fs::path& folder) {
-  constexpr std::uintmax_t kMostBytes = 1 << 26;
+  constexpr std::uintmax_t kMaxBytes = 1 << 26;
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().lexically_relative(folder).string();
@@ -104,7 +104,7 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
       files[name] = "leads to " + fs::read_symlink(entry.path()).string();
     } else if (entry.is_regular_file()) {
       const std::uintmax_t size = entry.file_size();
-      files[name] = size > kMostBytes ? std::to_string(size) : contents(entry.path().string());
+      files[name] = size > kMaxBytes ? std::to_string(size) : contents(entry.path().string());
     }
   }
   return files;

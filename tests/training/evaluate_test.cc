@@ -126,7 +126,7 @@ TEST_F(Evaluation, RefusesLinesAndModelsThatDoNotFit) {
   EXPECT_EQ(translator.models().size(), 2u);
   EXPECT_THROW(translator.tokens("\xff", "line"), Error);
   std::string line;
-  for (std::size_t i = 0; i <= kMostLineTokens; ++i) line += "a ";
+  for (std::size_t i = 0; i <= kMaxLineTokens; ++i) line += "a ";
   SentencePairs pairs{{"a", line}, {"a", "b"}, "", ""};
   try {
     evaluate(translator, pairs, {}, {}, "pairs.tsv");

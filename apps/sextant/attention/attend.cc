@@ -116,11 +116,11 @@ void add_attend(CLI::App& program, Job& job) {
                   "the words' vectors attend to each other without learned weights and positions, "
                   "y = W x; the words that each y is nearest to are listed")
       ->type_name("FILE.vec");
-  add_integer(command, "--layer", attend->layer, 0, kMostInteger,
+  add_integer(command, "--layer", attend->layer, 0, kMaxInteger,
               "layer of a trained model, from 0 (default: the last)");
   attend->splitting.add_to(command);
   add_model(command, attend->options);
-  add_integer(command, "--head", attend->head, 0, kMostInteger, "only this one, 0 .. heads - 1");
+  add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this one, 0 .. heads - 1");
   command.add_flag("--causal", attend->options.causal,
                    "causal mask: no word attends to later ones");
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");

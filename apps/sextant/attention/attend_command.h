@@ -47,7 +47,7 @@ using figures::HeadMaps;
 
 // Text, JSON and pages have every number of a map in digits, some 20 bytes each. Throws Error for
 // more of them than a browser can open.
-inline constexpr double kMostWrittenWeights = 1 << 21;
+inline constexpr double kMaxWrittenWeights = 1 << 21;
 void check_written(const Attend& attend, double weights);
 
 // One block of numbers or colours per head.

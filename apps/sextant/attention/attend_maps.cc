@@ -11,7 +11,7 @@ void check_written(const Attend& attend, double weights) {
   const auto format = attend.output.format(kAttendFormats, "attend");
   const bool is_text = format ? *format == Format::text : !stdout_is_terminal();
   const bool in_digits = is_text || format == Format::json || format == Format::html;
-  if (!in_digits || weights <= kMostWrittenWeights) return;
+  if (!in_digits || weights <= kMaxWrittenWeights) return;
   throw Error("attend.text", "must be so short that all heads have at most 2^21 weights for " +
                                  std::string(name_of(format.value_or(Format::text))) + ", got " +
                                  shortest(weights) + "; npy, svg and png have no such limit");

@@ -28,7 +28,7 @@ void add_evaluate(CLI::App& program, Job& job) {
                    ->excludes(pairs);
   add_search(command, evaluate->options.search);
   command.add_flag("--reverse", evaluate->reverse, "translate the second side into the first");
-  add_integer(command, "--limit", evaluate->limit, 1, kMostInteger, "use only the first N pairs");
+  add_integer(command, "--limit", evaluate->limit, 1, kMaxInteger, "use only the first N pairs");
   command.add_option("-o,--output", evaluate->output, "save the translations, one per line")
       ->type_name("FILE");
   add_fields(command, evaluate->windows, "",

@@ -48,8 +48,8 @@ void run(const Generate& command) {
   const std::string prompt = prompt_of(command);
   const auto ids = folder.tokenizer.encode(prompt);
   if (ids.empty()) throw Error("generate.prompt", "must have at least one token, got none");
-  if (ids.size() > kMostPromptTokens) {
-    throw Error("generate.prompt", "must be at most " + std::to_string(kMostPromptTokens) +
+  if (ids.size() > kMaxPromptTokens) {
+    throw Error("generate.prompt", "must be at most " + std::to_string(kMaxPromptTokens) +
                                        " tokens, got " + std::to_string(ids.size()));
   }
   const TextModel model = TextModel::load(folder);

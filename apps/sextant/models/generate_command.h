@@ -16,7 +16,7 @@ struct Generate {
   bool json = false;
 };
 
-inline constexpr std::size_t kMostPromptTokens = 1 << 16;  // each looks at all before it
+inline constexpr std::size_t kMaxPromptTokens = 1 << 16;  // each looks at all before it
 
 // What a masked model would put where the text has [MASK].
 void fill_in(const Generate& command);

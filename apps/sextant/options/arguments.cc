@@ -13,7 +13,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::size_t kMostPositions = std::size_t{1} << 24;
+constexpr std::size_t kMaxPositions = std::size_t{1} << 24;
 
 std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
@@ -87,9 +87,9 @@ Positions parse_positions(std::string_view text, std::string_view where) {
                 "must be positions such as 0,5,20..30 or 10.5,20, got " + printable_quote(text));
   }
   if (std::none_of(items.begin(), items.end(), is_real)) {
-    return parse_int64_list(text, where, static_cast<std::int64_t>(kMostPositions));
+    return parse_int64_list(text, where, static_cast<std::int64_t>(kMaxPositions));
   }
-  if (items.size() > kMostPositions) throw Error(where, "must be at most 2^24 positions");
+  if (items.size() > kMaxPositions) throw Error(where, "must be at most 2^24 positions");
   std::vector<double> reals;
   for (const auto item : items) {
     if (item.find("..") != std::string_view::npos) {
@@ -110,8 +110,8 @@ std::int64_t parse_integer(std::string_view text, std::string_view where, std::i
   };
   std::string_view digits = text;
   digits.remove_prefix(std::min(digits.find_first_of("123456789"), digits.size()));
-  constexpr std::size_t kMostDigits = 19;  // of 2^63
-  if (digits.size() > kMostDigits) throw out_of_range();
+  constexpr std::size_t kMaxDigits = 19;  // of 2^63
+  if (digits.size() > kMaxDigits) throw out_of_range();
   std::uint64_t size = 0;  // 19 digits fit
   for (const char c : digits) size = 10 * size + static_cast<std::uint64_t>(c - '0');
   const bool negative = text.starts_with('-');

@@ -16,7 +16,7 @@ void ModelConfigOption::add_to(CLI::App& command) {
                      ->check([](const std::string& name) {
                        return name.empty() ? std::string("must not be empty") : std::string();
                      });
-  add_integer(command, "--layer", layer, 0, kMostInteger,
+  add_integer(command, "--layer", layer, 0, kMaxInteger,
               "with --config: the layer, from 0; required if tables differ between layers")
       ->needs(config);
 }

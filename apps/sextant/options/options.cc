@@ -74,8 +74,8 @@ std::vector<std::string> Splitting::tokens(const std::string& text,
   const std::string cased = lower ? lower_case(text) : text;
   auto tokens = split == "spaces" ? split_spaces(cased) : split_words(cased);
   if (tokens.empty()) throw Error(where, "must hold at least one word, got none");
-  if (tokens.size() > kMostMapTokens) {
-    throw Error(where, "must be at most " + std::to_string(kMostMapTokens) +
+  if (tokens.size() > kMaxMapTokens) {
+    throw Error(where, "must be at most " + std::to_string(kMaxMapTokens) +
                            " tokens to draw or compare each, got " + std::to_string(tokens.size()));
   }
   figures::check_tokens(tokens, where);
@@ -83,10 +83,10 @@ std::vector<std::string> Splitting::tokens(const std::string& text,
 }
 
 void add_model(CLI::App& command, SentenceAttentionOptions& options) {
-  add_integer(command, "--heads", options.heads, 1, kMostInteger, "number of heads (default 4)");
-  add_integer(command, "--width", options.width, 1, kMostInteger,
+  add_integer(command, "--heads", options.heads, 1, kMaxInteger, "number of heads (default 4)");
+  add_integer(command, "--width", options.width, 1, kMaxInteger,
               "width of the model, a multiple of the heads (default 64)");
-  add_integer(command, "--seed", options.seed, 0, kMostSeed,
+  add_integer(command, "--seed", options.seed, 0, kMaxSeed,
               "seed of the weights, 0 .. 2^32 - 1 (default 7)");
 }
 

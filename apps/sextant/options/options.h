@@ -17,7 +17,7 @@
 
 namespace sextant::app {
 
-inline constexpr std::int64_t kMostSize = 1 << 20;  // of a model, a batch or a length
+inline constexpr std::int64_t kMaxSize = 1 << 20;  // of a model, a batch or a length
 
 // An option that takes a whole number in [least, most]; its Error names the command and the option.
 template <class T>
@@ -35,10 +35,10 @@ CLI::Option* add_integer(CLI::App& command, const std::string& name, T& value, s
 }
 // --threads, of commands whose results do not depend on it.
 void add_threads(CLI::App& command, int& threads);
-inline constexpr std::int64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kFarthestPosition = std::int64_t{1}
                                                   << 53;  // position that a table can have
-inline constexpr std::int64_t kMostSeed = (std::int64_t{1} << 32) - 1;
+inline constexpr std::int64_t kMaxSeed = (std::int64_t{1} << 32) - 1;
 
 // Bytes of a text that is read as a whole, and of one whose every token is drawn.
 inline constexpr std::uint64_t kLongestText = std::uint64_t{1} << 30;
@@ -66,13 +66,13 @@ struct TextInput {
 };
 
 // How a text becomes tokens, of which every one is drawn, or looks at every other.
-inline constexpr std::size_t kMostMapTokens = 2048;
+inline constexpr std::size_t kMaxMapTokens = 2048;
 struct Splitting {
   std::string split = "words";
   bool lower = false;
 
   void add_to(CLI::App& command);
-  // Throws Error for no token and for more than kMostMapTokens.
+  // Throws Error for no token and for more than kMaxMapTokens.
   std::vector<std::string> tokens(const std::string& text, const std::string& where) const;
 };
 

@@ -100,11 +100,11 @@ void add_encode(CLI::App& program, Job& job) {
       "and key; -inf hides a key. Sinusoidal tables are exact: every value is rounded once, within "
       "0.5001 units in the last place (float64: 0.51), at any position up to 2^53.");
   auto encode = std::make_shared<Encode>();
-  auto* length = add_integer(command, "--length", encode->length, 0, kMostInteger,
+  auto* length = add_integer(command, "--length", encode->length, 0, kMaxInteger,
                              "rows: positions first, first + 1, ...");
-  add_integer(command, "--width", encode->width, 1, kMostInteger,
+  add_integer(command, "--width", encode->width, 1, kMaxInteger,
               "columns of an added table; required for one");
-  add_integer(command, "--head-dim", encode->head_dim, 1, kMostInteger,
+  add_integer(command, "--head-dim", encode->head_dim, 1, kMaxInteger,
               "channels of a head; required for a rotation (or --width)");
   auto* first =
       add_integer(command, "--first", encode->first, -kFarthestPosition, kFarthestPosition,

@@ -133,12 +133,12 @@ void add_plot(CLI::App& program, Job& job) {
                      "sinusoids | rows | heatmap | similarity | distance | offset-matrix");
   plot->text.add_to(command, "sinusoids: words to mark");
   plot->splitting.add_to(command);
-  add_integer(command, "--length", plot->length, 1, kMostInteger,
+  add_integer(command, "--length", plot->length, 1, kMaxInteger,
               "positions (default: the words of TEXT and 20 more, else 100)");
-  add_integer(command, "--width", plot->width, 1, kMostInteger,
+  add_integer(command, "--width", plot->width, 1, kMaxInteger,
               "dimensions of added tables (default 100 for sinusoids and rows, 32 for "
               "offset-matrix, else 512)");
-  add_integer(command, "--head-dim", plot->head_dim, 1, kMostInteger,
+  add_integer(command, "--head-dim", plot->head_dim, 1, kMaxInteger,
               "channels of a head, for rotations (default 64)");
   constexpr std::int64_t kMaxHeads = 1 << 20;
   add_integer(command, "--heads", plot->heads, 1, kMaxHeads,
@@ -158,7 +158,7 @@ void add_plot(CLI::App& program, Job& job) {
               const std::string where = "plot." + name;
               list = parse_int64_list(text, where);
               for (const std::int64_t at : list)
-                check_range(IntegerRange{0, kMostInteger}, where, at);
+                check_range(IntegerRange{0, kMaxInteger}, where, at);
             },
             meaning)
         ->type_name("LIST");

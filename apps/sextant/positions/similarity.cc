@@ -172,7 +172,7 @@ void add_similarity(CLI::App& program, Job& job) {
                                   "boy + girl\"; those of the sum are left out")
                       ->type_name("SUM")
                       ->excludes(first);
-  add_integer(command, "--count", similarity->count, 1, kMostInteger,
+  add_integer(command, "--count", similarity->count, 1, kMaxInteger,
               "how many nearest words (default 10)")
       ->needs(nearest);
   command

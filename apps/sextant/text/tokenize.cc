@@ -149,7 +149,7 @@ void add_tokenize(CLI::App& program, Job& job) {
           ->excludes(model);
   command.add_flag("--eos", tokenize->eos, "end with the model's [EOS] or <eos>")
       ->excludes(vocabulary);
-  add_integer(command, "--length", tokenize->length, 1, kMostSize,
+  add_integer(command, "--length", tokenize->length, 1, kMaxSize,
               "of the result: cut, where the end token stays, or filled with [PAD] or <pad>")
       ->excludes(vocabulary);
   tokenize->output.add_to(command, kTextOrJson, "save as .json");

@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-inline constexpr std::size_t kMostLineTokens = 4096;  // of a sentence
+inline constexpr std::size_t kMaxLineTokens = 4096;  // of a sentence
 
 // The best translation of a sentence; empty for one without a token. Throws Error as the
 // translate() of tokens, and for a sentence that is not UTF-8.
@@ -29,7 +29,7 @@ class LineTranslator {
   std::vector<const Translator<float>*> models() const;
 
   // The tokens of a line. Throws Error that names `where` for a line that is not UTF-8 or has more
-  // than kMostLineTokens.
+  // than kMaxLineTokens.
   std::vector<std::int64_t> tokens(std::string_view line, const std::string& where) const;
   // The hypotheses of each line, given as tokens; none for a line without a token.
   std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,

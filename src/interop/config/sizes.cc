@@ -19,8 +19,8 @@ ModelSizes read_sizes(const ConfigObject& object, const ModelSizes& defaults, co
   sizes.max_positions = defaults.max_positions
                             ? object.integer_of_or(max_positions, *defaults.max_positions)
                             : object.integer_of(max_positions);
-  constexpr std::int64_t kMostLayers = 10000;
-  if (sizes.layers > kMostLayers) object.fail("num_hidden_layers", "must be at most 10000");
+  constexpr std::int64_t kMaxLayers = 10000;
+  if (sizes.layers > kMaxLayers) object.fail("num_hidden_layers", "must be at most 10000");
   return sizes;
 }
 

@@ -134,8 +134,8 @@ void read_t5(const ConfigObject& object, ModelConfig& config) {
   fill(config, sizes, layer);
   config.max_positions = 0;  // n_positions is of the training, buckets have no end
   const std::int64_t decoders = object.integer("num_decoder_layers", 0).value_or(sizes.layers);
-  constexpr std::int64_t kMostLayers = 10000;
-  if (decoders > kMostLayers) object.fail("num_decoder_layers", "must be at most 10000");
+  constexpr std::int64_t kMaxLayers = 10000;
+  if (decoders > kMaxLayers) object.fail("num_decoder_layers", "must be at most 10000");
   layer.parameters["bidirectional"] = "no";
   layer.causal = layer.decoder = true;
   config.layers.insert(config.layers.end(), static_cast<std::size_t>(decoders), layer);

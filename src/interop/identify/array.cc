@@ -18,7 +18,7 @@ namespace {
 
 using namespace interop;
 
-constexpr std::int64_t kMostValues = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxValues = std::int64_t{1} << 31;
 
 struct Values {
   bool finite = true;
@@ -197,7 +197,7 @@ Identification name_block(View<const double> block, const Values& values, double
 Identification identify_array(View<const double> array, double unit_roundoff, int threads) {
   check_range(kThreads, "identify_array.threads", threads);
   check_unit_roundoff("identify_array.unit_roundoff", unit_roundoff);
-  if (array.count() < 1 || array.count() > kMostValues) {
+  if (array.count() < 1 || array.count() > kMaxValues) {
     throw Error("identify_array.array",
                 "must hold 1 .. 2^31 numbers, got shape " + array.shape().to_string());
   }

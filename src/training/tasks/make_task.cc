@@ -23,10 +23,10 @@
 namespace sextant {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
 
 std::string read_data(DataFile& file) {
-  std::string bytes = read_file(file.path, kMostBytes);
+  std::string bytes = read_file(file.path, kMaxBytes);
   const std::string found = checksum_of(bytes);
   if (!file.checksum.empty() && file.checksum != found) {
     throw Error(file.path, "must be the same as at the start of the run, but has changed");

@@ -13,8 +13,8 @@
 namespace sextant::interop {
 namespace {
 
-constexpr std::int64_t kMostBuckets = 4096;
-constexpr std::int64_t kMostDistances = 1 << 20;  // no model looks as far
+constexpr std::int64_t kMaxBuckets = 4096;
+constexpr std::int64_t kMaxDistances = 1 << 20;  // no model looks as far
 
 using Buckets = std::map<std::int64_t, std::int64_t>;  // by distance, key - query
 
@@ -86,7 +86,7 @@ std::optional<Found> settings_of(const Buckets& given) {
   const std::int64_t farthest = std::max(-given.begin()->first, given.rbegin()->first);
   std::int64_t most = 0;
   for (const auto& [distance, bucket] : given) most = std::max(most, bucket);
-  if (most < 3 || most >= kMostBuckets || given.size() < 8) return std::nullopt;
+  if (most < 3 || most >= kMaxBuckets || given.size() < 8) return std::nullopt;
   // Of two directions distance 1 is in the bucket after half of them. Of one, half the buckets are
   // exact: the count ends there; it may be cut off.
   std::vector<std::pair<std::int64_t, bool>> counts;
@@ -107,7 +107,7 @@ std::optional<Found> settings_of(const Buckets& given) {
     }
   }
   for (const auto& [count, both] : counts) {
-    if (count <= most || count > kMostBuckets || (both && (count % 2 != 0 || count < 4)) ||
+    if (count <= most || count > kMaxBuckets || (both && (count % 2 != 0 || count < 4)) ||
         count < 2)
       continue;
     const std::int64_t exact = both ? count / 4 : count / 2;
@@ -128,7 +128,7 @@ std::optional<Found> settings_of(const Buckets& given) {
 Identification name_buckets(View<const double> buckets) {
   Identification result;
   const bool matrix = buckets.rank() == 2;
-  if (buckets.size(0) + (matrix ? buckets.size(1) : 0) > kMostDistances) return result;
+  if (buckets.size(0) + (matrix ? buckets.size(1) : 0) > kMaxDistances) return result;
   std::vector<std::pair<Buckets, std::string>> readings;
   if (matrix) {
     for (const std::int64_t offset : {std::int64_t{0}, buckets.size(1) - buckets.size(0)}) {

@@ -49,7 +49,7 @@ std::vector<std::int64_t> firsts_of(const std::vector<PairWave>& waves) {
 std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_roundoff) {
   if (given.rows() < 6 || given.rows() * given.pairs() < 16) return std::nullopt;
   const double noise = 2 * std::max(unit_roundoff, 0x1p-44);
-  const auto rows = static_cast<double>(std::min(given.rows(), kMostRows));
+  const auto rows = static_cast<double>(std::min(given.rows(), kMaxRows));
   const auto wrong = [&](const PairWave& wave) {
     return wave.residual > 4 * noise * wave.amplitude +
                                (std::fabs(wave.phase) + rows * wave.frequency) * kFrequencyNoise;

@@ -12,7 +12,7 @@ namespace {
 class PairFit {
  public:
   PairFit(const Rotations& given, std::int64_t pair, double noise)
-      : given_(given), pair_(pair), noise_(noise), rows_(std::min(given.rows(), kMostRows)) {}
+      : given_(given), pair_(pair), noise_(noise), rows_(std::min(given.rows(), kMaxRows)) {}
 
   // The best of a grid over the first rows, then Gauss-Newton steps over ever more of them: what a
   // window confirms predicts the next one. A known phase or amplitude stays.

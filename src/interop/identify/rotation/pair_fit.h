@@ -8,7 +8,7 @@
 
 namespace sextant::interop {
 
-inline constexpr std::int64_t kMostRows = 1024;  // that a fit looks at
+inline constexpr std::int64_t kMaxRows = 1024;   // that a fit looks at
 inline constexpr double kFrequencyNoise = 2e-7;  // relative: a float32 power and its rounding
 
 // One pair: amplitude * cos or sin of phase + row * frequency.

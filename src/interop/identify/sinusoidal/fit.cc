@@ -19,9 +19,9 @@ constexpr std::int64_t kNear = 1 << 17;
 constexpr std::int64_t kFar = std::int64_t{1} << 31;
 // Full fits per search: many positions that pass the first row mean that the table has too little
 // to say.
-constexpr int kMostFits = 400;
+constexpr int kMaxFits = 400;
 // Values looked at for a ratio that has to be sharpened on the way.
-constexpr double kMostValuesOfEstimate = 1e6;
+constexpr double kMaxValuesOfEstimate = 1e6;
 
 class Search {
  public:
@@ -207,7 +207,7 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
     return verdict.wrong <= 1 + verdict.tested / 16 && !(far && verdict.stuck);
   };
   const auto offer = [&](std::int64_t first, double scale, const Ratio& prior) {
-    if (++fits > kMostFits) return false;
+    if (++fits > kMaxFits) return false;
     const std::optional<Fit> fit = search.fit(first, scale, prior);
     if (!fit) return false;
     if (fit->sure_of_first) return accept(*fit);
@@ -221,7 +221,7 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
       PhaseVisits visits(direction > 0 ? phase : -phase, wave->phase_tolerance,
                          far ? kNear + 1 : 0);
       for (std::int64_t n = visits.next(); n <= (far ? kFar : kNear); n = visits.next()) {
-        if (values_left <= until || fits > kMostFits) return false;
+        if (values_left <= until || fits > kMaxFits) return false;
         if ((n != 0 || direction > 0) && visit(direction * n)) return true;
       }
     }
@@ -231,7 +231,7 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
     const double scale = sign * wave->scale;
     for (const Ratio& prior : ratios) {
       const std::vector<Value> row = search.first_row(scale, prior.log);
-      until = is_exact(prior) ? 0 : std::max(0.0, values_left - kMostValuesOfEstimate);
+      until = is_exact(prior) ? 0 : std::max(0.0, values_left - kMaxValuesOfEstimate);
       if (each_position(sign, [&](std::int64_t first) {
             return passes(row, first, prior) && offer(first, scale, prior);
           })) {
@@ -239,7 +239,7 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
       }
     }
     if (far || one_frequency) continue;
-    until = std::max(0.0, values_left - kMostValuesOfEstimate);
+    until = std::max(0.0, values_left - kMaxValuesOfEstimate);
     if (each_position(sign, [&](std::int64_t first) {
           for (const std::int64_t row : {search.rows().front(), search.rows().back()}) {
             const std::optional<Ratio> slow = search.from_slow_sine(first, scale, row);

@@ -21,7 +21,7 @@ struct Fit {
 };
 
 // Work for one table, in values looked at: all searches together stop after about a second of it.
-inline constexpr double kMostValues = 2e7;
+inline constexpr double kMaxValues = 2e7;
 
 // Calls `accept` for every fit that the sample allows, positions near 0 first, until it returns
 // true. `far`: only positions beyond those of the near search, up to +-2^31.

@@ -27,7 +27,7 @@ namespace {
 
 using namespace interop;
 
-constexpr double kMostOutside =
+constexpr double kMaxOutside =
     0.02;  // share of values that may be damaged before the table counts as another one
 
 constexpr double kSpareBits =
@@ -66,7 +66,7 @@ bool check(View<const double> table, double unit_roundoff, int threads) {
                                             std::to_string(bad / table.size(1)) + ", column " +
                                             std::to_string(bad % table.size(1)) + " is not");
   }
-  return static_cast<double>(huge) <= kMostOutside * static_cast<double>(table.count());
+  return static_cast<double>(huge) <= kMaxOutside * static_cast<double>(table.count());
 }
 
 // Roundings that a table may have gone through, finest first; a file may be wider than what was
@@ -90,7 +90,7 @@ class Identifier {
   Identification run() {
     const bool zero_column = last_column_is_zero();
     const std::vector<Structure> structures = structures_of(table_.size(1), zero_column);
-    double values_left = kMostValues;
+    double values_left = kMaxValues;
     const auto found = [&](const Noise& noise, bool far) {
       for (const Structure& structure : structures) {
         const auto accept = [&](const Fit& fit) { return judge(structure, noise, fit); };
@@ -168,9 +168,9 @@ class Identifier {
       if (best.max_deviation < guess_deviation_) {
         guess_ = name.options;
         guess_deviation_ = best.max_deviation;
-        guess_fits_ = fit.ratio_known ? false : share_outside(best) <= kMostOutside;
+        guess_fits_ = fit.ratio_known ? false : share_outside(best) <= kMaxOutside;
       }
-      if (!fit.ratio_known || share_outside(best) > kMostOutside) continue;
+      if (!fit.ratio_known || share_outside(best) > kMaxOutside) continue;
       const double share = share_outside(best);
       if (found_ && found_->share <= share) continue;
       found_ = Found{name, fit, noise, share, structure.steps.size() > 1, {}};
@@ -230,7 +230,7 @@ class Identifier {
     const auto& [name, fit, noise, share, base_matters, also] = *found_;
     const Comparison all =
         compared(name.options, noise, tolerance_of_scale(name.options, fit), kAllRows);
-    if (share_outside(all) > kMostOutside) return unknown();
+    if (share_outside(all) > kMaxOutside) return unknown();
     Identification result;
     result.scheme = "sinusoidal";
     result.options = name.options;
