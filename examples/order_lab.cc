@@ -26,7 +26,7 @@ bool agrees(sextant::View<const double> row, const std::vector<double>& printed)
 
 void show(const OrderLab& lab, const std::string& a, const std::string& b,
           const std::string& scheme) {
-  const OrderLab::Verdict verdict = lab.compare(a, b, scheme);
+  const OrderLab::Verdict verdict = lab.compare(a, b, {scheme});
   std::cout << "\nscheme " << scheme << "\n  \"" << a << "\"\n  \"" << b
             << "\"\n  outputs of the last token:\n";
   print_rows(last(verdict.first.output), 13);

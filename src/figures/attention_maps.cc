@@ -16,16 +16,24 @@ namespace {
 
 constexpr std::size_t kLongestToken = 4096;  // bytes
 
+// Those of one scheme; of several, a list in their order.
+Json parameters_of(const PositionSchemes& schemes) {
+  if (schemes.empty()) return Json::object();
+  if (schemes.size() == 1) return schemes[0].parameters;
+  Json list = Json::array();
+  for (const PositionScheme& scheme : schemes) list.push_back(scheme.parameters);
+  return list;
+}
+
 }  // namespace
 
 HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOptions& options,
                  std::int64_t head) {
-  const NamedScheme scheme{options.scheme, {}, nullptr};
   return {.weights = chosen_heads(attention.weights.view(), head),
           .masked = chosen_heads(attention.masked_weights.view(), head),
           .queries = attention.queries,
           .keys = attention.keys,
-          .title = "Attention, " + scheme.title() + (options.causal ? ", causal" : ""),
+          .title = "Attention, " + title_of(options.positions) + (options.causal ? ", causal" : ""),
           .head = head};
 }
 
@@ -65,8 +73,8 @@ std::string attention_json(const HeadMaps& maps, const SentenceAttentionOptions&
   if (one_text) json["tokens"] = maps.queries;
   json["queries"] = maps.queries;
   json["keys"] = maps.keys;
-  json["scheme"] = options.scheme;
-  json["parameters"] = options.parameters;
+  json["scheme"] = names_of(options.positions);
+  json["parameters"] = parameters_of(options.positions);
   json["causal"] = options.causal;
   json["width"] = options.width;
   json["seed"] = options.seed;

@@ -1,6 +1,7 @@
 // What a scheme is called in figures.
 #include "sextant/figures/named_scheme.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "sextant/core/error.h"
@@ -13,8 +14,13 @@ std::string NamedScheme::label() const {
   return text;
 }
 
-std::string NamedScheme::title() const {
-  return descriptor().kind == SchemeKind::none ? "no positions" : scheme + " positions";
+std::string NamedScheme::title() const { return title_of({{scheme, parameters}}); }
+
+std::string title_of(const PositionSchemes& schemes) {
+  const bool none = std::ranges::all_of(schemes, [](const PositionScheme& each) {
+    return find_scheme(each.scheme).kind == SchemeKind::none;
+  });
+  return none ? "no positions" : names_of(schemes) + " positions";
 }
 
 SchemeRequest NamedScheme::request(std::span<const std::int64_t> positions) const {

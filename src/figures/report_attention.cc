@@ -89,7 +89,7 @@ std::vector<const Scheme*> shown_schemes() {
 
 SentenceAttention attend(const ReportText& text, std::string_view scheme, bool causal) {
   SentenceAttentionOptions options;
-  options.scheme = std::string(scheme);
+  options.positions = {std::string(scheme)};
   options.causal = causal;
   return attend_sentences(text.tokens, {}, options);
 }
@@ -220,7 +220,7 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
   for (const Scheme* scheme : shown_schemes()) {
     const std::string name(scheme->name);
     SentenceAttentionOptions options;
-    options.scheme = name;
+    options.positions = {name};
     options.causal = true;
     OrderVerdict verdict;
     try {

@@ -75,8 +75,7 @@ OrderLab::OrderLab(const OrderLabOptions& options) : vocabulary_(options.words) 
   to_v_ = draw_map(options.width, random);
 }
 
-OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& scheme,
-                               const std::map<std::string, std::string>& parameters) const {
+OrderLab::Result OrderLab::run(const std::string& sentence, const PositionSchemes& schemes) const {
   Result result;
   result.tokens = split_spaces(sentence);
   if (result.tokens.empty()) throw Error("order_lab.sentence", "must have at least one word");
@@ -90,8 +89,8 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
       x(row, i) = embeddings_(indices[static_cast<std::size_t>(row)], i);
     }
   }
-  const AppliedPositions<double> positions(
-      {.schemes = {{scheme, parameters}}, .width = width, .head_dim = width}, length);
+  const AppliedPositions<double> positions({.schemes = schemes, .width = width, .head_dim = width},
+                                           length);
   positions.add_to(x);
   result.positions_alike = alike(positions);
 
@@ -117,11 +116,10 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const std::string& s
 }
 
 OrderLab::Verdict OrderLab::compare(const std::string& first, const std::string& second,
-                                    const std::string& scheme,
-                                    const std::map<std::string, std::string>& parameters) const {
+                                    const PositionSchemes& schemes) const {
   Verdict verdict;
-  verdict.first = run(first, scheme, parameters);
-  verdict.second = run(second, scheme, parameters);
+  verdict.first = run(first, schemes);
+  verdict.second = run(second, schemes);
   verdict.largest_difference = last_row_difference(verdict.first.output, verdict.second.output);
   verdict.same = verdict.largest_difference <= verdict.first.rounding + verdict.second.rounding;
   return verdict;

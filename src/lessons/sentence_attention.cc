@@ -64,6 +64,10 @@ void check(const std::vector<std::string>& first, const SentenceAttentionOptions
                                               std::to_string(options.width) + ", got " +
                                               std::to_string(options.heads));
   }
+  if (options.weights != nullptr && options.positions.size() != 1) {
+    throw Error("attend_sentences.weights",
+                "must be of a single scheme, got it with " + names_of(options.positions));
+  }
 }
 
 }  // namespace
@@ -76,12 +80,14 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   result.queries = first;
   result.keys = second.empty() ? first : second;
   const MultiHead<double> model = seeded_heads(options.width, options.heads, options.seed);
+  std::vector<const SchemeWeights*> weights;
+  if (options.weights != nullptr) weights.push_back(options.weights);
   const auto positions_of = [&](std::size_t length) {
-    return AppliedPositions<double>({.schemes = {{options.scheme, options.parameters}},
+    return AppliedPositions<double>({.schemes = options.positions,
                                      .width = options.width,
                                      .heads = options.heads,
                                      .head_dim = options.width / options.heads},
-                                    static_cast<std::int64_t>(length), std::array{options.weights});
+                                    static_cast<std::int64_t>(length), weights);
   };
   const auto query_positions = positions_of(result.queries.size());
   const auto key_positions = positions_of(result.keys.size());

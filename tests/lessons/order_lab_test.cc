@@ -146,10 +146,10 @@ TEST(OrderLab, ShowsOrderWithEveryScheme) {
     const bool needs_a_file = std::ranges::any_of(
         scheme->parameters(), [](const Option& p) { return p.default_text.empty(); });
     if (needs_a_file) continue;
-    const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, std::string(scheme->name));
+    const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, {std::string(scheme->name)});
     EXPECT_FALSE(verdict.same) << scheme->name;
     EXPECT_GT(verdict.largest_difference, 1e-4) << scheme->name;  // one head's biases are small
-    EXPECT_TRUE(lab.compare(kFirst, kFirst, std::string(scheme->name)).same) << scheme->name;
+    EXPECT_TRUE(lab.compare(kFirst, kFirst, {std::string(scheme->name)}).same) << scheme->name;
   }
 }
 
@@ -161,7 +161,7 @@ TEST(OrderLab, TakesAnotherWidthVocabularyAndSeed) {
   EXPECT_TRUE(wide.compare("a b c", "b a c").same);
   for (const char* scheme : {"fourier", "rotary_axial", "rotary_dynamic_ntk", "rotary_ntk",
                              "rotary_proportional", "sincos_2d", "timestep"}) {
-    EXPECT_FALSE(wide.compare("a b c d", "b a c d", scheme).same) << scheme;
+    EXPECT_FALSE(wide.compare("a b c d", "b a c d", {scheme}).same) << scheme;
   }
   EXPECT_THROW(wide.run("the"), Error);
   EXPECT_THROW(OrderLab({.width = 0}), Error);
@@ -173,21 +173,30 @@ TEST(OrderLab, TakesAnotherWidthVocabularyAndSeed) {
 TEST(OrderLab, SaysWherePositionsAreAlike) {
   const OrderLab lab;
   for (const char* scheme : {"none", "rotary_proportional", "temperature"}) {
-    const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, scheme);
+    const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, {scheme});
     EXPECT_TRUE(verdict.same && verdict.first.positions_alike) << scheme;
   }
   for (const char* scheme : {"rotary", "sinusoidal", "alibi"}) {
-    EXPECT_FALSE(lab.run(kFirst, scheme).positions_alike) << scheme;
+    EXPECT_FALSE(lab.run(kFirst, {scheme}).positions_alike) << scheme;
   }
+}
+
+TEST(OrderLab, TakesSchemesThatGoTogether) {
+  const OrderLab lab;
+  const double one = lab.compare(kFirst, kSecond, {"rotary"}).largest_difference;
+  const double both = lab.compare(kFirst, kSecond, {"rotary", "alibi"}).largest_difference;
+  EXPECT_NE(one, both);
+  EXPECT_FALSE(lab.compare(kFirst, kSecond, {"rotary", "alibi"}).same);
+  EXPECT_THROW(lab.run(kFirst, {"rotary", "rotary_linear"}), Error);
 }
 
 TEST(OrderLab, PassesParametersToTheScheme) {
   const OrderLab lab;
   // Positions times 10^-14 move the output by less than what rounding may.
-  EXPECT_FALSE(lab.compare(kFirst, kSecond, "sinusoidal", {{"scale", "0.001"}}).same);
-  EXPECT_TRUE(lab.compare(kFirst, kSecond, "sinusoidal", {{"scale", "1e-18"}}).same);
-  EXPECT_THROW(lab.run(kFirst, "sinusoidal", {{"bases", "100"}}), Error);
-  EXPECT_THROW(lab.run(kFirst, "spiral"), Error);
+  EXPECT_FALSE(lab.compare(kFirst, kSecond, {{"sinusoidal", {{"scale", "0.001"}}}}).same);
+  EXPECT_TRUE(lab.compare(kFirst, kSecond, {{"sinusoidal", {{"scale", "1e-18"}}}}).same);
+  EXPECT_THROW(lab.run(kFirst, {{"sinusoidal", {{"bases", "100"}}}}), Error);
+  EXPECT_THROW(lab.run(kFirst, {"spiral"}), Error);
 }
 
 TEST(OrderLab, RefusesOtherWordsAndListsTheAllowedOnes) {

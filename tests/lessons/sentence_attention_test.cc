@@ -26,7 +26,7 @@ const Words kAnotherEnd{"the", "couch", "cat", "sat", "on", "the", "black"};
 
 SentenceAttentionOptions with_scheme(std::string_view name) {
   SentenceAttentionOptions options;
-  options.scheme = name;
+  options.positions = {std::string(name)};
   return options;
 }
 
@@ -202,7 +202,7 @@ TEST(CompareOrder, FindsOrderWithALearnedTable) {
   for (float& value : table.span()) value = static_cast<float>(random.normal());
   save_npy(path, table);
   SentenceAttentionOptions options = with_scheme("learned");
-  options.parameters["file"] = path;
+  options.positions[0].parameters["file"] = path;
   EXPECT_FALSE(compare_order(kSentence, kReordered, options).same);
   options.width = 32;
   EXPECT_THROW(compare_order(kSentence, kReordered, options), Error);
@@ -212,6 +212,20 @@ TEST(CompareOrder, FindsOrderWithALearnedTable) {
   // Without a file: where its training starts, the same table for both sentences.
   EXPECT_FALSE(compare_order(kSentence, kReordered, with_scheme("learned")).same);
   EXPECT_TRUE(compare_order(kSentence, kSentence, with_scheme("learned")).same);
+}
+
+TEST(SentenceAttention, TakesSchemesThatGoTogether) {
+  const std::vector<std::string> words{"a", "b", "c"};
+  SentenceAttentionOptions options;
+  options.positions = {"rotary", "alibi"};
+  const SentenceAttention both = attend_sentences(words, {}, options);
+  options.positions = {"rotary"};
+  const SentenceAttention rotary = attend_sentences(words, {}, options);
+  EXPECT_NE(both.weights(0, 0, 2), rotary.weights(0, 0, 2));
+  const SchemeWeights weights;
+  options.positions = {"rotary", "alibi"};
+  options.weights = &weights;
+  EXPECT_THROW(attend_sentences(words, {}, options), Error);
 }
 
 TEST(PlainSelfAttention, IsTheFormula) {

@@ -60,8 +60,7 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
 }
 
 void run(Attend& attend) {
-  attend.options.scheme = attend.choice.scheme;
-  attend.options.parameters = attend.choice.parameters;
+  attend.options.positions = attend.choice.positions();
   const auto first =
       attend.splitting.tokens(attend.text.read("attend.text", kLongestShownText), "attend.text");
   std::vector<std::string> second;
@@ -126,7 +125,7 @@ void add_attend(CLI::App& program, Job& job) {
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
   attend->output.add_to(command, kAttendFormats,
                         "save as .svg .png .html (maps and lines) .json or .npy, by the extension");
-  attend->choice.add_to(command, "sinusoidal");
+  attend->choice.add_to(command, "sinusoidal", nullptr, true);
   command.footer(
       "Examples:\n"
       "  sextant attend \"the cat sat on the mat\" --causal\n"

@@ -200,12 +200,16 @@ void check_scheme(const AttentionCommand& command) {
     throw Error("attention.dscheme", "must go with --scheme");
   }
   command.choice.check();
-  const SchemeKind kind = command.choice.descriptor().kind;
-  if (kind == SchemeKind::distance_bias && command.inputs.contains("bias")) fail("bias");
-  if (kind == SchemeKind::rotated && command.rotates()) fail("rotary-base");
-  if (command.wants("dscheme") && command.choice.descriptor().weights.empty()) {
-    throw Error("attention.dscheme",
-                "must go with a scheme that has weights, got '" + command.choice.scheme + "'");
+  const PositionSchemes chosen = command.choice.positions();
+  for (const PositionScheme& each : chosen) {
+    const SchemeKind kind = find_scheme(each.scheme).kind;
+    if (kind == SchemeKind::distance_bias && command.inputs.contains("bias")) fail("bias");
+    if (kind == SchemeKind::rotated && command.rotates()) fail("rotary-base");
+  }
+  if (command.wants("dscheme") &&
+      (chosen.size() != 1 || find_scheme(chosen[0].scheme).weights.empty())) {
+    throw Error("attention.dscheme", "must go with a single scheme that has weights, got '" +
+                                         command.choice.scheme + "'");
   }
 }
 
@@ -287,7 +291,7 @@ void add_attention(CLI::App& program, Job& job) {
       "--explain", attention->explain,
       "print which kernel runs, its tiles, threads and memory; without -o nothing is computed");
   command.add_flag("--json", attention->json, "print a summary: files, shapes, types, options");
-  attention->choice.add_to(command, "none", why_it_cannot_attend);
+  attention->choice.add_to(command, "none", why_it_cannot_attend, true);
   command.footer(
       "Examples:\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --causal top_left\n"

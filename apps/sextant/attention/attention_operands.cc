@@ -94,7 +94,10 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
   if (arrays.contains("query-positions")) take_ids(arrays);
   if (command.rotates()) rotate(command);
   if (command.choice.is_given()) {
-    const bool forward = command.choice.descriptor().kind == SchemeKind::rotated;
+    const bool forward =
+        std::ranges::any_of(command.choice.positions(), [](const PositionScheme& each) {
+          return find_scheme(each.scheme).kind == SchemeKind::rotated;
+        });
     scheme_ = std::make_unique<AttentionScheme>(
         command.choice, positions("attention.scheme", forward), q.size(1), q.size(3));
     scheme_->add_to(options);

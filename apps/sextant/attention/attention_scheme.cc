@@ -1,9 +1,10 @@
-// A scheme by name in a call of the attention operator.
+// Schemes by name in a call of the attention operator.
 #include "attention/attention_scheme.h"
 
 #include <algorithm>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 
 #include "sextant/core/error.h"
 #include "sextant/tables/content_term.h"
@@ -13,15 +14,20 @@ namespace sextant::app {
 
 AttentionScheme::AttentionScheme(const SchemeChoice& choice, std::int64_t positions,
                                  std::int64_t heads, std::int64_t head_dim)
-    : scheme_(choice.descriptor()),
-      ids_(static_cast<std::size_t>(positions)),
-      weights_(choice.weights()) {
+    : weights_(choice.weights()), ids_(static_cast<std::size_t>(positions)) {
   std::iota(ids_.begin(), ids_.end(), std::int64_t{0});
-  request_ = choice.named(weights_).request(ids_);
-  request_.width = heads * head_dim;
-  request_.heads = heads;
-  request_.head_dim = head_dim;
-  positions_ = AppliedPositions<float>(scheme_.make(request_));
+  std::vector<SchemeTable> tables;
+  for (const auto& [name, parameters] : choice.positions()) {
+    scheme_ = &find_scheme(name);
+    request_ =
+        figures::NamedScheme{name, parameters, weights_ ? &*weights_ : nullptr}.request(ids_);
+    request_.width = heads * head_dim;
+    request_.heads = heads;
+    request_.head_dim = head_dim;
+    tables.push_back(scheme_->make(request_));
+  }
+  if (tables.size() > 1) scheme_ = nullptr;
+  positions_ = AppliedPositions<float>(std::move(tables));
 }
 
 template <Floating T>
@@ -36,7 +42,8 @@ void AttentionScheme::want(AttentionGradients<T>& gradients) {
     list_ = Tensor<double>({1, count});
     return View<double>(list_.data(), {count});
   };
-  if (scheme_.backward != nullptr && positions_.bias) {
+  const bool learns = scheme_ != nullptr && scheme_->backward != nullptr;
+  if (learns && positions_.bias) {
     if constexpr (std::is_same_v<T, double>) {
       list_ = Tensor<double>(positions_.bias->values.shape());
       gradients.bias.values = list_.view();
@@ -44,22 +51,23 @@ void AttentionScheme::want(AttentionGradients<T>& gradients) {
       narrow_ = Tensor<float>(positions_.bias->values.shape());
       gradients.bias.values = narrow_.view();
     }
-  } else if (scheme_.backward != nullptr && positions_.indexed) {
+  } else if (learns && positions_.indexed) {
     gradients.indexed = list(positions_.indexed->gradient_size());
-  } else if (scheme_.backward != nullptr && positions_.content) {
+  } else if (learns && positions_.content) {
     gradients.content = list(positions_.content->gradient_size());
   } else {
     throw Error("attention.dscheme",
-                "must go with a bias or a content term that has weights, got the scheme '" +
-                    std::string(scheme_.name) + "'");
+                "must go with a bias or a content term that has weights, got " +
+                    (scheme_ == nullptr ? "several schemes"
+                                        : "the scheme '" + std::string(scheme_->name) + "'"));
   }
 }
 
 SchemeWeights AttentionScheme::gradients() const {
-  if (narrow_.count() == 0) return scheme_.backward(request_, list_.view());
+  if (narrow_.count() == 0) return scheme_->backward(request_, list_.view());
   Tensor<double> wide(narrow_.shape());
   std::copy_n(narrow_.data(), narrow_.count(), wide.data());
-  return scheme_.backward(request_, std::as_const(wide).view());
+  return scheme_->backward(request_, std::as_const(wide).view());
 }
 
 #define SEXTANT_INSTANTIATE(T)                                 \

@@ -1,4 +1,4 @@
-// A scheme by name in a call of the attention operator.
+// Schemes by name in a call of the attention operator.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace sextant::app {
 
 class AttentionScheme {
  public:
-  // Makes the scheme's table for ids 0 .. positions - 1. Throws Error as the scheme does.
+  // Makes the tables for ids 0 .. positions - 1. Throws Error as the schemes do, and for those that
+  // do not go together.
   AttentionScheme(const SchemeChoice& choice, std::int64_t positions, std::int64_t heads,
                   std::int64_t head_dim);
   AttentionScheme(const AttentionScheme&) = delete;
@@ -26,16 +27,16 @@ class AttentionScheme {
   void add_to(AttentionOptions<T>& options);
 
   // Makes room for what attention_backward() gives, and what the weights' gradients are then.
-  // Throws Error for a scheme that learns nothing that the operator sees.
+  // Throws Error for several schemes and for one that learns nothing that the operator sees.
   template <Floating T>
   void want(AttentionGradients<T>& gradients);
   SchemeWeights gradients() const;
 
  private:
-  const Scheme& scheme_;
-  std::vector<std::int64_t> ids_;
+  const Scheme* scheme_ = nullptr;  // of a single one, as the next two
   std::optional<SchemeWeights> weights_;
   SchemeRequest request_;
+  std::vector<std::int64_t> ids_;
   AppliedPositions<float> positions_;
   Tensor<double> list_;  // [1, n] or [heads, distances]
   Tensor<float> narrow_;

@@ -143,7 +143,10 @@ void SchemeChoice::check() const {
     if (!why.empty()) throw Error(where_, why + ", got '" + name + "'");
     check_parameters(one, values, where_);
   }
-  if (!weights_file.empty() && several_.empty() && descriptor().weights.empty()) {
+  if (!weights_file.empty() && !several_.empty()) {
+    throw Error(where_ + "-weights", "must be given with a single scheme, got it with " + scheme);
+  }
+  if (!weights_file.empty() && descriptor().weights.empty()) {
     throw Error(where_ + "-weights",
                 "must be given with a scheme that has weights, got it with " + scheme);
   }
@@ -185,10 +188,15 @@ std::optional<SchemeWeights> SchemeChoice::weights() const {
   return weights;
 }
 
-std::string SchemeChoice::title() const { return named(std::nullopt).title(); }
+std::string SchemeChoice::title() const { return figures::title_of(positions()); }
 
 Json SchemeChoice::resolved_parameters() const {
-  return app::resolved_parameters(descriptor(), parameters);
+  if (several_.empty()) return app::resolved_parameters(descriptor(), parameters);
+  Json list = Json::array();
+  for (const PositionScheme& each : positions()) {
+    list.push_back(app::resolved_parameters(find_scheme(each.scheme), each.parameters));
+  }
+  return list;
 }
 
 Json resolved_parameters(const Scheme& scheme,

@@ -51,7 +51,7 @@ struct SchemeChoice {
     return {scheme, parameters, weights ? &*weights : nullptr};
   }
   std::string title() const;         // "rotary positions", "no positions"
-  Json resolved_parameters() const;  // defaults included
+  Json resolved_parameters() const;  // defaults included; of several schemes a list in their order
   // What --scheme-weights holds, in float64; none when it was not given. Throws Error for what is
   // no file of floats.
   std::optional<SchemeWeights> weights() const;

@@ -35,7 +35,7 @@ std::string verdict_text(const Compare& compare, bool same, double difference,
 // Why positions change nothing.
 std::string why_same(const Compare& compare, const OrderLab::Verdict& verdict) {
   if (!verdict.same || !verdict.first.positions_alike || !verdict.second.positions_alike ||
-      compare.choice.descriptor().kind == SchemeKind::none) {
+      compare.choice.scheme == "none") {
     return "";
   }
   return "; at width " + std::to_string(compare.lab_options.width) + " the table of " +
@@ -139,15 +139,13 @@ void run(Compare& compare) {
     spaces.tokens(compare.second, "compare.second");
     if (!compare.words.empty()) compare.lab_options.words = split_spaces(compare.words);
     const OrderLab lab(compare.lab_options);
-    const auto verdict = lab.compare(compare.first, compare.second, compare.choice.scheme,
-                                     compare.choice.parameters);
+    const auto verdict = lab.compare(compare.first, compare.second, compare.choice.positions());
     return finish(compare, verdict.same, verdict.largest_difference,
                   lab_text(compare.first, verdict.first) + lab_text(compare.second, verdict.second),
                   lab_json(compare.first, verdict.first), lab_json(compare.second, verdict.second),
                   why_same(compare, verdict));
   }
-  compare.options.scheme = compare.choice.scheme;
-  compare.options.parameters = compare.choice.parameters;
+  compare.options.positions = compare.choice.positions();
   const auto weights = compare.choice.weights();
   compare.options.weights = weights ? &*weights : nullptr;
   compare.options.causal = true;
@@ -188,7 +186,7 @@ void add_compare(CLI::App& program, Job& job) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
   compare->output.add_to(command, kTextOrJson, "save as .json");
-  compare->choice.add_to(command, "none");
+  compare->choice.add_to(command, "none", nullptr, true);
   lab->excludes(command.get_option("--scheme-weights"));
   command.footer(
       "Examples:\n"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/layers/position_scheme.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant::figures {
@@ -22,6 +23,9 @@ struct NamedScheme {
   // For these positions, which it borrows; sizes are the caller's to set.
   SchemeRequest request(std::span<const std::int64_t> positions) const;
 };
+
+// "rotary+temperature positions", "no positions".
+std::string title_of(const PositionSchemes& schemes);
 
 // Positions first .. first + length - 1. Throws Error for more than 2^24, naming figure.length.
 std::vector<std::int64_t> positions_of(const NamedScheme& scheme, std::int64_t length,

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "sextant/core/tensor.h"
 #include "sextant/layers/linear.h"
+#include "sextant/layers/position_scheme.h"
 #include "sextant/text/vocabulary.h"
 
 namespace sextant {
@@ -36,12 +36,11 @@ class OrderLab {
     // The scheme adds to, or rotates, every position of the sentence alike: order cannot show.
     bool positions_alike = false;
   };
-  // Words split at spaces; `scheme` is any name that schemes() lists ("none" is the laboratory's
+  // Words split at spaces; `positions` are any schemes that go together (none is the laboratory's
   // own model). A rotation leaves the last channel of an odd width as it is: of width 3 it rotates
   // one pair. Throws Error that lists the allowed words for any other word, and for an empty
   // sentence.
-  Result run(const std::string& sentence, const std::string& scheme = "none",
-             const std::map<std::string, std::string>& parameters = {}) const;
+  Result run(const std::string& sentence, const PositionSchemes& positions = {}) const;
 
   struct Verdict {
     Result first, second;
@@ -50,8 +49,7 @@ class OrderLab {
   };
   // positions_alike of both: a scheme with positions whose table says nothing at this width.
   Verdict compare(const std::string& first, const std::string& second,
-                  const std::string& scheme = "none",
-                  const std::map<std::string, std::string>& parameters = {}) const;
+                  const PositionSchemes& positions = {}) const;
 
   const Vocabulary& vocabulary() const noexcept { return vocabulary_; }
   const Tensor<double>& embeddings() const noexcept { return embeddings_; }

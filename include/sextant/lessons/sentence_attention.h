@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sextant/core/tensor.h"
+#include "sextant/layers/position_scheme.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
@@ -15,9 +16,8 @@ namespace sextant {
 struct SentenceAttentionOptions {
   std::int64_t width = 64;  // of the model, a multiple of heads
   std::int64_t heads = 4;
-  std::string scheme = "none";                    // any name that schemes() lists
-  std::map<std::string, std::string> parameters;  // of the scheme
-  const SchemeWeights* weights = nullptr;         // of the scheme; null: where training starts
+  PositionSchemes positions = {};          // {"rotary"}, {"rotary", "temperature"}; empty: none
+  const SchemeWeights* weights = nullptr;  // of a single scheme; null: where training starts
   bool causal = false;
   std::uint32_t seed = 7;
 };

@@ -204,6 +204,17 @@ TEST(Attend, ATerminalNamesColumnsAndHasOneScaleForAllHeads) {
               HasSubstr("columns: 0 the, 1 internationally, 2 known\r\n"));
 }
 
+TEST(Attend, TakesSchemesThatGoTogether) {
+  const auto both = sextant("attend 'a b c' --scheme rotary:base=100+alibi --json").json();
+  EXPECT_EQ(both["scheme"], "rotary+alibi");
+  EXPECT_EQ(both["parameters"][0]["base"], "100");
+  EXPECT_NE(both["weights"],
+            sextant("attend 'a b c' --scheme rotary --base 100 --json").json()["weights"]);
+  EXPECT_THAT(sextant("attend 'a b c' --scheme rotary+alibi").out,
+              StartsWith("Attention, rotary+alibi positions"));
+  EXPECT_EQ(sextant("attend 'a b c' --scheme rotary+t5 --scheme-weights w.safetensors").code, 2);
+}
+
 TEST(Attend, RefusesTextThatIsNone) {
   for (const char* wrong :
        {"attend ''", "attend '   '", "attend --file no-such-file", "attend $'a\\xff'",

@@ -42,6 +42,19 @@ TEST_F(AttentionScheme, OfATableGoesWithSlopes) {
   EXPECT_NE(result("--scheme sandwich --alibi"), result("--scheme sandwich"));
 }
 
+TEST_F(AttentionScheme, SeveralGoTogether) {
+  EXPECT_EQ(result("--scheme rotary:base=100+alibi --causal top_left"),
+            result("--rotary-base 100 --scheme alibi --causal top_left"));
+  EXPECT_EQ(result("--scheme rotary+alibi --base 100 --causal top_left"),
+            result("--rotary-base 100 --scheme alibi --causal top_left"));
+  EXPECT_NE(result("--scheme rotary+alibi"), result("--scheme rotary"));
+  EXPECT_EQ(run("-o @out --scheme rotary+rotary_linear").code, 1);
+  EXPECT_EQ(run("-o @out --scheme rotary+sinusoidal").code, 2);
+  EXPECT_EQ(run("-o @out --scheme rotary+alibi --rotary-base 100").code, 2);
+  EXPECT_EQ(run("-o @out --grad @g --dscheme @d --scheme rotary+t5").code, 2);
+  EXPECT_EQ(run("-o @out --scheme rotary+t5 --scheme-weights @d").code, 2);
+}
+
 TEST_F(AttentionScheme, ReachesAsFarAsTheDistancesGo) {
   save<std::int64_t>("off", {1}, {7});
   EXPECT_EQ(run("-o @out --scheme alibi --query-offsets @off").code, 0);

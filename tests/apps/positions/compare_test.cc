@@ -71,6 +71,14 @@ TEST(Compare, SaysWhyPositionsChangeNothing) {
               HasSubstr("different: order shows"));
 }
 
+TEST(Compare, TakesSchemesThatGoTogether) {
+  const auto json = sextant(std::string(kLab) + "--scheme rotary+alibi --json").json();
+  EXPECT_EQ(json["same"], false);
+  EXPECT_EQ(json["scheme"], "rotary+alibi");
+  EXPECT_THAT(sextant("compare 'a b' 'b a' --scheme rotary+alibi").out,
+              HasSubstr("rotary+alibi positions"));
+}
+
 TEST(Compare, AnotherLastTokenIsAnotherOutput) {
   const auto json = sextant("compare 'lion the chased .' 'chased the . lion' --lab --json").json();
   EXPECT_EQ(json["same"], false);
