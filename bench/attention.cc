@@ -15,6 +15,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 #include "support/machine.h"
+#include "support/usage.h"
 
 namespace {
 
@@ -80,7 +81,7 @@ Options parse(int argc, char** argv) {
       {"--growth", [&] { options.growth = true; }}};
   for (; i < argc; ++i) {
     const auto option = known.find(argv[i]);
-    if (option == known.end()) throw Error(argv[i], std::string("is no option\n") + kUsage);
+    if (option == known.end()) end_with_usage(argv[i], kUsage);
     option->second();
   }
   return options;

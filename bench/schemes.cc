@@ -18,6 +18,7 @@
 #include "sextant/layers/applied_positions.h"
 #include "sextant/schemes/scheme.h"
 #include "support/machine.h"
+#include "support/usage.h"
 
 namespace {
 
@@ -96,7 +97,7 @@ Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (i + 1 == argc) throw Error(name, std::string("needs a value\n") + kUsage);
+    if (i + 1 == argc) bench::end_with_usage(name, kUsage);
     const std::string value = argv[++i];
     if (name == "--scheme") {
       options.names.push_back(value);
@@ -109,7 +110,7 @@ Options parse(int argc, char** argv) {
     } else if (name == "--json") {
       options.json = value;
     } else {
-      throw Error(name, std::string("is no option\n") + kUsage);
+      bench::end_with_usage(name, kUsage);
     }
   }
   if (options.threads.empty()) options.threads = {1, 2};

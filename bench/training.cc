@@ -12,6 +12,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 #include "support/machine.h"
+#include "support/usage.h"
 #include "training/rounds.h"
 
 namespace {
@@ -62,7 +63,7 @@ Options parse(int argc, char** argv) {
       {"--list-json", [&] { options.list = true; }}};
   for (; i < argc; ++i) {
     const auto option = known.find(argv[i]);
-    if (option == known.end()) throw Error(argv[i], std::string("is no option\n") + kUsage);
+    if (option == known.end()) end_with_usage(argv[i], kUsage);
     option->second();
   }
   return options;
