@@ -88,7 +88,7 @@ Picture draw(const AttentionMaps& maps) {
       drawing.text(panel.left, panel.top - 11, "Head " + std::to_string(head),
                    {.size = kPanelTitleSize, .bold = true});
     }
-    draw_cells(drawing, weights.select(0, head), scale, panel.left, panel.top, at_left, below,
+    draw_cells(drawing, panel, head, weights.select(0, head), scale, at_left, below,
                single && words <= kNumbers);
     if (head % across == 0) {
       draw_words_at_left(drawing, at_left, panel.left - kTickGap, panel.top);

@@ -19,6 +19,14 @@ std::string attribute(std::string_view name, double value) {
 std::string attribute(std::string_view name, std::string_view value) {
   return " " + std::string(name) + "=\"" + std::string(value) + "\"";
 }
+std::string attributes_of(const TextStyle& style) {
+  std::string text = attribute("font-size", style.size) + attribute("fill", style.color);
+  if (style.anchor != Anchor::start) {
+    text += attribute("text-anchor", style.anchor == Anchor::middle ? "middle" : "end");
+  }
+  if (style.bold) text += attribute("font-weight", "600");
+  return text;
+}
 std::string title_element(std::string_view tooltip) {
   return tooltip.empty() ? "" : "<title>" + escape(tooltip) + "</title>";
 }
@@ -43,6 +51,12 @@ void Drawing::rect(double x, double y, double width, double height, std::string_
   body_ += "<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) +
            attribute("height", height) + attribute("fill", fill);
   body_ += tooltip.empty() ? "/>\n" : ">" + title_element(tooltip) + "</rect>\n";
+}
+
+void Drawing::square(std::int64_t x, std::int64_t y, std::string_view fill,
+                     std::string_view tooltip) {
+  body_ += "<path d=\"M" + std::to_string(x) + " " + std::to_string(y) + "h1v1h-1z\"" +
+           attribute("fill", fill) + ">" + title_element(tooltip) + "</path>\n";
 }
 
 void Drawing::circle(double x, double y, double radius, std::string_view fill,
@@ -70,7 +84,7 @@ void Drawing::image(double x, double y, double width, double height, std::string
 
 void Drawing::text(double x, double y, std::string_view words, const TextStyle& style) {
   if (words.empty()) return;
-  const double drop = kMiddle * style.size;
+  const double drop = kMiddle * (around_ ? around_->size : style.size);
   body_ += "<text";
   if (style.angle == 0) {
     body_ += attribute("x", x) + attribute("y", y + drop);
@@ -78,11 +92,7 @@ void Drawing::text(double x, double y, std::string_view words, const TextStyle& 
     body_ += " transform=\"translate(" + number(x) + " " + number(y) + ") rotate(" +
              number(style.angle) + ")\"" + attribute("y", drop);
   }
-  body_ += attribute("font-size", style.size) + attribute("fill", style.color);
-  if (style.anchor != Anchor::start) {
-    body_ += attribute("text-anchor", style.anchor == Anchor::middle ? "middle" : "end");
-  }
-  if (style.bold) body_ += attribute("font-weight", "600");
+  if (!around_) body_ += attributes_of(style);
   body_ += ">" + escape(words) + title_element(style.tooltip) + "</text>\n";
 }
 
@@ -90,7 +100,16 @@ void Drawing::open(std::string_view attributes) {
   body_ += "<g " + std::string(attributes) + ">\n";
 }
 
-void Drawing::close() { body_ += "</g>\n"; }
+void Drawing::open_texts(const TextStyle& style, std::string_view attributes) {
+  body_ += "<g" + attributes_of(style) + (attributes.empty() ? "" : " ") + std::string(attributes) +
+           ">\n";
+  around_ = style;
+}
+
+void Drawing::close() {
+  body_ += "</g>\n";
+  around_.reset();
+}
 
 void Drawing::raw(std::string_view elements) { body_ += elements; }
 

@@ -2,6 +2,8 @@
 // any number of them can stand in one page.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +46,8 @@ class Drawing {
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
   void rect(double x, double y, double width, double height, std::string_view fill,
             std::string_view tooltip = "");
+  // Of one unit of length, in a group that says how long that is.
+  void square(std::int64_t x, std::int64_t y, std::string_view fill, std::string_view tooltip);
   void circle(double x, double y, double radius, std::string_view fill,
               std::string_view tooltip = "");
   // `d` is the path's data; further attributes are written as they are.
@@ -53,6 +57,9 @@ class Drawing {
   // Centred vertically on y, anchored at x.
   void text(double x, double y, std::string_view words, const TextStyle& style = {});
   void open(std::string_view attributes);  // a group
+  // A group of texts with one style, which they need not repeat; rotation and tooltip are their
+  // own.
+  void open_texts(const TextStyle& style, std::string_view attributes = "");
   void close();
   void raw(std::string_view elements);  // SVG as it is, for a picture inside a picture
 
@@ -60,6 +67,7 @@ class Drawing {
 
  private:
   std::string body_;
+  std::optional<TextStyle> around_;  // of the group of texts that is open
 };
 
 // The title line at the top of a picture, shortened to `width`; returns the y below it. No title

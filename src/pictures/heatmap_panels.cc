@@ -111,14 +111,6 @@ double center(double element, std::int64_t block, std::int64_t blocks, double le
   return (element + 0.5) / count * length;
 }
 
-void draw_matrix(Drawing& drawing, const Panel& panel, const Blocks& blocks, const Scale& scale) {
-  const double wide = panel.width / static_cast<double>(blocks.means.size(1));
-  const double high = panel.height / static_cast<double>(blocks.means.size(0));
-  drawing.image(panel.left, panel.top, panel.width, panel.height,
-                matrix_png(blocks.means.view(), scale, repeats(wide), repeats(high)),
-                std::min(wide, high) >= kCrisp);
-}
-
 void draw_x_ticks(Drawing& drawing, const Panel& panel, const Ticks& ticks, double first,
                   const Blocks& blocks) {
   for (std::size_t i = 0; i < ticks.at.size(); ++i) {
@@ -199,7 +191,9 @@ Picture draw(const HeatmapPanels& panels) {
                    {.size = kPanelTitleSize, .bold = true});
     }
     if (i > 0) blocks = average(values.select(0, i), sizes.rows, sizes.columns);
-    draw_matrix(drawing, panel, blocks, scale);
+    open_map(drawing, panel, values.size(1), values.size(2), i);
+    draw_image(drawing, panel, blocks.means.view(), scale);
+    drawing.close();
     const bool lowest = i + across >= count;
     if (lowest && panels.column_labels.empty()) {
       draw_x_ticks(drawing, panel, x, panels.first_column, blocks);

@@ -176,6 +176,23 @@ double widest(const std::vector<std::string>& labels, double size, bool bold) {
   return width;
 }
 
+void open_map(Drawing& drawing, const Panel& panel, std::int64_t rows, std::int64_t columns,
+              std::int64_t index) {
+  drawing.open("class=\"map\" data-rows=\"" + std::to_string(rows) + "\" data-columns=\"" +
+               std::to_string(columns) + "\" data-x=\"" + number(panel.left) + "\" data-y=\"" +
+               number(panel.top) + "\" data-width=\"" + number(panel.width) + "\" data-height=\"" +
+               number(panel.height) + "\" data-panel=\"" + std::to_string(index) + "\"");
+}
+
+void draw_image(Drawing& drawing, const Panel& panel, View<const double> matrix,
+                const Scale& scale) {
+  const double wide = panel.width / static_cast<double>(matrix.size(1));
+  const double high = panel.height / static_cast<double>(matrix.size(0));
+  drawing.image(panel.left, panel.top, panel.width, panel.height,
+                matrix_png(matrix, scale, repeats(wide), repeats(high)),
+                std::min(wide, high) >= kCrisp);
+}
+
 void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,
                bool labels_left) {
   for (std::size_t i = 0; i < y.at.size(); ++i) {
@@ -260,7 +277,7 @@ double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view lab
                       const std::vector<std::string>& gaps, double left, double top,
                       double height) {
   // One column of pixels, bright end up.
-  constexpr std::int64_t kSteps = 253;
+  constexpr std::int64_t kSteps = 64;
   Tensor<double> column({kSteps, 1});
   for (std::int64_t i = 0; i < kSteps; ++i) {
     column(i, 0) = 1 - static_cast<double>(i) / static_cast<double>(kSteps - 1);

@@ -74,6 +74,15 @@ inline std::int64_t grid_columns(std::int64_t count, std::int64_t fit) {
 // The width of the longest label, in CSS pixels.
 double widest(const std::vector<std::string>& labels, double size, bool bold = false);
 
+// The group of one matrix, with what a script on the page needs to find its cells: data-rows and
+// data-columns of them in the rectangle data-x, data-y, data-width, data-height of the viewBox;
+// data-panel counts the matrices of a picture from 0.
+void open_map(Drawing& drawing, const Panel& panel, std::int64_t rows, std::int64_t columns,
+              std::int64_t index);
+// One image of the matrix in the panel, without its frame.
+void draw_image(Drawing& drawing, const Panel& panel, View<const double> matrix,
+                const Scale& scale);
+
 // Grid lines, the axis at the bottom and the numbers; `labels_left` false leaves out the numbers
 // of the y axis.
 void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,

@@ -84,34 +84,59 @@ Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t ma
   return blocks;
 }
 
-int repeats(double size) { return std::max(1, static_cast<int>(std::floor(2 * size + 0.5))); }
+int repeats(double size) {
+  constexpr double kMost = 8;
+  return static_cast<int>(std::clamp(std::ceil(size / 2), 1.0, kMost));
+}
+
+namespace {
+
+// The colours that a matrix needs, numbered as they occur.
+class Palette {
+ public:
+  explicit Palette(const Scale& scale) : scale_(scale) { numbers_.fill(-1); }
+
+  png_byte number_of(double value) {
+    const double place = scale_.place(value);
+    const int shade = scale_.is_hidden(value) ? kShades + 1
+                      : std::isnan(place)     ? kShades
+                                              : static_cast<int>(place * (kShades - 1) + 0.5);
+    int& number = numbers_[static_cast<std::size_t>(shade)];
+    if (number < 0) {
+      number = size();
+      const Rgb color = shade > kShades    ? kHiddenColor
+                        : shade == kShades ? sextant::color(scale_.map, NAN)
+                                           : sextant::color(scale_.map, shade / (kShades - 1.0));
+      bytes_.insert(bytes_.end(), {color.r, color.g, color.b});
+    }
+    return static_cast<png_byte>(number);
+  }
+  int size() const { return static_cast<int>(bytes_.size() / 3); }
+  const png_byte* data() const { return bytes_.data(); }
+
+ private:
+  const Scale& scale_;
+  std::array<int, kShades + 2> numbers_{};
+  std::vector<png_byte> bytes_;
+};
+
+}  // namespace
 
 std::string matrix_png(View<const double> matrix, const Scale& scale, int across, int down) {
   const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
+  Palette palette(scale);
   std::vector<png_byte> pixels;
   pixels.reserve(static_cast<std::size_t>(rows * columns * across * down));
   for (std::int64_t i = 0; i < rows; ++i) {
     const std::size_t line = pixels.size();
     for (std::int64_t j = 0; j < columns; ++j) {
-      const double place = scale.place(matrix(i, j));
-      const double shade = scale.is_hidden(matrix(i, j)) ? kShades + 1
-                           : std::isnan(place)           ? kShades
-                                                         : std::floor(place * (kShades - 1) + 0.5);
-      pixels.insert(pixels.end(), static_cast<std::size_t>(across), static_cast<png_byte>(shade));
+      pixels.insert(pixels.end(), static_cast<std::size_t>(across),
+                    palette.number_of(matrix(i, j)));
     }
     const std::size_t length = pixels.size() - line;
     for (int copy = 1; copy < down; ++copy) {
       for (std::size_t k = 0; k < length; ++k) pixels.push_back(pixels[line + k]);
     }
-  }
-  std::array<png_byte, (kShades + 2) * 3> palette{};
-  for (int i = 0; i < kShades + 2; ++i) {
-    const double place = i == kShades ? std::numeric_limits<double>::quiet_NaN()
-                                      : static_cast<double>(i) / (kShades - 1);
-    const Rgb shade = i > kShades ? kHiddenColor : color(scale.map, place);
-    palette[static_cast<std::size_t>(3 * i)] = shade.r;
-    palette[static_cast<std::size_t>(3 * i + 1)] = shade.g;
-    palette[static_cast<std::size_t>(3 * i + 2)] = shade.b;
   }
 
   png_image image{};
@@ -119,7 +144,7 @@ std::string matrix_png(View<const double> matrix, const Scale& scale, int across
   image.width = static_cast<png_uint_32>(columns * across);
   image.height = static_cast<png_uint_32>(rows * down);
   image.format = PNG_FORMAT_RGB_COLORMAP;
-  image.colormap_entries = kShades + 2;
+  image.colormap_entries = static_cast<png_uint_32>(palette.size());
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
   png_alloc_size_t size = bytes.size();
   if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels.data(), 0, palette.data()) ==

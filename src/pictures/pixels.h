@@ -44,16 +44,17 @@ struct Blocks {
 };
 Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns);
 
-// 253 colours of the scale and two greys. Each element is `across` x `down` equal pixels: a
-// renderer that smooths enlarged images, as librsvg always does, would blur single ones into each
-// other.
+// Up to 253 colours of the scale and two greys. Each element is `across` x `down` equal pixels: a
+// renderer that smooths enlarged images whatever they ask for, as librsvg does, would blur single
+// ones into each other.
 std::string matrix_png(View<const double> matrix, const Scale& scale, int across = 1, int down = 1);
 
 // From this many CSS pixels per element a viewer may enlarge or shrink an image without smoothing;
 // narrower ones would lose lines.
-inline constexpr double kCrisp = 4;
+inline constexpr double kCrisp = 2;
 
-// Pixels per element for an element drawn `size` CSS pixels wide: two per CSS pixel.
+// Pixels per element for an element drawn `size` CSS pixels wide: so many that a renderer that
+// smooths blurs about two CSS pixels, and few, because they are bytes.
 int repeats(double size);
 
 std::string base64(std::string_view bytes);

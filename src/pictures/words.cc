@@ -14,9 +14,9 @@ namespace {
 constexpr double kLongest = 150;   // pixels of a word; the rest is behind an ellipsis
 constexpr double kSmallest = 7.5;  // font size below which words are left out instead
 constexpr double kSlant = std::numbers::sqrt2 / 2;
-constexpr double kLeastNumber = 0.01;       // that is written into a cell
-constexpr std::int64_t kRectangles = 1024;  // cells; more are an image
-constexpr std::int64_t kPixels = 2400;      // per side of that image
+constexpr double kLeastNumber = 0.01;   // that is written into a cell
+constexpr std::int64_t kSquares = 144;  // cells; more are an image
+constexpr std::int64_t kPixels = 2400;  // per side of that image
 
 Words prepare(const std::vector<std::string>& tokens, double cell) {
   Words words;
@@ -40,37 +40,57 @@ std::string cell_text(double value) {
   return std::abs(value) < kPlain ? fixed(value, 2) : significant(value, 2);
 }
 
-void draw_rectangles(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
-                     double top, const Words& rows, const Words& columns, bool numbers) {
-  const double cell = rows.cell;
-  // A line between cells where there is room for it.
-  const double gap = cell >= 14 ? 1 : 0;
-  drawing.open("shape-rendering=\"crispEdges\"");
+// White lines between cells where there is room for them.
+void draw_gaps(Drawing& drawing, const Panel& panel, View<const double> matrix, double cell) {
+  constexpr double kLeastCell = 14;
+  if (cell < kLeastCell) return;
+  std::string d;
+  for (std::int64_t i = 1; i < matrix.size(0); ++i) {
+    d += "M" + number(panel.left) + " " + number(panel.top + static_cast<double>(i) * cell - 0.5) +
+         "h" + number(panel.width);
+  }
+  for (std::int64_t j = 1; j < matrix.size(1); ++j) {
+    d += "M" + number(panel.left + static_cast<double>(j) * cell - 0.5) + " " + number(panel.top) +
+         "v" + number(panel.height);
+  }
+  if (!d.empty()) drawing.path(d, "#fff", 1, "pointer-events=\"none\"");
+}
+
+// In units of a cell, so that each of them is written in a few characters.
+void draw_squares(Drawing& drawing, const Panel& panel, View<const double> matrix,
+                  const Scale& scale, const Words& rows, const Words& columns) {
+  const std::string size = number(rows.cell);
+  drawing.open("transform=\"translate(" + number(panel.left) + " " + number(panel.top) + ")scale(" +
+               size + ")\" shape-rendering=\"crispEdges\"");
   for (std::int64_t i = 0; i < matrix.size(0); ++i) {
     for (std::int64_t j = 0; j < matrix.size(1); ++j) {
       const double value = matrix(i, j);
-      const std::string says = token_label(rows.full[i]) + " → " + token_label(columns.full[j]) +
-                               ": " + (scale.is_hidden(value) ? "hidden" : significant(value, 3));
-      drawing.rect(left + static_cast<double>(j) * cell, top + static_cast<double>(i) * cell,
-                   cell - gap, cell - gap, hex(scale.color_of(value)), says);
+      drawing.square(j, i, hex(scale.color_of(value)),
+                     token_label(rows.full[i]) + " → " + token_label(columns.full[j]) + ": " +
+                         (scale.is_hidden(value) ? "hidden" : significant(value, 3)));
     }
   }
   drawing.close();
-  if (!numbers) return;
-  // Text must not stand between the pointer and the rectangle that says the words.
-  drawing.open("pointer-events=\"none\"");
-  for (std::int64_t i = 0; i < matrix.size(0); ++i) {
-    for (std::int64_t j = 0; j < matrix.size(1); ++j) {
-      const double value = matrix(i, j);
-      if (scale.is_hidden(value) || std::abs(value) < kLeastNumber) continue;
-      drawing.text(left + (static_cast<double>(j) + 0.5) * cell,
-                   top + (static_cast<double>(i) + 0.5) * cell, cell_text(value),
-                   {.size = kNoteSize,
-                    .anchor = Anchor::middle,
-                    .color = is_dark(scale.color_of(value)) ? "#fff" : "#000"});
+}
+
+void draw_numbers(Drawing& drawing, const Panel& panel, View<const double> matrix,
+                  const Scale& scale, double cell) {
+  for (const bool white : {false, true}) {
+    // Text must not stand between the pointer and the square that says the words.
+    drawing.open_texts(
+        {.size = kNoteSize, .anchor = Anchor::middle, .color = white ? "#fff" : "#000"},
+        "pointer-events=\"none\"");
+    for (std::int64_t i = 0; i < matrix.size(0); ++i) {
+      for (std::int64_t j = 0; j < matrix.size(1); ++j) {
+        const double value = matrix(i, j);
+        if (scale.is_hidden(value) || std::abs(value) < kLeastNumber) continue;
+        if (is_dark(scale.color_of(value)) != white) continue;
+        drawing.text(panel.left + (static_cast<double>(j) + 0.5) * cell,
+                     panel.top + (static_cast<double>(i) + 0.5) * cell, cell_text(value));
+      }
     }
+    drawing.close();
   }
-  drawing.close();
 }
 
 }  // namespace
@@ -102,42 +122,42 @@ Words words_below(const std::vector<std::string>& tokens, double cell) {
 }
 
 void draw_words_at_left(Drawing& drawing, const Words& words, double x, double top) {
+  drawing.open_texts({.size = words.size, .anchor = Anchor::end});
   for (std::size_t i = 0; i < words.shown.size(); i += words.every) {
     drawing.text(x, top + (static_cast<double>(i) + 0.5) * words.cell, words.shown[i],
-                 {.size = words.size, .anchor = Anchor::end, .tooltip = tooltip(words, i)});
+                 {.tooltip = tooltip(words, i)});
   }
+  drawing.close();
 }
 
 void draw_words_below(Drawing& drawing, const Words& words, double left, double y) {
+  const bool level = words.angle == 0;
+  drawing.open_texts({.size = words.size, .anchor = level ? Anchor::middle : Anchor::end});
   for (std::size_t j = 0; j < words.shown.size(); j += words.every) {
     const double x = left + (static_cast<double>(j) + 0.5) * words.cell;
-    const bool level = words.angle == 0;
     drawing.text(x, level ? y + words.size * kLineHeight / 2 : y, words.shown[j],
-                 {.size = words.size,
-                  .anchor = level ? Anchor::middle : Anchor::end,
-                  .angle = words.angle,
-                  .tooltip = tooltip(words, j)});
+                 {.angle = words.angle, .tooltip = tooltip(words, j)});
   }
+  drawing.close();
 }
 
-void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
-                double top, const Words& rows, const Words& columns, bool numbers) {
+void draw_cells(Drawing& drawing, const Panel& panel, std::int64_t index, View<const double> matrix,
+                const Scale& scale, const Words& rows, const Words& columns, bool numbers) {
   // White cells on white paper: a frame says where the map ends.
-  const double across = static_cast<double>(matrix.size(1)) * columns.cell;
-  const double down = static_cast<double>(matrix.size(0)) * rows.cell;
-  drawing.path("M" + number(left - 1) + " " + number(top - 1) + "h" + number(across + 1) + "v" +
-                   number(down + 1) + "h" + number(-across - 1) + "z",
+  drawing.path("M" + number(panel.left - 1) + " " + number(panel.top - 1) + "h" +
+                   number(panel.width + 1) + "v" + number(panel.height + 1) + "h" +
+                   number(-panel.width - 1) + "z",
                kAxis, 1);
-  if (matrix.count() <= kRectangles) {
-    draw_rectangles(drawing, matrix, scale, left, top, rows, columns, numbers);
-    return;
+  open_map(drawing, panel, matrix.size(0), matrix.size(1), index);
+  if (matrix.count() <= kSquares) {
+    draw_squares(drawing, panel, matrix, scale, rows, columns);
+  } else {
+    const Blocks blocks = average(matrix, kPixels, kPixels);
+    draw_image(drawing, panel, blocks.means.view(), scale);
   }
-  const Blocks blocks = average(matrix, kPixels, kPixels);
-  const double wide = across / static_cast<double>(blocks.means.size(1));
-  const double high = down / static_cast<double>(blocks.means.size(0));
-  drawing.image(left, top, across, down,
-                matrix_png(blocks.means.view(), scale, repeats(wide), repeats(high)),
-                std::min(wide, high) >= kCrisp);
+  draw_gaps(drawing, panel, matrix, rows.cell);
+  if (numbers) draw_numbers(drawing, panel, matrix, scale, rows.cell);
+  drawing.close();
 }
 
 Scale weight_scale(const Extent& extent, const std::optional<double>& high, ColorMap map,

@@ -29,10 +29,10 @@ Words words_below(const std::vector<std::string>& tokens, double cell);
 void draw_words_at_left(Drawing& drawing, const Words& words, double x, double top);
 void draw_words_below(Drawing& drawing, const Words& words, double left, double y);
 
-// The matrix, its top left corner at (left, top). Few cells are rectangles that say their words and
-// weight under the pointer, many are one image. `numbers` writes the weights into the cells.
-void draw_cells(Drawing& drawing, View<const double> matrix, const Scale& scale, double left,
-                double top, const Words& rows, const Words& columns, bool numbers);
+// Matrix `index` of a picture. Few cells are squares that say their words and weight under the
+// pointer, many are one image. `numbers` writes the weights into the cells.
+void draw_cells(Drawing& drawing, const Panel& panel, std::int64_t index, View<const double> matrix,
+                const Scale& scale, const Words& rows, const Words& columns, bool numbers);
 
 // From zero, or the smallest value if that is negative, to `high`, or else to 1, or the largest
 // value if that is above 1.

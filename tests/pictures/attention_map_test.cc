@@ -67,8 +67,8 @@ TEST(OneAttentionMap, CellsHaveTheColorsOfTheirWeights) {
   const Picture picture = draw(AttentionMaps{
       .weights = weights, .queries = {"q"}, .keys = {"a", "b", "c"}, .title = "", .high = 0.5});
   std::vector<std::string> fills;
-  for (const auto& rect : testing::all(testing::read_xml(picture.svg), "rect")) {
-    if (!rect.children.empty()) fills.push_back(rect.attributes.at("fill"));
+  for (const auto& cell : testing::all(testing::read_xml(picture.svg), "path")) {
+    if (!cell.children.empty()) fills.push_back(cell.attributes.at("fill"));
   }
   EXPECT_EQ(fills, std::vector<std::string>({hex(color(ColorMap::sequential, 0)),
                                              hex(color(ColorMap::sequential, 0.5)),
@@ -146,14 +146,52 @@ TEST(OneAttentionMap, EqualWeightsAndZerosAreFine) {
   EXPECT_THAT(draw(map).svg, HasSubstr("b → a: 0"));
 }
 
-TEST(OneAttentionMap, ManyWordsBecomeOneImage) {
-  const Tensor<double> weights = testing::weights(1, 60, 60);
-  const Picture picture = draw(AttentionMaps{.weights = weights.view().select(0, 0),
-                                             .queries = testing::words(60),
-                                             .keys = testing::words(60),
-                                             .title = ""});
-  EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 2u);  // and the color bar
-  EXPECT_LT(picture.svg.size(), 100000u);
+TEST(OneAttentionMap, MoreThanTwelveWordsBecomeOneImage) {
+  for (const std::int64_t words : {12, 13, 60}) {
+    const Tensor<double> weights = testing::weights(1, words, words);
+    const auto count = static_cast<std::size_t>(words);
+    const Picture picture = draw(AttentionMaps{.weights = weights.view().select(0, 0),
+                                               .queries = testing::words(count),
+                                               .keys = testing::words(count),
+                                               .title = ""});
+    const testing::Element root = testing::read_xml(picture.svg);
+    EXPECT_EQ(testing::all(root, "image").size(), words > 12 ? 2u : 1u) << "with the bar";
+    EXPECT_EQ(std::ranges::count_if(testing::all(root, "path"),
+                                    [](const auto& path) { return !path.children.empty(); }),
+              words > 12 ? 0 : 144);
+    EXPECT_LT(picture.svg.size(), 24000u);
+  }
+}
+
+TEST(AttentionMaps, SayWhereTheirCellsAre) {
+  for (const std::int64_t rows : {4, 40}) {
+    const Tensor<double> weights = testing::weights(3, rows, 5);
+    const Picture picture =
+        draw(AttentionMaps{.weights = weights,
+                           .queries = testing::words(static_cast<std::size_t>(rows)),
+                           .keys = testing::words(5),
+                           .title = ""});
+    std::vector<testing::Element> maps;
+    for (const auto& group : testing::all(testing::read_xml(picture.svg), "g")) {
+      if (group.attributes.contains("data-panel")) maps.push_back(group);
+    }
+    ASSERT_EQ(maps.size(), 3u);
+    EXPECT_EQ(maps[2].attributes.at("class"), "map");
+    EXPECT_EQ(maps[2].number("data-panel"), 2);
+    EXPECT_EQ(maps[2].number("data-rows"), static_cast<double>(rows));
+    EXPECT_EQ(maps[2].number("data-columns"), 5);
+    const double cell = maps[2].number("data-width") / 5;
+    EXPECT_NEAR(maps[2].number("data-height"), cell * static_cast<double>(rows), 0.05);
+    const testing::Element& drawn = maps[2].children.at(0);
+    if (rows > 28) {  // an image
+      EXPECT_EQ(drawn.number("x"), maps[2].number("data-x"));
+      EXPECT_EQ(drawn.number("height"), maps[2].number("data-height"));
+    } else {
+      EXPECT_EQ(drawn.attributes.at("transform")
+                    .find("translate(" + maps[2].attributes.at("data-x") + " "),
+                0u);
+    }
+  }
 }
 
 TEST(OneAttentionMap, LongTokensAreCutAndKeptWholeInATooltip) {

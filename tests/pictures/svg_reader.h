@@ -167,9 +167,22 @@ inline LabelBox box_of(const Element& text) {
            rotated(left, bottom)}};
 }
 
+// Texts of a group take its style.
+inline void add_label_boxes(Element element, std::vector<LabelBox>& boxes) {
+  if (element.name == "text") boxes.push_back(box_of(element));
+  for (Element& child : element.children) {
+    for (const char* name : {"font-size", "font-weight", "text-anchor"}) {
+      if (const auto it = element.attributes.find(name); it != element.attributes.end()) {
+        child.attributes.emplace(name, it->second);
+      }
+    }
+    add_label_boxes(std::move(child), boxes);
+  }
+}
+
 inline std::vector<LabelBox> label_boxes(const Element& root) {
   std::vector<LabelBox> boxes;
-  for (const Element& text : all(root, "text")) boxes.push_back(box_of(text));
+  add_label_boxes(root, boxes);
   return boxes;
 }
 
