@@ -11,6 +11,7 @@
 #include "sextant/training/tasks/augment_pairs.h"
 #include "sextant/training/tasks/bleu.h"
 #include "sextant/training/tasks/dates.h"
+#include "sextant/training/tasks/dates_translator.h"
 #include "sextant/training/tasks/epochs.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/make_task.h"

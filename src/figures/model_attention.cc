@@ -83,16 +83,31 @@ Labelled target_of(const std::optional<std::string>& given, const TextTranslator
   return target;
 }
 
-std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const Labelled& source,
-                                             const std::optional<std::string>& given, int threads) {
-  const TextTranslator model = TextTranslator::load(folder);
+Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
+  const HeadMaps maps = maps_of(part, layer, head);
+  Json json;
+  json["part"] = part.name;
+  json["layer"] = maps.has_heads ? Json(layer) : Json();
+  json["queries"] = maps.queries;
+  json["keys"] = maps.keys;
+  json["heads"] = maps.weights.size(0);
+  if (maps.head >= 0) json["head"] = maps.head;
+  json["weights"] = rows_as_json(maps.weights);
+  return json;
+}
+
+}  // namespace
+
+std::vector<ModelAttention> attend_model(const TextTranslator& model, const std::string& text,
+                                         const std::optional<std::string>& given, int threads) {
+  const Labelled source = labelled(model.tokenizer, text, "figure.text");
   const Labelled target = target_of(given, model, source, threads);
   // The decoder reads <bos> and the target; what it writes then is the target and <eos>.
   std::vector<std::int64_t> read = target.ids;
   read.insert(read.begin(), Tokenizer::bos());
   std::vector<std::string> read_labels = target.labels, written = target.labels;
-  read_labels.insert(read_labels.begin(), folder.tokenizer.piece(Tokenizer::bos()));
-  written.push_back(folder.tokenizer.piece(Tokenizer::eos()));
+  read_labels.insert(read_labels.begin(), model.tokenizer.piece(Tokenizer::bos()));
+  written.push_back(model.tokenizer.piece(Tokenizer::eos()));
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   const auto maps = model.attention_maps(source.ids, read, pass);
@@ -121,44 +136,28 @@ std::vector<ModelAttention> translator_parts(const ModelFolder& folder, const La
   return parts;
 }
 
-std::vector<ModelAttention> language_parts(const ModelFolder& folder, const Labelled& text,
-                                           int threads) {
-  const TextModel model = TextModel::load(folder);
+std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
+                                         int threads) {
+  const Labelled read = labelled(model.tokenizer, text, "figure.text");
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;
   parts.push_back(self_attention(
-      "self", "Self attention", model.attention_maps(text.ids, pass), text.labels, model.positions,
-      folder.config.kind == ModelKind::causal, "Row: the query. Column: the key."));
+      "self", "Self attention", model.attention_maps(read.ids, pass), read.labels, model.positions,
+      model.config.kind == ModelKind::causal, "Row: the query. Column: the key."));
   return parts;
 }
 
-Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
-  const HeadMaps maps = maps_of(part, layer, head);
-  Json json;
-  json["part"] = part.name;
-  json["layer"] = maps.has_heads ? Json(layer) : Json();
-  json["queries"] = maps.queries;
-  json["keys"] = maps.keys;
-  json["heads"] = maps.weights.size(0);
-  if (maps.head >= 0) json["head"] = maps.head;
-  json["weights"] = rows_as_json(maps.weights);
-  return json;
-}
-
-}  // namespace
-
 std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
                                          const std::optional<std::string>& target, int threads) {
-  const Labelled source = labelled(folder.tokenizer, text, "figure.text");
   if (folder.config.kind == ModelKind::translator) {
-    return translator_parts(folder, source, target, threads);
+    return attend_model(TextTranslator::load(folder), text, target, threads);
   }
   if (target) {
     throw Error("figure.target",
                 "must not be given: " + described(folder.config.kind) + " looks at one text");
   }
-  return language_parts(folder, source, threads);
+  return attend_model(TextModel::load(folder), text, threads);
 }
 
 const ModelAttention& find_part(std::span<const ModelAttention> parts, std::string_view name) {
@@ -187,15 +186,28 @@ HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t hea
   return maps;
 }
 
+Tensor<double> mean_over_heads(const ModelAttention& part, std::size_t layer) {
+  const View<const double> weights = maps_of(part, layer).weights;
+  const std::int64_t heads = weights.size(0), queries = weights.size(1), keys = weights.size(2);
+  Tensor<double> mean({queries, keys});
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (std::int64_t i = 0; i < queries; ++i) {
+      for (std::int64_t j = 0; j < keys; ++j) {
+        mean(i, j) += weights(head, i, j) / static_cast<double>(heads);
+      }
+    }
+  }
+  return mean;
+}
+
 std::string attention_json(const ModelAttention& part, std::size_t layer, std::int64_t head) {
   return to_text(json_of(part, layer, head));
 }
 
-std::string attention_page(const ModelFolder& folder, std::span<const ModelAttention> parts,
+std::string attention_page(const TransformerConfig& config, std::span<const ModelAttention> parts,
                            std::int64_t head) {
   Page page("Attention of a trained model",
-            capital(described(folder.config.kind).substr(2)) + ", " +
-                names_of(folder.config.positions) +
+            capital(described(config.kind).substr(2)) + ", " + names_of(config.positions) +
                 " positions. Rows ask, columns answer; rows of attention sum to one.");
   Json data = Json::array();
   for (const ModelAttention& part : parts) {

@@ -42,26 +42,31 @@ void save_parameters(const std::string& path, const Parameters<T>& parameters,
 
 template <class T>
 void load_parameters(const std::string& path, const Parameters<T>& parameters) {
-  const SafetensorsFile file = load_safetensors(path);
+  load_parameters(load_safetensors(path), path, parameters);
+}
+
+template <class T>
+void load_parameters(const SafetensorsFile& file, const std::string& where,
+                     const Parameters<T>& parameters) {
   std::set<std::string> unknown;
   for (const auto& [name, array] : file.tensors) unknown.insert(name);
   std::vector<Tensor<T>> values;
   for (const auto& [name, tensor, decays] : parameters) {
     const auto found = file.tensors.find(name);
-    if (found == file.tensors.end()) throw Error(path, "must hold the tensor " + name);
+    if (found == file.tensors.end()) throw Error(where, "must hold the tensor " + name);
     const Array& array = found->second;
     if (array.shape != tensor->shape()) {
-      throw Error(path, "must hold " + name + " of shape " + tensor->shape().to_string() +
-                            ", got " + array.shape.to_string());
+      throw Error(where, "must hold " + name + " of shape " + tensor->shape().to_string() +
+                             ", got " + array.shape.to_string());
     }
     if (!is_float(array.dtype)) {
-      throw Error(path, "must hold floating-point numbers for " + name);
+      throw Error(where, "must hold floating-point numbers for " + name);
     }
     values.push_back(array.to<T>());
     unknown.erase(name);
   }
   if (!unknown.empty()) {
-    throw Error(path, "must hold only tensors of the model, got " + *unknown.begin());
+    throw Error(where, "must hold only tensors of the model, got " + *unknown.begin());
   }
   for (std::size_t i = 0; i < values.size(); ++i) *parameters[i].tensor = std::move(values[i]);
 }
@@ -70,11 +75,12 @@ void load_parameters(const std::string& path, const Parameters<T>& parameters) {
   template std::int64_t count_of(const Parameters<T>&) noexcept;          \
   template void save_parameters(const std::string&, const Parameters<T>&, \
                                 const std::map<std::string, std::string>&);
-#define SEXTANT_WRITTEN(T)                                  \
-  SEXTANT_READ(T)                                           \
-  SEXTANT_READ(const T)                                     \
-  template void set_to_zero(const Parameters<T>&) noexcept; \
-  template void load_parameters(const std::string&, const Parameters<T>&);
+#define SEXTANT_WRITTEN(T)                                                 \
+  SEXTANT_READ(T)                                                          \
+  SEXTANT_READ(const T)                                                    \
+  template void set_to_zero(const Parameters<T>&) noexcept;                \
+  template void load_parameters(const std::string&, const Parameters<T>&); \
+  template void load_parameters(const SafetensorsFile&, const std::string&, const Parameters<T>&);
 SEXTANT_WRITTEN(float)
 SEXTANT_WRITTEN(double)
 #undef SEXTANT_WRITTEN

@@ -22,7 +22,20 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
+ModelFolder checked(ModelFolder folder) {
+  const std::int64_t wanted = vocabulary_for(folder.config.kind, folder.tokenizer);
+  if (folder.config.vocabulary == wanted) return folder;
+  throw Error(config_path(folder.path), "must have the tokenizer's vocabulary of " +
+                                            std::to_string(wanted) + ", got " +
+                                            std::to_string(folder.config.vocabulary));
+}
+
 }  // namespace
+
+SafetensorsFile ModelFolder::load_weights() const {
+  if (weights.empty()) return load_safetensors(weights_path());
+  return parse_safetensors(weights, weights_path());
+}
 
 std::int64_t vocabulary_for(ModelKind kind, const Tokenizer& tokenizer) noexcept {
   return tokenizer.size() + (kind == ModelKind::masked ? 1 : 0);
@@ -38,20 +51,19 @@ ModelFolder open_model_folder(const std::string& folder) {
     throw Error(folder, "must be a model's folder with config.json, or that of a training run");
   }
   check_checksums(path);
-  ModelFolder result{path, parse_config(read_file(config_path(path), 1 << 24), config_path(path)),
-                     Tokenizer::load(path)};
-  const std::int64_t wanted = vocabulary_for(result.config.kind, result.tokenizer);
-  if (result.config.vocabulary != wanted) {
-    throw Error(config_path(path), "must have the tokenizer's vocabulary of " +
-                                       std::to_string(wanted) + ", got " +
-                                       std::to_string(result.config.vocabulary));
-  }
-  return result;
+  return checked({path, parse_config(read_file(config_path(path), 1 << 24), config_path(path)),
+                  Tokenizer::load(path)});
+}
+
+ModelFolder parse_model_folder(std::string_view config, std::string_view tokenizer,
+                               std::string_view weights, const std::string& name) {
+  return checked({name, parse_config(config, config_path(name)),
+                  Tokenizer::parse(tokenizer, {}, name + "/tokenizer.json"), weights});
 }
 
 WordVectors learned_word_vectors(const ModelFolder& folder) {
-  const std::string path = folder.path + "/model.safetensors";
-  const SafetensorsFile file = load_safetensors(path);
+  const std::string path = folder.weights_path();
+  const SafetensorsFile file = folder.load_weights();
   const auto found = file.tensors.find("embedding.weight");
   const Shape shape{folder.config.vocabulary, folder.config.width};
   if (found == file.tensors.end() || found->second.shape != shape) {

@@ -44,9 +44,10 @@ void check_size(const ModelFolder& folder) {
       static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden);
   for (const PositionScheme& scheme : c.positions) numbers += numbers_of(scheme, c);
   constexpr double kLeastBytes = 2;  // of a number
-  const std::string path = folder.path + "/model.safetensors";
+  const std::string path = folder.weights_path();
   std::error_code problem;
-  const auto bytes = std::filesystem::file_size(path, problem);
+  const auto bytes =
+      folder.weights.empty() ? std::filesystem::file_size(path, problem) : folder.weights.size();
   if (problem) throw Error(path, "cannot be read: " + problem.message());
   if (static_cast<double>(bytes) >= kLeastBytes * numbers) return;
   throw Error(path, "must hold the " + shortest(numbers) +
@@ -79,9 +80,9 @@ template <class Model>
 WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
   check_size(folder);
   WithTokenizer model(folder.config, folder.tokenizer);
-  const std::string path = folder.path + "/model.safetensors";
+  const std::string path = folder.weights_path();
   const Parameters<float> parameters = model.parameters();
-  load_parameters(path, parameters);
+  load_parameters(folder.load_weights(), path, parameters);
   for (const auto& [name, tensor, decays] : parameters) {
     const auto finite = [](float x) { return std::isfinite(x); };
     if (!std::ranges::all_of(tensor->span(), finite)) {

@@ -36,7 +36,7 @@ void attend_trained(const Attend& attend) {
   check_written(attend, is_page ? weights : static_cast<double>(part.layers[layer].count()));
   write_maps(
       attend, maps, [&] { return attention_json(part, layer, attend.head); },
-      [&] { return attention_page(folder, parts, attend.head); });
+      [&] { return attention_page(folder.config, parts, attend.head); });
 }
 
 }  // namespace sextant::app

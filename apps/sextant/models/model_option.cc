@@ -2,19 +2,24 @@
 #include "models/model_option.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "models/generation_fields.h"
 #include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
+#include "sextant/training/tasks/dates_translator.h"
 
 namespace sextant::app {
 
 CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   where_ = command.get_name() + ".model";
   add_threads(command, threads);
-  std::string text = "the folder of a model, or of a training run, whose best model is used";
+  std::string text =
+      "the folder of a model, or of a training run, whose best model is used; 'shipped': the "
+      "translator of dates that is part of the program";
   if (several) text += "; repeat it for an ensemble";
   // One value each, or the words behind it would be folders too.
   return command.add_option("--model", folders, text)->type_name("DIR")->allow_extra_args(false);
@@ -35,7 +40,9 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
   std::vector<ModelFolder> all;
   for (const std::string& folder : folders) {
     if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");
-    all.push_back(open_model_folder(folder));
+    std::error_code unknown;
+    const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
+    all.push_back(ships ? dates_model() : open_model_folder(folder));
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
     throw Error(where_,

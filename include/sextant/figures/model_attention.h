@@ -11,7 +11,7 @@
 
 #include "sextant/core/tensor.h"
 #include "sextant/figures/attention_maps.h"
-#include "sextant/models/model_folder.h"
+#include "sextant/models/text_model.h"
 
 namespace sextant::figures {
 
@@ -34,6 +34,12 @@ struct ModelAttention {
 std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
                                          const std::optional<std::string>& target = {},
                                          int threads = 0);
+// The same of models that are loaded, such as dates_translator().
+std::vector<ModelAttention> attend_model(const TextTranslator& model, const std::string& text,
+                                         const std::optional<std::string>& target = {},
+                                         int threads = 0);
+std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
+                                         int threads = 0);
 
 // The kind of that name; "": cross attention, or the only kind. Throws Error naming figure.part
 // that lists the names.
@@ -42,11 +48,14 @@ const ModelAttention& find_part(std::span<const ModelAttention> parts, std::stri
 // One layer's maps, all heads (-1) or one. Borrows `part`. Throws Error naming figure.layer or
 // figure.head for one that is not there.
 HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);
-// The same as JSON.
+// The mean of a layer's heads, [queries, keys]; its rows sum to one as theirs do. Throws Error as
+// maps_of().
+Tensor<double> mean_over_heads(const ModelAttention& part, std::size_t layer);
+// One layer's maps as JSON.
 std::string attention_json(const ModelAttention& part, std::size_t layer, std::int64_t head = -1);
 
 // One HTML page: all layers of all parts, and their numbers.
-std::string attention_page(const ModelFolder& folder, std::span<const ModelAttention> parts,
+std::string attention_page(const TransformerConfig& config, std::span<const ModelAttention> parts,
                            std::int64_t head = -1);
 
 }  // namespace sextant::figures

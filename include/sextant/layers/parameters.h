@@ -12,6 +12,8 @@
 
 namespace sextant {
 
+struct SafetensorsFile;
+
 // One tensor of a layer; of `const float` to be read only. A layer's gradient is another layer of
 // the same type: the lists of both have the same names in the same order.
 template <class T>
@@ -49,5 +51,9 @@ void save_parameters(const std::string& path, const Parameters<T>& parameters,
                      const std::map<std::string, std::string>& metadata = {});
 template <class T>
 void load_parameters(const std::string& path, const Parameters<T>& parameters);
+// The same of a file that was read; `where` is its name in errors.
+template <class T>
+void load_parameters(const SafetensorsFile& file, const std::string& where,
+                     const Parameters<T>& parameters);
 
 }  // namespace sextant

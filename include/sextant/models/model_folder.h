@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "sextant/core/safetensors.h"
 #include "sextant/models/transformer_config.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/word_vectors.h"
@@ -15,6 +17,11 @@ struct ModelFolder {
   std::string path;  // where model.safetensors is
   TransformerConfig config;
   Tokenizer tokenizer;
+  // The bytes of model.safetensors, where they are in memory: borrowed. `path` is a name then.
+  std::string_view weights = {};
+
+  SafetensorsFile load_weights() const;
+  std::string weights_path() const { return path + "/model.safetensors"; }
 };
 
 // Reads config.json and the tokenizer, and compares the files with their checksums where
@@ -22,6 +29,11 @@ struct ModelFolder {
 // `folder` may be that of a training run, whose best model is used, or its last one if there is no
 // best. Throws Error that names the file if it is missing, damaged or does not match the others.
 ModelFolder open_model_folder(const std::string& folder);
+
+// A folder's files that are in memory; `name` stands for its path. Throws Error as
+// open_model_folder(), and for sub-words, whose tokenizer has a second file. Borrows `weights`.
+ModelFolder parse_model_folder(std::string_view config, std::string_view tokenizer,
+                               std::string_view weights, const std::string& name);
 
 // A model's word vectors: the rows of its embedding whose token is a whole word. For sub-words
 // these are the pieces that begin with a space, as words without it; for characters, all visible
