@@ -2,6 +2,7 @@
 // of BertViz (Vig 2019, arXiv:1906.05714) as a still picture.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "pictures/layout.h"
@@ -20,7 +21,44 @@ constexpr double kBetween = 280;  // pixels from one column of words to the othe
 constexpr double kStroke = 1.8;
 constexpr int kShades = 50;  // steps of opacity; lines of one head and shade are one path
 
-double pitch_of(std::size_t words) { return words <= 40 ? 21 : words <= 100 ? 16 : 12; }
+constexpr double kTallest = 1600;
+constexpr std::size_t kMostLines = 400;  // more are one grey mass
+
+double pitch_of(std::size_t words) {
+  return std::min(words <= 40 ? 21.0 : 16.0, kTallest / static_cast<double>(words));
+}
+
+struct Chosen {
+  double least = 0;  // weight of a line
+  std::size_t drawn = 0, all = 0;
+};
+
+// The weights from the threshold on, or the strongest kMostLines of them; of equal ones all or
+// none, so that the order of the words does not choose.
+Chosen choose(View<const double> weights, double threshold) {
+  std::vector<double> found;
+  for (std::int64_t head = 0; head < weights.size(0); ++head) {
+    for (std::int64_t i = 0; i < weights.size(1); ++i) {
+      for (std::int64_t j = 0; j < weights.size(2); ++j) {
+        const double weight = weights(head, i, j);
+        if (weight >= threshold && weight > 0) found.push_back(weight);
+      }
+    }
+  }
+  Chosen chosen{threshold, found.size(), found.size()};
+  if (found.size() <= kMostLines) return chosen;
+  const auto strongest = found.begin() + kMostLines;
+  std::nth_element(found.begin(), strongest, found.end(), std::greater<>());
+  const double cut = *strongest;  // the strongest that is left out
+  chosen.drawn = 0;
+  chosen.least = HUGE_VAL;
+  for (auto it = found.begin(); it != strongest; ++it) {
+    if (!(*it > cut)) continue;
+    ++chosen.drawn;
+    chosen.least = std::min(chosen.least, *it);
+  }
+  return chosen;
+}
 
 // Lines of different heads start and end beside each other, not on top of each other.
 double offset(std::int64_t head, std::int64_t heads, double pitch) {
@@ -60,6 +98,7 @@ Picture draw(const AttentionLines& lines) {
     throw Error("attention_lines.threshold", "must be a finite number");
   }
   const std::int64_t heads = weights.size(0);
+  const Chosen chosen = choose(weights, lines.threshold);
   const double pitch = pitch_of(std::max(lines.queries.size(), lines.keys.size()));
   const Words queries = words_at_left(lines.queries, pitch);
   const Words keys = words_at_left(lines.keys, pitch);
@@ -85,23 +124,29 @@ Picture draw(const AttentionLines& lines) {
   drawing.text(left + kBetween + kTickGap, top + 8, lines.right_name, {.color = kMuted});
   top += 20;
   for (std::int64_t head = 0; head < heads; ++head) {
-    draw_head(drawing, weights, head, lines.threshold, pitch, left, top);
+    draw_head(drawing, weights, head, chosen.least, pitch, left, top);
   }
   draw_words_at_left(drawing, queries, edge, top);
+  drawing.open_texts({.size = keys.size});
   for (std::size_t j = 0; j < keys.shown.size(); j += keys.every) {
     drawing.text(left + kBetween + kTickGap, top + (static_cast<double>(j) + 0.5) * pitch,
                  keys.shown[j],
-                 {.size = keys.size,
-                  .tooltip = keys.shown[j] == keys.full[j] ? std::string_view() : keys.full[j]});
+                 {.tooltip = keys.shown[j] == keys.full[j] ? std::string_view() : keys.full[j]});
   }
+  drawing.close();
   double bottom =
       top + static_cast<double>(std::max(lines.queries.size(), lines.keys.size())) * pitch;
-  if (lines.threshold > 0) {
-    drawing.text(kMargin, bottom + 16,
-                 "Opacity is the weight; below " + significant(lines.threshold, 3) + " no line.",
-                 {.size = kNoteSize, .color = kMuted});
-    bottom += 24;
+  std::string note;
+  if (chosen.drawn == 0 && chosen.all > 0) {
+    note = "No lines: " + std::to_string(chosen.all) + " are as strong as each other.";
+  } else if (chosen.drawn < chosen.all) {
+    note = "Opacity is the weight; the strongest " + std::to_string(chosen.drawn) + " of " +
+           std::to_string(chosen.all) + " lines.";
+  } else if (lines.threshold > 0) {
+    note = "Opacity is the weight; below " + significant(lines.threshold, 3) + " no line.";
   }
+  drawing.text(kMargin, bottom + 16, note, {.size = kNoteSize, .color = kMuted});
+  if (!note.empty()) bottom += 24;
   return drawing.finish(kMargin + width + kMargin, bottom + kMargin - 8, lines.title);
 }
 

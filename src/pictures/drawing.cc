@@ -124,17 +124,35 @@ Picture Drawing::finish(double width, double height, std::string_view title) {
   return {.svg = std::move(svg), .width = width, .height = height, .title = std::string(title)};
 }
 
+namespace {
+constexpr double kTitlePitch = 1.35;  // from one line to the next, in font sizes
+}
+
 double title_width(std::string_view title) {
   constexpr double kWidest = 620;
   return std::min(kWidest, text_width(title, kTitleSize, true));
 }
 
 double draw_title(Drawing& drawing, std::string_view title, double left, double top, double width) {
+  constexpr int kLines = 3;
   if (title.empty()) return top;
-  const std::string shown = shorten(title, kTitleSize, width, true);
-  drawing.text(left, top + kTitleSize * 0.6, shown,
-               {.size = kTitleSize, .bold = true, .tooltip = shown == title ? "" : title});
-  return top + kTitleSize + 15;
+  std::string_view rest = title;
+  for (int line = 1; !rest.empty(); ++line) {
+    // As many words as fit; a word that does not fit alone is cut.
+    std::size_t end = rest.size();
+    while (line < kLines && text_width(rest.substr(0, end), kTitleSize, true) > width) {
+      const std::size_t space = rest.substr(0, end).find_last_of(' ');
+      if (space == std::string_view::npos || space == 0) break;
+      end = space;
+    }
+    const std::string_view words = rest.substr(0, end);
+    const std::string shown = shorten(words, kTitleSize, width, true);
+    drawing.text(left, top + kTitleSize * 0.6, shown,
+                 {.size = kTitleSize, .bold = true, .tooltip = shown == words ? "" : title});
+    rest.remove_prefix(std::min(rest.size(), end + 1));
+    top += rest.empty() ? kTitleSize + 15 : kTitleSize * kTitlePitch;
+  }
+  return top;
 }
 
 }  // namespace sextant::pictures

@@ -70,8 +70,8 @@ class Drawing {
   std::optional<TextStyle> around_;  // of the group of texts that is open
 };
 
-// The title line at the top of a picture, shortened to `width`; returns the y below it. No title
-// takes no room.
+// The title at the top of a picture, in as many lines of `width` as it needs, three at most;
+// returns the y below it. No title takes no room.
 double draw_title(Drawing& drawing, std::string_view title, double left, double top, double width);
 // The width a picture should offer its title even when the chart is narrower.
 double title_width(std::string_view title);

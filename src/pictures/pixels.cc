@@ -51,7 +51,9 @@ Extent extent_of(View<const double> values) {
   return extent;
 }
 
-Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns) {
+namespace {
+
+Blocks empty_blocks(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns) {
   const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
   Blocks blocks;
   blocks.rows = (rows + max_rows - 1) / max_rows;
@@ -59,6 +61,31 @@ Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t ma
   const std::int64_t down = (rows + blocks.rows - 1) / blocks.rows;
   const std::int64_t across = (columns + blocks.columns - 1) / blocks.columns;
   blocks.means = Tensor<double>({down, across});
+  return blocks;
+}
+
+}  // namespace
+
+Blocks largest(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns) {
+  Blocks blocks = empty_blocks(matrix, max_rows, max_columns);
+  // Numbers stand above what is no number, and that above -infinity.
+  const auto rank = [](double value) {
+    return std::isfinite(value) ? std::abs(value) : value == -HUGE_VAL ? -2.0 : -1.0;
+  };
+  for (std::int64_t i = 0; i < matrix.size(0); ++i) {
+    for (std::int64_t j = 0; j < matrix.size(1); ++j) {
+      double& block = blocks.means(i / blocks.rows, j / blocks.columns);
+      const bool is_first = i % blocks.rows == 0 && j % blocks.columns == 0;
+      if (is_first || rank(matrix(i, j)) > rank(block)) block = matrix(i, j);
+    }
+  }
+  return blocks;
+}
+
+Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns) {
+  const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
+  Blocks blocks = empty_blocks(matrix, max_rows, max_columns);
+  const std::int64_t down = blocks.means.size(0), across = blocks.means.size(1);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(across));
   for (std::int64_t block = 0; block < down; ++block) {
     std::fill(counts.begin(), counts.end(), 0);

@@ -39,10 +39,13 @@ Extent extent_of(View<const double> values);  // of any rank from 1
 // no finite number -infinity if it holds nothing else, and NaN. The last block of a side may be
 // smaller.
 struct Blocks {
-  Tensor<double> means;
+  Tensor<double> means;                // or whatever stands for a block
   std::int64_t rows = 1, columns = 1;  // elements per block
 };
 Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns);
+// The same with the number of the largest magnitude instead of the mean: one weight that stands out
+// among hundreds must not vanish.
+Blocks largest(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns);
 
 // Up to 253 colours of the scale and two greys. Each element is `across` x `down` equal pixels: a
 // renderer that smooths enlarged images whatever they ask for, as librsvg does, would blur single

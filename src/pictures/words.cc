@@ -11,21 +11,20 @@
 namespace sextant::pictures {
 namespace {
 
-constexpr double kLongest = 150;   // pixels of a word; the rest is behind an ellipsis
-constexpr double kSmallest = 7.5;  // font size below which words are left out instead
 constexpr double kSlant = std::numbers::sqrt2 / 2;
 constexpr double kLeastNumber = 0.01;   // that is written into a cell
 constexpr std::int64_t kSquares = 144;  // cells; more are an image
-constexpr std::int64_t kPixels = 2400;  // per side of that image
 
-Words prepare(const std::vector<std::string>& tokens, double cell) {
+Words prepare(const std::vector<std::string>& tokens, double cell, double longest) {
+  constexpr double kSlack = 1e-9;
   Words words;
   words.full = tokens;
   words.cell = cell;
-  words.every = static_cast<std::int64_t>(std::max(1.0, std::ceil(kSmallest * kLineHeight / cell)));
+  words.every = static_cast<std::int64_t>(
+      std::max(1.0, std::ceil(kSmallestWord * kLineHeight / cell - kSlack)));
   words.size = std::min(kLabelSize, static_cast<double>(words.every) * cell / kLineHeight);
   for (const std::string& token : tokens) {
-    words.shown.push_back(shorten(token_label(token), words.size, kLongest));
+    words.shown.push_back(shorten(token_label(token), words.size, longest));
   }
   return words;
 }
@@ -95,15 +94,15 @@ void draw_numbers(Drawing& drawing, const Panel& panel, View<const double> matri
 
 }  // namespace
 
-Words words_at_left(const std::vector<std::string>& tokens, double cell) {
-  Words words = prepare(tokens, cell);
+Words words_at_left(const std::vector<std::string>& tokens, double cell, double longest) {
+  Words words = prepare(tokens, cell, longest);
   words.room = widest(words.shown, words.size);
   return words;
 }
 
-Words words_below(const std::vector<std::string>& tokens, double cell) {
-  Words words = prepare(tokens, cell);
-  const double longest = widest(words.shown, words.size);
+Words words_below(const std::vector<std::string>& tokens, double cell, double longest) {
+  Words words = prepare(tokens, cell, longest);
+  longest = widest(words.shown, words.size);
   const double apart = static_cast<double>(words.every) * cell;
   if (longest <= apart - 6) {
     words.room = words.size * kLineHeight;
@@ -141,22 +140,44 @@ void draw_words_below(Drawing& drawing, const Words& words, double left, double 
   drawing.close();
 }
 
-void draw_cells(Drawing& drawing, const Panel& panel, std::int64_t index, View<const double> matrix,
-                const Scale& scale, const Words& rows, const Words& columns, bool numbers) {
-  // White cells on white paper: a frame says where the map ends.
+namespace {
+
+// White cells on white paper: a frame says where the map ends.
+void draw_frame(Drawing& drawing, const Panel& panel) {
   drawing.path("M" + number(panel.left - 1) + " " + number(panel.top - 1) + "h" +
                    number(panel.width + 1) + "v" + number(panel.height + 1) + "h" +
                    number(-panel.width - 1) + "z",
                kAxis, 1);
+}
+
+void draw_pixels(Drawing& drawing, const Panel& panel, View<const double> matrix,
+                 const Scale& scale) {
+  const Blocks blocks = largest(matrix, static_cast<std::int64_t>(panel.height),
+                                static_cast<std::int64_t>(panel.width));
+  draw_image(drawing, panel, blocks.means.view(), scale);
+}
+
+}  // namespace
+
+void draw_cells(Drawing& drawing, const Panel& panel, std::int64_t index, View<const double> matrix,
+                const Scale& scale, const Words& rows, const Words& columns, bool numbers) {
+  draw_frame(drawing, panel);
   open_map(drawing, panel, matrix.size(0), matrix.size(1), index);
   if (matrix.count() <= kSquares) {
     draw_squares(drawing, panel, matrix, scale, rows, columns);
   } else {
-    const Blocks blocks = average(matrix, kPixels, kPixels);
-    draw_image(drawing, panel, blocks.means.view(), scale);
+    draw_pixels(drawing, panel, matrix, scale);
   }
   draw_gaps(drawing, panel, matrix, rows.cell);
   if (numbers) draw_numbers(drawing, panel, matrix, scale, rows.cell);
+  drawing.close();
+}
+
+void draw_many_cells(Drawing& drawing, const Panel& panel, std::int64_t index,
+                     View<const double> matrix, const Scale& scale) {
+  draw_frame(drawing, panel);
+  open_map(drawing, panel, matrix.size(0), matrix.size(1), index);
+  draw_pixels(drawing, panel, matrix, scale);
   drawing.close();
 }
 

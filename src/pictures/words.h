@@ -1,6 +1,7 @@
 // Words along the sides of a matrix, and the matrix's cells: what every attention map shares.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,18 +22,33 @@ struct Words {
   double overhang = 0;     // of slanted words to the left of the matrix
 };
 
-// Words at the left of rows, or below columns, `cell` pixels apart.
-Words words_at_left(const std::vector<std::string>& tokens, double cell);
-Words words_below(const std::vector<std::string>& tokens, double cell);
+// Words at the left of rows, or below columns, `cell` pixels apart; longer than `longest` pixels
+// they end in an ellipsis.
+inline constexpr double kLongestWord = 150;
+inline constexpr double kSmallestWord = 10;  // font size; words are left out instead
+Words words_at_left(const std::vector<std::string>& tokens, double cell,
+                    double longest = kLongestWord);
+Words words_below(const std::vector<std::string>& tokens, double cell,
+                  double longest = kLongestWord);
 
 // Right-aligned, ending at x; the first row's middle is half a cell below `top`.
 void draw_words_at_left(Drawing& drawing, const Words& words, double x, double top);
 void draw_words_below(Drawing& drawing, const Words& words, double left, double y);
 
 // Matrix `index` of a picture. Few cells are squares that say their words and weight under the
-// pointer, many are one image. `numbers` writes the weights into the cells.
+// pointer, many are one image, where a pixel is the largest of its block of weights. `numbers`
+// writes the weights into the cells.
 void draw_cells(Drawing& drawing, const Panel& panel, std::int64_t index, View<const double> matrix,
                 const Scale& scale, const Words& rows, const Words& columns, bool numbers);
+
+// How many of `count` elements a pixel of draw_cells() stands for.
+inline std::int64_t block_of(std::int64_t count, double pixels) {
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(count) / std::floor(pixels)));
+}
+
+// The same as one image, without words.
+void draw_many_cells(Drawing& drawing, const Panel& panel, std::int64_t index,
+                     View<const double> matrix, const Scale& scale);
 
 // From zero, or the smallest value if that is negative, to `high`, or else to 1, or the largest
 // value if that is above 1.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "pictures/samples.h"
@@ -21,6 +22,15 @@ std::vector<std::string> texts(const Picture& picture) {
     found.push_back(text.text);
   }
   return found;
+}
+
+// Groups of cells, by the number of their panel.
+std::vector<testing::Element> maps_in(const Picture& picture) {
+  std::vector<testing::Element> maps;
+  for (const auto& group : testing::all(testing::read_xml(picture.svg), "g")) {
+    if (group.attributes.contains("data-panel")) maps.push_back(group);
+  }
+  return maps;
 }
 
 std::string message_of(const AttentionMaps& map) {
@@ -171,10 +181,7 @@ TEST(AttentionMaps, SayWhereTheirCellsAre) {
                            .queries = testing::words(static_cast<std::size_t>(rows)),
                            .keys = testing::words(5),
                            .title = ""});
-    std::vector<testing::Element> maps;
-    for (const auto& group : testing::all(testing::read_xml(picture.svg), "g")) {
-      if (group.attributes.contains("data-panel")) maps.push_back(group);
-    }
+    const auto maps = maps_in(picture);
     ASSERT_EQ(maps.size(), 3u);
     EXPECT_EQ(maps[2].attributes.at("class"), "map");
     EXPECT_EQ(maps[2].number("data-panel"), 2);
@@ -214,6 +221,70 @@ TEST(AttentionMaps, HaveOnePanelPerHeadAndOneColorBar) {
   EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 1u);
 }
 
+TEST(AttentionMaps, OfManyWordsHaveOneLargeMapAndThumbnails) {
+  for (const std::size_t words : {23, 24, 200}) {
+    const auto n = static_cast<std::int64_t>(words);
+    const Tensor<double> weights = testing::weights(4, n, n);
+    const auto maps = maps_in(draw(AttentionMaps{.weights = weights,
+                                                 .queries = testing::words(words),
+                                                 .keys = testing::words(words),
+                                                 .title = ""}));
+    ASSERT_EQ(maps.size(), 4u);
+    const double ratio = maps[0].number("data-width") / maps[3].number("data-width");
+    if (words < 24) {
+      EXPECT_EQ(ratio, 1);
+    } else {
+      EXPECT_GT(ratio, 3);
+      EXPECT_EQ(maps[1].number("data-y"), maps[3].number("data-y")) << "beside each other";
+    }
+  }
+}
+
+TEST(AttentionMaps, FitTheWidthAskedFor) {
+  for (const double width : {280.0, 360.0, 600.0, 950.0, 1400.0}) {
+    for (const std::size_t words : {3, 15, 40, 300}) {
+      for (const std::int64_t heads : {1, 4, 12}) {
+        const auto n = static_cast<std::int64_t>(words);
+        const Tensor<double> weights = testing::weights(heads, n, n);
+        const Picture picture = draw(AttentionMaps{.weights = weights,
+                                                   .queries = testing::words(words),
+                                                   .keys = testing::words(words),
+                                                   .title = "Attention of a sentence to itself",
+                                                   .max_width = width});
+        EXPECT_LE(picture.width, width + 0.01) << words << " words, " << heads << " heads";
+        for (const auto& box : testing::label_boxes(testing::read_xml(picture.svg))) {
+          EXPECT_LE(box.corners[1][0], width) << box.text;
+        }
+        for (const auto& element : testing::all(testing::read_xml(picture.svg), "g")) {
+          EXPECT_GE(element.number("font-size", 10), 10);
+        }
+      }
+    }
+  }
+  const Tensor<double> weights = testing::weights(1, 2, 2);
+  EXPECT_EQ(message_of(AttentionMaps{.weights = weights,
+                                     .queries = testing::words(2),
+                                     .keys = testing::words(2),
+                                     .title = "",
+                                     .max_width = 279}),
+            "[attention_maps.max_width] must be at least 280, got 279");
+}
+
+TEST(AttentionMaps, SayWhatAPixelOfTwoThousandWordsIsAndTakeLittleTime) {
+  Tensor<double> weights({2, 2000, 2000});
+  weights(0, 1999, 1000) = 1;  // one among four million
+  const auto begin = std::chrono::steady_clock::now();
+  const Picture picture = draw(AttentionMaps{.weights = weights,
+                                             .queries = testing::words(2000),
+                                             .keys = testing::words(2000),
+                                             .title = "Long"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << "a debug build";
+  EXPECT_THAT(texts(picture), ::testing::Contains("Each pixel is the largest of 3 × 3 weights, of "
+                                                  "a small map of 12 × 12 weights"));
+  EXPECT_LE(picture.width, 950);
+  EXPECT_LT(texts(picture).size(), 300u);
+}
+
 TEST(AttentionMaps, RefuseWordsThatDoNotFit) {
   const Tensor<double> weights = testing::weights(2, 3, 3);
   EXPECT_THROW(draw(AttentionMaps{.weights = weights,
@@ -237,6 +308,22 @@ TEST(AttentionLines, DrawOnlyWhatReachesTheThreshold) {
   EXPECT_THAT(draw(lines).svg, HasSubstr("stroke-opacity=\"0.76\""));  // in steps of a fiftieth
   lines.threshold = 0;
   EXPECT_EQ(testing::all(testing::read_xml(draw(lines).svg), "path").size(), 2u);
+}
+
+TEST(AttentionLines, KeepTheStrongestOfVeryMany) {
+  Tensor<double> weights({2, 30, 30});
+  for (std::int64_t i = 0; i < weights.count(); ++i)
+    weights.data()[i] = 0.1 + 1e-4 * static_cast<double>(i);
+  AttentionLines lines{
+      .weights = weights, .queries = testing::words(30), .keys = testing::words(30), .title = ""};
+  EXPECT_THAT(texts(draw(lines)),
+              ::testing::Contains("Opacity is the weight; the strongest 400 of 1800 lines."));
+  const std::string svg = draw(lines).svg;
+  EXPECT_THAT(svg, ::testing::Not(HasSubstr("stroke=\"#0072b2\" stroke-width=\"1.8\"")))
+      << "the 400 are those of head 1";
+  std::fill_n(weights.data(), weights.count(), 0.5);
+  EXPECT_THAT(texts(draw(lines)),
+              ::testing::Contains("No lines: 1800 are as strong as each other."));
 }
 
 TEST(AttentionLines, RefuseWordsThatDoNotFit) {

@@ -87,6 +87,21 @@ TEST(Pixels, AveragesBlocksWithAShorterLastOne) {
   EXPECT_DOUBLE_EQ(blocks.means(1, 1), 13.5);
 }
 
+TEST(Pixels, KeepsTheLargestOfABlock) {
+  Tensor<double> matrix({3, 5});
+  matrix(1, 2) = 0.25;
+  matrix(0, 1) = -0.5;  // of a difference of weights
+  matrix(2, 0) = matrix(2, 1) = matrix(2, 2) = -INFINITY;
+  matrix(2, 4) = NAN;
+  const Blocks blocks = largest(matrix.view(), 2, 2);
+  EXPECT_EQ(blocks.rows, 2);
+  EXPECT_EQ(blocks.columns, 3);
+  EXPECT_EQ(blocks.means(0, 0), -0.5);
+  EXPECT_EQ(blocks.means(0, 1), 0);
+  EXPECT_EQ(blocks.means(1, 0), -INFINITY);
+  EXPECT_EQ(blocks.means(1, 1), 0);
+}
+
 TEST(Pixels, ABlockOfNothingFiniteStaysEmpty) {
   Tensor<double> matrix({2, 2});
   for (int i = 0; i < 4; ++i) matrix(i / 2, i % 2) = NAN;

@@ -70,20 +70,24 @@ Picture draw(const HeatmapPanels& panels);
 // Attention weights: rows are queries from the top, columns are keys, with their tokens; one map
 // per head, and a colour bar from 0 to 1 (or `high`, or the largest number above 1), the same for
 // all pictures of weights. A single map is drawn large, a small one with its weights as numbers,
-// from 0.01 on. A hidden pair, -infinity, is grey and has no number.
+// from 0.01 on; of 24 tokens or more the first head is large and the others are thumbnails below
+// it. Where weights are more than pixels, a pixel is the largest of its weights, and a line below
+// the title says so. A hidden pair, -infinity, is grey and has no number.
 struct AttentionMaps {
   MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
   std::string title;
   std::optional<double> high = {};
   ColorMap map = ColorMap::sequential;
-  std::string row_name = "Queries", column_name = "Keys";  // of the axes, where one map is drawn
+  std::string row_name = "Queries", column_name = "Keys";  // of the axes of a large map
+  double max_width = 950;  // CSS pixels of the picture, 280 or more: 360 suits a phone
 };
 // Throws Error, naming attention_maps.<member>, for no weights, tokens that are not one per query
-// and key, and a `high` that is not above the scale's lower end.
+// and key, a `high` that is not above the scale's lower end, and a narrower max_width.
 Picture draw(const AttentionMaps& maps);
 
-// Lines between two columns of tokens, opacity = weight, one colour per head (BertViz's head view).
+// Lines between two columns of tokens, opacity = weight, one colour per head (BertViz's head view);
+// of very many the strongest, and a note says so.
 struct AttentionLines {
   MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
