@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/text.h"
 #include "pictures/words.h"
@@ -147,7 +148,8 @@ Picture draw(const AttentionLines& lines) {
   }
   drawing.text(kMargin, bottom + 16, note, {.size = kNoteSize, .color = kMuted});
   if (!note.empty()) bottom += 24;
-  return drawing.finish(kMargin + width + kMargin, bottom + kMargin - 8, lines.title);
+  return drawing.finish(kMargin + width + kMargin, bottom + kMargin - 8, lines.title,
+                        describe(lines, weights, chosen.drawn, chosen.all));
 }
 
 }  // namespace sextant

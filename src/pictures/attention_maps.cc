@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/text.h"
 #include "pictures/words.h"
@@ -218,7 +219,8 @@ Picture draw(const AttentionMaps& chart) {
   const double more_gaps = gaps.size() < 2 ? 0 : kGapPitch;
   bottom = std::max(bottom, top + bar_height + (maps.one_large ? 30 : 38) + more_gaps);
   if (small.count > 0) bottom = draw_thumbnails(drawing, maps, small, scale, bottom + 8);
-  return drawing.finish(right + kMargin, bottom + kMargin - 8, chart.title);
+  return drawing.finish(right + kMargin, bottom + kMargin - 8, chart.title,
+                        describe(chart, weights));
 }
 
 }  // namespace sextant

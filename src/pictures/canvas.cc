@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "pictures/describe.h"
 #include "pictures/drawing.h"
 #include "pictures/text.h"
 #include "sextant/core/files.h"
@@ -49,15 +50,19 @@ Picture stack(std::string_view title, const std::vector<Picture>& pictures) {
   double width = title.empty() ? 0 : title_width(title) + 2 * kMargin;
   for (const Picture& picture : pictures) width = std::max(width, picture.width);
   Drawing drawing;
+  std::string parts, description;
   double y = title.empty() ? 0 : draw_title(drawing, title, kMargin, kMargin, width - 2 * kMargin);
   for (const Picture& picture : pictures) {
     if (!picture.svg.starts_with(kOpening)) {
       throw Error("stack.pictures", "must each be one <svg> element");
     }
-    drawing.raw("<svg x=\"0\" y=\"" + number(y) + "\" " + picture.svg.substr(kOpening.size()));
+    parts += "<svg x=\"0\" y=\"" + number(y) + "\" " +
+             with_own_ids(picture.svg, parts).substr(kOpening.size());
+    description += (description.empty() ? "" : " ") + picture.description;
     y += picture.height;
   }
-  return drawing.finish(width, y, title);
+  drawing.raw(parts);
+  return drawing.finish(width, y, title, description);
 }
 
 }  // namespace sextant

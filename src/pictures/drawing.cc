@@ -19,6 +19,12 @@ std::string attribute(std::string_view name, double value) {
 std::string attribute(std::string_view name, std::string_view value) {
   return " " + std::string(name) + "=\"" + std::string(value) + "\"";
 }
+// Fowler, Noll and Vo's hash (FNV-1a), 32 bits.
+std::string hash_text(std::string_view text) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return std::to_string(hash);
+}
 std::string attributes_of(const TextStyle& style) {
   std::string text = attribute("font-size", style.size) + attribute("fill", style.color);
   if (style.anchor != Anchor::start) {
@@ -113,15 +119,25 @@ void Drawing::close() {
 
 void Drawing::raw(std::string_view elements) { body_ += elements; }
 
-Picture Drawing::finish(double width, double height, std::string_view title) {
+Picture Drawing::finish(double width, double height, std::string_view title,
+                        std::string_view description) {
+  // with_own_ids() tells pictures apart that say the same.
+  const std::string id = "p" + hash_text(std::string(title) + "\n" + std::string(description));
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", width) +
                     attribute("height", height) + " viewBox=\"0 0 " + number(width) + " " +
                     number(height) + "\"" + attribute("font-family", kFontFamily) +
-                    " direction=\"ltr\" role=\"img\"";
-  if (!title.empty()) svg += attribute("aria-label", escape(title));
-  svg += ">\n<rect" + attribute("width", width) + attribute("height", height) +
-         " fill=\"#fff\"/>\n" + body_ + "</svg>\n";
-  return {.svg = std::move(svg), .width = width, .height = height, .title = std::string(title)};
+                    " direction=\"ltr\" role=\"img\" aria-labelledby=\"";
+  svg += title.empty() ? "" : id + "-t ";
+  svg += id + "-d\">\n";
+  if (!title.empty()) svg += "<title id=\"" + id + "-t\">" + escape(title) + "</title>\n";
+  svg += "<desc id=\"" + id + "-d\">" + escape(description) + "</desc>\n<rect" +
+         attribute("width", width) + attribute("height", height) + " fill=\"#fff\"/>\n" + body_ +
+         "</svg>\n";
+  return {.svg = std::move(svg),
+          .width = width,
+          .height = height,
+          .title = std::string(title),
+          .description = std::string(description)};
 }
 
 namespace {

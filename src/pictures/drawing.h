@@ -1,5 +1,5 @@
-// Collects SVG elements into a Picture. A drawing has no ids, no style sheet and no references, so
-// any number of them can stand in one page.
+// Collects SVG elements into a Picture. A drawing has no style sheet and no references, and ids of
+// its title and description only, so any number of them can stand in one page.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,8 @@ class Drawing {
   void close();
   void raw(std::string_view elements);  // SVG as it is, for a picture inside a picture
 
-  Picture finish(double width, double height, std::string_view title);
+  // `description` is what describe() says of the chart.
+  Picture finish(double width, double height, std::string_view title, std::string_view description);
 
  private:
   std::string body_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/text.h"
 #include "pictures/words.h"
@@ -217,7 +218,8 @@ Picture draw(const HeatmapPanels& panels) {
   drawing.text(left, bottom + 12, note, {.size = kNoteSize, .color = kMuted});
   if (!note.empty()) bottom += 20;
   bottom = std::max(bottom, top + bar_height + 8 + static_cast<double>(gaps.size()) * kGapPitch);
-  return drawing.finish(right + kMargin, bottom + kMargin - 6, panels.title);
+  return drawing.finish(right + kMargin, bottom + kMargin - 6, panels.title,
+                        describe(panels, values));
 }
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/text.h"
 #include "pictures/traces.h"
@@ -196,7 +197,7 @@ Picture draw(const LinePanels& chart) {
     bottom += draw_number_legend(drawing, chart.point_labels, left, bottom, width) + 6;
   }
   return drawing.finish(left + width + right, bottom + kMargin - 6,
-                        chart.description.empty() ? chart.title : chart.description);
+                        chart.title.empty() ? chart.description : chart.title, describe(chart));
 }
 
 }  // namespace sextant

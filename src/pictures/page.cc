@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "pictures/describe.h"
 #include "pictures/page_style.h"
 #include "pictures/pixels.h"
 #include "pictures/text.h"
@@ -83,7 +84,7 @@ void Page::picture(const Picture& picture, std::string_view caption) {
   }
   body_ += "<figure><div class=\"wide\">";
   body_ += picture.width > kShrinks ? "<svg class=\"broad\" " : "<svg ";
-  body_ += picture.svg.substr(kOpening.size()) + "</div>";
+  body_ += pictures::with_own_ids(picture.svg, body_).substr(kOpening.size()) + "</div>";
   if (!caption.empty()) body_ += "<figcaption>" + escape_html(caption) + "</figcaption>";
   body_ += "</figure>\n";
 }

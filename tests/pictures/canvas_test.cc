@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "pictures/samples.h"
 #include "pictures/svg_reader.h"
@@ -60,7 +61,8 @@ TEST_F(SavedPicture, IsWhatTheEndingSays) {
   const std::string page = read_file(path("a.html"));
   EXPECT_THAT(page, StartsWith("<!DOCTYPE html>"));
   EXPECT_THAT(page, HasSubstr("<title>A &lt;map&gt;</title>"));
-  EXPECT_THAT(page, HasSubstr("aria-label=\"A &lt;map&gt;\""));
+  EXPECT_THAT(page, HasSubstr("-t\">A &lt;map&gt;</title>"));
+  EXPECT_THAT(page, HasSubstr("-d\">Heatmap of attention weights, 3 queries by 3 keys; "));
 }
 
 TEST_F(SavedPicture, RefusesOtherEndings) {
@@ -97,6 +99,22 @@ TEST(Stack, KeepsEveryPictureWhole) {
   EXPECT_GE(nested[1].number("y"), 20);  // below the title
   EXPECT_NEAR(both.height, nested[2].number("y") + one.height, 0.01);
   EXPECT_THAT(render_png(both), StartsWith("\x89PNG"));
+  EXPECT_EQ(both.description, one.description + " " + one.description);
+  std::set<std::string> ids;
+  std::size_t count = 0;
+  testing::for_each(root, [&](const testing::Element& element) {
+    const auto id = element.attributes.find("id");
+    if (id == element.attributes.end()) return;
+    ids.insert(id->second);
+    ++count;
+  });
+  EXPECT_EQ(count, 6u);
+  EXPECT_EQ(ids.size(), 6u) << "also of two equal pictures";
+  for (const auto& picture : nested) {
+    EXPECT_EQ(picture.attributes.at("aria-labelledby"),
+              picture.children.at(0).attributes.at("id") + " " +
+                  picture.children.at(1).attributes.at("id"));
+  }
 }
 
 TEST(Stack, RefusesNothingAndWhatIsNoPicture) {

@@ -21,7 +21,9 @@ void expect_clean(const Picture& picture, const std::string& what) {
   EXPECT_NEAR(root.number("height"), picture.height, 0.005);
 
   testing::for_each(root, [&](const Element& element) {
-    EXPECT_EQ(element.attributes.count("id"), 0u) << "ids of two pictures in a page would clash";
+    if (element.name != "title" && element.name != "desc") {
+      EXPECT_EQ(element.attributes.count("id"), 0u) << "ids of two pictures in a page would clash";
+    }
     EXPECT_NE(element.name, "style") << "a style sheet would change the rest of the page";
     EXPECT_NE(element.name, "script");
     for (const auto& [name, value] : element.attributes) {
@@ -34,6 +36,12 @@ void expect_clean(const Picture& picture, const std::string& what) {
       }
     }
   });
+
+  EXPECT_NE(picture.description, "");
+  const std::vector<Element> said = testing::all(root, "desc");
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(root.attributes.at("aria-labelledby").ends_with(said[0].attributes.at("id")));
+  EXPECT_EQ(root.attributes.at("role"), "img");
 
   const std::vector<LabelBox> boxes = testing::label_boxes(root);
   for (const LabelBox& box : boxes) {

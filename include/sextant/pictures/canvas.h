@@ -13,7 +13,8 @@ struct Picture {
   std::string svg;   // one complete <svg> element, no external references
   double width = 0;  // CSS pixels
   double height = 0;
-  std::string title;  // plain text; what a screen reader says
+  std::string title;        // plain text
+  std::string description;  // a sentence on what it shows, plain text, for screen readers and alt
 };
 
 // By the ending of the path: .svg, .png (through librsvg, `scale` pixels per CSS pixel) or .html

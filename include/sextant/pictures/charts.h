@@ -41,7 +41,7 @@ struct LinePanels {
   std::vector<std::string> point_labels = {};
   // CSS pixels of a panel, 50 .. 2400; it is wider where labelled points need it.
   double panel_width = 640, panel_height = 300;
-  std::string description = {};  // what a screen reader says; empty: the title
+  std::string description = {};  // the name of a picture without a title, for screen readers
 };
 // Throws Error, naming line_panels.<member>, for no panel, panels that differ in their number of
 // series, x and y of different lengths, no finite point, more labels than points, numbers that an
