@@ -104,7 +104,8 @@ SchemeRequest PositionOptions::request(const PositionScheme& scheme,
 SchemeTable PositionOptions::table(const PositionScheme& scheme, std::int64_t count,
                                    const SchemeWeights* weights) const {
   const Shape wanted{count, width};
-  const auto ids = layers::first_positions(count);
+  auto ids = layers::first_positions(count);
+  for (std::int64_t& id : ids) id += first;
   SchemeTable made = find_scheme(scheme.scheme).make(request(scheme, ids, weights));
   const auto* rows = std::get_if<Tensor<double>>(&made);
   if (rows == nullptr || rows->shape() == wanted) return made;

@@ -86,7 +86,8 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
     return AppliedPositions<double>({.schemes = options.positions,
                                      .width = options.width,
                                      .heads = options.heads,
-                                     .head_dim = options.width / options.heads},
+                                     .head_dim = options.width / options.heads,
+                                     .first = options.first_position},
                                     static_cast<std::int64_t>(length), weights);
   };
   const auto query_positions = positions_of(result.queries.size());
@@ -94,6 +95,7 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
 
   Tensor<double> x = embed_words(result.queries, options.width, options.seed);
   Tensor<double> context = embed_words(result.keys, options.width, options.seed);
+  result.words = x.clone();
   query_positions.add_to(x);
   key_positions.add_to(context);
 
@@ -121,6 +123,7 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   result.masked_weights = result.weights.clone();
   lessons::hide<double>(result.masked_weights, q_heads, k_heads, how);
   result.output = std::move(heads.output);
+  result.inputs = std::move(x);
   return result;
 }
 

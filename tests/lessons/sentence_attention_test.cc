@@ -13,6 +13,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/random.h"
+#include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
@@ -105,6 +106,37 @@ TEST(AttendSentences, GivesAWordTheSameVectorEverywhere) {
   // A word alone attends to itself: its output is its value, whatever its place in a sentence was.
   const SentenceAttention alone = attend_sentences({"the"}, {"the"}, {});
   EXPECT_EQ(alone.weights(0, 0, 0), 1);
+}
+
+TEST(AttendSentences, SaysWhatGoesIn) {
+  const std::vector<std::string> words = {"a", "b", "a"};
+  const SentenceAttention plain = attend_sentences(words, {}, {});
+  const SentenceAttention placed = attend_sentences(words, {}, {.positions = {"sinusoidal"}});
+  const Tensor<double> table = sinusoidal<double>({.length = 3, .width = 64});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    for (std::int64_t j = 0; j < 64; ++j) {
+      EXPECT_EQ(plain.inputs(i, j), plain.words(i, j));
+      EXPECT_EQ(placed.words(i, j), plain.words(i, j));
+      EXPECT_EQ(placed.inputs(i, j), placed.words(i, j) + table(i, j));
+    }
+  }
+}
+
+TEST(AttendSentences, MovedTextsKeepTheirWeightsWhereOnlyDistancesCount) {
+  const std::vector<std::string> words = {"the", "zebra", "chased", "the", "lion", "."};
+  const auto change = [&](const char* scheme) {
+    const Tensor<double> here = attend_sentences(words, {}, {.positions = {scheme}}).weights;
+    const Tensor<double> there =
+        attend_sentences(words, {}, {.positions = {scheme}, .first_position = 1000}).weights;
+    double largest = 0;
+    for (std::int64_t i = 0; i < here.count(); ++i) {
+      largest = std::max(largest, std::abs(here.data()[i] - there.data()[i]));
+    }
+    return largest;
+  };
+  EXPECT_LT(change("rotary"), 1e-13);
+  EXPECT_LT(change("alibi"), 1e-13);
+  EXPECT_GT(change("sinusoidal"), 0.01);
 }
 
 TEST(AttendSentences, DependsOnTheSeed) {

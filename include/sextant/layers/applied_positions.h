@@ -23,13 +23,14 @@ struct PositionOptions {
   PositionSchemes schemes;  // empty: none
   std::int64_t width = 0, heads = 1, head_dim = 0;
   std::int64_t length = 512;  // positions that a learned table has
+  std::int64_t first = 0;     // the position of the first token
 
   // For one of the schemes; borrows the ids and the weights (null: where training starts).
   // Rotations turn channels in pairs: of an odd head_dim the last channel stays as it is.
   SchemeRequest request(const PositionScheme& scheme, std::span<const std::int64_t> ids,
                         const SchemeWeights* weights = nullptr) const;
-  // Its table of positions 0 .. count - 1. Throws Error for an unknown scheme, a bad parameter, or
-  // a table that does not fit the width.
+  // Its table of positions first .. first + count - 1. Throws Error for an unknown scheme, a bad
+  // parameter, or a table that does not fit the width.
   SchemeTable table(const PositionScheme& scheme, std::int64_t count,
                     const SchemeWeights* weights = nullptr) const;
 };
@@ -51,9 +52,9 @@ struct AppliedPositions {
   // temperature does. Throws Error for two rotations, two biases by query and key, two content
   // terms, and tables whose sizes differ.
   explicit AppliedPositions(std::vector<SchemeTable> tables);
-  // The tables of positions 0 .. length - 1 of all schemes; `weights` are what each has learned,
-  // in their order, null: where its training starts; empty: all null. Throws Error for an unknown
-  // scheme, a bad parameter, and tables that do not fit.
+  // The tables of positions first .. first + length - 1 of all schemes; `weights` are what each has
+  // learned, in their order, null: where its training starts; empty: all null. Throws Error for an
+  // unknown scheme, a bad parameter, and tables that do not fit.
   AppliedPositions(const PositionOptions& options, std::int64_t length,
                    std::span<const SchemeWeights* const> weights = {});
 

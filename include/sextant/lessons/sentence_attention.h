@@ -20,6 +20,7 @@ struct SentenceAttentionOptions {
   const SchemeWeights* weights = nullptr;  // of a single scheme; null: where training starts
   bool causal = false;
   std::uint32_t seed = 7;
+  std::int64_t first_position = 0;  // of the first word of either sentence
 };
 
 struct SentenceAttention {
@@ -27,11 +28,12 @@ struct SentenceAttention {
   Tensor<double> weights;                  // [heads, queries, keys], rows sum to one
   Tensor<double> masked_weights;           // the same, -infinity for hidden pairs
   Tensor<double> output;                   // [queries, width]
+  Tensor<double> words, inputs;            // [queries, width], before and after what is added
   double rounding = 0;  // bound on what rounding can have done to any entry of the output
 };
 
 // `second` empty: the sentence attends to itself; otherwise the first gives the queries and the
-// second the keys, both counted from position 0. Causal: a word attends to the words at its own
+// second the keys, both counted from first_position. Causal: a word attends to the words at its own
 // position and before. The model: word vectors with normal(0, 1) entries that depend on the word's
 // bytes and the seed only, so the same word has the same vector in every sentence and at every
 // position; then a seeded MultiHead whose q and k weights are sqrt(6) times those of
