@@ -53,6 +53,18 @@ void Page::section(std::string_view heading) {
   body_ += "<h2 id=\"" + anchor_of(sections_.size()) + "\">" + escape_html(heading) + "</h2>\n";
 }
 
+void Page::fold(std::string_view summary) {
+  body_ += "<details><summary>" + escape_html(summary) + "</summary>\n";
+}
+
+void Page::unfold() { body_ += "</details>\n"; }
+
+void Page::contents() { contents_at_ = body_.size(); }
+
+void Page::insert(std::string_view html) { body_ += html; }
+
+void Page::insert_head(std::string_view html) { head_ += html; }
+
 void Page::paragraph(std::string_view text) { body_ += "<p>" + escape_html(text) + "</p>\n"; }
 
 void Page::code(std::string_view text) {
@@ -106,9 +118,10 @@ std::string Page::html() const {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      escape_html(title_) + "</title>\n<style>" + std::string(pictures::kPageStyle) +
-      "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>" + escape_html(title_) + "</h1>\n";
+      escape_html(title_) + "</title>\n<style>" + std::string(pictures::kPageStyle) + "</style>\n" +
+      head_ + "</head>\n<body>\n<main>\n<header>\n<h1>" + escape_html(title_) + "</h1>\n";
   if (!subtitle_.empty()) page += "<p class=\"subtitle\">" + escape_html(subtitle_) + "</p>\n";
+  page += "</header>\n" + body_.substr(0, contents_at_);
   if (sections_.size() > 2) {
     page += "<nav aria-label=\"Contents\"><ol>\n";
     for (std::size_t i = 0; i < sections_.size(); ++i) {
@@ -117,7 +130,7 @@ std::string Page::html() const {
     }
     page += "</ol></nav>\n";
   }
-  return page + "</header>\n" + body_ + "</main>\n</body>\n</html>\n";
+  return page + body_.substr(contents_at_) + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace sextant

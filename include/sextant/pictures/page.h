@@ -2,6 +2,7 @@
 // and dark.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,11 @@ class Page {
  public:
   explicit Page(std::string title, std::string subtitle = "");
   void section(std::string_view heading);
+  // What follows is hidden behind a line that opens it, until unfold(); printed, it is open.
+  void fold(std::string_view summary);
+  void unfold();
+  // The list of sections stands here, not at the top.
+  void contents();
   void paragraph(std::string_view text);  // plain text, escaped
   void code(std::string_view text);
   // `rows[0]` is the header. Cells are escaped; numbers are set in tabular figures. Throws Error
@@ -26,10 +32,14 @@ class Page {
   void verdict(bool good, std::string_view text);  // a highlighted line
   void data(std::string_view name,
             std::string_view json);  // a downloadable block of numbers inside the page
+  // HTML as it is: the caller escapes. `insert_head`: into <head>, for style sheets and meta tags.
+  void insert(std::string_view html);
+  void insert_head(std::string_view html);
   std::string html() const;
 
  private:
-  std::string title_, subtitle_, body_;
+  std::string title_, subtitle_, head_, body_;
+  std::size_t contents_at_ = 0;        // where in the body the table of contents stands
   std::vector<std::string> sections_;  // headings, for the table of contents
 };
 

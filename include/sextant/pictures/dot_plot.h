@@ -1,0 +1,30 @@
+// A dot per name on one axis, in groups: a table of numbers that can be read at a glance.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sextant/pictures/canvas.h"
+
+namespace sextant {
+
+struct DotPlot {
+  struct Dot {
+    std::string name;
+    double value = 0;  // >= 0 and finite
+  };
+  struct Group {
+    std::string title;
+    std::vector<Dot> dots;  // drawn from the largest to the smallest
+  };
+  std::string title, x_label;
+  std::vector<Group> groups;
+  // Numbers below it are nothing but rounding: drawn hollow at the left, above `nothing`; > 0.
+  double least = 1e-12;
+  std::string nothing = "0";
+};
+// The axis is logarithmic from `least`. Throws Error, naming dot_plot.<member>, for no dot, a
+// number that is negative or not finite, and a `least` that is not positive.
+Picture draw(const DotPlot& plot);
+
+}  // namespace sextant
