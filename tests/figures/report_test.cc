@@ -7,14 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "figures/report/weights_text.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/figures/environment.h"
+#include "sextant/lessons/sentence_attention.h"
 
 namespace sextant::figures {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kDemo = "The black cat sat on the couch and the brown dog slept on the rug.";
 
 TEST(ReportPage, SaysWhatItComputesAndHowItWasMade) {
   std::vector<std::string> steps;
@@ -22,10 +28,83 @@ TEST(ReportPage, SaysWhatItComputesAndHowItWasMade) {
   options.progress = [&steps](std::string_view step) { steps.emplace_back(step); };
   const std::string page = report_page("Dog bites man!", options);
   EXPECT_THAT(steps, ElementsAre("the text ...", "positions ...", "attention ...",
-                                 "word vectors ...", "properties ..."));
-  EXPECT_THAT(page, HasSubstr("same: order is invisible"));
-  EXPECT_THAT(page, HasSubstr("different: order shows"));
+                                 "a trained model ...", "every scheme ..."));
+  EXPECT_THAT(page, HasSubstr("<mark>man</mark> bites <mark>dog</mark>!"));
+  EXPECT_THAT(page, HasSubstr("Order shows only with positions."));
   EXPECT_THAT(page, HasSubstr(environment().line()));
+}
+
+TEST(ReportPage, TellsItsStoryInOrder) {
+  const std::string page = report_page(kDemo);
+  std::size_t at = 0;
+  for (const char* claim : {"Order matters", "Give each word an address", "Sines are clock hands",
+                            "What attention does with it", "Rotation turns order into distance",
+                            "A trained model uses it", "Reference", "How this page was made"}) {
+    const std::size_t found = page.find(std::string("\">") + claim + "</h2>");
+    ASSERT_NE(found, std::string::npos) << claim;
+    EXPECT_GT(found, at) << claim;
+    at = found;
+  }
+}
+
+TEST(ReportPage, ShowsTheWeightsOfTheLastTokenInBothOrders) {
+  const std::vector<std::string> first = {"the", "zebra", "chased", "the", "lion", "."};
+  const std::vector<std::string> second = {"the", "lion", "chased", "the", "zebra", "."};
+  const std::string page = report_page("The zebra chased the lion.");
+  for (const char* scheme : {"none", "sinusoidal"}) {
+    SentenceAttentionOptions options;
+    options.positions = {scheme};
+    const OrderVerdict verdict = compare_order(first, second, options);
+    double written = 0, swapped = 0;  // of 'zebra', mean of the heads
+    for (std::int64_t head = 0; head < options.heads; ++head) {
+      written += verdict.first.weights(head, 5, 1) / static_cast<double>(options.heads);
+      swapped += verdict.second.weights(head, 5, 4) / static_cast<double>(options.heads);
+    }
+    const bool none = options.positions[0].scheme == "none";
+    const std::size_t column =
+        page.find(none ? "<caption>without positions" : "<caption>with positions");
+    const std::size_t row = page.find(">zebra</th>", column);
+    const std::string cells = page.substr(row, page.find("</tr>", row) - row);
+    EXPECT_THAT(cells, HasSubstr("<b>" + fixed(written, 3) + "</b>")) << scheme;
+    EXPECT_THAT(cells, HasSubstr("<b>" + fixed(swapped, 3) + "</b>")) << scheme;
+  }
+}
+
+TEST(ReportPage, TheTrainedModelReadsTheMonthAndNeedsItsPositions) {
+  const std::string page = report_page("Dog bites man!");
+  EXPECT_THAT(page, HasSubstr("writes &#39;1999-03-03&#39;"));
+  const std::string before = "While it wrote the month, ";
+  const std::size_t at = page.find(before);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_GT(std::stoi(page.substr(at + before.size())), 60);
+  EXPECT_THAT(page, Not(HasSubstr("without positions write &#39;1999-03-03&#39;")));
+}
+
+TEST(ReportPage, ClaimsAboutRepeatedWordsNeedOne) {
+  EXPECT_THAT(report_page("The cat saw the dog."), HasSubstr("&#39;the&#39; stands at 0 and at 3"));
+  const std::string page = report_page("A cat saw my dog.");
+  EXPECT_THAT(page, Not(HasSubstr("; stands at ")));
+  EXPECT_THAT(page, Not(HasSubstr("the same word once more")));
+}
+
+TEST(ReportPage, IsLight) {
+  EXPECT_LT(report_page(kDemo).size(), 500'000U);
+  std::string words;
+  for (int i = 0; i < 62; ++i) words += "word" + std::to_string(i) + " ";
+  EXPECT_LT(report_page(words).size(), 1'500'000U);
+}
+
+TEST(ReportPage, LinksShowItsCard) {
+  const std::string page =
+      report_page(kDemo, {.url = "https://example.org/a/page.html", .card = "card.png"});
+  EXPECT_THAT(page, HasSubstr("property=\"og:image\" content=\"https://example.org/a/card.png\""));
+  EXPECT_THAT(page, HasSubstr("property=\"og:title\" content=\"The black cat"));
+  EXPECT_THAT(report_page("Dog bites man!"), Not(HasSubstr("og:image")));
+  const Picture card = report_card(kDemo);
+  EXPECT_EQ(card.width, 1200);
+  EXPECT_EQ(card.height, 630);
+  EXPECT_THAT(card.svg, HasSubstr("without positions"));
+  EXPECT_NO_THROW(report_card("hello"));
 }
 
 TEST(ReportPage, WordsMustBeOfTheText) {
@@ -42,6 +121,20 @@ TEST(ReportPage, WordsMustBeOfTheText) {
   EXPECT_THAT(error_of("Dog bites man!", {.words = {{"dog", "Dog"}}}),
               HasSubstr("two different words"));
   EXPECT_THAT(error_of(" \n", {}), HasSubstr("[report.text]"));
+}
+
+TEST(WeightsText, TwoCharactersHoldTwelveBits) {
+  Tensor<double> weights({2, 2});
+  weights(0, 1) = 1;
+  weights(1, 0) = 64.0 / 4095;
+  weights(1, 1) = 0.5;
+  EXPECT_EQ(packed_weights(std::as_const(weights).view()), "AA//BAgA");
+}
+
+TEST(WeightsText, NoTextEndsTheScript) {
+  const std::string script = script_data("d", {{"words", Json::array({"</script><b>"})}});
+  EXPECT_EQ(script.find("</script>"), script.size() - 10);
+  EXPECT_THAT(script, HasSubstr("\\u003c/script>"));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // `sextant report`: one page: from a sentence to attention.
 #include "sextant/figures/report.h"
 
+#include <filesystem>
 #include <memory>
 
 #include "commands.h"
 #include "options/options.h"
 #include "sextant/core/files.h"
+#include "sextant/pictures/canvas.h"
 #include "streams/console.h"
 
 namespace sextant::app {
@@ -14,14 +16,23 @@ namespace {
 struct Report {
   TextInput text;
   figures::ReportOptions options;
-  std::string path = "report.html";
+  std::string path = "report.html", card;
 };
 
 void run(Report& report) {
   const std::string text = report.text.read("report.text");
   const Progress progress("");
   report.options.progress = [&progress](std::string_view what) { progress.show(what); };
+  if (!report.card.empty()) {
+    namespace fs = std::filesystem;
+    report.options.card = fs::path(report.card)
+                              .lexically_proximate(fs::path(report.path).parent_path())
+                              .generic_string();
+  }
   const std::string page = figures::report_page(text, report.options);
+  if (!report.card.empty()) {
+    save_picture(report.card, figures::report_card(text, report.options), 1);
+  }
   if (report.path == "-") return print(page);
   write_file(report.path, page);
   progress.show("");
@@ -34,9 +45,9 @@ void add_report(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "report",
       "one page about a text, from words to attention\n"
-      "Writes one self-contained page about a text: its tokens, their positions, attention maps "
-      "with and without positions and mask, whether order matters, how similar its words are, how "
-      "exact the tables are. The page loads nothing from the network.");
+      "Writes one self-contained page that tells with this text why order needs positions: the "
+      "same words in two orders, without and with positions; addresses; clock hands; attention "
+      "maps to explore; rotation; a trained model. The page loads nothing from the network.");
   auto report = std::make_shared<Report>();
   report->text.add_to(command, "the text");
   command
@@ -51,17 +62,29 @@ void add_report(CLI::App& program, Job& job) {
   command.add_option("-o,--output", report->path, "the page (default report.html; - is stdout)")
       ->type_name("FILE")
       ->default_str(report->path);
+  command
+      .add_option("--card", report->card,
+                  "also write the picture that a link to the page shows, 1200 x 630 pixels")
+      ->type_name("FILE.png");
+  command
+      .add_option("--url", report->options.url,
+                  "where the page will stand, for what a link to it shows")
+      ->type_name("URL");
   command.footer(
       "Examples:\n"
       "  sextant report \"The black cat sat on the couch.\" -o report.html\n"
-      "  sextant report --file story.txt --words king,queen -o story.html\n"
+      "  sextant report --file story.txt --words king,queen -o story.html --card story.png\n"
       "  echo \"Dog bites man!\" | sextant report - -o report.html\n"
-      "Of a longer text only the first sentences, up to 60 tokens, are drawn.");
+      "Of a longer text only the first sentences, up to 72 tokens, are drawn.");
   command.callback([report, &job] {
     report->text.check("report.text");
     if (report->path != "-") {
       constexpr Format kFormats[] = {Format::html};
       format_of_path(report->path, kFormats, "report.output");
+    }
+    if (!report->card.empty()) {
+      constexpr Format kFormats[] = {Format::png};
+      format_of_path(report->card, kFormats, "report.card");
     }
     job = [report] { run(*report); };
   });

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sextant/pictures/canvas.h"
+
 namespace sextant::figures {
 
 struct ReportOptions {
@@ -15,11 +17,19 @@ struct ReportOptions {
   std::optional<std::pair<std::string, std::string>> words;
   // Told what is computed next ("attention ..."): a report takes seconds. May be empty.
   std::function<void(std::string_view)> progress;
+  // What a link to the page shows: the address of the page, and that of its card, which may be
+  // relative to it. Empty: not said.
+  std::string url, card;
 };
 
-// One self-contained HTML page that loads nothing. Of a longer text the first sentences, up to 60
+// One self-contained HTML page that loads nothing; a small script inside adds a map that answers
+// questions, and everything can be read without it. Of a longer text the first sentences, up to 72
 // tokens, are drawn. Throws Error naming report.text for a text that is not UTF-8 or has no word,
 // and report.words for words that are not in it.
 std::string report_page(const std::string& text, const ReportOptions& options = {});
+
+// The card of that page, 1200 x 630: the text, two of its words swapped, and how far apart what
+// attention makes of them is. Throws Error as report_page().
+Picture report_card(const std::string& text, const ReportOptions& options = {});
 
 }  // namespace sextant::figures

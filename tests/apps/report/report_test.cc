@@ -27,7 +27,7 @@ TEST(Report, TheDemosPageHasAllItsParts) {
   const std::string page = contents(folder / "report.html");
   EXPECT_GE(count(page, "<svg"), 15U);
   for (const char* part : {"couch", "rotary", "M_1", "0.72252008324682", "0.86000133313923",
-                           "same: order is invisible", "different: order shows", "report.json"}) {
+                           "Order shows only with positions.", "report.json"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
 }
@@ -46,12 +46,12 @@ TEST(Report, LongTextsShowTheirFirstSentences) {
   put(folder / "long.txt", text);
   const Outcome made = sextant("report --file " + folder / "long.txt" + " -o -");
   EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("show the first 10 sentences (60 tokens)"));
+  EXPECT_THAT(made.out, HasSubstr("show the first 12 sentences (72 tokens)"));
   std::string endless;
   for (int i = 0; i < 100; ++i) endless += "word" + std::to_string(i) + " ";
   put(folder / "endless.txt", endless);
   EXPECT_THAT(sextant("report --file " + folder / "endless.txt" + " -o -").out,
-              HasSubstr("the first 60 tokens of the first sentence"));
+              HasSubstr("the first 72 tokens of the first sentence"));
 }
 
 TEST(Report, OneWordIsEnoughAndMarkupIsText) {
@@ -66,7 +66,9 @@ TEST(Report, OneWordIsEnoughAndMarkupIsText) {
 TEST(Report, TheTwoWordsCanBeChosen) {
   const Outcome chosen = sextant("report " + std::string(kDemo) + " --words black,Brown -o -");
   EXPECT_EQ(chosen.code, 0) << chosen.err;
-  EXPECT_THAT(chosen.out, HasSubstr("the brown cat sat on the couch and the black dog"));
+  EXPECT_THAT(
+      chosen.out,
+      HasSubstr("the <mark>brown</mark> cat sat on the couch and the <mark>black</mark> dog"));
   const Outcome absent = sextant("report 'a big dog' --words big,cat -o -");
   EXPECT_EQ(absent.code, 1);
   EXPECT_THAT(absent.err, StartsWith("sextant: [report.words]"));
@@ -84,6 +86,17 @@ TEST(Report, AnyTwoWordsOfALongTextCanBeCompared) {
   EXPECT_THAT(made.out,
               HasSubstr("&#39;king&#39; at position 3 and &#39;queen&#39; at position 3"));
   EXPECT_THAT(made.out, HasSubstr("show the first"));
+}
+
+TEST(Report, WritesTheCardBesideThePage) {
+  const Folder folder;
+  const Outcome made = sextant("report 'Dog bites man!' -o " + folder / "page.html" + " --card " +
+                               folder / "card.png" + " --url https://example.org/page.html");
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(contents(folder / "card.png"), StartsWith("\x89PNG"));
+  EXPECT_THAT(contents(folder / "page.html"),
+              HasSubstr("content=\"https://example.org/card.png\""));
+  EXPECT_EQ(sextant("report 'a b' -o - --card " + folder / "card.svg").code, 2);
 }
 
 TEST(Report, StdinIsADash) {

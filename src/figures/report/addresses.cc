@@ -1,0 +1,122 @@
+// The second section: each word gets the vector of its place.
+#include <algorithm>
+#include <set>
+
+#include "figures/report/parts.h"
+#include "sextant/core/numbers.h"
+#include "sextant/figures/attention_maps.h"
+#include "sextant/lessons/similarity.h"
+#include "sextant/pictures/charts.h"
+#include "sextant/text/segment.h"
+#include "sextant/text/vocabulary.h"
+
+namespace sextant::figures {
+namespace {
+
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// The tokens, their places and numbers, folded away.
+void token_table(Page& page, const ReportText& text, Json& numbers) {
+  std::vector<std::string> sentences;
+  std::set<std::string> different;
+  for (const auto& words : text.words.sentences) {
+    std::string sentence;
+    for (const std::string& word : words) sentence += (sentence.empty() ? "" : " ") + word;
+    sentences.push_back(sentence);
+    different.insert(words.begin(), words.end());
+  }
+  Vocabulary vocabulary = Vocabulary::from_sentences(sentences);
+  page.fold("The tokens and their numbers");
+  page.paragraph(
+      counted(text.words.sentences.size(), "sentence") + ", " +
+      counted(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
+      std::to_string(different.size()) +
+      " of them different. Tokens are Unicode words and punctuation marks, lower-cased; their "
+      "numbers are places in the sorted vocabulary, which has one more entry, OOV, for unknown "
+      "words.");
+  std::vector<std::vector<std::string>> rows = {{"position", "token", "number"}};
+  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+    rows.push_back(
+        {std::to_string(i), text.tokens[i], std::to_string(vocabulary.index(text.tokens[i]))});
+  }
+  page.insert("<div class=\"columns\">\n");
+  page.table(rows);
+  page.insert("</div>\n");
+  page.unfold();
+  numbers["tokens"] = text.tokens;
+  numbers["indices"] = vocabulary.indices(text.tokens);
+  numbers["vocabulary_size"] = vocabulary.size();
+}
+
+// A word that stands in two places, if there is one.
+std::optional<Swap> repeated(const std::vector<std::string>& tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto again =
+        std::find(tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1, tokens.end(), tokens[i]);
+    if (again != tokens.end()) return Swap{i, static_cast<std::size_t>(again - tokens.begin())};
+  }
+  return {};
+}
+
+std::string caption_of(const ReportText& text, const SentenceAttention& made) {
+  std::string caption =
+      "A row per word, the first 32 of 64 numbers: its vector (random here, not learned), its "
+      "address, and their sum, which is what attention is given.";
+  if (const auto twice = repeated(text.tokens)) {
+    const auto row = [](const Tensor<double>& rows, std::size_t i) {
+      return rows.view().select(0, static_cast<std::int64_t>(i));
+    };
+    caption +=
+        " '" + text.tokens[twice->first] + "' stands at " + std::to_string(twice->first) +
+        " and at " + std::to_string(twice->second) + ": the same vector (cosine similarity " +
+        fixed(cosine_similarity(row(made.words, twice->first), row(made.words, twice->second)), 2) +
+        "), two different sums (" +
+        fixed(cosine_similarity(row(made.inputs, twice->first), row(made.inputs, twice->second)),
+              2) +
+        ").";
+  }
+  return caption;
+}
+
+}  // namespace
+
+void report_addresses(Page& page, const ReportText& text, Json& numbers) {
+  page.section("Give each word an address");
+  page.paragraph(
+      "What attention cannot see can be put into the vectors: a second vector that depends on the "
+      "place alone is added to every word. The same word in two places then is two different "
+      "inputs.");
+  if (text.cut) {
+    page.paragraph("The pictures show the first " + std::to_string(kMaxShownTokens) +
+                   " tokens of the first sentence, which is longer.");
+  } else if (text.first_sentences != static_cast<std::int64_t>(text.words.sentences.size())) {
+    page.paragraph("The pictures show the first " +
+                   counted(static_cast<std::size_t>(text.first_sentences), "sentence") + " (" +
+                   counted(text.tokens.size(), "token") + ").");
+  }
+  const SentenceAttention made = attend_sentences(text.tokens, {}, report_model("sinusoidal"));
+  // The slower columns hardly change over a text.
+  constexpr std::int64_t kColumns = 32;
+  Tensor<double> panels({3, made.words.size(0), kColumns});
+  for (std::int64_t row = 0; row < made.words.size(0); ++row) {
+    for (std::int64_t column = 0; column < kColumns; ++column) {
+      panels(0, row, column) = made.words(row, column);
+      panels(1, row, column) = made.inputs(row, column) - made.words(row, column);
+      panels(2, row, column) = made.inputs(row, column);
+    }
+  }
+  const HeatmapPanels chart{.values = std::as_const(panels).view(),
+                            .titles = {"the word", "+ its address", "= what attention is given"},
+                            .title = "The same word in two places becomes two inputs",
+                            .x_label = "Dimension",
+                            .y_label = "",
+                            .color_label = "Value",
+                            .map = ColorMap::diverging,
+                            .row_labels = text.tokens};
+  page.picture(draw(chart), caption_of(text, made));
+  token_table(page, text, numbers);
+}
+
+}  // namespace sextant::figures

@@ -1,0 +1,106 @@
+// The third section: the address is a set of clock hands, and a distance one turn of them.
+#include "sextant/figures/clock_hands.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "figures/report/parts.h"
+#include "sextant/core/numbers.h"
+#include "sextant/figures/position_figures.h"
+
+namespace sextant::figures {
+namespace {
+
+// The largest |PE(p + offset) - M_offset PE(p)| over `count` positions from 0.
+double offset_error(View<const double> table, View<const double> matrix, std::int64_t offset,
+                    std::int64_t count) {
+  const std::int64_t width = table.size(1);
+  double largest = 0;
+  for (std::int64_t p = 0; p < count; ++p) {
+    for (std::int64_t row = 0; row < width; ++row) {
+      double sum = 0;
+      for (std::int64_t column = 0; column < width; ++column) {
+        sum += matrix(row, column) * table(p, column);
+      }
+      largest = std::max(largest, std::abs(sum - table(p + offset, row)));
+    }
+  }
+  return largest;
+}
+
+// The matrices hold: numbers to show it, and one of them written out.
+void offset_matrices(Page& page, Json& numbers) {
+  constexpr std::int64_t kPositions = 100, kFarthest = 1000, kWidth = 128;
+  const Tensor<double> table =
+      sinusoidal<double>({.length = kPositions + kFarthest, .width = kWidth});
+  std::vector<std::vector<std::string>> errors = {{"offset k", "largest |PE(p+k) - M_k PE(p)|"}};
+  double worst = 0;
+  for (const std::int64_t offset : {std::int64_t{1}, std::int64_t{10}, kFarthest}) {
+    const Tensor<double> matrix = offset_matrix({.width = kWidth}, offset);
+    const double error = offset_error(table.view(), matrix.view(), offset, kPositions);
+    worst = std::max(worst, error);
+    errors.push_back({std::to_string(offset), significant(error, 3)});
+    numbers["offset_matrix"][std::to_string(offset)] = error;
+  }
+  // Each component is two products and a sum of numbers up to one, each off by a few 2^-53.
+  constexpr double kRounding = 1e-15;
+  const bool holds = worst <= kRounding;
+  page.verdict(holds, holds
+                          ? "Going on by k words turns every hand by a fixed angle, from wherever "
+                            "you start: one matrix M_k takes PE(p) to PE(p + k), exact to " +
+                                significant(worst, 1) + "."
+                          : "PE(p + k) = M_k PE(p) does not hold to rounding: that is a fault of "
+                            "this program.");
+  page.fold("The matrix M_1, and how exactly it holds");
+  page.paragraph("M_1 for a table of width 6: each pair of columns is rotated by its own angle.");
+  const Tensor<double> matrix = offset_matrix({.width = 6}, 1);
+  std::vector<std::vector<std::string>> rows = {{"", "0", "1", "2", "3", "4", "5"}};
+  for (std::int64_t row = 0; row < 6; ++row) {
+    rows.push_back({std::to_string(row)});
+    for (std::int64_t column = 0; column < 6; ++column) {
+      rows.back().push_back(fixed(matrix(row, column), 6));
+    }
+  }
+  page.table(rows);
+  page.paragraph("At width 128, positions 0 to 99:");
+  page.table(errors);
+  page.unfold();
+}
+
+}  // namespace
+
+void report_clock_hands(Page& page, const ReportText& text, Json& numbers) {
+  page.section("Sines are clock hands");
+  page.paragraph(
+      "An address is made of sines and cosines of the position k: P[k, 2i] = sin(k / "
+      "10000^(2i/d)), P[k, 2i+1] = cos(k / 10000^(2i/d)). Two columns are one clock hand. The "
+      "fast hand tells neighbours apart, the slow ones tell where in the text they are, as "
+      "minutes and hours do.");
+  constexpr std::size_t kMaxDials = 16;
+  const std::size_t dials = std::min(text.tokens.size(), kMaxDials);
+  const std::vector<std::string> first(text.tokens.begin(),
+                                       text.tokens.begin() + static_cast<std::ptrdiff_t>(dials));
+  page.picture(plot_clock_hands({.width = 64}, {0, 4, 8, 16}, first),
+               "A dial per word" +
+                   (dials < text.tokens.size() ? " (the first " + std::to_string(dials) + ")"
+                                               : std::string()) +
+                   ", four of the 32 pairs of an address of width 64.");
+  const auto words = static_cast<std::int64_t>(text.tokens.size());
+  const PositionTable narrow = position_table({.length = words + kBeyondWords, .width = 100});
+  page.picture(plot_sinusoids(narrow, {0, 1, 20, 21, 40, 41}, text.tokens).picture,
+               "The same as curves: six of 100 columns, the words as points on them.");
+  offset_matrices(page, numbers);
+  const PositionTable wide = position_table({.length = 100, .width = 512});
+  page.picture(plot_similarity(wide).picture,
+               "So the similarity of two addresses depends on their distance alone: the picture "
+               "consists of diagonal stripes.");
+  page.fold("The whole table, three of its rows, and similarity by distance");
+  page.picture(plot_heatmap(wide).picture, "100 positions, 512 columns.");
+  page.picture(plot_rows(narrow, {0, 4, 10}).picture,
+               "The vectors of positions 0, 4 and 10: neighbours differ in the fast columns on the "
+               "left, far ones also in the slow columns on the right.");
+  page.picture(plot_distance(wide).picture, "Near positions are similar, distant ones less.");
+  page.unfold();
+}
+
+}  // namespace sextant::figures

@@ -1,0 +1,182 @@
+// The first section: the same words in two orders, without and with positions.
+#include <algorithm>
+#include <cmath>
+
+#include "figures/report/parts.h"
+#include "sextant/core/numbers.h"
+
+namespace sextant::figures {
+namespace {
+
+constexpr std::size_t kMaxBars = 16;  // words; of more the largest weights are shown
+
+// A word and the weight that the last token gives it, mean of all heads, in both orders.
+struct Weighed {
+  std::string word;
+  double written = 0, swapped = 0;
+};
+
+double mean_weight(const SentenceAttention& attention, std::size_t key) {
+  const View<const double> weights = attention.weights.view();
+  double sum = 0;
+  for (std::int64_t head = 0; head < weights.size(0); ++head) {
+    sum += weights(head, weights.size(1) - 1, static_cast<std::int64_t>(key));
+  }
+  return sum / static_cast<double>(weights.size(0));
+}
+
+std::vector<Weighed> weighed_words(const ReportText& text, const OrderVerdict& verdict) {
+  std::vector<Weighed> words;
+  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+    const Swap& swap = *text.swap;
+    const std::size_t there = i == swap.first ? swap.second : i == swap.second ? swap.first : i;
+    words.push_back(
+        {text.tokens[i], mean_weight(verdict.first, i), mean_weight(verdict.second, there)});
+  }
+  return words;
+}
+
+// Those with the largest weights, in the order of the text; `left` are the others.
+std::vector<Weighed> largest(std::vector<Weighed> words, std::vector<Weighed>& left) {
+  if (words.size() <= kMaxBars) return words;
+  std::vector<double> weights;
+  weights.reserve(words.size());
+  for (const Weighed& word : words) weights.push_back(std::max(word.written, word.swapped));
+  std::ranges::nth_element(weights, weights.begin() + kMaxBars - 2, std::greater<>());
+  const double least = weights[kMaxBars - 2];
+  std::vector<Weighed> shown;
+  for (Weighed& word : words) {
+    const bool is_large = std::max(word.written, word.swapped) >= least;
+    (is_large && shown.size() + 1 < kMaxBars ? shown : left).push_back(std::move(word));
+  }
+  return shown;
+}
+
+std::string bar(double weight, double full, const char* kind) {
+  return std::string("<td><i class=\"") + kind + "\" style=\"--share:" + fixed(weight / full, 3) +
+         "\"></i><b>" + fixed(weight, 3) + "</b></td>";
+}
+
+// One column of the experiment: bars per word, two of them side by side.
+std::string bars(const char* title, const std::vector<Weighed>& words, double full,
+                 std::string_view note) {
+  std::vector<Weighed> left;
+  std::vector<Weighed> shown = largest(words, left);
+  if (!left.empty()) {
+    Weighed others{std::to_string(left.size()) + " others", 0, 0};
+    for (const Weighed& word : left) {
+      others.written += word.written;
+      others.swapped += word.swapped;
+    }
+    shown.push_back(std::move(others));
+  }
+  std::string html = std::string("<table class=\"bars\"><caption>") + title +
+                     "</caption><thead><tr><th scope=\"col\">word</th><th scope=\"col\">as "
+                     "written</th><th scope=\"col\">swapped</th></tr></thead><tbody>\n";
+  for (const Weighed& word : shown) {
+    const bool differ = std::abs(word.written - word.swapped) >= 0.0005;
+    html += std::string(differ ? "<tr class=\"differ\">" : "<tr>") + "<th scope=\"row\">" +
+            escape_html(word.word) + "</th>" + bar(word.written, full, "written") +
+            bar(word.swapped, full, "swapped") + "</tr>\n";
+  }
+  return html + "</tbody><tfoot><tr><td colspan=\"3\">" + escape_html(note) +
+         "</td></tr></tfoot></table>\n";
+}
+
+double largest_weight(const std::vector<Weighed>& words) {
+  double largest = 0;
+  for (const Weighed& word : words) largest = std::max({largest, word.written, word.swapped});
+  return largest;
+}
+
+// "the black [dog] sat": the swapped words marked.
+std::string marked(const ReportText& text) {
+  const std::vector<std::string> other = swapped(text.tokens, *text.swap);
+  std::vector<std::string> html;
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    const bool moved = i == text.swap->first || i == text.swap->second;
+    html.push_back(moved ? "<mark>" + escape_html(other[i]) + "</mark>" : escape_html(other[i]));
+  }
+  return joined(html);
+}
+
+double last_output(const OrderVerdict& verdict) {
+  const View<const double> output = verdict.first.output.view();
+  double largest = 0;
+  for (std::int64_t i = 0; i < output.size(1); ++i) {
+    largest = std::max(largest, std::abs(output(output.size(0) - 1, i)));
+  }
+  return largest;
+}
+
+}  // namespace
+
+SentenceAttentionOptions report_model(const std::string& scheme, bool causal) {
+  SentenceAttentionOptions options;
+  options.positions = {scheme};
+  options.causal = causal;
+  return options;
+}
+
+std::string random_weights() {
+  const SentenceAttentionOptions model;
+  return "random weights, seed " + std::to_string(model.seed) +
+         ": the pattern shows what positions do, not what words mean";
+}
+
+std::string apart(const OrderVerdict& verdict) {
+  if (!verdict.same) return significant(verdict.largest_difference, 2) + " apart";
+  if (verdict.largest_difference == 0) return "identical to the last bit";
+  const double relative = verdict.largest_difference / last_output(verdict);
+  return "identical to " + std::to_string(static_cast<int>(-std::log10(relative))) + " digits";
+}
+
+std::optional<Experiment> order_experiment(const ReportText& text) {
+  if (!text.swap) return {};
+  const std::vector<std::string> other = swapped(text.tokens, *text.swap);
+  Experiment made;
+  made.without = compare_order(text.tokens, other, report_model("none"));
+  made.with = compare_order(text.tokens, other, report_model("sinusoidal"));
+  made.shown = made.without.same && !made.with.same;
+  made.verdict = "What comes out at the last token for the two orders: without positions " +
+                 apart(made.without) + ", with positions " + apart(made.with) + ".";
+  return made;
+}
+
+void report_order(Page& page, const ReportText& text, Json& numbers) {
+  const std::optional<Experiment> made = order_experiment(text);
+  if (!made) {
+    page.section("Order matters");
+    page.paragraph("The text has no two different words before its last token to swap.");
+    return;
+  }
+  page.insert("<p class=\"other\"><span>the same words, two of them swapped</span> " +
+              marked(text) + "</p>\n");
+  page.section("Order matters");
+  page.paragraph(
+      "A model reads both sentences. Its attention is a question: which words does the last token "
+      "look at, and how much? Without positions the answer cannot depend on the order.");
+  const auto without = weighed_words(text, made->without), with = weighed_words(text, made->with);
+  const double full = std::max(largest_weight(without), largest_weight(with));
+  page.insert("<div class=\"two\">\n");
+  page.insert(bars("without positions", without, full,
+                   "Output of the last token: " + apart(made->without) + "."));
+  page.insert(
+      bars("with positions", with, full, "Output of the last token: " + apart(made->with) + "."));
+  page.insert("</div>\n");
+  page.verdict(made->shown, made->verdict + (made->shown ? " Order shows only with positions."
+                                                         : " These sentences do not show it."));
+  page.paragraph(
+      "Weights of the last token, '" + text.tokens.back() + "', mean of four heads; " +
+      random_weights() +
+      ". A word's query says what it looks for, its key what it offers, its value what it hands "
+      "on; a head is one set of the three. A weight comes from a query and a key, the output is "
+      "the sum of the values times the weights. Nothing in that asks where a word stands: a sum "
+      "does not care about the order of its terms." +
+      (text.stop_added ? " (A full stop was added, so that the last token is no word.)" : ""));
+  page.contents();
+  numbers["order"] = {{"first", joined(text.tokens)},
+                      {"second", joined(swapped(text.tokens, *text.swap))}};
+}
+
+}  // namespace sextant::figures

@@ -1,0 +1,148 @@
+// Every scheme: does order show with it, what it makes of one head, what it says by distance.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "figures/report/parts.h"
+#include "sextant/core/error.h"
+#include "sextant/figures/named_scheme.h"
+#include "sextant/figures/scheme_profiles.h"
+#include "sextant/pictures/charts.h"
+#include "sextant/pictures/dot_plot.h"
+#include "sextant/schemes/scheme.h"
+
+namespace sextant::figures {
+namespace {
+
+std::string group_title(SchemeKind kind) {
+  switch (kind) {
+    case SchemeKind::none:
+      return "no positions";
+    case SchemeKind::added:
+      return "added to the words";
+    case SchemeKind::rotated:
+      return "rotations of q and k";
+    case SchemeKind::distance_bias:
+      return "biases by distance";
+    case SchemeKind::indexed_bias:
+      return "biases by query and key";
+    case SchemeKind::content:
+      return "terms that depend on the words";
+  }
+  return "";
+}
+
+// It learns nothing, and what it leaves visible has the proportions that no positions give.
+bool is_mask(const Scheme& scheme, const SentenceAttention& made, const SentenceAttention& none) {
+  const bool bias =
+      scheme.kind == SchemeKind::distance_bias || scheme.kind == SchemeKind::indexed_bias;
+  if (!bias || !scheme.weights.empty()) return false;
+  constexpr double kRounding = 1e-12;
+  for (std::int64_t row = 0; row < made.weights.size(1); ++row) {
+    double ratio = 0;
+    for (std::int64_t key = 0; key <= row; ++key) {
+      if (std::isinf(made.masked_weights(0, row, key))) continue;
+      const double here = made.weights(0, row, key) / none.weights(0, row, key);
+      if (ratio != 0 && std::abs(here / ratio - 1) > kRounding) return false;
+      ratio = here;
+    }
+  }
+  return true;
+}
+
+// Every scheme that can be made from its defaults, plainest first.
+std::vector<const Scheme*> complete_schemes() {
+  std::vector<const Scheme*> complete;
+  for (const Scheme* scheme : schemes()) {
+    if (std::ranges::none_of(scheme->parameters(),
+                             [](const Option& option) { return option.default_text.empty(); })) {
+      complete.push_back(scheme);
+    }
+  }
+  return complete;
+}
+
+// Those that are made for texts of this length, by what they are.
+struct Kind {
+  std::string title;
+  std::vector<NamedScheme> schemes;
+  std::vector<Tensor<double>> maps;  // causal, head 0
+  std::vector<DotPlot::Dot> dots;
+  bool profiles = false;  // as functions of the distance
+};
+
+std::vector<Kind> kinds_of(const ReportText& text, Json& numbers) {
+  const std::vector<std::string> other = swapped(text.tokens, *text.swap);
+  std::map<int, Kind> kinds;
+  constexpr int kMasks = 100;
+  const SentenceAttention none = attend_sentences(text.tokens, {}, report_model("none", true));
+  for (const Scheme* scheme : complete_schemes()) {
+    const std::string name(scheme->name);
+    try {
+      OrderVerdict verdict = compare_order(text.tokens, other, report_model(name));
+      const bool mask = is_mask(*scheme, verdict.first, none);
+      Kind& kind = kinds[mask ? kMasks : static_cast<int>(scheme->kind)];
+      kind.title = mask ? "masks alone" : group_title(scheme->kind);
+      kind.profiles =
+          !mask && scheme->kind != SchemeKind::none && scheme->kind != SchemeKind::content;
+      kind.schemes.push_back({name, {}, nullptr});
+      kind.maps.push_back(copy_of(verdict.first.masked_weights.view().select(0, 0)));
+      kind.dots.push_back({name, verdict.same ? 0 : verdict.largest_difference});
+      numbers["order"][name] = {{"same", verdict.same},
+                                {"largest_difference", verdict.largest_difference}};
+    } catch (const Error&) {
+      continue;  // not made for texts of this length
+    }
+  }
+  std::vector<Kind> list;
+  for (auto& [key, kind] : kinds) list.push_back(std::move(kind));
+  return list;
+}
+
+Picture maps_of(const Kind& kind, std::int64_t length) {
+  Tensor<double> values({static_cast<std::int64_t>(kind.maps.size()), length, length});
+  HeatmapPanels panels;
+  for (std::size_t i = 0; i < kind.maps.size(); ++i) {
+    std::copy_n(kind.maps[i].data(), kind.maps[i].count(),
+                values.data() + static_cast<std::int64_t>(i) * length * length);
+    panels.titles.push_back(kind.schemes[i].scheme);
+  }
+  panels.values = std::as_const(values).view();
+  panels.title = "Causal attention, head 0: " + kind.title;
+  panels.x_label = "Key";
+  panels.y_label = "Query";
+  panels.color_label = "Weight";
+  panels.hides = true;
+  panels.map = ColorMap::sequential;
+  panels.low = 0;
+  panels.high = 1;
+  return draw(panels);
+}
+
+}  // namespace
+
+void report_schemes(Page& page, const ReportText& text, Json& numbers) {
+  if (!text.swap) return;
+  page.fold("Does order show? Every scheme");
+  page.paragraph(
+      "The experiment of the first section with every scheme that needs no further parameter, as "
+      "it is before any training (" +
+      random_weights() +
+      "). A causal mask is there in all of them. A scheme that has to be trained first shows "
+      "nothing yet.");
+  const std::vector<Kind> kinds = kinds_of(text, numbers);
+  DotPlot dots{.title = "How far apart the last token's outputs are for the two orders",
+               .x_label = "Largest difference of the output",
+               .nothing = "the same"};
+  for (const Kind& kind : kinds) dots.groups.push_back({kind.title, kind.dots});
+  page.picture(draw(dots), "`sextant list` says what each of them is.");
+  page.unfold();
+  page.fold("One head with every scheme, and its scores by distance");
+  for (const Kind& kind : kinds) {
+    page.picture(maps_of(kind, static_cast<std::int64_t>(text.tokens.size())), "");
+    if (kind.profiles) page.picture(plot_profiles(kind.schemes).picture, "");
+  }
+  page.unfold();
+}
+
+}  // namespace sextant::figures
