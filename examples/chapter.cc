@@ -45,6 +45,17 @@ void print_positions(sextant::Exponent exponent) {
             << (found.mistake.empty() ? "" : " with the mistake " + found.mistake) << '\n';
 }
 
+// The second row of both layouts.
+void print_layouts() {
+  for (const auto layout :
+       {sextant::SinusoidalLayout::interleaved, sextant::SinusoidalLayout::half_split}) {
+    const auto table = sextant::sinusoidal<double>({.length = 2, .width = 4, .layout = layout});
+    std::cout << "  " << sextant::name_of(layout) << ":";
+    for (std::int64_t i = 0; i < 4; ++i) std::cout << ' ' << sextant::fixed(table(1, i), 6);
+    std::cout << '\n';
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -68,6 +79,9 @@ int main() {
             << yes_no(of_both.word > -1 && of_both.word < 1)
             << "\n  positions make black at 2 and black at 10 differ: "
             << yes_no(of_black.both < of_black.word) << '\n';
+
+  std::cout << "position 1, width 4, in two layouts:\n";
+  print_layouts();
 
   std::cout << "similarity of positions 2 and 10, width 512:\n";
   print_positions(sextant::Exponent::standard);

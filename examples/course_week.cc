@@ -1,5 +1,5 @@
-// Course week on positional encodings: the table, a vocabulary, one attention head, its mask, and
-// many heads.
+// Course week on positional encodings: the table and its pictures, a vocabulary, one attention
+// head, two masks, and many heads.
 #include <iostream>
 #include <string>
 #include <vector>
@@ -20,10 +20,43 @@ void print_table() {
   }
 }
 
+// The three pictures of a table, and the shape of what each shows.
+void print_pictures(const std::vector<std::string>& words) {
+  namespace fig = sextant::figures;
+  const auto places = static_cast<std::int64_t>(words.size()) + fig::kBeyondWords;
+  const auto few = fig::position_table({.length = places, .width = 100});
+  const fig::Figure curves = fig::plot_sinusoids(few, {1, 2, 20, 21, 40, 41}, words);
+  const fig::Figure rows = fig::plot_rows(few, {0, 4, 10});
+  const fig::Figure whole = fig::plot_heatmap(fig::position_table({.length = 100, .width = 512}));
+  for (const fig::Figure* figure : {&curves, &rows, &whole}) {
+    std::cout << "  values " << figure->values.shape().to_string()
+              << ", drawn: " << yes_no(!figure->picture.svg.empty()) << '\n';
+  }
+}
+
+// Zeros above the diagonal after the softmax, and what is left of each row's sum.
+void print_masked_afterwards(sextant::View<const double> map) {
+  sextant::Tensor<double> masked = sextant::copy_of(map);
+  std::cout << "zeros put in after the softmax instead:\n";
+  for (std::int64_t query = 0; query < masked.size(0); ++query) {
+    for (std::int64_t key = query + 1; key < masked.size(1); ++key) masked(query, key) = 0;
+  }
+  print_rows(masked, 3);
+  std::cout << "rows sum to";
+  for (std::int64_t query = 0; query < masked.size(0); ++query) {
+    double sum = 0;
+    for (std::int64_t key = 0; key <= query; ++key) sum += masked(query, key);
+    std::cout << ' ' << sextant::fixed(sum, 3);
+  }
+  std::cout << ": the first words get short vectors\n";
+}
+
 }  // namespace
 
 int main() {
   print_table();
+  std::cout << "curves, rows and the whole table as pictures:\n";
+  print_pictures({"I", "am", "a", "robot"});
 
   const std::vector<std::string> sentences{"This is a sentence about positions",
                                            "Attention alone cannot see positions"};
@@ -50,6 +83,8 @@ int main() {
     std::cout << "rows sum to one: " << yes_no(rows_sum_to_one(map))
               << "; new representations: " << result.output.shape().to_string() << '\n';
   }
+  const sextant::HeadsResult<double> unmasked = head(indices);
+  print_masked_afterwards(unmasked.weights.view().select(0, 0));
 
   sextant::AttentionMaps picture;
   const sextant::HeadsResult<double> result = head(indices);

@@ -1,5 +1,5 @@
 // Shakespeare encoder, first half: attention as recommendation, word arithmetic, sub-word tokens,
-// and attention without learned weights.
+// and attention without learned weights. shakespeare_encoder.cc learns them.
 #include <filesystem>
 #include <iostream>
 #include <string>

@@ -26,6 +26,7 @@ void add_attention(CLI::App& program, Job& job);
 void add_compare(CLI::App& program, Job& job);
 void add_extrapolate(CLI::App& program, Job& job);
 void add_similarity(CLI::App& program, Job& job);
+void add_embed(CLI::App& program, Job& job);
 void add_recommend(CLI::App& program, Job& job);
 void add_vocabulary(CLI::App& program, Job& job);
 void add_tokenize(CLI::App& program, Job& job);

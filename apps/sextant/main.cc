@@ -65,6 +65,7 @@ void build(CLI::App& program, Job& job) {
   add_compare(program, job);
   add_extrapolate(program, job);
   add_similarity(program, job);
+  add_embed(program, job);
   add_recommend(program, job);
   add_vocabulary(program, job);
   add_tokenize(program, job);
