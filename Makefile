@@ -5,6 +5,9 @@ FUZZ_SECONDS ?= 20
 PEERS ?=
 # More for CMake, as in `make test CONFIGURE=-DSEXTANT_WERROR=ON`.
 CONFIGURE ?=
+# The interpreter that the Python module is built for and tested with; empty: without the module, and without PyPI.
+PYTHON ?= python3
+VENV := build/venv
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18
@@ -31,10 +34,17 @@ program:         # the command line alone: what the demo needs
 	cmake --preset release
 	cmake --build --preset release --target sextant_app
 
-build:           ## everything but benchmarks: command line, tests, examples
-	@scripts/setup.sh build
-	cmake --preset release $(CONFIGURE)
+build:           ## everything but benchmarks: command line, Python module, tests, examples
+	@scripts/setup.sh build $(if $(PYTHON),python)
+	@$(if $(PYTHON),$(MAKE) --no-print-directory $(VENV)/ready)
+	cmake --preset release $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF) $(CONFIGURE)
 	cmake --build --preset release
+
+$(VENV)/ready: python/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $< || \
+	  { echo "make: no packages from PyPI; 'make test PYTHON=' leaves the Python module out" >&2; exit 1; }
+	@touch $@
 
 test: build      ## build everything and run every test
 	ctest --preset release

@@ -1,0 +1,63 @@
+"""Positional encodings and attention for transformers, on the CPU: exact tables, one operator for every scheme.
+
+Every scheme is a function of this module with the parameters, defaults and ranges of the C++ library and the command line:
+``sextant.schemes()`` lists them, ``help(sextant.rotary_yarn)`` explains one. Arrays of NumPy, torch, jax and MLX go in and
+come out without a copy.
+"""
+
+from __future__ import annotations
+
+from . import _schemes
+from ._core import (
+    AttentionPlan,
+    ContentTerm,
+    DistanceBias,
+    Identification,
+    IndexedBias,
+    RotationTable,
+    version as __version__,
+)
+from ._schemes import *
+from ._interop import LayerPositions, convert_rotary, from_config, identify
+from ._kv_cache import KvCache
+from ._attention import (
+    AttentionGradients,
+    WeightStatistics,
+    attention,
+    attention_backward,
+    attention_statistics,
+    attention_weights,
+    plan,
+)
+from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
+from ._tables import add_positions, rotate
+
+__all__ = [
+    "AttentionGradients",
+    "AttentionPlan",
+    "ContentTerm",
+    "DistanceBias",
+    "Identification",
+    "IndexedBias",
+    "KvCache",
+    "LayerPositions",
+    "Parameter",
+    "RotationTable",
+    "Scheme",
+    "Weight",
+    "WeightStatistics",
+    "__version__",
+    "add_positions",
+    "attention",
+    "attention_backward",
+    "attention_statistics",
+    "attention_weights",
+    "convert_rotary",
+    "find_scheme",
+    "from_config",
+    "identify",
+    "plan",
+    "rotate",
+    "schemes",
+    *_schemes.__all__,
+]

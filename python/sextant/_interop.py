@@ -1,0 +1,113 @@
+"""Tables, configs and weights of other libraries."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Mapping
+
+from . import _core, _schemes
+from ._registry import find_scheme
+
+if TYPE_CHECKING:
+    from ._types import Array, DType, Layout, Positions
+
+
+def identify(array: Array, *, stored_as: DType | None = None, threads: int = 0) -> _core.Identification:
+    """Finds the scheme and every parameter of a table of positions from its numbers alone.
+
+    Args:
+        array: a table [length, width], a cache of cosines or sines, slopes or biases by distance, buckets, ...
+        stored_as: the dtype that the numbers were rounded to before; None: the array's
+        threads: 0: as many as there are cores
+
+    Returns:
+        An Identification: scheme, parameters, mistake, explanation, confidence, max_deviation, ...
+
+    Raises:
+        ValueError: NaN, no values, or a shape that cannot be a table
+        TypeError: what is no array of numbers
+    """
+    return _core.identify(array, stored_as, threads)
+
+
+@dataclass(frozen=True)
+class LayerPositions:
+    """The positions of one layer of attention of a model. Calling it with a length or ids makes the layer's table."""
+
+    model_type: str
+    scheme: str
+    parameters: Mapping[str, Any]  # what the config says; the rest are the scheme's defaults
+    layers: int  # of the model
+    max_positions: int  # 0: the config does not say
+    width: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    causal: bool
+    window: tuple[int, int]
+    chunk: int  # keys of other chunks of so many positions are hidden; 0: none
+    scale: float | None  # of the scores; None: head_dim ** -0.5
+    bias_factor: float
+
+    def __call__(self, length: Positions, **changes: Any) -> Any:
+        """What sextant.<scheme>(length, ..., **parameters) makes for this layer; `changes` are further parameters."""
+        sizes = {
+            "added": [self.width],
+            "rotated": [self.head_dim],
+            "distance_bias": [self.heads],
+            "indexed_bias": [self.heads],
+            "content": [self.heads, self.head_dim],
+            "none": [],
+        }[find_scheme(self.scheme).kind]
+        return getattr(_schemes, self.scheme)(length, *sizes, **{**self.parameters, **changes})
+
+
+def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: int = 0) -> LayerPositions:
+    """The positions of a model, read from its Hugging Face config.json.
+
+    Args:
+        config: the path, or the contents as a dict
+        layer: which layer of attention; encoders first, then decoders
+
+    Returns:
+        LayerPositions: sextant.from_config("config.json")(4096) is the table of 4096 positions.
+
+    Raises:
+        ValueError: a model type or a key about positions that is not known, or values that contradict each other
+    """
+    if isinstance(config, Mapping):
+        read = _core.layer_of(json.dumps(dict(config)), False, layer)
+    else:
+        read = _core.layer_of(os.fspath(config), True, layer)
+    texts = read.pop("texts")
+    return LayerPositions(parameters=find_scheme(read["scheme"]).read(texts), **read)
+
+
+def convert_rotary(
+    weights: Array,
+    head_dim: int,
+    to: Layout,
+    *,
+    rotary_dim: int = 0,
+    span: str = "first",
+    out: Array | None = None,
+) -> Any:
+    """Permutes the rows of a projection of q or k, per head, from one rotary layout to the other. Scores stay the same.
+
+    Args:
+        weights: [heads * head_dim, in], a bias [heads * head_dim] or a norm's weight [head_dim], of any dtype
+        head_dim: channels of a head
+        to: "half_split" (HF checkpoints) or "interleaved" (Meta's files)
+        rotary_dim: channels that are rotated; 0: all
+        span: "first" or "last": which channels these are
+        out: where the result goes; may be `weights` itself
+
+    Returns:
+        out, or a new array; no bit of an element changes.
+
+    Raises:
+        ValueError: rows that are no whole number of heads, or a size out of its range
+    """
+    return _core.convert_rotary(weights, head_dim, to, rotary_dim, span, out)

@@ -1,0 +1,110 @@
+"""The keys and values of the tokens so far, for generating token by token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._options import Options, with_options
+
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from typing_extensions import Unpack
+
+    from ._types import Array, DType
+
+
+class KvCache:
+    """Room for `capacity` positions of each sequence, which may have different lengths.
+
+    Args:
+        batch: sequences
+        kv_heads: heads of keys and values
+        head_dim: channels of a key
+        v_dim: channels of a value; None: head_dim
+        capacity: positions; reserve() makes room for more
+        dtype: float32, bfloat16 or float16; wider numbers are rounded once when they are appended
+
+    Raises:
+        ValueError: a size out of its range, or not enough memory
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        kv_heads: int,
+        head_dim: int,
+        v_dim: int | None = None,
+        *,
+        capacity: int,
+        dtype: DType = "float32",
+        _cache: _core.KvCache | None = None,
+    ) -> None:
+        self._cache = _cache or _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
+
+    def append(self, k: Array, v: Array, counts: Sequence[int] | Array | None = None) -> None:
+        """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions."""
+        self._cache.append(k, v, counts)
+
+    @with_options
+    def attend(self, q: Array, *, out: Array | None = None, log_sum_exp: Array | None = None, **options: Unpack[Options]) -> Any:
+        """attention() of q [batch, heads, q_len, head_dim], the last q_len positions, with all stored keys and values.
+
+    OPTIONS
+
+        Returns:
+            out, or a new array [batch, heads, q_len, v_dim].
+        """
+        return self._cache.attend(q, out, log_sum_exp, options)  # type: ignore[arg-type]
+
+    def reserve(self, capacity: int) -> None:
+        """Makes room for `capacity` positions, never fewer than before."""
+        self._cache.reserve(capacity)
+
+    def rewind(self, length: int, sequence: int | None = None) -> None:
+        """Drops the positions from `length` on: of one sequence, or of every one that has them."""
+        self._cache.rewind(length, sequence)
+
+    def clear(self) -> None:
+        """Drops all positions; the memory stays."""
+        self._cache.clear()
+
+    def fork(self) -> KvCache:
+        """Another cache with the same contents; both read the same memory until one of them appends."""
+        return KvCache(0, 0, 0, capacity=0, _cache=self._cache.fork())
+
+    @property
+    def lengths(self) -> list[int]:
+        """How many positions each sequence holds."""
+        return self._cache.lengths
+
+    @property
+    def keys(self) -> Any:
+        """A copy of the stored keys, [batch, kv_heads, max(lengths), head_dim]."""
+        return self._cache.stored(True)
+
+    @property
+    def values(self) -> Any:
+        """A copy of the stored values, [batch, kv_heads, max(lengths), v_dim]."""
+        return self._cache.stored(False)
+
+    @property
+    def capacity(self) -> int:
+        """Positions of each sequence for which there is room."""
+        return self._cache.capacity
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory, shared with forks or not."""
+        return self._cache.bytes
+
+    def __len__(self) -> int:
+        return max(self.lengths, default=0)
+
+    def __repr__(self) -> str:
+        cache = self._cache
+        return (
+            f"KvCache(batch={cache.batch}, kv_heads={cache.kv_heads}, head_dim={cache.head_dim}, v_dim={cache.v_dim}, "
+            f"capacity={cache.capacity}, lengths={cache.lengths})"
+        )

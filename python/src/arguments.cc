@@ -1,0 +1,120 @@
+// Reading of arguments.
+#include "arguments.h"
+
+#include "sextant/core/error.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant::python {
+namespace {
+
+bool is_text(nb::handle value) { return nb::isinstance<nb::str>(value); }
+
+// Each element of a sequence or array, read by `read`.
+template <class T, class Read>
+std::vector<T> each(const Argument& argument, std::string_view wanted, Read read) {
+  if (is_text(argument.value) || !nb::hasattr(argument.value, "__iter__")) {
+    throw_type_error(argument, wanted);
+  }
+  std::vector<T> values;
+  for (const nb::handle one : nb::borrow<nb::object>(argument.value)) {
+    values.push_back(read(Argument{one, argument.scope, argument.name}));
+  }
+  return values;
+}
+
+}  // namespace
+
+void throw_type_error(const Argument& argument, std::string_view wanted) {
+  const nb::str type = nb::inst_name(argument.value);
+  throw nb::type_error(
+      ("[" + argument.where() + "] must be " + std::string(wanted) + ", got " + type.c_str())
+          .c_str());
+}
+
+std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
+
+std::string Argument::where() const {
+  return scope.empty() ? std::string(name) : std::string(scope) + "." + std::string(name);
+}
+
+std::int64_t Argument::integer() const {
+  if (!nb::isinstance<nb::bool_>(value) && PyIndex_Check(value.ptr()) != 0) {
+    const nb::object whole = nb::steal(PyNumber_Index(value.ptr()));
+    if (whole.is_valid()) {
+      int overflow = 0;
+      const std::int64_t number = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+      if (overflow != 0) {
+        throw Error(where(), "must fit in 64 bits, got " + text_of(whole));
+      }
+      return number;
+    }
+    PyErr_Clear();
+  }
+  throw_type_error(*this, "a whole number");
+}
+
+std::int64_t Argument::integer_in(const IntegerRange& range) const {
+  const std::int64_t number = integer();
+  check_range(range, where(), number);
+  return number;
+}
+
+int Argument::threads() const { return static_cast<int>(integer_in({0, kMaxThreads})); }
+
+double Argument::number() const {
+  if (!nb::isinstance<nb::bool_>(value) && !is_text(value)) {
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number != -1.0 || PyErr_Occurred() == nullptr) return number;
+    PyErr_Clear();
+  }
+  throw_type_error(*this, "a number");
+}
+
+bool Argument::flag() const {
+  if (value.is(Py_True) || value.is(Py_False)) return value.is(Py_True);
+  if (std::string_view(nb::inst_name(value).c_str()) == "numpy.bool") return nb::cast<bool>(value);
+  throw_type_error(*this, "True or False");
+}
+
+std::string Argument::text() const {
+  if (!is_text(value)) throw_type_error(*this, "a str");
+  return nb::borrow<nb::str>(value).c_str();
+}
+
+std::size_t Argument::index_in(std::span<const std::string_view> names) const {
+  if (is_text(value)) return find_name(names, text(), where());
+  std::string list;
+  for (const std::string_view each : names) list += (list.empty() ? "" : ", ") + std::string(each);
+  throw_type_error(*this, "one of " + list);
+}
+
+DType Argument::dtype() const {
+  std::string type;
+  if (is_text(value)) {
+    type = text();
+  } else if (nb::hasattr(value, "name")) {
+    type = text_of(nb::object(value.attr("name")));
+  } else if (nb::isinstance<nb::type_object>(value)) {
+    type = text_of(nb::object(value.attr("__name__")));
+  } else {
+    type = text_of(value);
+    if (type.starts_with("torch.")) type = type.substr(6);
+  }
+  try {
+    const DType parsed = parse_dtype(type);
+    if (is_float(parsed)) return parsed;
+  } catch (const Error&) {
+  }
+  throw Error(where(), "must be one of float32, bfloat16, float16, float64, got " + type);
+}
+
+std::vector<std::int64_t> Argument::integers() const {
+  return each<std::int64_t>(*this, "a list of whole numbers",
+                            [](const Argument& one) { return one.integer(); });
+}
+
+std::vector<double> Argument::numbers() const {
+  return each<double>(*this, "a list of numbers", [](const Argument& one) { return one.number(); });
+}
+
+}  // namespace sextant::python

@@ -1,0 +1,53 @@
+// Arguments as Python gives them. What does not fit is a TypeError or a ValueError that names the
+// argument, as the library's own errors do.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/dtype.h"
+#include "sextant/core/names.h"
+#include "sextant/core/options.h"
+
+namespace nb = nanobind;
+
+namespace sextant::python {
+
+// One argument: its value, and what errors call it: "[scope.name] ...".
+struct Argument {
+  nb::handle value;
+  std::string_view scope, name;
+
+  std::string where() const;
+  bool is_none() const { return value.is_none(); }
+
+  // The value as what it must be. Whole numbers may be NumPy's, numbers may be whole ones, lists
+  // any sequence or array.
+  std::int64_t integer() const;
+  std::int64_t integer_in(const IntegerRange& range) const;
+  int threads() const;  // 0 .. kMaxThreads
+  double number() const;
+  bool flag() const;
+  std::string text() const;
+  DType dtype() const;  // "float32", numpy.float32, torch.float32
+  std::vector<std::int64_t> integers() const;
+  std::vector<double> numbers() const;
+  template <NamedEnum E>
+  E choice() const {
+    return static_cast<E>(index_in(names_of<E>()));
+  }
+  std::size_t index_in(std::span<const std::string_view> names) const;
+};
+
+// What str() gives.
+std::string text_of(nb::handle object);
+
+// TypeError: "[where] must be <wanted>, got <type of value>".
+[[noreturn]] void throw_type_error(const Argument& argument, std::string_view wanted);
+
+}  // namespace sextant::python

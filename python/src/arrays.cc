@@ -1,0 +1,210 @@
+// Arrays in and out.
+#include "arrays.h"
+
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace sextant::python {
+namespace {
+
+// The element type that DLPack's code and bits say, where the library has it.
+std::optional<DType> dtype_from(nb::dlpack::dtype type) {
+  using Code = nb::dlpack::dtype_code;
+  const auto sized = [&type](DType of8, DType of16, DType of32, DType of64) {
+    return type.bits == 8 ? of8 : type.bits == 16 ? of16 : type.bits == 32 ? of32 : of64;
+  };
+  if (type.lanes != 1) return {};
+  if (type.bits != 8 && type.bits != 16 && type.bits != 32 && type.bits != 64) return {};
+  switch (static_cast<Code>(type.code)) {
+    case Code::Bool:
+      return type.bits == 8 ? std::optional(DType::boolean) : std::nullopt;
+    case Code::Int:
+      return sized(DType::int8, DType::int16, DType::int32, DType::int64);
+    case Code::UInt:
+      return sized(DType::uint8, DType::uint16, DType::uint32, DType::uint64);
+    case Code::Float:
+      if (type.bits == 8) return {};
+      return sized(DType::float16, DType::float16, DType::float32, DType::float64);
+    case Code::Bfloat:
+      return type.bits == 16 ? std::optional(DType::bfloat16) : std::nullopt;
+    default:
+      return {};
+  }
+}
+
+nb::dlpack::dtype dlpack_of(DType type) {
+  using Code = nb::dlpack::dtype_code;
+  const auto bits = static_cast<std::uint8_t>(8 * dtype_size(type));
+  const Code code = type == DType::boolean    ? Code::Bool
+                    : type == DType::bfloat16 ? Code::Bfloat
+                    : is_float(type)          ? Code::Float
+                    : type < DType::uint8     ? Code::Int
+                                              : Code::UInt;
+  return {static_cast<std::uint8_t>(code), bits, 1};
+}
+
+// Whether it is an array of NumPy's with elements of ml_dtypes.bfloat16.
+bool is_numpy_bfloat16(nb::handle value) {
+  if (!nb::hasattr(value, "dtype") || !nb::hasattr(value, "__array_interface__")) return false;
+  return text_of(nb::object(value.attr("dtype"))) == "bfloat16";
+}
+
+// The library of an array, by the module of its type; "numpy" for all that have no arrays to make.
+std::string library_of(nb::handle like) {
+  if (!like.is_valid()) return "numpy";
+  const std::string module = text_of(nb::object(like.type().attr("__module__")));
+  const std::string package = module.substr(0, module.find('.'));
+  return package == "jaxlib" ? "jax" : package;
+}
+
+// The array as DLPack or the buffer protocol show it, and its elements.
+template <class Array>
+bool import_array(nb::handle value, Array& array, Elements& elements) {
+  nb::object seen = nb::borrow(value);
+  bool is_bfloat16 = false;
+  if (!nb::try_cast(seen, array, false)) {
+    PyErr_Clear();  // a buffer that was refused
+    if (!is_numpy_bfloat16(value)) return false;
+    seen = value.attr("view")("uint16");
+    is_bfloat16 = true;
+    if (!nb::try_cast(seen, array, false)) return false;
+  }
+  const std::optional<DType> type = dtype_from(array.dtype());
+  if (!type || array.ndim() > kMaxRank) return false;
+  elements.dtype = is_bfloat16 ? DType::bfloat16 : *type;
+  elements.data = const_cast<void*>(static_cast<const void*>(array.data()));
+  elements.shape = Shape(std::span(array.shape_ptr(), array.ndim()));
+  for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
+    elements.strides[axis] = array.stride(axis);
+  }
+  return true;
+}
+
+void check_on_cpu(int device_type, const Argument& argument) {
+  if (device_type == nb::device::cpu::value) return;
+  throw Error(argument.where(), "must be in the memory of the CPU, got an array on another device");
+}
+
+// f(an unsigned number of as many bits as an element of the type).
+template <class F>
+void with_bits(DType dtype, const F& f) {
+  const std::size_t size = dtype_size(dtype);
+  if (size == 1) f(std::uint8_t{});
+  if (size == 2) f(std::uint16_t{});
+  if (size == 4) f(std::uint32_t{});
+  if (size == 8) f(std::uint64_t{});
+}
+
+// From contiguous memory; leaves `from` behind the last element.
+template <class T>
+void copy_elements(View<T> to, const T*& from) {
+  if (to.rank() == 0) {
+    *to.data() = *from++;
+  } else if (to.rank() == 1) {
+    for (std::int64_t i = 0; i < to.size(0); ++i) to(i) = *from++;
+  } else {
+    for (std::int64_t i = 0; i < to.size(0); ++i) copy_elements(to.select(0, i), from);
+  }
+}
+
+}  // namespace
+
+InputArray::InputArray(const Argument& argument) : argument_(argument) {
+  if (!import_array(argument.value, array_, elements_)) {
+    throw_type_error(argument, "an array of numbers (NumPy's, or with DLPack or a buffer)");
+  }
+  check_on_cpu(array_.device_type(), argument);
+}
+
+void InputArray::expect(DType dtype, std::string_view why) const {
+  if (elements_.dtype == dtype) return;
+  throw nb::type_error(("[" + argument_.where() + "] must be of " + std::string(dtype_name(dtype)) +
+                        std::string(why) + ", got " + std::string(dtype_name(elements_.dtype)))
+                           .c_str());
+}
+
+void InputArray::expect_rank(int rank, std::string_view axes) const {
+  if (shape().rank() == rank) return;
+  throw Error(argument_.where(),
+              "must be " + std::string(axes) + ", got the shape " + shape().to_string());
+}
+
+Array InputArray::copy() const {
+  Array array{dtype(), shape(),
+              Tensor<std::byte>::uninitialized(
+                  {shape().count() * static_cast<std::int64_t>(dtype_size(dtype()))})};
+  with_bits(dtype(), [&](auto bits) {
+    const auto same = copy_of(view<decltype(bits)>());
+    std::memcpy(array.bytes.data(), same.data(), array.bytes.span().size());
+  });
+  return array;
+}
+
+void OutputArray::assign(const Array& array) const {
+  with_bits(elements_.dtype, [&](auto bits) {
+    const auto* from = reinterpret_cast<const decltype(bits)*>(array.bytes.data());
+    copy_elements(elements_.view<decltype(bits)>(), from);
+  });
+}
+
+OutputArray::OutputArray(const Argument& out, DType dtype, const Shape& shape, nb::handle like) {
+  if (out.value.is_none()) {
+    auto* kept = new Tensor<std::byte>(Tensor<std::byte>::uninitialized(
+        {shape.count() * static_cast<std::int64_t>(dtype_size(dtype))}));
+    const nb::capsule owner(kept,
+                            [](void* p) noexcept { delete static_cast<Tensor<std::byte>*>(p); });
+    elements_ = {kept->data(), dtype, shape, {}};
+    std::int64_t stride = 1;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      elements_.strides[static_cast<std::size_t>(axis)] = stride;
+      stride *= shape[axis];
+    }
+    object_ = array_object(kept->data(), dtype, shape, owner, like);
+    return;
+  }
+  object_ = nb::borrow(out.value);
+  if (!import_array(out.value, array_, elements_)) {
+    throw_type_error(out, "an array of numbers that can be written to");
+  }
+  check_on_cpu(array_.device_type(), out);
+  if (elements_.dtype != dtype) {
+    throw nb::type_error(("[" + out.where() + "] must be of " + std::string(dtype_name(dtype)) +
+                          ", got " + std::string(dtype_name(elements_.dtype)))
+                             .c_str());
+  }
+  if (!(elements_.shape == shape)) {
+    throw Error(out.where(),
+                "must be of shape " + shape.to_string() + ", got " + elements_.shape.to_string());
+  }
+}
+
+nb::object array_object(void* data, DType dtype, const Shape& shape, nb::handle owner,
+                        nb::handle like, bool writable) {
+  std::array<std::size_t, kMaxRank> sizes{};
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    sizes[static_cast<std::size_t>(axis)] = static_cast<std::size_t>(shape[axis]);
+  }
+  const auto rank = static_cast<std::size_t>(shape.rank());
+  const std::string library = library_of(like);
+  const auto as = [&](auto framework, DType type) {
+    using Framework = decltype(framework);
+    if (!writable) {
+      return nb::cast(nb::ndarray<Framework, nb::ro>(data, rank, sizes.data(), owner, nullptr,
+                                                     dlpack_of(type), nb::device::cpu::value));
+    }
+    return nb::cast(nb::ndarray<Framework>(data, rank, sizes.data(), owner, nullptr,
+                                           dlpack_of(type), nb::device::cpu::value));
+  };
+  if (library == "torch") return as(nb::pytorch{}, dtype);
+  if (library == "jax") return as(nb::jax{}, dtype);
+  if (library == "mlx") return as(nb::mlx{}, dtype);
+  if (dtype != DType::bfloat16) return as(nb::numpy{}, dtype);
+  // NumPy has no bfloat16 of its own.
+  const nb::object type = like.is_valid() && is_numpy_bfloat16(like)
+                              ? nb::object(like.attr("dtype"))
+                              : nb::module_::import_("ml_dtypes").attr("bfloat16");
+  return as(nb::numpy{}, DType::uint16).attr("view")(type);
+}
+
+}  // namespace sextant::python

@@ -1,0 +1,133 @@
+// Arrays of Python as views of the library, and back, without copies. In: DLPack, the buffer
+// protocol, and NumPy's arrays of ml_dtypes.bfloat16, which have neither. Out: NumPy, or the
+// library that an input came from.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <array>
+#include <span>
+#include <utility>
+
+#include "arguments.h"
+#include "sextant/core/error.h"
+#include "sextant/core/npy.h"
+#include "sextant/core/tensor.h"
+
+namespace sextant::python {
+
+// The memory of an array of Python's, as DLPack describes it.
+struct Elements {
+  void* data = nullptr;
+  DType dtype = DType::float32;
+  Shape shape{0};
+  std::array<std::int64_t, kMaxRank> strides{};
+
+  template <class T>
+  View<T> view() const {  // dtype must be T's
+    return View<T>(static_cast<T*>(data), shape,
+                   std::span(strides.data(), static_cast<std::size_t>(shape.rank())));
+  }
+};
+
+class InputArray {
+ public:
+  InputArray() = default;  // none
+  // Throws TypeError for what is no array, ValueError for one that is not in the CPU's memory.
+  explicit InputArray(const Argument& argument);
+
+  bool has_value() const { return array_.is_valid(); }
+  DType dtype() const { return elements_.dtype; }
+  const Shape& shape() const { return elements_.shape; }
+  template <class T>
+  View<const T> view() const {
+    return elements_.view<const T>();
+  }
+  // A copy; copy().to<T>() are its elements converted to T.
+  Array copy() const;
+
+  // Throw unless it has this type, or this rank with axes "[batch, heads, length, head_dim]".
+  void expect(DType dtype, std::string_view why) const;
+  void expect_rank(int rank, std::string_view axes) const;
+
+  nb::handle object() const { return argument_.value; }
+  const Argument& argument() const { return argument_; }
+
+ private:
+  Argument argument_;
+  nb::ndarray<nb::ro> array_;
+  Elements elements_;
+};
+
+// Where a result goes: an array of the caller's (`out=`), or a new one.
+class OutputArray {
+ public:
+  // `like`: an input whose library makes a new array; NumPy does without one.
+  OutputArray(const Argument& out, DType dtype, const Shape& shape, nb::handle like = {});
+
+  template <class T>
+  View<T> view() const {
+    return elements_.view<T>();
+  }
+  void assign(const Array& array) const;  // of the same type and shape
+  const nb::object& object() const { return object_; }
+
+ private:
+  nb::object object_;
+  nb::ndarray<> array_;
+  Elements elements_;
+};
+
+// Memory that `owner` keeps alive, as an array of NumPy's or of the library of `like`.
+nb::object array_object(void* data, DType dtype, const Shape& shape, nb::handle owner,
+                        nb::handle like = {}, bool writable = true);
+
+// A tensor of the library's as a new array.
+template <class T>
+nb::object to_python(Tensor<T> tensor, nb::handle like = {}) {
+  auto* kept = new Tensor<T>(std::move(tensor));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Tensor<T>*>(p); });
+  return array_object(kept->data(), dtype_of<T>, kept->shape(), owner, like);
+}
+
+// The numbers of a tensor that `owner` has, a read-only view.
+template <class T>
+nb::object numbers_of(const Tensor<T>& numbers, nb::handle owner) {
+  return array_object(const_cast<T*>(numbers.data()), dtype_of<T>, numbers.shape(), owner, {},
+                      false);
+}
+
+template <class T>
+struct Type {
+  using type = T;
+};
+
+// f(Type<T>()) for the C++ type of a float; throws TypeError naming the array for another one.
+template <class F>
+auto with_float(const InputArray& array, const F& f) {
+  switch (array.dtype()) {
+    case DType::float32:
+      return f(Type<float>());
+    case DType::float64:
+      return f(Type<double>());
+    case DType::float16:
+      return f(Type<float16>());
+    case DType::bfloat16:
+      return f(Type<bfloat16>());
+    default:
+      throw nb::type_error(("[" + array.argument().where() +
+                            "] must be of float32, bfloat16, float16 or float64, got " +
+                            std::string(dtype_name(array.dtype())))
+                               .c_str());
+  }
+}
+template <class F>
+auto with_float(DType dtype, const F& f) {
+  if (dtype == DType::float64) return f(Type<double>());
+  if (dtype == DType::float16) return f(Type<float16>());
+  if (dtype == DType::bfloat16) return f(Type<bfloat16>());
+  return f(Type<float>());
+}
+
+}  // namespace sextant::python

@@ -1,0 +1,112 @@
+// Biases and terms of the scores as Python's objects.
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "tables.h"
+
+namespace sextant::python {
+namespace {
+
+PyDistanceBias new_distance_bias(const nb::object& values, const nb::object& origin,
+                                 const nb::object& slopes) {
+  DistanceBias bias;
+  if (!values.is_none()) {
+    const InputArray array({values, "DistanceBias", "values"});
+    array.expect_rank(2, "[heads or 1, distances]");
+    bias.values = array.copy().to<float>();
+    bias.origin = origin.is_none() ? (array.shape()[1] - 1) / 2
+                                   : Argument{origin, "DistanceBias", "origin"}.integer();
+  }
+  if (!slopes.is_none()) bias.slopes = Argument{slopes, "DistanceBias", "slopes"}.numbers();
+  return {std::move(bias)};
+}
+
+// All biases of a length, [heads, length, length].
+nb::object all_biases(const PyIndexedBias& self) {
+  Tensor<float> values = Tensor<float>::uninitialized({self.heads, self.length, self.length});
+  {
+    const nb::gil_scoped_release released;
+    for (std::int64_t head = 0; head < self.heads && self.length > 0; ++head) {
+      self.bias->fill({.sequence = 0,
+                       .head = head,
+                       .first_query = 0,
+                       .queries = self.length,
+                       .first_key = 0,
+                       .keys = self.length},
+                      values.data() + head * self.length * self.length, self.length);
+    }
+  }
+  return to_python(std::move(values));
+}
+
+}  // namespace
+
+void bind_biases(nb::module_& module) {
+  nb::class_<PyDistanceBias>(module, "DistanceBias",
+                             "A number per head and distance (key - query) that is added to the "
+                             "scores: values[head, distance + origin]; -inf hides the pair. Slopes "
+                             "add -slopes[head] * |distance|.")
+      .def(
+          "__init__",
+          [](PyDistanceBias* self, const nb::object& values, const nb::object& origin,
+             const nb::object& slopes) {
+            new (self) PyDistanceBias(new_distance_bias(values, origin, slopes));
+          },
+          nb::arg("values").none() = nb::none(), nb::arg("origin").none() = nb::none(),
+          nb::arg("slopes").none() = nb::none(),
+          nb::sig("def __init__(self, values: object = None, origin: int | None = None, "
+                  "slopes: object = None) -> None"))
+      .def_prop_ro(
+          "values",
+          [](nb::handle_t<PyDistanceBias> self) -> nb::object {
+            const auto& bias = nb::cast<const PyDistanceBias&>(self).bias;
+            if (!bias.has_table()) return nb::none();
+            return numbers_of(bias.values, self);
+          },
+          nb::sig("def values(self) -> numpy.typing.NDArray[numpy.float32] | None"),
+          "[heads or 1, distances], a read-only view; None where there are only slopes.")
+      .def_prop_ro(
+          "origin", [](const PyDistanceBias& self) { return self.bias.origin; },
+          "The column of distance 0.")
+      .def_prop_ro(
+          "slopes",
+          [](const PyDistanceBias& self) {
+            nb::list list;
+            for (const double slope : self.bias.slopes) list.append(slope);
+            return nb::tuple(list);
+          },
+          nb::sig("def slopes(self) -> tuple[float, ...]"), "One per head, or none.")
+      .def("__repr__", [](const PyDistanceBias& self) {
+        std::string text = "DistanceBias(";
+        if (self.bias.has_table()) {
+          text +=
+              self.bias.values.shape().to_string() + ", origin=" + std::to_string(self.bias.origin);
+        }
+        if (!self.bias.slopes.empty()) {
+          text += (self.bias.has_table() ? ", " : "") + std::to_string(self.bias.slopes.size()) +
+                  " slopes";
+        }
+        return text + ")";
+      });
+
+  nb::class_<PyIndexedBias>(module, "IndexedBias",
+                            "Biases by the positions of query and key, generated in tiles while "
+                            "attention() runs.")
+      .def("array", &all_biases, nb::sig("def array(self) -> numpy.typing.NDArray[numpy.float32]"),
+           "All biases of the length it was made for, [heads, length, length] of float32; -inf "
+           "hides.")
+      .def("__repr__", [](const PyIndexedBias& self) {
+        return "IndexedBias(heads=" + std::to_string(self.heads) +
+               ", length=" + std::to_string(self.length) + ")";
+      });
+
+  nb::class_<PyContentTerm>(module, "ContentTerm",
+                            "A term of the scores that depends on queries and keys as well as "
+                            "positions; for attention(bias=...).")
+      .def("__repr__", [](const PyContentTerm&) { return std::string("ContentTerm()"); });
+}
+
+}  // namespace sextant::python

@@ -1,0 +1,19 @@
+// What each file adds to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace sextant::python {
+
+void bind_tables(nanobind::module_& module);
+void bind_biases(nanobind::module_& module);
+void bind_scheme_list(nanobind::module_& module);
+void bind_make_scheme(nanobind::module_& module);
+void bind_attention(nanobind::module_& module);
+void bind_backward(nanobind::module_& module);
+void bind_inspect(nanobind::module_& module);
+void bind_kv_cache(nanobind::module_& module);
+void bind_rotate(nanobind::module_& module);
+void bind_interop(nanobind::module_& module);
+
+}  // namespace sextant::python

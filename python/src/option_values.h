@@ -1,0 +1,24 @@
+// Values of options between Python and the texts that the library's lists of options read.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "arguments.h"
+#include "sextant/core/options.h"
+
+namespace sextant::python {
+
+// "yes" for True, "8" for 8.0, "1,2" for [1, 2], "auto" for None where the option may be that.
+// TypeError for what is no value of the option's kind; the scheme looks at ranges.
+std::string text_of(const Option& option, const Argument& argument);
+
+// The default as Python's value: None where it is the word for "not given". Not for options that
+// must be given.
+nb::object default_of(const Option& option);
+
+// What a range allows, for help() and type annotations: {"type": "integer", "text": "0 .. 8"}.
+nb::dict range_of(const OptionRange& range);
+
+}  // namespace sextant::python

@@ -1,0 +1,42 @@
+// What schemes make, as Python holds it: tables of rotations and of biases, generators, terms.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "sextant/tables/content_term.h"
+#include "sextant/tables/distance_bias.h"
+#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/rotation_table.h"
+
+namespace nb = nanobind;
+
+namespace sextant::python {
+
+template <class T>
+using SharedRotation = std::shared_ptr<const RotationTable<T>>;
+
+struct PyRotation {
+  std::variant<SharedRotation<float>, SharedRotation<double>, SharedRotation<float16>,
+               SharedRotation<bfloat16>>
+      table;
+};
+struct PyDistanceBias {
+  DistanceBias bias;
+};
+struct PyIndexedBias {
+  std::shared_ptr<const IndexedBias> bias;
+  std::int64_t heads = 1, length = 0;  // for which it was made
+};
+struct PyContentTerm {
+  std::shared_ptr<const ContentTerm> term;
+};
+
+// Cosines, sines and the keys' table rounded to T.
+template <class T>
+SharedRotation<T> rounded(const RotationTable<double>& table);
+
+}  // namespace sextant::python

@@ -1,0 +1,88 @@
+"""Tables, configs and weights of other libraries."""
+
+import json
+
+import numpy as np
+import pytest
+
+import sextant
+
+
+def test_identify_a_table():
+    found = sextant.identify(sextant.sinusoidal(60, 16, base=500.0, layout="half_split"))
+    assert found.scheme == "sinusoidal"
+    assert found.parameters == {"base": "500", "layout": "half_split"}
+    assert found.confidence > 0.9
+    assert "500" in found.explanation
+    remade = sextant.sinusoidal(60, 16, **sextant.find_scheme(found.scheme).read(found.parameters))
+    np.testing.assert_array_equal(remade, sextant.sinusoidal(60, 16, base=500.0, layout="half_split"))
+
+
+def test_identify_slopes_and_noise():
+    slopes = 2.0 ** -np.arange(1, 9)
+    assert sextant.identify(slopes).scheme == "alibi"
+    assert sextant.identify(np.random.default_rng(0).standard_normal((30, 8))).scheme == "unknown"
+    with pytest.raises(TypeError, match=r"\[identify.array\] must be an array"):
+        sextant.identify("table.npy")
+    with pytest.raises(ValueError, match="identify"):
+        sextant.identify(np.full((4, 4), np.nan))
+
+
+def test_a_config_as_dict_and_file(tmp_path):
+    config = {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "rope_theta": 500000.0,
+        "rope_scaling": {
+            "rope_type": "llama3",
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 8192,
+        },
+    }
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config))
+    layer = sextant.from_config(path, layer=3)
+    assert layer == sextant.from_config(config)
+    assert (layer.scheme, layer.kv_heads, layer.head_dim) == ("rotary_llama3", 8, 128)
+    assert layer.parameters["base"] == 500000.0
+    table = layer(100)
+    wanted = sextant.rotary_llama3(100, 128, base=500000.0, factor=8.0, original_length=8192)
+    np.testing.assert_array_equal(table.cos, wanted.cos)
+    with pytest.raises(ValueError, match="layer"):
+        sextant.from_config(config, layer=32)
+    with pytest.raises(ValueError, match="model_type"):
+        sextant.from_config({"model_type": "no such model"})
+    with pytest.raises(ValueError, match="missing.json"):
+        sextant.from_config(tmp_path / "missing.json")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
+def test_convert_rotary_there_and_back(dtype):
+    weights = np.arange(3 * 8 * 5).reshape(24, 5).astype(dtype)
+    halves = sextant.convert_rotary(weights, 8, "half_split")
+    order = [0, 2, 4, 6, 1, 3, 5, 7]
+    np.testing.assert_array_equal(halves[:8], weights[order])
+    np.testing.assert_array_equal(sextant.convert_rotary(halves, 8, "interleaved"), weights)
+    assert sextant.convert_rotary(weights, 8, "half_split", out=weights) is weights
+    np.testing.assert_array_equal(weights, halves)
+
+
+def test_convert_rotary_keeps_scores():
+    rng = np.random.default_rng(0)
+    x, wq, wk = rng.standard_normal((5, 16)), rng.standard_normal((16, 16)), rng.standard_normal((16, 16))
+
+    def scores(wq, wk, layout):
+        table = sextant.rotary(5, 8, layout=layout, dtype="float64")
+        q, k = ((x @ w.T).reshape(1, 5, 2, 8).swapaxes(1, 2) for w in (wq, wk))
+        return sextant.rotate(q, table) @ sextant.rotate(k, table).swapaxes(2, 3)
+
+    converted = [sextant.convert_rotary(w, 8, "half_split") for w in (wq, wk)]
+    np.testing.assert_allclose(scores(wq, wk, "interleaved"), scores(*converted, "half_split"), atol=1e-12)
+    with pytest.raises(ValueError, match="head"):
+        sextant.convert_rotary(wq, 7, "half_split")
+    with pytest.raises(ValueError, match=r"\[convert_rotary.to\] must be one of interleaved, half_split"):
+        sextant.convert_rotary(wq, 8, "halves")

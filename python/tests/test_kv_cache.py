@@ -1,0 +1,60 @@
+"""Decoding token by token gives the bits of the whole prompt."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import sextant
+
+
+def random(*shape, dtype=np.float32):
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_steps_are_the_prompt(dtype):
+    q, k, v = random(1, 4, 20, 16, dtype=dtype), random(1, 2, 20, 16, dtype=dtype), random(1, 2, 20, 8, dtype=dtype)
+    table = sextant.rotary(20, 16)
+    whole = sextant.attention(q, k, v, causal="top_left", rotation=table)
+    cache = sextant.KvCache(1, 2, 16, 8, capacity=20, dtype=dtype)
+    for i in range(20):
+        cache.append(k[:, :, i : i + 1], v[:, :, i : i + 1])
+        step = cache.attend(q[:, :, i : i + 1], rotation=table)
+        np.testing.assert_array_equal(step.view(np.uint8), np.ascontiguousarray(whole[:, :, i : i + 1]).view(np.uint8))
+    assert len(cache) == 20
+    np.testing.assert_array_equal(cache.keys, k)
+    np.testing.assert_array_equal(cache.values, v)
+
+
+def test_lengths_fork_and_rewind():
+    cache = sextant.KvCache(2, 1, 4, capacity=3)
+    cache.append(random(2, 1, 3, 4), random(2, 1, 3, 4), counts=[3, 1])
+    assert cache.lengths == [3, 1]
+    fork = cache.fork()
+    fork.rewind(1, sequence=0)
+    assert (fork.lengths, cache.lengths) == ([1, 1], [3, 1])
+    with pytest.raises(ValueError, match="capacity"):
+        cache.append(random(2, 1, 1, 4), random(2, 1, 1, 4))
+    cache.reserve(8)
+    assert cache.capacity == 8
+    cache.append(random(2, 1, 1, 4), random(2, 1, 1, 4))
+    cache.clear()
+    assert len(cache) == 0
+    assert repr(cache).startswith("KvCache(batch=2, kv_heads=1, head_dim=4, v_dim=4, capacity=8, lengths=[0, 0]")
+
+
+def test_out_and_errors():
+    cache = sextant.KvCache(1, 1, 4, capacity=3)
+    cache.append(random(1, 1, 2, 4), random(1, 1, 2, 4))
+    out = np.zeros((1, 1, 1, 4), np.float32)
+    assert cache.attend(random(1, 1, 1, 4), out=out) is out
+    with pytest.raises(ValueError, match=r"\[KvCache.kv_heads\]|kv_heads"):
+        sextant.KvCache(1, 0, 4, capacity=3)
+    with pytest.raises(ValueError, match=r"\[KvCache.dtype\] must be float32, bfloat16 or float16"):
+        sextant.KvCache(1, 1, 4, capacity=3, dtype="float64")
+    with pytest.raises(TypeError, match=r"\[KvCache.append.k\] must be of float32, as the cache"):
+        cache.append(random(1, 1, 1, 4, dtype=np.float16), random(1, 1, 1, 4))
+    with pytest.raises(TypeError, match=r"\[KvCache.attend.scale\] must be a number"):
+        cache.attend(random(1, 1, 1, 4), scale="1")
+    with pytest.raises(TypeError, match=r"capacity"):
+        sextant.KvCache(1, 1, 4)

@@ -1,0 +1,29 @@
+"""What a program that is checked by mypy --strict writes. Only checked, never run."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sextant
+
+
+def use(q: NDArray[np.float32]) -> NDArray[np.float32]:
+    rotation: sextant.RotationTable = sextant.rotary_yarn(16, 8, factor=2.0, form="paper", truncate=False)
+    bias: sextant.DistanceBias = sextant.alibi(16, 2, direction="causal")
+    out: NDArray[np.float32] = sextant.attention(q, q, q, causal="top_left", bias=bias, rotation=rotation, window=(3, 0))
+    cache = sextant.KvCache(1, 2, 8, capacity=16)
+    cache.append(q, q)
+    lengths: list[int] = cache.lengths
+    names: list[str] = [scheme.name for scheme in sextant.schemes()]
+    found: sextant.Identification = sextant.identify(out)
+    print(lengths, names, found.explanation, sextant.plan(q, q, q).explain())
+    gradients = sextant.attention_backward(out, q, q, q, sinks=[0.0, 0.0])
+    return out + np.asarray(gradients.dq, np.float32)
+
+
+def misuse(q: NDArray[np.float32]) -> None:
+    sextant.rotary_yarn(16, 8, form="other")  # type: ignore[arg-type]
+    sextant.attention(q, q, q, causal="left")  # type: ignore[arg-type]
+    sextant.attention(q, q, q, windows=(3, 0))  # type: ignore[call-arg]
+    sextant.alibi(16)  # type: ignore[call-arg]
