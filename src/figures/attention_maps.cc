@@ -49,20 +49,23 @@ View<const double> chosen_heads(View<const double> weights, std::int64_t head) {
   return weights.narrow(0, head, 1);
 }
 
-Picture draw_maps(const HeadMaps& maps) {
+Picture draw_maps(const HeadMaps& maps, double max_width) {
   std::string title = maps.title;
   if (maps.has_heads && maps.weights.size(0) == 1) {
     title += " · Head " + std::to_string(std::max<std::int64_t>(maps.head, 0));
   }
-  return draw(AttentionMaps{maps.drawn(), maps.queries, maps.keys, title});
+  AttentionMaps chart{maps.drawn(), maps.queries, maps.keys, title};
+  chart.max_width = max_width;
+  return draw(chart);
 }
 
-Picture draw_lines(const HeadMaps& maps) {
+Picture draw_lines(const HeadMaps& maps, double max_width) {
   AttentionLines lines;
   lines.weights = maps.weights;
   lines.queries = maps.queries;
   lines.keys = maps.keys;
   lines.title = maps.title;
+  lines.max_width = max_width;
   if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
   return draw(lines);
 }
@@ -88,9 +91,10 @@ std::string attention_page(const HeadMaps& maps, const SentenceAttentionOptions&
                            bool one_text) {
   Page page(maps.title, "Rows are queries, columns are keys; every row sums to one.");
   page.section("Maps");
-  page.picture(draw_maps(maps), "One map per head. Row: the query's word. Column: the key's.");
+  page.picture(draw_maps(maps), draw_maps(maps, kNarrow),
+               "One map per head. Row: the query's word. Column: the key's.");
   page.section("Lines");
-  page.picture(draw_lines(maps),
+  page.picture(draw_lines(maps), draw_lines(maps, kNarrow),
                "The same weights as lines from left to right, one colour "
                "per head; stronger is more opaque.");
   page.data("attention.json", attention_json(maps, options, one_text));

@@ -213,7 +213,8 @@ std::string attention_page(const TransformerConfig& config, std::span<const Mode
   for (const ModelAttention& part : parts) {
     page.section(part.title);
     for (std::size_t layer = 0; layer < part.layers.size(); ++layer) {
-      page.picture(draw_maps(maps_of(part, layer, head)), layer == 0 ? part.caption : "");
+      const HeadMaps maps = maps_of(part, layer, head);
+      page.picture(draw_maps(maps), draw_maps(maps, kNarrow), layer == 0 ? part.caption : "");
       data.push_back(json_of(part, layer, head));
     }
   }

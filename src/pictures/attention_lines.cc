@@ -18,7 +18,8 @@ using namespace pictures;
 
 namespace {
 
-constexpr double kBetween = 280;  // pixels from one column of words to the other
+constexpr double kBetween = 280;  // pixels from one column of words to the other, at most
+constexpr double kLeastWidth = 280;
 constexpr double kStroke = 1.8;
 constexpr int kShades = 50;  // steps of opacity; lines of one head and shade are one path
 
@@ -68,7 +69,7 @@ double offset(std::int64_t head, std::int64_t heads, double pitch) {
 }
 
 void draw_head(Drawing& drawing, View<const double> weights, std::int64_t head, double threshold,
-               double pitch, double left, double top) {
+               double pitch, double left, double top, double between) {
   std::map<int, std::string> by_shade;
   const double shift = offset(head, weights.size(0), pitch);
   for (std::int64_t i = 0; i < weights.size(1); ++i) {
@@ -79,9 +80,9 @@ void draw_head(Drawing& drawing, View<const double> weights, std::int64_t head, 
       const double from = top + (static_cast<double>(i) + 0.5) * pitch + shift;
       const double to = top + (static_cast<double>(j) + 0.5) * pitch + shift;
       by_shade[shade] += "M" + number(left) + " " + number(from) + "C" +
-                         number(left + kBetween * 0.4) + " " + number(from) + " " +
-                         number(left + kBetween * 0.6) + " " + number(to) + " " +
-                         number(left + kBetween) + " " + number(to);
+                         number(left + between * 0.4) + " " + number(from) + " " +
+                         number(left + between * 0.6) + " " + number(to) + " " +
+                         number(left + between) + " " + number(to);
     }
   }
   for (const auto& [shade, d] : by_shade) {
@@ -98,18 +99,25 @@ Picture draw(const AttentionLines& lines) {
   if (!std::isfinite(lines.threshold)) {
     throw Error("attention_lines.threshold", "must be a finite number");
   }
+  if (!(lines.max_width >= kLeastWidth)) {
+    throw Error("attention_lines.max_width",
+                "must be at least " + number(kLeastWidth) + ", got " + shortest(lines.max_width));
+  }
   const std::int64_t heads = weights.size(0);
   const Chosen chosen = choose(weights, lines.threshold);
   const double pitch = pitch_of(std::max(lines.queries.size(), lines.keys.size()));
-  const Words queries = words_at_left(lines.queries, pitch);
-  const Words keys = words_at_left(lines.keys, pitch);
+  const double longest = std::min(kLongestWord, lines.max_width / 5);
+  const Words queries = words_at_left(lines.queries, pitch, longest);
+  const Words keys = words_at_left(lines.keys, pitch, longest);
 
   Drawing drawing;
   const double edge = kMargin + std::max(queries.room, text_width(lines.left_name, kTickSize));
   const double left = edge + kTickGap;
-  const double right =
-      left + kBetween + kTickGap + std::max(keys.room, text_width(lines.right_name, kTickSize));
-  const double width = std::max(right - kMargin, title_width(lines.title));
+  const double key_room = kTickGap + std::max(keys.room, text_width(lines.right_name, kTickSize));
+  const double between = std::min(kBetween, lines.max_width - kMargin - key_room - left);
+  const double right = left + between + key_room;
+  const double width =
+      std::max(right - kMargin, std::min(title_width(lines.title), lines.max_width - 2 * kMargin));
   double top = draw_title(drawing, lines.title, kMargin, kMargin, width);
   if (heads > 1) {
     std::vector<std::string> names;
@@ -122,15 +130,15 @@ Picture draw(const AttentionLines& lines) {
     top += 8;
   }
   drawing.text(edge, top + 8, lines.left_name, {.anchor = Anchor::end, .color = kMuted});
-  drawing.text(left + kBetween + kTickGap, top + 8, lines.right_name, {.color = kMuted});
+  drawing.text(left + between + kTickGap, top + 8, lines.right_name, {.color = kMuted});
   top += 20;
   for (std::int64_t head = 0; head < heads; ++head) {
-    draw_head(drawing, weights, head, chosen.least, pitch, left, top);
+    draw_head(drawing, weights, head, chosen.least, pitch, left, top, between);
   }
   draw_words_at_left(drawing, queries, edge, top);
   drawing.open_texts({.size = keys.size});
   for (std::size_t j = 0; j < keys.shown.size(); j += keys.every) {
-    drawing.text(left + kBetween + kTickGap, top + (static_cast<double>(j) + 0.5) * pitch,
+    drawing.text(left + between + kTickGap, top + (static_cast<double>(j) + 0.5) * pitch,
                  keys.shown[j],
                  {.tooltip = keys.shown[j] == keys.full[j] ? std::string_view() : keys.full[j]});
   }
@@ -146,7 +154,8 @@ Picture draw(const AttentionLines& lines) {
   } else if (lines.threshold > 0) {
     note = "Opacity is the weight; below " + significant(lines.threshold, 3) + " no line.";
   }
-  drawing.text(kMargin, bottom + 16, note, {.size = kNoteSize, .color = kMuted});
+  drawing.text(kMargin, bottom + 16, shorten(note, kNoteSize, width),
+               {.size = kNoteSize, .color = kMuted});
   if (!note.empty()) bottom += 24;
   return drawing.finish(kMargin + width + kMargin, bottom + kMargin - 8, lines.title,
                         describe(lines, weights, chosen.drawn, chosen.all));

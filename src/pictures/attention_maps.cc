@@ -115,13 +115,14 @@ struct Thumbnails {
   Panel panel{};  // the first, its top unset
 };
 
-Thumbnails thumbnails_of(const Maps& maps) {
+Thumbnails thumbnails_of(const Maps& maps, double right) {
   constexpr double kLeastSide = 4;
   Thumbnails small{.count = maps.one_large ? maps.weights.size(0) - 1 : 0};
   if (small.count == 0) return small;
-  const double room = maps.bar_left - kBarGap - maps.left + kAcross;
-  small.across =
-      grid_columns(small.count, static_cast<std::int64_t>(room / (kThumbnail * 2 / 3 + kAcross)));
+  const double room = right - maps.left + kAcross;
+  // Two side by side also where the picture is narrow.
+  const double least = std::min(kThumbnail * 2 / 3 + kAcross, room / 2);
+  small.across = grid_columns(small.count, static_cast<std::int64_t>(room / least));
   small.pitch = std::min(kThumbnail + kAcross, room / static_cast<double>(small.across));
   const double shrunk = (small.pitch - kAcross) / std::max(maps.panel.width, maps.panel.height);
   small.panel = {.left = maps.left,
@@ -179,7 +180,7 @@ Picture draw(const AttentionMaps& chart) {
   constexpr double kLongestBar = 300;
   const double bar_width = color_bar_width(scale, "Weight", gaps, kLongestBar);
   Maps maps = arranged(chart, weights, bar_width);
-  const Thumbnails small = thumbnails_of(maps);
+  const Thumbnails small = thumbnails_of(maps, maps.bar_left + bar_width);
   const std::string note = note_of(maps, small);
   const double said = std::max(title_width(chart.title), text_width(note, kNoteSize));
   const double right =

@@ -121,7 +121,7 @@ Picture draw(const DotPlot& plot) {
       const std::string says = dot.name + ": " + significant(dot.value, 3);
       if (dot.value < plot.least) {
         drawing.circle(nothing, middle, 4.5, series_color(g), says);
-        drawing.circle(nothing, middle, 2.8, "#fff", says);
+        drawing.circle(nothing, middle, 2.8, kPaper, says);
       } else {
         drawing.circle(axis.place(dot.value), middle, 4.5, series_color(g), says);
       }

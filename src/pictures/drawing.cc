@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "pictures/dark.h"
 #include "pictures/pixels.h"
 #include "pictures/text.h"
 #include "sextant/core/numbers.h"
@@ -121,6 +122,7 @@ void Drawing::raw(std::string_view elements) { body_ += elements; }
 
 Picture Drawing::finish(double width, double height, std::string_view title,
                         std::string_view description) {
+  if (description.empty()) description = title;
   // with_own_ids() tells pictures apart that say the same.
   const std::string id = "p" + hash_text(std::string(title) + "\n" + std::string(description));
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", width) +
@@ -130,9 +132,9 @@ Picture Drawing::finish(double width, double height, std::string_view title,
   svg += title.empty() ? "" : id + "-t ";
   svg += id + "-d\">\n";
   if (!title.empty()) svg += "<title id=\"" + id + "-t\">" + escape(title) + "</title>\n";
-  svg += "<desc id=\"" + id + "-d\">" + escape(description) + "</desc>\n<rect" +
-         attribute("width", width) + attribute("height", height) + " fill=\"#fff\"/>\n" + body_ +
-         "</svg>\n";
+  svg += "<desc id=\"" + id + "-d\">" + escape(description) + "</desc>\n" +
+         dark_style(attribute("fill", kPaper) + body_) + "<rect" + attribute("width", width) +
+         attribute("height", height) + attribute("fill", kPaper) + "/>\n" + body_ + "</svg>\n";
   return {.svg = std::move(svg),
           .width = width,
           .height = height,

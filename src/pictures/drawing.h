@@ -1,5 +1,6 @@
-// Collects SVG elements into a Picture. A drawing has no style sheet and no references, and ids of
-// its title and description only, so any number of them can stand in one page.
+// Collects SVG elements into a Picture. A drawing has no references, ids of its title and
+// description only, and a style sheet for dark screens that concerns drawings only and is the same
+// in all, so any number of them can stand in one page.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ inline constexpr double kTickSize = 11;
 inline constexpr double kNoteSize = 10.5;
 inline constexpr double kMargin = 20;       // around every picture
 inline constexpr double kLineHeight = 1.2;  // of text, in font sizes
+// dark_style() knows the dark forms of these. White in other words, "#fff", stays white.
+inline constexpr std::string_view kPaper = "#ffffff";
 inline constexpr std::string_view kInk = "#212934";
 inline constexpr std::string_view kMuted = "#56606d";
 inline constexpr std::string_view kAxis = "#9aa3ad";
@@ -63,8 +66,9 @@ class Drawing {
   void close();
   void raw(std::string_view elements);  // SVG as it is, for a picture inside a picture
 
-  // `description` is what describe() says of the chart.
-  Picture finish(double width, double height, std::string_view title, std::string_view description);
+  // `description` is what describe() says of the chart; empty: the title.
+  Picture finish(double width, double height, std::string_view title,
+                 std::string_view description = "");
 
  private:
   std::string body_;

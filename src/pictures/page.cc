@@ -90,13 +90,29 @@ void Page::table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 void Page::picture(const Picture& picture, std::string_view caption) {
+  body_ += "<figure>";
+  add_picture(picture, "wide");
+  add_caption(caption);
+}
+
+void Page::picture(const Picture& picture, const Picture& narrow, std::string_view caption) {
+  body_ += "<figure>";
+  add_picture(picture, "wide on-wide");
+  add_picture(narrow, "wide on-narrow");
+  add_caption(caption);
+}
+
+void Page::add_picture(const Picture& picture, std::string_view classes) {
   constexpr std::string_view kOpening = "<svg ";
   if (!picture.svg.starts_with(kOpening)) {
     throw Error("page.picture.svg", "must be one <svg> element");
   }
-  body_ += "<figure><div class=\"wide\">";
+  body_ += "<div class=\"" + std::string(classes) + "\">";
   body_ += picture.width > kShrinks ? "<svg class=\"broad\" " : "<svg ";
   body_ += pictures::with_own_ids(picture.svg, body_).substr(kOpening.size()) + "</div>";
+}
+
+void Page::add_caption(std::string_view caption) {
   if (!caption.empty()) body_ += "<figcaption>" + escape_html(caption) + "</figcaption>";
   body_ += "</figure>\n";
 }

@@ -39,13 +39,16 @@ figure { margin: 1.5rem 0; }
 figure .wide { margin: 0; border: 1px solid var(--line); border-radius: .5rem; background: #fff; }
 figure svg { display: block; margin: 0 auto; max-width: 100%; height: auto; }
 figure svg.broad { max-width: none; }
+.on-narrow { display: none; }
+@media (max-width: 40rem) { .on-wide { display: none; } .on-narrow { display: block; } }
+@media screen and (prefers-color-scheme: dark) { figure .wide { background: var(--paper); } }
 figcaption { color: var(--muted); font-size: .9375rem; margin-top: .5rem; max-width: 44rem;
   overflow-wrap: anywhere; }
 .verdict { padding: .8rem 1.1rem; border-left: .3rem solid; border-radius: .3rem;
   font-weight: 600; max-width: none; }
 .good { color: var(--good); background: var(--good-soft); }
 .bad { color: var(--bad); background: var(--bad-soft); }
-@media print { :root { --paper: #fff; --ink: #000; --muted: #444; --line: #ccc; --soft: #f5f5f5;
+@media print { .on-wide { display: block; } .on-narrow { display: none; } :root { --paper: #fff; --ink: #000; --muted: #444; --line: #ccc; --soft: #f5f5f5;
     --good: #0b6b4b; --good-soft: #fff; --bad: #9a3b00; --bad-soft: #fff; --link: #000; }
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; } nav { display: none; }
   figure, .verdict, tr { break-inside: avoid; } h2 { break-after: avoid; }

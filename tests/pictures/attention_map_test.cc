@@ -310,6 +310,24 @@ TEST(AttentionLines, DrawOnlyWhatReachesTheThreshold) {
   EXPECT_EQ(testing::all(testing::read_xml(draw(lines).svg), "path").size(), 2u);
 }
 
+TEST(AttentionLines, FitTheWidthAskedFor) {
+  const Tensor<double> weights = testing::weights(4, 18, 18);
+  AttentionLines lines{.weights = weights,
+                       .queries = testing::hard_words(18),
+                       .keys = testing::hard_words(18),
+                       .title = "Attention of a sentence to itself, four heads"};
+  for (const double width : {280.0, 350.0, 950.0}) {
+    lines.max_width = width;
+    const Picture picture = draw(lines);
+    EXPECT_LE(picture.width, width);
+    for (const auto& box : testing::label_boxes(testing::read_xml(picture.svg))) {
+      EXPECT_LE(box.corners[1][0], width) << box.text;
+    }
+  }
+  lines.max_width = 279;
+  EXPECT_THROW(draw(lines), Error);
+}
+
 TEST(AttentionLines, KeepTheStrongestOfVeryMany) {
   Tensor<double> weights({2, 30, 30});
   for (std::int64_t i = 0; i < weights.count(); ++i)

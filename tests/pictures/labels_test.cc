@@ -2,6 +2,8 @@
 // the edge.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "pictures/samples.h"
 #include "pictures/svg_reader.h"
 #include "sextant/pictures/charts.h"
@@ -11,6 +13,19 @@ namespace {
 
 using testing::Element;
 using testing::LabelBox;
+
+// A style sheet must not change the rest of the page, nor what is printed.
+void expect_only_dark_pictures(const std::string& style) {
+  std::istringstream lines(style);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "@media screen and (prefers-color-scheme:dark){");
+  while (std::getline(lines, line) && line != "}") {
+    EXPECT_TRUE(line.starts_with("svg[role=img] [") && line.ends_with("}")) << line;
+  }
+  EXPECT_EQ(line, "}");
+  EXPECT_FALSE(std::getline(lines, line));
+}
 
 void expect_clean(const Picture& picture, const std::string& what) {
   SCOPED_TRACE(what);
@@ -24,7 +39,7 @@ void expect_clean(const Picture& picture, const std::string& what) {
     if (element.name != "title" && element.name != "desc") {
       EXPECT_EQ(element.attributes.count("id"), 0u) << "ids of two pictures in a page would clash";
     }
-    EXPECT_NE(element.name, "style") << "a style sheet would change the rest of the page";
+    if (element.name == "style") expect_only_dark_pictures(element.text);
     EXPECT_NE(element.name, "script");
     for (const auto& [name, value] : element.attributes) {
       EXPECT_EQ(value.find("url("), std::string::npos);

@@ -77,6 +77,20 @@ TEST(Page, CarriesItsDataAsADownload) {
                                      "href=\"data:application/json;base64,WzEsMl0=\">"));
 }
 
+TEST(Page, HasPicturesForNarrowScreensBesideThoseForWideOnes) {
+  const Tensor<double> weights = testing::weights(2, 15, 15);
+  AttentionMaps maps{
+      .weights = weights, .queries = testing::words(15), .keys = testing::words(15), .title = "T"};
+  const Picture wide = draw(maps);
+  maps.max_width = 350;
+  Page page("T");
+  page.picture(wide, draw(maps), "C");
+  const std::string html = page.html();
+  EXPECT_THAT(html, HasSubstr("<div class=\"wide on-wide\"><svg "));
+  EXPECT_THAT(html, HasSubstr("<div class=\"wide on-narrow\"><svg "));
+  EXPECT_THAT(html, HasSubstr("<figcaption>C</figcaption></figure>"));
+}
+
 TEST(Page, RefusesWhatIsNoPicture) {
   Page page("T");
   EXPECT_THROW(page.picture(Picture{.svg = "<p>", .width = 1, .height = 1, .title = ""}, ""),

@@ -34,8 +34,12 @@ HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOpti
 View<const double> chosen_heads(View<const double> weights, std::int64_t head);
 void check_head(std::int64_t head, std::int64_t heads);
 
-Picture draw_maps(const HeadMaps& maps);   // rows are queries; all heads as small multiples
-Picture draw_lines(const HeadMaps& maps);  // from the queries to the keys, a colour per head
+// Rows are queries; all heads as small multiples. No wider than `max_width` pixels: kNarrow suits a
+// phone.
+inline constexpr double kNarrow = 350;
+Picture draw_maps(const HeadMaps& maps, double max_width = 950);
+// From the queries to the keys, a colour per head.
+Picture draw_lines(const HeadMaps& maps, double max_width = 950);
 
 // What the model was asked and the weights, as JSON; `one_text`: the text attends to itself.
 std::string attention_json(const HeadMaps& maps, const SentenceAttentionOptions& options,

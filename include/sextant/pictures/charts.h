@@ -94,6 +94,7 @@ struct AttentionLines {
   std::string title;
   double threshold = 0.02;                                 // weights below it are not drawn
   std::string left_name = "Queries", right_name = "Keys";  // of the columns of words
+  double max_width = 950;                                  // as of AttentionMaps
 };
 // Throws Error, naming attention_lines.<member>, as for AttentionMaps and for a threshold that is
 // not finite.

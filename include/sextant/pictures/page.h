@@ -29,6 +29,8 @@ class Page {
   void table(const std::vector<std::vector<std::string>>& rows);
   // Throws Error for a picture whose text is no <svg> element.
   void picture(const Picture& picture, std::string_view caption);
+  // `narrow`, the same drawn for a phone (max_width of 350), stands there on narrow screens.
+  void picture(const Picture& picture, const Picture& narrow, std::string_view caption);
   void verdict(bool good, std::string_view text);  // a highlighted line
   void data(std::string_view name,
             std::string_view json);  // a downloadable block of numbers inside the page
@@ -38,6 +40,9 @@ class Page {
   std::string html() const;
 
  private:
+  void add_picture(const Picture& picture, std::string_view classes);
+  void add_caption(std::string_view caption);
+
   std::string title_, subtitle_, head_, body_;
   std::size_t contents_at_ = 0;        // where in the body the table of contents stands
   std::vector<std::string> sections_;  // headings, for the table of contents
