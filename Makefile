@@ -74,6 +74,12 @@ fuzz:            ## every fuzz target for FUZZ_SECONDS each
 	cmake --build --preset fuzz
 	scripts/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
 
+pages:           ## the report and every kind of chart in headless Chromium: what a reader meets, and pictures beside goldens
+	@scripts/setup.sh pages
+	cmake --preset release $(CONFIGURE)
+	cmake --build --preset release --target sextant_app
+	ctest --test-dir build/release -C pages -L pages --output-on-failure --no-tests=error
+
 bench:           ## the benchmarks, as ratios to what the machine can do
 	@scripts/setup.sh build
 	cmake --preset release

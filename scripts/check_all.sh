@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
-scripts/setup.sh ci build asan tsan fuzz format tidy || exit 1
+scripts/setup.sh ci build asan tsan fuzz pages format tidy || exit 1
 
 failed=()
 step() {  # NAME COMMAND...
@@ -32,6 +32,7 @@ step "format" make check-format
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks'
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
+step "pages in a browser" make pages
 step "clang, no precompiled headers" build_and_test clang build/clang -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON
 step "threads, every floor" build_and_test tsan build/tsan-all -DSEXTANT_ONE_TARGET=OFF

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|peers|format|tidy|docs]...        default: build
+#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|docs]...        default: build
 set -euo pipefail
 
 sanitizers="clang libclang-rt-dev libomp-dev llvm"
@@ -12,6 +12,7 @@ declare -A packages=(
   [asan]=$sanitizers
   [tsan]=$sanitizers
   [fuzz]=$sanitizers
+  [pages]="chromium python3"
   [peers]="libdnnl-dev python3-venv python3-dev"
   [format]="clang-format git"
   [tidy]="clang-tidy clang libomp-dev"
