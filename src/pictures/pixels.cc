@@ -112,7 +112,7 @@ Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t ma
 }
 
 int repeats(double size) {
-  constexpr double kMost = 8;
+  constexpr double kMost = 24;
   return static_cast<int>(std::clamp(std::ceil(size / 2), 1.0, kMost));
 }
 
