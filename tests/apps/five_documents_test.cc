@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/run_program.h"
@@ -62,6 +63,23 @@ TEST(FiveDocuments, CommandsPrintWhatThePageSays) {
   }
   EXPECT_GT(commands, 30);
   if (std::getenv("SEXTANT_UPDATE_GOLDEN") != nullptr) put(path, written);
+}
+
+// The steps of the documents, each with a command and with the name of what does it in C++.
+TEST(FiveDocuments, EveryStepHasACommandAndItsName) {
+  const std::string page =
+      contents(sextant::tests::data_folder() + "/../docs/five-documents.md") + "\n## ";
+  constexpr std::pair<char, int> kSteps[] = {{'A', 10}, {'B', 6}, {'C', 5}, {'D', 4}, {'E', 5}};
+  for (const auto& [document, steps] : kSteps) {
+    for (int step = 1; step <= steps; ++step) {
+      const std::string heading = std::string("\n### ") + document + std::to_string(step) + ". ";
+      const auto begin = page.find(heading);
+      ASSERT_NE(begin, page.npos) << heading;
+      const auto text = page.substr(begin, page.find("\n##", begin + 1) - begin);
+      EXPECT_NE(text.find("```console\n$ sextant "), text.npos) << heading;
+      EXPECT_NE(text.find("C++:"), text.npos) << heading;
+    }
+  }
 }
 
 }  // namespace
