@@ -97,9 +97,9 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"]["exception"].get("description", "a script failed"))
         return result["result"].get("value")
 
-    def picture(self, scale, quality=60):
-        """The whole page as WebP."""
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+    def picture(self, scale, quality=45):
+        """The whole page or picture as WebP."""
+        size = self.run("(({width, height}) => ({width, height}))(document.documentElement.getBoundingClientRect())")
         data = self.call("Page.captureScreenshot", format="webp", quality=quality, captureBeyondViewport=True,
                          clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": scale})
         return base64.b64decode(data["data"])

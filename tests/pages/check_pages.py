@@ -39,7 +39,9 @@ CHARTS = {
     "sinusoids": ["plot", "sinusoids", TEXT],
     "rows": ["plot", "rows"],
     "heatmap": ["plot", "heatmap", "--length", "100", "--width", "512"],
+    "heatmap-rotary": ["plot", "heatmap", "--scheme", "rotary", "--length", "32", "--head-dim", "16"],
     "heatmap-bias": ["plot", "heatmap", "--scheme", "alibi"],
+    "heatmap-indexed": ["plot", "heatmap", "--scheme", "alibi_2d", "--length", "16", "--heads", "4"],
     "similarity": ["plot", "similarity"],
     "distance": ["plot", "distance"],
     "distance-schemes": ["plot", "distance", "--schemes", "rotary,rotary_yarn,alibi", "--length", "256"],
@@ -50,8 +52,17 @@ CHARTS = {
     "attend-long": ["attend", LONG],
     "attend-trained": ["attend", "--model", "shipped", "the third of march nineteen ninety-nine"],
     "recommend": ["recommend", "--users", "users.csv", "--items", "items.csv"],
+    "recommend-scores": ["recommend", "--users", "users.csv", "--items", "items.csv", "--show", "scores"],
+    "vectors": ["attend", "king boy girl queen", "--vectors", "words.vec"],
+    "losses": ["plot", "losses", "run"],
 }
-FILES = {"users.csv": "name,action,romance,comedy\nAnn,1,-0.5,0.2\nBen,-1,1,0.5\n",
+PAGES = {  # at the two smaller widths
+    "attend": ["attend", TEXT, "--scheme", "rotary"],
+    "attend-trained": ["attend", "--model", "shipped", "the third of march nineteen ninety-nine"],
+}
+BEFORE = ["train", "dates", "--steps", "40", "--validate-every", "10", "--width", "16", "--layers", "1", "-o", "run"]
+FILES = {"words.vec": "king 1 1 0\nqueen 1 0 1\nboy 0 1 0\ngirl 0 0 1\n",
+         "users.csv": "name,action,romance,comedy\nAnn,1,-0.5,0.2\nBen,-1,1,0.5\n",
          "items.csv": "film,action,romance,comedy\nHeat,1,-0.8,-0.5\nEmma,-0.9,1,0.3\nAlien,0.9,-1,-1\n"}
 
 INTERACTIVE = {"button", "link", "checkbox", "radio", "slider", "tab", "switch", "textbox", "combobox", "listbox", "option", "menuitem",
@@ -171,11 +182,12 @@ def main():
         checker = Checker(tab, arguments)
 
         def make(command, path):
-            subprocess.run([sextant, *command, "-o", path], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run([sextant, *command, "-o", path], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
         checker.find_faults()
         for name, content in FILES.items():
             (folder / name).write_text(content)
+        subprocess.run([sextant, *BEFORE], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for words, (sentence, most) in REPORTS.items():
             path = folder / f"report-{words}.html"
             make(["report", sentence], path)
@@ -184,7 +196,12 @@ def main():
             for width in WIDTHS:
                 for dark in (False, True):
                     name = f"report-{words}-{width}-{'dark' if dark else 'light'}"
-                    checker.look(name, path, width, dark, 0.4 if width > 400 else 0.6, True)
+                    checker.look(name, path, width, dark, 0.4, True)
+        for name, command in PAGES.items():
+            path = folder / f"{name}.html"
+            make(command, path)
+            for width in WIDTHS[:2]:
+                checker.look(f"page-{name}-{width}", path, width, False, 0.5, True)
         for name, command in CHARTS.items():
             path = folder / f"{name}.svg"
             make(command, path)
