@@ -6,14 +6,14 @@
 #include "pictures/describe.h"
 #include "pictures/page_style.h"
 #include "pictures/pixels.h"
+#include "pictures/readable_width.h"
 #include "pictures/text.h"
 
 namespace sextant {
 namespace {
 
-// A picture up to this many CSS pixels wide shrinks to the column of text, which has 950; a wider
-// one would become unreadable and scrolls instead.
-constexpr double kShrinks = 1200;
+// No window is narrower, in CSS pixels.
+constexpr int kNarrowest = 280;
 
 // Something a column of numbers may hold: digits with signs, points, exponents, per cent; or a
 // dash.
@@ -91,14 +91,14 @@ void Page::table(const std::vector<std::vector<std::string>>& rows) {
 
 void Page::picture(const Picture& picture, std::string_view caption) {
   body_ += "<figure>";
-  add_picture(picture, "wide");
+  add_picture(picture, "picture");
   add_caption(caption);
 }
 
 void Page::picture(const Picture& picture, const Picture& narrow, std::string_view caption) {
   body_ += "<figure>";
-  add_picture(picture, "wide on-wide");
-  add_picture(narrow, "wide on-narrow");
+  add_picture(picture, "picture on-wide");
+  add_picture(narrow, "picture on-narrow");
   add_caption(caption);
 }
 
@@ -107,9 +107,12 @@ void Page::add_picture(const Picture& picture, std::string_view classes) {
   if (!picture.svg.starts_with(kOpening)) {
     throw Error("page.picture.svg", "must be one <svg> element");
   }
-  body_ += "<div class=\"" + std::string(classes) + "\">";
-  body_ += picture.width > kShrinks ? "<svg class=\"broad\" " : "<svg ";
+  const int width = pictures::readable_width(picture);
+  body_ += "<div class=\"" + std::string(classes) +
+           "\" style=\"--readable:" + std::to_string(width) + "px\"><div class=\"wide\"><svg ";
   body_ += pictures::with_own_ids(picture.svg, body_).substr(kOpening.size()) + "</div>";
+  if (width > kNarrowest) body_ += "<p class=\"scrolls\">The picture scrolls sideways.</p>";
+  body_ += "</div>";
 }
 
 void Page::add_caption(std::string_view caption) {

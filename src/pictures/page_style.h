@@ -1,5 +1,6 @@
-// The style sheet of every page: one readable column, light and dark, wide tables and pictures
-// scroll by themselves, and a printer gets black on white.
+// The style sheet of every page: one readable column, light and dark, and a printer gets black on
+// white. A picture shrinks until its smallest text is 10 pixels high (--readable), then it scrolls
+// and a line below says so; a table that scrolls has a shadow at the side where more of it is.
 #pragma once
 
 #include <string_view>
@@ -36,23 +37,30 @@ th, td { padding: .35rem .8rem; text-align: left; border-bottom: 1px solid var(-
 th { color: var(--muted); font-weight: 600; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 figure { margin: 1.5rem 0; }
-figure .wide { margin: 0; border: 1px solid var(--line); border-radius: .5rem; background: #fff; }
-figure svg { display: block; margin: 0 auto; max-width: 100%; height: auto; }
-figure svg.broad { max-width: none; }
+.wide:has(> table) { background: linear-gradient(to right, var(--paper) 30%, transparent) 0 0 / 2rem 100%
+    no-repeat local, linear-gradient(to left, var(--paper) 30%, transparent) 100% 0 / 2rem 100%
+    no-repeat local, linear-gradient(to right, #8888, transparent) 0 0 / .7rem 100% no-repeat scroll,
+    linear-gradient(to left, #8888, transparent) 100% 0 / .7rem 100% no-repeat scroll; }
+.picture { container-type: inline-size; }
+.picture .wide { margin: 0; border: 1px solid var(--line); border-radius: .5rem; background: #fff; }
+.picture svg { display: block; margin: 0 auto; max-width: 100%; min-width: var(--readable);
+  height: auto; }
+.picture .scrolls { margin: 0; color: var(--muted); font-size: .875rem; line-height: 1.5;
+  overflow: hidden; max-height: clamp(0px, (var(--readable) + 2px - 100cqi) * 999, 1.5em); }
 .on-narrow { display: none; }
 @media (max-width: 40rem) { .on-wide { display: none; } .on-narrow { display: block; } }
-@media screen and (prefers-color-scheme: dark) { figure .wide { background: var(--paper); } }
+@media screen and (prefers-color-scheme: dark) { .picture .wide { background: var(--paper); } }
 figcaption { color: var(--muted); font-size: .9375rem; margin-top: .5rem; max-width: 44rem;
   overflow-wrap: anywhere; }
 .verdict { padding: .8rem 1.1rem; border-left: .3rem solid; border-radius: .3rem;
   font-weight: 600; max-width: none; }
 .good { color: var(--good); background: var(--good-soft); }
 .bad { color: var(--bad); background: var(--bad-soft); }
-@media print { .on-wide { display: block; } .on-narrow { display: none; } :root { --paper: #fff; --ink: #000; --muted: #444; --line: #ccc; --soft: #f5f5f5;
-    --good: #0b6b4b; --good-soft: #fff; --bad: #9a3b00; --bad-soft: #fff; --link: #000; }
+@media print { .on-wide { display: block; } .on-narrow { display: none; }
+  :root { --paper: #fff; --ink: #000; --muted: #444; --line: #ccc; --soft: #f5f5f5; --good: #0b6b4b; --good-soft: #fff; --bad: #9a3b00; --bad-soft: #fff; --link: #000; }
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; } nav { display: none; }
   figure, .verdict, tr { break-inside: avoid; } h2 { break-after: avoid; }
-  .wide { overflow: visible; } figure svg.broad { max-width: 100%; } }
+  .wide { overflow: visible; } .picture svg { min-width: 0; } .picture .scrolls { display: none; } }
 )css";
 
 }  // namespace sextant::pictures

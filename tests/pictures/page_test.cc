@@ -86,9 +86,30 @@ TEST(Page, HasPicturesForNarrowScreensBesideThoseForWideOnes) {
   Page page("T");
   page.picture(wide, draw(maps), "C");
   const std::string html = page.html();
-  EXPECT_THAT(html, HasSubstr("<div class=\"wide on-wide\"><svg "));
-  EXPECT_THAT(html, HasSubstr("<div class=\"wide on-narrow\"><svg "));
+  EXPECT_THAT(html, HasSubstr("<div class=\"picture on-wide\""));
+  EXPECT_THAT(html, HasSubstr("<div class=\"picture on-narrow\""));
   EXPECT_THAT(html, HasSubstr("<figcaption>C</figcaption></figure>"));
+}
+
+TEST(Page, LetsPicturesShrinkUntilTheirTextIsTenPixelsHigh) {
+  const auto page_of = [](double width, std::string_view text) {
+    Page page("T");
+    page.picture(Picture{.svg = "<svg width=\"1\">" + std::string(text) + "</svg>",
+                         .width = width,
+                         .height = 100,
+                         .title = ""},
+                 "");
+    return page.html();
+  };
+  const std::string wide =
+      page_of(1001,
+              "<text font-size=\"14\">a</text><text font-size=\"12.5\">b</text><text "
+              "font-size=\"16\">c</text>");
+  EXPECT_THAT(wide, HasSubstr("--readable:801px"));  // 1001 * 10 / 12.5 = 800.8
+  EXPECT_THAT(wide, HasSubstr("scrolls sideways"));
+  EXPECT_THAT(page_of(350, "<text font-size=\"12.5\">b</text>"),
+              Not(HasSubstr("scrolls sideways")));
+  EXPECT_THAT(page_of(2000, "<path/>"), HasSubstr("--readable:0px"));
 }
 
 TEST(Page, RefusesWhatIsNoPicture) {

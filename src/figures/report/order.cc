@@ -57,28 +57,31 @@ std::string bar(double weight, double full, const char* kind) {
          "\"></i><b>" + fixed(weight, 3) + "</b></td>";
 }
 
+// The words without a bar of their own: the bars' scale is that of one word.
+std::string others_row(const std::vector<Weighed>& words) {
+  Weighed sum{std::to_string(words.size()) + " others together", 0, 0};
+  for (const Weighed& word : words) {
+    sum.written += word.written;
+    sum.swapped += word.swapped;
+  }
+  return "<tr class=\"others\"><th scope=\"row\">" + sum.word + "</th><td><b>" +
+         fixed(sum.written, 3) + "</b></td><td><b>" + fixed(sum.swapped, 3) + "</b></td></tr>\n";
+}
+
 // One column of the experiment: bars per word, two of them side by side.
 std::string bars(const char* title, const std::vector<Weighed>& words, double full,
                  std::string_view note) {
-  std::vector<Weighed> left;
-  std::vector<Weighed> shown = largest(words, left);
-  if (!left.empty()) {
-    Weighed others{std::to_string(left.size()) + " others", 0, 0};
-    for (const Weighed& word : left) {
-      others.written += word.written;
-      others.swapped += word.swapped;
-    }
-    shown.push_back(std::move(others));
-  }
   std::string html = std::string("<table class=\"bars\"><caption>") + title +
                      "</caption><thead><tr><th scope=\"col\">word</th><th scope=\"col\">as "
                      "written</th><th scope=\"col\">swapped</th></tr></thead><tbody>\n";
-  for (const Weighed& word : shown) {
+  std::vector<Weighed> left;
+  for (const Weighed& word : largest(words, left)) {
     const bool differ = std::abs(word.written - word.swapped) >= 0.0005;
     html += std::string(differ ? "<tr class=\"differ\">" : "<tr>") + "<th scope=\"row\">" +
             escape_html(word.word) + "</th>" + bar(word.written, full, "written") +
             bar(word.swapped, full, "swapped") + "</tr>\n";
   }
+  if (!left.empty()) html += others_row(left);
   return html + "</tbody><tfoot><tr><td colspan=\"3\">" + escape_html(note) +
          "</td></tr></tfoot></table>\n";
 }

@@ -12,7 +12,7 @@ h1 { font-size: clamp(1.35rem, 4vw, 2rem); }
 mark { background: #ffd98a; color: #1d242c; border-radius: .2rem; padding: 0 .15em; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr));
   gap: 1rem 2.5rem; margin: 1.2rem 0; }
-.bars { width: 100%; align-self: start; font-size: .9375rem; }
+.bars { width: 100%; table-layout: fixed; align-self: start; font-size: .9375rem; }
 .bars caption { text-align: left; font-weight: 700; padding-bottom: .3rem; font-size: 1.0625rem; }
 .bars th, .bars td { padding: .12rem .4rem .12rem 0; border: 0; vertical-align: middle; }
 .bars tbody th { color: inherit; font-weight: 400; overflow-wrap: anywhere; }
@@ -21,6 +21,7 @@ mark { background: #ffd98a; color: #1d242c; border-radius: .2rem; padding: 0 .15
   width: calc((100% - 3.4rem) * var(--share));
   border-radius: 1px; vertical-align: -.06em; margin-right: .35rem; }
 .bars td b { font-weight: 400; font-size: .8125rem; color: var(--muted); }
+.bars .others { color: var(--muted); }
 .bars i.written { background: #2f6fb0; }
 .bars i.swapped { background: #c96a1b; }
 .bars tr.differ th { font-weight: 700; }
