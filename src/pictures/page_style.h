@@ -59,8 +59,9 @@ figcaption { color: var(--muted); font-size: .9375rem; margin-top: .5rem; max-wi
 @media print { .on-wide { display: block; } .on-narrow { display: none; }
   :root { --paper: #fff; --ink: #000; --muted: #444; --line: #ccc; --soft: #f5f5f5; --good: #0b6b4b; --good-soft: #fff; --bad: #9a3b00; --bad-soft: #fff; --link: #000; }
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; } nav { display: none; }
-  figure, .verdict, tr { break-inside: avoid; } h2 { break-after: avoid; }
-  .wide { overflow: visible; } .picture svg { min-width: 0; } .picture .scrolls { display: none; } }
+  figure, .verdict, tr { break-inside: avoid; } h2, summary { break-after: avoid; }
+  .wide { overflow: visible; } .picture { container-type: normal; }
+  .picture svg { width: auto; min-width: 0; max-height: 23cm; } .picture .scrolls { display: none; } }
 )css";
 
 }  // namespace sextant::pictures

@@ -78,10 +78,10 @@ class Browser:
         while not any(each.get("method") == event for each in self.events):
             self.events.append(self._next())
 
-    def open(self, url, width, height=900, dark=False):
-        """Loads a page in a window of that size."""
+    def open(self, url, width, height=900, dark=False, media=""):
+        """Loads a page in a window of that size; `media` "print" shows it as a printer gets it."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia",
+        self.call("Emulation.setEmulatedMedia", media=media,
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
                             {"name": "prefers-reduced-motion", "value": "reduce"}])
         self.call("Page.navigate", url="about:blank")  # the same page with another fragment would not load

@@ -7,7 +7,7 @@
 
 Of reports of 5, 15 and 62 words, in windows of 400, 1000 and 1600 pixels, light and dark: the page is not wider than the window, no text is
 smaller than 10 pixels or cut, pictures and controls have names, headings are in order, nothing is fetched, no script fails, and the file is small
-enough. Of charts: no text is small or cut, and they say what they show. Pictures may differ from the goldens in one block of 8 x 8 pixels in
+enough. Printed on A4, no figure is wider or higher than the paper. Of charts: no text is small or cut, and they say what they show. Pictures may differ from the goldens in one block of 8 x 8 pixels in
 a hundred. Ends with 77 where there is no Chromium.
 """
 import argparse
@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).parent
 GOLDENS = HERE / "goldens"
 MOST_BLOCKS = 0.01
 WIDTHS = (400, 1000, 1600)
+PAPER = (718, 1046)  # CSS pixels of A4 within Chromium's margins of 1 cm
 KB = 1000
 
 LONG = ("When the teacher came back to the village after many years , the children who had once sat in the first row "
@@ -71,7 +72,7 @@ PICTURES = {"image", "img", "graphics-document", "graphics-object", "graphics-sy
 
 
 FAULTS = ["wide in a window", "1 texts are smaller than 10 px", "cut at the edge", "has no header cell", "has no role", "level 3 follows",
-          "image has no name", "button has no name", "it asks for", "a script fails"]
+          "image has no name", "button has no name", "it asks for", "a script fails", "wider than the paper", "higher than the paper"]
 
 
 def tree_complaints(nodes):
@@ -156,9 +157,14 @@ class Checker:
             self.tab.open(path.as_uri(), width, dark=dark)
             self.golden(name, scale)
 
+    def print_complaints(self, path):
+        self.tab.open(path.as_uri(), PAPER[0], media="print")
+        return self.tab.run((HERE / "paper.js").read_text() + f"({PAPER[0]}, {PAPER[1]})")
+
     def find_faults(self):
         """The checks themselves: they find every fault of faulty.html."""
-        found = "\n".join(self.complaints(HERE / "faulty.html", 400, False, True))
+        faulty = HERE / "faulty.html"
+        found = "\n".join(self.complaints(faulty, 400, False, True) + self.print_complaints(faulty))
         for fault in FAULTS:
             if fault not in found:
                 self.fail("faulty.html", f"nobody complains '{fault}'")
@@ -193,6 +199,8 @@ def main():
             make(["report", sentence], path)
             if path.stat().st_size > most:
                 checker.fail(path.stem, f"must be at most {most} bytes, got {path.stat().st_size}")
+            for complaint in checker.print_complaints(path):
+                checker.fail(path.stem, complaint)
             for width in WIDTHS:
                 for dark in (False, True):
                     name = f"report-{words}-{width}-{'dark' if dark else 'light'}"
