@@ -49,6 +49,12 @@ $(VENV)/ready: python/requirements.txt
 test: build      ## build everything and run every test
 	ctest --preset release
 
+test-torch: build ## sextant.torch beside PyTorch and transformers, which it installs in build/torch (1.5 GB); CI leaves it out
+	@test -x build/torch/bin/python || $(PYTHON) -m venv build/torch
+	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt
+	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
+	  python/tests/test_torch_*.py
+
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh asan
 	cmake --preset asan $(CONFIGURE)
@@ -119,5 +125,5 @@ docs:            ## the C++ reference as HTML, in build/docs
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test asan tsan packages fuzz bench bench-peers format check-format check-all tidy docs clean
+.PHONY: help demo demo-train program build test test-torch asan tsan packages fuzz bench bench-peers format check-format check-all tidy docs clean
 .DEFAULT_GOAL := help

@@ -30,6 +30,7 @@ sanitizer_options=(OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1 TSAN
 
 step "format" make check-format
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks'
+step "torch and transformers" make test-torch
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
 step "pages in a browser" make pages

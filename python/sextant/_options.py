@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING, Any, Callable, TypedDict, TypeVar
 
 if TYPE_CHECKING:
@@ -55,21 +56,27 @@ HELP = """
 """
 
 
+def help_without(names: tuple[str, ...]) -> str:
+    entries = re.split(r"\n(?=        \w)", HELP)
+    return "\n".join(entry for entry in entries if entry.split(":")[0].strip() not in names)
+
+
 def as_text(annotation: Any) -> str:
     return getattr(annotation, "__forward_arg__", annotation)  # type: ignore[no-any-return]
 
 
-def with_options(function: F) -> F:
-    """Shows the options in the signature and the help text of a function that takes them as **options."""
+def with_options(function: F, without: tuple[str, ...] = ()) -> F:
+    """Shows the options, but for those that have another name here, in the signature and the help text of a function that takes
+    them as **options."""
     signature = inspect.signature(function)
     named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     named += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=as_text(annotation))
         for name, annotation in Options.__annotations__.items()
-        if name not in signature.parameters
+        if name not in signature.parameters and name not in without
     ]
     # One that is a default of the function's own comes after the options: out=None.
     named.sort(key=lambda p: (p.kind, p.kind is p.KEYWORD_ONLY and p.name in ("out", "log_sum_exp")))
     function.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
-    function.__doc__ = (function.__doc__ or "").replace("\n    OPTIONS\n", HELP)
+    function.__doc__ = (function.__doc__ or "").replace("\n    OPTIONS\n", help_without(without))
     return function

@@ -8,13 +8,15 @@
 namespace sextant::python {
 namespace {
 
-// New arrays for the gradients that the call's options ask for; what there is none of is absent.
+// New arrays for the gradients that the call's options ask for; what there is none of is absent,
+// and so is what `wanted`, a frozenset of names, has not. None: all.
 template <class T>
 class Gradients {
  public:
   using Wide = typename AttentionGradients<T>::Wide;
 
-  Gradients(const Inputs& in, const CallOptions<T>& call, nb::handle like) {
+  Gradients(const Inputs& in, const CallOptions<T>& call, nb::handle like, nb::handle wanted)
+      : wanted_(wanted) {
     targets.q = add<T>("dq", in.q.shape(), like);
     targets.k = add<T>("dk", in.k.shape(), like);
     targets.v = add<T>("dv", in.v.shape(), like);
@@ -46,11 +48,14 @@ class Gradients {
   static Shape count(std::size_t size) { return {static_cast<std::int64_t>(size)}; }
   template <class E>
   View<E> add(const char* name, const Shape& shape, nb::handle like) {
+    if (!wanted_.is_none() && !nb::borrow<nb::frozenset>(wanted_).contains(name)) return {};
     const nb::object none = nb::none();
     const OutputArray array({none, "attention_backward", name}, dtype_of<E>, shape, like);
     arrays[name] = array.object();
     return array.view<E>();
   }
+
+  nb::handle wanted_;
 };
 
 // The output and log-sum-exp of the forward pass: the caller's, or computed here.
@@ -89,7 +94,8 @@ class Forward {
 };
 
 nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle v,
-                         nb::handle output, nb::handle log_sum_exp, const nb::dict& options) {
+                         nb::handle output, nb::handle log_sum_exp, const nb::dict& options,
+                         nb::handle wanted) {
   constexpr std::string_view kName = "attention_backward";
   const Inputs in(kName, q, k, v);
   const InputArray gradient({dout, kName, "dout"});
@@ -97,7 +103,7 @@ nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
     const CallOptions<T> call(kName, options);
-    const Gradients<T> gradients(in, call, q);
+    const Gradients<T> gradients(in, call, q, wanted);
     Forward<T> forward(in, output, log_sum_exp);
     {
       const nb::gil_scoped_release released;
@@ -116,9 +122,10 @@ void bind_backward(nb::module_& module) {
   module.def("attention_backward", &attend_backward, nb::arg("dout").none(), nb::arg("q").none(),
              nb::arg("k").none(), nb::arg("v").none(), nb::arg("output").none(),
              nb::arg("log_sum_exp").none(), nb::arg("options"),
+             nb::arg("wanted").none() = nb::none(),
              nb::sig("def attention_backward(dout: object, q: object, k: object, v: object, "
-                     "output: object, log_sum_exp: object, options: dict[str, typing.Any]) -> "
-                     "dict[str, typing.Any]"));
+                     "output: object, log_sum_exp: object, options: dict[str, typing.Any], wanted: "
+                     "frozenset[str] | None = None) -> dict[str, typing.Any]"));
 }
 
 }  // namespace sextant::python

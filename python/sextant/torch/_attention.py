@@ -1,0 +1,160 @@
+"""scaled_dot_product_attention(): torch's signature and meaning, with the operator's options by name."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+import torch
+
+from .._options import with_options
+from ._function import attention
+
+NAME = "scaled_dot_product_attention"
+# What the operator calls them, for its errors.
+NAMES = {"q": "query", "k": "key", "v": "value", "mask": "attn_mask"}
+DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+
+
+@partial(with_options, without=("mask", "scale"))
+def scaled_dot_product_attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    **options: Any,
+) -> torch.Tensor:
+    """torch.nn.functional.scaled_dot_product_attention on the CPU, with every option of sextant.attention() by name.
+
+    First derivatives of query, key, value, and of attn_mask, bias, slopes and sinks where these are tensors that require them.
+    Leading axes broadcast as in torch. A row that sees no key is zeros, and so are its gradients.
+
+    Args:
+        query: [..., heads, q_len, head_dim] of float32, bfloat16, float16 or float64, any strides
+        key: [..., heads, k_len, head_dim] of the same dtype
+        value: [..., heads, k_len, v_dim] of the same dtype
+        attn_mask: bool (True takes part) or float (added), broadcast to [..., heads, q_len, k_len]
+        dropout_p: must be 0: weights are not dropped
+        is_causal: key j is seen by query i where j <= i; causal= by name has the other alignments
+        scale: of the scores; None: 1 / sqrt(head_dim)
+        enable_gqa: key and value may have fewer heads, which divide those of query
+
+    OPTIONS
+
+    Returns:
+        A tensor [..., heads, q_len, v_dim] of query's dtype.
+
+    Raises:
+        ValueError: shapes or values that do not fit, dropout, tensors that are not on the CPU; the message names the argument
+        TypeError: an argument of another type or dtype
+        NotImplementedError: a second derivative
+    """
+    given = dict(options)
+    if "mask" in given:
+        raise TypeError(f"[{NAME}.mask] is called attn_mask here, as in torch")
+    if dropout_p != 0:
+        raise ValueError(f"[{NAME}.dropout_p] must be 0: weights are not dropped, got {dropout_p}")
+    if is_causal:
+        if given.get("causal") is not None:
+            raise ValueError(f"[{NAME}.causal] must not be given together with is_causal")
+        given["causal"] = "top_left"
+    query, key, value, attn_mask = in_autocast(query, key, value, attn_mask)
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        check(name, tensor, query.dtype if isinstance(query, torch.Tensor) else None)
+    if attn_mask is not None:
+        check_mask(attn_mask, query.dtype)
+    given.update(mask=attn_mask, scale=scale)
+    if query.ndim == key.ndim == value.ndim == 4 and query.shape[0] == key.shape[0] == value.shape[0]:
+        heads = {key.shape[1], value.shape[1]}
+        if heads == {query.shape[1]} or (enable_gqa and len(heads) == 1):
+            return attend(query, key, value, given)
+    lead = leading_axes(query, key, value, enable_gqa)
+    query, key, value = in_four_axes(query, key, value, lead, enable_gqa, given)
+    out = attend(query, key, value, given)
+    return out.reshape(*lead, *out.shape[2:])
+
+
+def attend(query: Any, key: Any, value: Any, options: dict[str, Any]) -> Any:
+    """attention(), whose errors then have torch's names."""
+    try:
+        return attention(query, key, value, options)
+    except (ValueError, TypeError) as error:
+        text = re.sub(r"\[attention\.(\w+)", lambda m: f"[{NAME}.{NAMES.get(m[1], m[1])}", str(error))
+        raise type(error)(text.replace("attention()", f"{NAME}()", 1)) from None
+
+
+def check(name: str, tensor: Any, dtype: torch.dtype | None) -> None:
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"[{NAME}.{name}] must be a tensor, got {type(tensor).__name__}")
+    if tensor.device.type != "cpu":
+        raise ValueError(f"[{NAME}.{name}] must be in the memory of the CPU, got a tensor on {tensor.device}")
+    if tensor.ndim < 2:
+        raise ValueError(f"[{NAME}.{name}] must be [..., length, head_dim], got the shape {list(tensor.shape)}")
+    if tensor.dtype not in DTYPES:
+        raise TypeError(f"[{NAME}.{name}] must be of float32, bfloat16, float16 or float64, got {str(tensor.dtype)[6:]}")
+    if tensor.dtype != dtype:
+        raise TypeError(f"[{NAME}.{name}] must be of {str(dtype)[6:]}, as query, got {str(tensor.dtype)[6:]}")
+
+
+def check_mask(mask: Any, dtype: torch.dtype) -> None:
+    if not isinstance(mask, torch.Tensor):
+        raise TypeError(f"[{NAME}.attn_mask] must be a tensor, got {type(mask).__name__}")
+    if mask.dtype not in (torch.bool, torch.float32, dtype):
+        allowed = "bool or float32" if dtype == torch.float32 else f"bool, float32 or {str(dtype)[6:]}"
+        raise TypeError(f"[{NAME}.attn_mask] must be of {allowed}, as query, got {str(mask.dtype)[6:]}")
+
+
+def in_autocast(*tensors: Any) -> tuple[Any, ...]:
+    """Tensors of the dtype that torch.autocast("cpu") gives attention; float64 and masks of bool stay."""
+    if not torch.is_autocast_enabled("cpu"):
+        return tensors
+    dtype = torch.get_autocast_dtype("cpu")
+    narrow = (torch.float32, torch.bfloat16, torch.float16)
+    return tuple(t.to(dtype) if isinstance(t, torch.Tensor) and t.dtype in narrow else t for t in tensors)
+
+
+def leading_axes(query: Any, key: Any, value: Any, enable_gqa: bool) -> tuple[int, ...]:
+    """The axes before the length that the three broadcast to; with grouped heads those of query come last."""
+    if not enable_gqa:
+        axes, shapes = "axes before the length", [t.shape[:-2] for t in (query, key, value)]
+    else:
+        axes, shapes = "axes before the heads", [t.shape[:-3] for t in (query, key, value)]
+        if min(t.ndim for t in (query, key, value)) < 3:
+            raise ValueError(f"[{NAME}.enable_gqa] needs tensors [..., heads, length, head_dim]")
+        if 1 != value.shape[-3] != key.shape[-3] != 1:
+            raise ValueError(f"[{NAME}.value] must have the heads of key, {key.shape[-3]}, got {value.shape[-3]}")
+    try:
+        lead = tuple(torch.broadcast_shapes(*shapes))
+    except RuntimeError:
+        hint = "" if enable_gqa else "; fewer heads than query's need enable_gqa=True"
+        got = ", ".join(str(list(t.shape)) for t in (query, key, value))
+        raise ValueError(f"[{NAME}.key] must have {axes} that broadcast with query's and value's{hint}, got {got}") from None
+    return (*lead, query.shape[-3]) if enable_gqa else lead
+
+
+def in_four_axes(
+    query: Any, key: Any, value: Any, lead: tuple[int, ...], enable_gqa: bool, options: dict[str, Any]
+) -> list[Any]:
+    """The three as [batch, heads, length, channels]: views, except where more than one axis before the heads is merged and
+    memory does not allow it. The mask among the options follows."""
+    mask = options["mask"]
+    if mask is not None and len(lead) > 2 and mask.ndim > 2:
+        try:
+            options["mask"] = mask.expand(*lead, *mask.shape[-2:]).flatten(0, -4)
+        except RuntimeError:
+            wanted = [*lead, query.shape[-2], key.shape[-2]]
+            raise ValueError(f"[{NAME}.attn_mask] must broadcast to {wanted}, got {list(mask.shape)}") from None
+    if not lead:
+        return [tensor[None, None] for tensor in (query, key, value)]
+    kv_heads = max(key.shape[-3], value.shape[-3]) if enable_gqa else lead[-1]
+    tensors = []
+    for tensor, heads in ((query, lead[-1]), (key, kv_heads), (value, kv_heads)):
+        full = tensor.expand(*lead[:-1], heads, *tensor.shape[-2:])
+        tensors.append(full.flatten(0, -4) if len(lead) > 2 else full if len(lead) == 2 else full[None])
+    return tensors

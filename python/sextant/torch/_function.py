@@ -1,0 +1,141 @@
+"""The operator as a function of tensors that has gradients."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+import torch
+from torch.autograd import forward_ad
+
+from .. import _core
+
+# Options that may be tensors with gradients of their own, in the order of the function's arguments.
+LEARNED = ("mask", "bias", "slopes", "sinks")
+# Options that are lists of numbers to the operator.
+LISTS = ("slopes", "sinks", "segments", "key_segments", "key_lengths", "query_offsets")
+
+
+class LearnedTerm(NamedTuple):
+    """A table of the operator's that is no tensor, made from weights that are: what learned indexed biases and content terms
+    give. Goes where bias= goes."""
+
+    table: Any  # IndexedBias or ContentTerm
+    weights: tuple[torch.Tensor, ...]
+    gradients: Callable[[Any], tuple[torch.Tensor, ...]]  # of the weights, from that of the table's parameters
+
+
+class Call(NamedTuple):
+    """What stays the same between the forward and the backward pass, but for tensors with gradients."""
+
+    options: dict[str, Any]  # without what is in LEARNED
+    tables: list[Any]  # of the bias: what is no tensor
+    term: LearnedTerm | None
+
+
+def prepared(options: dict[str, Any]) -> tuple[Call, list[torch.Tensor | None]]:
+    """Options as the operator takes them, and the tensors among them that may have gradients: LEARNED, then weights."""
+    options = {name: value for name, value in options.items() if value is not None}
+    bias = options.pop("bias", None)
+    learned: dict[str, torch.Tensor] = {}
+    tables, term = [], None
+    for part in bias if isinstance(bias, (list, tuple)) else [] if bias is None else [bias]:
+        if isinstance(part, torch.Tensor):
+            if "bias" in learned:
+                raise ValueError("[attention.bias] must have one of each kind")
+            learned["bias"] = part
+        elif isinstance(part, LearnedTerm):
+            tables.append(part.table)
+            if term is not None:
+                raise ValueError("[attention.bias] must have one table with weights")
+            term = part
+        else:
+            tables.append(part)
+    for name in LEARNED:
+        if isinstance(options.get(name), torch.Tensor):
+            learned[name] = options.pop(name)
+    tensors = [learned.get(name) for name in LEARNED]
+    fixed = {name: plain(name, value) for name, value in options.items()}
+    return Call(fixed, tables, term), tensors + list(term.weights if term else ())
+
+
+def plain(name: str, value: Any) -> Any:
+    """An option without gradients, and as a list where the operator reads numbers one by one."""
+    if isinstance(value, tuple) and name == "positions":
+        return tuple(plain(name, ids) for ids in value)
+    if not isinstance(value, torch.Tensor):
+        return value
+    return value.detach().tolist() if name in LISTS else value.detach()
+
+
+def with_tensors(call: Call, tensors: Any) -> dict[str, Any]:
+    """All options, for a call of the operator."""
+    options = dict(call.options)
+    bias = list(call.tables)
+    for name, tensor in zip(LEARNED, tensors):
+        if tensor is None:
+            continue
+        if name == "bias":
+            bias.append(tensor.detach())
+        else:
+            options[name] = plain(name, tensor)
+    if bias:
+        options["bias"] = bias
+    return options
+
+
+def needs_gradients(tensors: Any) -> bool:
+    if getattr(forward_ad, "_current_level", -1) >= 0:
+        return True  # torch then refuses forward-mode derivatives, by name, where a tensor has one
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
+class Attention(torch.autograd.Function):
+    """attention(query, key, value, **options), with the first derivatives of every tensor."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Call, query: Any, key: Any, value: Any, *tensors: Any) -> Any:
+        sums = query.new_empty(query.shape[:3], dtype=torch.float32)
+        options = with_tensors(call, tensors)
+        out = _core.attention(query.detach(), key.detach(), value.detach(), None, sums, options)
+        ctx.call = call
+        ctx.save_for_backward(query, key, value, out, sums, *tensors)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        wanted = ctx.needs_input_grad[1:]
+        return None, *AttentionGradient.apply(ctx.call, wanted, gradients[0], *ctx.saved_tensors)
+
+
+class AttentionGradient(torch.autograd.Function):
+    """The backward pass of Attention. A function of its own, so that a second derivative is an error and not a zero."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Call, wanted: Any, dout: Any, query: Any, key: Any, value: Any, out: Any, sums: Any, *tensors: Any) -> Any:
+        names = [name for name, needed in zip(("dq", "dk", "dv", *("d" + name for name in LEARNED)), wanted) if needed]
+        if any(wanted[3 + len(LEARNED) :]):
+            names += ["dindexed", "dcontent"]
+        arrays = _core.attention_backward(
+            dout, query.detach(), key.detach(), value.detach(), out.detach(), sums, with_tensors(call, tensors), frozenset(names)
+        )
+        result = [arrays.get("dq"), arrays.get("dk"), arrays.get("dv")]
+        for name, tensor in zip(LEARNED, tensors):
+            gradient = arrays.get("d" + name)
+            result.append(None if gradient is None or tensor is None else gradient.to(tensor.dtype))
+        if call.term is not None:
+            flat = arrays.get("dindexed", arrays.get("dcontent"))
+            unknown = [None] * len(call.term.weights)
+            result += unknown if flat is None else call.term.gradients(flat)
+        return tuple(result)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise NotImplementedError("[sextant.torch] attention has first derivatives only: a second one (create_graph=True) is not computed")
+
+
+def attention(query: Any, key: Any, value: Any, options: dict[str, Any], out: Any = None) -> Any:
+    """The operator on tensors [batch, heads, length, head_dim] of the CPU. `out` is used where no gradient is wanted."""
+    call, tensors = prepared(options)
+    if needs_gradients((query, key, value, *tensors)):
+        return Attention.apply(call, query, key, value, *tensors)
+    return _core.attention(query.detach(), key.detach(), value.detach(), out, None, with_tensors(call, tensors))
