@@ -9,6 +9,7 @@ void bind_tables(nanobind::module_& module);
 void bind_biases(nanobind::module_& module);
 void bind_scheme_list(nanobind::module_& module);
 void bind_make_scheme(nanobind::module_& module);
+void bind_scheme_weights(nanobind::module_& module);
 void bind_attention(nanobind::module_& module);
 void bind_backward(nanobind::module_& module);
 void bind_inspect(nanobind::module_& module);

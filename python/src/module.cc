@@ -38,6 +38,7 @@ NB_MODULE(_core, module) {
   py::bind_biases(module);
   py::bind_scheme_list(module);
   py::bind_make_scheme(module);
+  py::bind_scheme_weights(module);
   py::bind_attention(module);
   py::bind_backward(module);
   py::bind_inspect(module);
