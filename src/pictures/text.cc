@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "core/utf8.h"
+#include "pictures/character_widths.h"
 
 namespace sextant::pictures {
 namespace {
@@ -22,20 +24,14 @@ constexpr double kBold = 1.16;
 
 bool within(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
 
-bool combines(char32_t c) {
-  return within(c, 0x300, 0x36f) || within(c, 0x483, 0x489) || within(c, 0x591, 0x5bd) ||
-         within(c, 0x610, 0x61a) || within(c, 0x64b, 0x65f) || within(c, 0x1ab0, 0x1aff) ||
-         within(c, 0x200b, 0x200f) || within(c, 0x202a, 0x202e) || within(c, 0x2060, 0x206f) ||
-         within(c, 0x20d0, 0x20ff) || within(c, 0xfe00, 0xfe0f) || within(c, 0xfe20, 0xfe2f) ||
-         c == 0xfeff;
+template <std::size_t N>
+bool is_in(const std::array<CharacterRange, N>& ranges, char32_t c) {
+  const auto after = std::ranges::upper_bound(ranges, c, {}, &CharacterRange::first);
+  return after != ranges.begin() && c <= std::prev(after)->last;
 }
 
-bool is_wide(char32_t c) {  // East Asian wide and full-width forms, emoji
-  return within(c, 0x1100, 0x115f) || within(c, 0x2e80, 0x303e) || within(c, 0x3041, 0xa4cf) ||
-         within(c, 0xa960, 0xa97f) || within(c, 0xac00, 0xd7a3) || within(c, 0xf900, 0xfaff) ||
-         within(c, 0xfe30, 0xfe6f) || within(c, 0xff00, 0xff60) || within(c, 0xffe0, 0xffe6) ||
-         within(c, 0x1f300, 0x1faff) || within(c, 0x20000, 0x3fffd);
-}
+bool combines(char32_t c) { return is_in(kNoCell, c); }
+bool is_wide(char32_t c) { return is_in(kTwoCells, c); }
 
 double em(char32_t c) {
   if (within(c, 0x20, 0x7e)) return kAscii[c - 0x20] / 1000.0;
@@ -156,15 +152,28 @@ std::string token_label(std::string_view token) {
   return label.empty() ? "∅" : encode(label);
 }
 
-int terminal_cells(char32_t c) {
-  if (!allowed(c) || combines(c)) return 0;
-  return is_wide(c) ? 2 : 1;
-}
-
-int terminal_cells(std::string_view utf8) {
-  int cells = 0;
-  for (const char32_t c : decode(utf8)) cells += terminal_cells(c);
+int terminal_cells(std::u32string_view text) {
+  constexpr char32_t kJoiner = 0x200d, kAsEmoji = 0xfe0f;
+  int cells = 0, last = 0;  // `last`: of the character before
+  bool joined = false, half_flag = false;
+  for (const char32_t c : text) {
+    const bool flag = within(c, 0x1f1e6, 0x1f1ff), tone = within(c, 0x1f3fb, 0x1f3ff);
+    if (c == kAsEmoji && last == 1) {
+      ++cells;
+      last = 2;
+    }
+    // The second half of a flag, what is joined to an emoji, and its tone have no cells of their
+    // own.
+    const bool is_part = (flag && half_flag) || joined || (tone && last == 2);
+    half_flag = flag && !half_flag;
+    joined = c == kJoiner && last == 2;
+    if (!allowed(c) || combines(c) || is_part) continue;
+    last = flag || is_wide(c) ? 2 : 1;
+    cells += last;
+  }
   return cells;
 }
+
+int terminal_cells(std::string_view utf8) { return terminal_cells(decode(utf8)); }
 
 }  // namespace sextant::pictures

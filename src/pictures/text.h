@@ -26,8 +26,9 @@ std::string shorten(std::string_view utf8, double size, double width, bool bold 
 // breaks and tabs become arrows, a lone space "␣", an empty token "∅".
 std::string token_label(std::string_view token);
 
-// Cells a character takes in a terminal: 0 for marks that combine, 2 for wide ones, otherwise 1.
-int terminal_cells(char32_t c);
+// Cells a text takes in a terminal: 0 for marks that combine, 2 for wide characters, flags and
+// emoji that are joined into one, otherwise 1 per character.
+int terminal_cells(std::u32string_view text);
 int terminal_cells(std::string_view utf8);
 
 }  // namespace sextant::pictures

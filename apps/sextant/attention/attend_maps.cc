@@ -17,29 +17,37 @@ void check_written(const Attend& attend, double weights) {
                                  shortest(weights) + "; npy, svg and png have no such limit");
 }
 
+namespace {
+
+std::string title_of(const HeadMaps& maps, std::int64_t index) {
+  if (!maps.has_heads) return maps.title;
+  return maps.title + ", head " + std::to_string(maps.head < 0 ? index : maps.head);
+}
+
+std::string blocks_of(const HeadMaps& maps) {
+  const auto label = [](const std::vector<std::string>& words) {
+    return [&words](std::int64_t at) { return words[static_cast<std::size_t>(at)]; };
+  };
+  figures::TableLabels names;
+  names.row_label = label(maps.queries);
+  names.column_label = label(maps.keys);
+  names.map = ColorMap::sequential;
+  names.low = 0;
+  names.high = 1;
+  names.hides = true;
+  std::vector<std::string> titles;
+  for (std::int64_t i = 0; i < maps.drawn().size(0); ++i) titles.push_back(title_of(maps, i));
+  return app::blocks_of(maps.drawn(), names, std::move(titles));
+}
+
+}  // namespace
+
 std::string text_of(const HeadMaps& maps, bool blocks) {
+  if (blocks) return blocks_of(maps);
   std::string text;
-  const View<const double> shown = blocks ? maps.drawn() : maps.weights;
-  for (std::int64_t i = 0; i < shown.size(0); ++i) {
-    const std::int64_t head = maps.head < 0 ? i : maps.head;
-    text += (i > 0 ? "\n" : "") + maps.title;
-    text += maps.has_heads ? ", head " + std::to_string(head) + "\n" : "\n";
-    const auto map = shown.select(0, i);
-    if (blocks) {
-      figures::TableLabels names;
-      names.row_label = [&maps](std::int64_t row) {
-        return maps.queries[static_cast<std::size_t>(row)];
-      };
-      names.column_label = [&maps](std::int64_t column) {
-        return maps.keys[static_cast<std::size_t>(column)];
-      };
-      names.map = ColorMap::sequential;
-      names.low = 0;
-      names.high = 1;
-      names.hides = true;
-      text += blocks_of(map, names);
-      continue;
-    }
+  for (std::int64_t i = 0; i < maps.weights.size(0); ++i) {
+    text += (i > 0 ? "\n" : "") + title_of(maps, i) + "\n";
+    const auto map = maps.weights.select(0, i);
     std::vector<std::vector<std::string>> rows(1, {""});
     rows[0].insert(rows[0].end(), maps.keys.begin(), maps.keys.end());
     for (std::int64_t row = 0; row < map.size(0); ++row) {

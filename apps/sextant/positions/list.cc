@@ -75,8 +75,9 @@ std::string_view meaning_of(SchemeKind kind) {
 
 // Everything about one.
 std::string page_of_scheme(const Scheme& scheme) {
-  std::string text = std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) + ": " +
-                     std::string(meaning_of(scheme.kind)) + ")\n";
+  std::string text = indented(std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) +
+                                  ": " + std::string(meaning_of(scheme.kind)) + ")",
+                              0);
   text += indented(scheme.idea, 2) + indented(scheme.paper, 2);
   if (!scheme.parameters().empty()) text += "\nParameters:\n";
   for (const Option& parameter : scheme.parameters()) {

@@ -4,9 +4,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <optional>
 #include <system_error>
 
 #include "sextant/core/error.h"
@@ -24,6 +28,18 @@ winsize terminal_size() {
   return size;
 }
 
+// A size that was set by hand, or by a program that shows the output elsewhere.
+std::optional<std::int64_t> from_environment(const char* name) {
+  constexpr std::int64_t kLargest = 10000;
+  const char* text = std::getenv(name);
+  if (text == nullptr) return std::nullopt;
+  std::int64_t size = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, problem] = std::from_chars(text, end, size);
+  if (problem != std::errc() || stop != end || size < 1) return std::nullopt;
+  return std::min(size, kLargest);
+}
+
 }  // namespace
 
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
@@ -38,12 +54,12 @@ bool use_color() {
 
 std::int64_t terminal_width() {
   const winsize size = terminal_size();
-  return size.ws_col > 0 ? size.ws_col : 80;
+  return from_environment("COLUMNS").value_or(size.ws_col > 0 ? size.ws_col : 80);
 }
 
 std::int64_t terminal_height() {
   const winsize size = terminal_size();
-  return size.ws_row > 0 ? size.ws_row : 24;
+  return from_environment("LINES").value_or(size.ws_row > 0 ? size.ws_row : 24);
 }
 
 void print(std::string_view text) {

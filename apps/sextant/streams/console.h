@@ -16,8 +16,9 @@ bool stdout_is_terminal();
 bool stderr_is_terminal();
 // A terminal that understands colour, and no NO_COLOR (no-color.org) in the environment.
 bool use_color();
-std::int64_t terminal_width();   // cells; 80 when unknown
-std::int64_t terminal_height();  // lines; 24 when unknown
+// COLUMNS and LINES of the environment, else the terminal's own size, else 80 cells and 24 lines.
+std::int64_t terminal_width();
+std::int64_t terminal_height();
 
 // Thrown when the reader of stdout has seen enough (`sextant ... | head`): no error, just the end.
 struct ReaderGone {};

@@ -26,22 +26,6 @@ std::string column_label(const figures::TableLabels& names, std::int64_t column)
                             : std::to_string(names.first_column + column);
 }
 
-// Words that are too long to stand above `cells` terminal cells each are numbered; the numbers are
-// explained in lines below, which are returned.
-std::string number_long_labels(std::vector<std::string>& labels, std::int64_t cells) {
-  constexpr std::int64_t kLongest = 8;
-  const std::int64_t room = std::min(cells, kLongest);
-  if (std::ranges::all_of(labels, [&](const auto& one) { return display_width(one) < room; })) {
-    return "";
-  }
-  std::string text = "columns:";
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    text += " " + std::to_string(i) + " " + labels[i] + (i + 1 < labels.size() ? "," : "");
-    labels[i] = std::to_string(i);
-  }
-  return wrap(text, static_cast<std::size_t>(terminal_width())) + "\n";
-}
-
 // JSON has no infinities; null is what JavaScript writes for them.
 template <class T>
 std::string json_digits(T value) {
@@ -191,46 +175,58 @@ template Tensor<double> widen(View<const float>);
 template Tensor<double> widen(View<const bfloat16>);
 template Tensor<double> widen(View<const float16>);
 
-std::string blocks_of(View<const double> table, const figures::TableLabels& names) {
+std::string blocks_of(View<const double> tables, const figures::TableLabels& names,
+                      std::vector<std::string> titles) {
   constexpr std::int64_t kCellWidth = 2;  // terminal cells, about as wide as high
+  // What draw_terminal() gives to rows at most, and at least, one cell of distance included.
+  constexpr std::int64_t kMostForRows = 19, kLeastForRows = 7;
+  const bool words = static_cast<bool>(names.column_label);
+  const int rank = tables.rank();
+  const std::int64_t all_rows = tables.size(rank - 2), all_columns = tables.size(rank - 1);
   // The corner, and not every n-th column: sines and cosines alternate, so leaving some out would
   // draw stripes that are not there.
-  const std::int64_t rows =
-      std::min(table.size(0), std::max<std::int64_t>(1, terminal_height() - kLinesForText));
-  std::int64_t label_width = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    label_width = std::max(label_width, display_width(row_label(names, row)));
+  const std::int64_t width = terminal_width();
+  std::int64_t rows =
+      std::min(all_rows, std::max<std::int64_t>(1, terminal_height() - kLinesForText));
+  std::int64_t columns = 0;
+  if (words) {
+    // Words have one cell each if need be, and scroll.
+    columns = std::clamp<std::int64_t>(width - kLeastForRows, 1, all_columns);
+    rows = std::min(all_rows, std::max(rows, columns));
+  } else {
+    std::int64_t beside = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      beside = std::max(beside, display_width(row_label(names, row)) + 1);
+    }
+    beside = std::min(beside, kMostForRows);
+    columns = std::clamp<std::int64_t>((width - beside) / kCellWidth, 1, all_columns);
   }
-  const std::int64_t columns = std::min(
-      table.size(1), std::max<std::int64_t>(1, (terminal_width() - label_width - 2) / kCellWidth));
-  // Of distances those around 0.
-  const std::int64_t first =
-      names.first_column < 0
-          ? std::clamp<std::int64_t>(-names.first_column - columns / 2, 0, table.size(1) - columns)
-          : 0;
+  // Of distances those around 0, as many on both sides.
+  std::int64_t first = 0;
+  if (names.first_column < 0 && columns < all_columns) {
+    columns -= columns % 2 == 0 ? 1 : 0;
+    first = std::clamp<std::int64_t>(-names.first_column - columns / 2, 0, all_columns - columns);
+  }
   TerminalMap map;
   for (std::int64_t row = 0; row < rows; ++row) map.row_labels.push_back(row_label(names, row));
   for (std::int64_t column = 0; column < columns; ++column) {
     map.column_labels.push_back(column_label(names, first + column));
   }
-  const std::string numbered =
-      names.column_label
-          ? number_long_labels(map.column_labels, (terminal_width() - label_width - 2) / columns)
-          : "";
-  map.values = table.narrow(0, 0, rows).narrow(1, first, columns);
+  map.values = tables.narrow(rank - 2, 0, rows).narrow(rank - 1, first, columns);
+  map.titles = std::move(titles);
   map.map = names.map;
   map.low = names.low;
   map.high = names.high;
   map.hides = names.hides;
   map.color = use_color();
-  map.width = terminal_width();
-  std::string text = draw_terminal(map) + numbered;
+  map.width = width;
+  std::string text = draw_terminal(map);
   const auto counted = [](std::int64_t shown, std::int64_t all) {
     return std::to_string(shown) + " of " + std::to_string(all);
   };
-  if (rows < table.size(0) || columns < table.size(1)) {
-    text += "the first " + counted(rows, table.size(0)) + " rows and " +
-            (first > 0 ? "the middle " : "") + counted(columns, table.size(1)) + " columns\n";
+  if (rows < all_rows || columns < all_columns) {
+    text += "the first " + counted(rows, all_rows) + " rows and " +
+            (first > 0 ? "the middle " : "") + counted(columns, all_columns) + " columns\n";
   }
   return text;
 }

@@ -36,9 +36,11 @@ std::string digits(T value);
 template <class T>
 void write_table(View<const T> table, const TableNames& names, const Output& output, Format format);
 
-// The table as colour blocks: as many of its first rows and columns as fit the terminal, and a line
-// that says so when that is not all.
-std::string blocks_of(View<const double> table, const figures::TableLabels& names);
+// The table, or tables [tables, rows, columns] below their titles, as colour blocks: as many of the
+// first rows and columns as fit the terminal, and a line that says so when that is not all. Named
+// columns are words: of them as many rows as columns are shown.
+std::string blocks_of(View<const double> tables, const figures::TableLabels& names,
+                      std::vector<std::string> titles = {});
 
 // [rows, 2] of x and y as bars of text, one line each; as many rows as fit the terminal, evenly
 // spread.

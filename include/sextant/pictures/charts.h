@@ -100,19 +100,22 @@ struct AttentionLines {
 // not finite.
 Picture draw(const AttentionLines& lines);
 
-// A terminal drawing of a small matrix: colour blocks (24-bit ANSI) with labels, or plain shades
-// without colour.
+// Small matrices of one shape drawn with characters, one below the other, with one scale: colour
+// blocks (24-bit ANSI), or plain shades without colour. Every column has its label above it: level
+// where all fit, numbers downwards; columns of longer words are numbered, and lines below say what
+// the numbers mean. Rows' labels are cut with an ellipsis.
 struct TerminalMap {
-  MemberView<const double> values;                     // [rows, columns]
+  MemberView<const double> values;  // [panels, rows, columns], or [rows, columns] of one
   std::vector<std::string> row_labels, column_labels;  // may be empty
   ColorMap map = ColorMap::viridis;
   std::optional<double> low, high;  // as of HeatmapPanels
   bool color = true;
-  bool hides = false;       // as of HeatmapPanels
-  std::int64_t width = 80;  // terminal cells
+  bool hides = false;                    // as of HeatmapPanels
+  std::int64_t width = 80;               // terminal cells
+  std::vector<std::string> titles = {};  // lines above the panels; of one panel it may be absent
 };
-// Throws Error, naming terminal_map.<member>, for a table that is wider, saying what fits, and
-// for labels that are not one per row and column.
+// Throws Error, naming terminal_map.<member>, for a table that is wider, saying what fits, for
+// labels that are not one per row and column, and titles that are not one per panel.
 std::string draw_terminal(const TerminalMap& map);
 
 }  // namespace sextant

@@ -190,18 +190,38 @@ TEST(Attend, LinesAreRefusedWhereNoneAreDrawn) {
   EXPECT_EQ(sextant("attend 'a b' --lines --format svg").code, 0);
 }
 
+std::string in_terminal(const std::string& arguments, int columns = 80) {
+  return shell("TERM=xterm NO_COLOR=1 script -qec 'stty cols " + std::to_string(columns) + "; " +
+               sextant::tests::program() + " attend " + arguments + "' /dev/null")
+      .out;
+}
+
 TEST(Attend, ATerminalNamesColumnsAndHasOneScaleForAllHeads) {
-  const auto in_terminal = [](const std::string& text) {
-    return shell("TERM=xterm NO_COLOR=1 script -qec '" + sextant::tests::program() + " attend \"" +
-                 text + "\" --causal --heads 2' /dev/null")
-        .out;
-  };
-  const std::string text = in_terminal("a b");
-  EXPECT_THAT(text, HasSubstr("  a b \r\na @@//\r\n"));
+  const std::string text = in_terminal("\"a b\" --causal --heads 2");
+  EXPECT_THAT(text, HasSubstr("head 0\r\n  a b \r\na @@//\r\n"));
+  EXPECT_THAT(text, HasSubstr("head 1\r\n  a b \r\na @@//\r\n"));
   const std::string scale = "0   ..::--==++**##%%@@ 1\r\n  // hidden";
-  EXPECT_NE(text.find(scale), text.rfind(scale));  // of both heads
-  EXPECT_THAT(in_terminal("the internationally known"),
-              HasSubstr("columns: 0 the, 1 internationally, 2 known\r\n"));
+  EXPECT_NE(text.find(scale), std::string::npos);
+  EXPECT_EQ(text.find(scale), text.rfind(scale));  // of both heads
+  EXPECT_THAT(in_terminal("\"the internationally known\""),
+              HasSubstr("columns: 0 the  1 internationally  2 known\r\n"));
+}
+
+TEST(Attend, ATerminalShowsEveryWordOfALongSentence) {
+  std::string sentence;
+  for (int i = 0; i < 62; ++i) sentence += (i > 0 ? " w" : "w") + std::to_string(i);
+  for (const int columns : {80, 120}) {
+    const std::string text = in_terminal("\"" + sentence + "\" --head 0", columns);
+    EXPECT_THAT(text, Not(HasSubstr(" of 62 "))) << columns;  // rows or columns
+    EXPECT_THAT(text, HasSubstr("61 w61\r\n")) << columns;
+    EXPECT_THAT(text, HasSubstr("\nw61 ")) << columns;
+  }
+  EXPECT_THAT(in_terminal("\"" + sentence + "\" --head 0", 40),
+              HasSubstr("the first 33 of 62 rows and 33 of 62 columns"));
+  const Outcome narrow =
+      shell("TERM=xterm NO_COLOR=1 script -qec 'COLUMNS=40 " + sextant::tests::program() +
+            " attend \"" + sentence + "\" --head 0' /dev/null");
+  EXPECT_THAT(narrow.out, HasSubstr("33 of 62 columns"));
 }
 
 TEST(Attend, TakesSchemesThatGoTogether) {

@@ -227,8 +227,8 @@ TEST(Plot, ATerminalGetsABiasAroundDistanceZero) {
   const Outcome shown =
       shell("TERM=xterm NO_COLOR=1 script -qec 'stty cols 60; " + sextant::tests::program() +
             " plot heatmap --scheme alibi --heads 2' /dev/null");
-  EXPECT_THAT(shown.out, HasSubstr("2 of 2 rows and the middle 28 of 199 columns"));
-  // -14 .. 13: the largest bias, 0, is right of the middle.
+  EXPECT_THAT(shown.out, HasSubstr("2 of 2 rows and the middle 29 of 199 columns"));
+  // -14 .. 14: the largest bias, 0, is in the middle.
   const auto lines = [&] {
     std::vector<std::string> found;
     std::istringstream in(shown.out);
@@ -239,6 +239,9 @@ TEST(Plot, ATerminalGetsABiasAroundDistanceZero) {
   ASSERT_NE(row, lines.end());
   EXPECT_EQ(row->substr(2 + 2 * 14, 2), "@@");
   EXPECT_NE(row->substr(2, 2), "@@");
+  for (std::size_t i = 0; i < 29; ++i) {
+    EXPECT_EQ(row->substr(2 + 2 * i, 2), row->substr(2 + 2 * (28 - i), 2)) << i;
+  }
 }
 
 }  // namespace
