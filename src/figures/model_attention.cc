@@ -8,6 +8,7 @@
 #include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/figure.h"
+#include "sextant/figures/named_scheme.h"
 #include "sextant/models/text_model.h"
 #include "sextant/models/translate.h"
 #include "sextant/pictures/page.h"
@@ -207,8 +208,8 @@ std::string attention_json(const ModelAttention& part, std::size_t layer, std::i
 std::string attention_page(const TransformerConfig& config, std::span<const ModelAttention> parts,
                            std::int64_t head) {
   Page page("Attention of a trained model",
-            capital(described(config.kind).substr(2)) + ", " + names_of(config.positions) +
-                " positions. Rows ask, columns answer; rows of attention sum to one.");
+            capital(described(config.kind).substr(2)) + ", " + title_of(config.positions) +
+                ". Rows ask, columns answer; rows of attention sum to one.");
   Json data = Json::array();
   for (const ModelAttention& part : parts) {
     page.section(part.title);

@@ -231,7 +231,7 @@ TEST(Attend, TakesSchemesThatGoTogether) {
   EXPECT_NE(both["weights"],
             sextant("attend 'a b c' --scheme rotary --base 100 --json").json()["weights"]);
   EXPECT_THAT(sextant("attend 'a b c' --scheme rotary+alibi").out,
-              StartsWith("Attention, rotary+alibi positions"));
+              StartsWith("Attention, rotary + ALiBi positions"));
   EXPECT_EQ(sextant("attend 'a b c' --scheme rotary+t5 --scheme-weights w.safetensors").code, 2);
 }
 
