@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Draws docs/images/NAME.svg for every page docs/schemes/NAME.md, by running what the page prints: the
 # block of code with the line that ends in "-o NAME.svg".
-#   scripts/draw-scheme-pictures.sh [path of the program] [NAME ...]
+#   scripts/draw-scheme-pictures.sh [--into FOLDER] [path of the program] [NAME ...]
 set -euo pipefail
+into=$(dirname "$0")/../docs/images
+if [[ ${1:-} == --into ]]; then into=$2; shift 2; fi
+mkdir -p "$into"
+into=$(realpath "$into")
 cd "$(dirname "$0")/.."
-root=$PWD
 SEXTANT_PROGRAM=$(realpath "${1:-build/release/bin/sextant}")
 export SEXTANT_PROGRAM
 shift || true
@@ -32,6 +35,6 @@ for name in "${names[@]}"; do
   size=$(stat -c %s "$folder/$name.svg")
   echo "$name: $size bytes"
   ((size <= largest)) || { echo "$name: larger than $largest bytes" >&2; failed=1; }
-  mv "$folder/$name.svg" "$root/docs/images/$name.svg"
+  mv "$folder/$name.svg" "$into/$name.svg"
 done
 exit $failed
