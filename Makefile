@@ -8,6 +8,7 @@ CONFIGURE ?=
 # The interpreter that the Python module is built for and tested with; empty: without the module, and without PyPI.
 PYTHON ?= python3
 VENV := build/venv
+MODULE = $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF)
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18
@@ -37,7 +38,7 @@ program:         # the command line alone: what the demo needs
 build:           ## everything but benchmarks: command line, Python module, tests, examples
 	@scripts/setup.sh build $(if $(PYTHON),python)
 	@$(if $(PYTHON),$(MAKE) --no-print-directory $(VENV)/ready)
-	cmake --preset release $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF) $(CONFIGURE)
+	cmake --preset release $(MODULE) $(CONFIGURE)
 	cmake --build --preset release
 
 $(VENV)/ready: python/requirements.txt
@@ -46,13 +47,17 @@ $(VENV)/ready: python/requirements.txt
 	  { echo "make: no packages from PyPI; 'make test PYTHON=' leaves the Python module out" >&2; exit 1; }
 	@touch $@
 
+$(VENV)/site-ready: docs/site/requirements.txt $(VENV)/ready
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 test: build      ## build everything and run every test
 	ctest --preset release
 
 test-torch: build ## sextant.torch beside PyTorch and transformers, which it installs in build/torch (1.5 GB); CI leaves it out
 	@test -x build/torch/bin/python || $(PYTHON) -m venv build/torch
 	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt
-	OMP_WAIT_POLICY=passive PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
+	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_torch_*.py
 
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
@@ -86,6 +91,13 @@ pages:           ## the report and every kind of chart in headless Chromium: wha
 	cmake --build --preset release --target sextant_app
 	ctest --test-dir build/release -C pages -L pages --output-on-failure --no-tests=error
 
+site:            ## the documentation as one offline, searchable site: build/site/html/index.html
+	@scripts/setup.sh build python site
+	@$(MAKE) --no-print-directory $(VENV)/site-ready
+	cmake --preset release $(MODULE) $(CONFIGURE)
+	cmake --build --preset release --target sextant_app sextant_python
+	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/build_site.py build/release/bin/sextant build/site
+
 bench:           ## the benchmarks, as ratios to what the machine can do
 	@scripts/setup.sh build
 	cmake --preset release
@@ -117,13 +129,8 @@ tidy:            ## clang-tidy over the library and the command line
 check-all:       ## what CI leaves out: all instruction sets and tests under the sanitizers, clang, benchmarks, fuzzing, clang-tidy
 	scripts/check_all.sh
 
-docs:            ## the C++ reference as HTML, in build/docs
-	@scripts/setup.sh docs
-	@mkdir -p build/docs
-	doxygen docs/Doxyfile
-
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch asan tsan packages fuzz bench bench-peers format check-format check-all tidy docs clean
+.PHONY: help demo demo-train program build test test-torch asan tsan packages fuzz bench bench-peers format check-format check-all tidy site clean
 .DEFAULT_GOAL := help

@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
-scripts/setup.sh ci build asan tsan fuzz pages format tidy || exit 1
+scripts/setup.sh ci build asan tsan fuzz pages site format tidy || exit 1
 
 failed=()
 step() {  # NAME COMMAND...
@@ -34,6 +34,7 @@ step "torch and transformers" make test-torch
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
 step "pages in a browser" make pages
+step "the documentation site" make site
 step "clang, no precompiled headers" build_and_test clang build/clang -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON
 step "threads, every floor" build_and_test tsan build/tsan-all -DSEXTANT_ONE_TARGET=OFF

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|docs]...        default: build
+#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|site]...        default: build
 set -euo pipefail
 
 sanitizers="clang libclang-rt-dev libomp-dev llvm"
@@ -16,7 +16,7 @@ declare -A packages=(
   [peers]="libdnnl-dev python3-venv python3-dev"
   [format]="clang-format git"
   [tidy]="clang-tidy clang libomp-dev"
-  [docs]="doxygen"
+  [site]="doxygen"
 )
 
 wanted=()

@@ -106,11 +106,7 @@ std::string draw_terminal(const TerminalMap& map) {
       text += "\n";
     }
   }
-  text += legend(map, scale, extent, grid.label);
-  if (!map.row_name.empty() && !map.column_name.empty()) {
-    text += map.row_name + " down, " + map.column_name + " across\n";
-  }
-  return text + grid.key;
+  return text + legend(map, scale, extent, grid.label) + grid.key;
 }
 
 }  // namespace sextant

@@ -11,10 +11,8 @@
 #include "sextant/core/files.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/numbers.h"
-#include "sextant/figures/figure.h"
 #include "sextant/lessons/recommendation.h"
 #include "sextant/pictures/charts.h"
-#include "sextant/text/segment.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
 
@@ -38,22 +36,14 @@ struct Shown {
   std::string title, row_name, column_name, color_name;
 };
 
-// What the file calls its rows, unless that says nothing or is too long for an axis.
-std::string axis_of(const NamedTable& table, const char* otherwise) {
-  constexpr std::int64_t kLongest = 30;
-  const std::string name = figures::capital(table.row_name);
-  return name.empty() || name == "Name" || display_width(name) > kLongest ? otherwise : name;
-}
-
 Shown shown_of(const std::string& what, const NamedTable& users, const NamedTable& items,
                const Recommendation& found) {
-  const std::string user = axis_of(users, "Users"), item = axis_of(items, "Items");
   if (what == "users") {
-    return {users.values.view(), users.rows, users.columns, "Attributes of users", user,
+    return {users.values.view(), users.rows, users.columns, "Attributes of users", "Users",
             "Attributes",        "Attribute"};
   }
   if (what == "items") {
-    return {items.values.view(), items.rows, items.columns, "Attributes of items", item,
+    return {items.values.view(), items.rows, items.columns, "Attributes of items", "Items",
             "Attributes",        "Attribute"};
   }
   const bool scores = what == "scores";
@@ -61,8 +51,8 @@ Shown shown_of(const std::string& what, const NamedTable& users, const NamedTabl
           users.rows,
           items.rows,
           scores ? "Scores of users and items" : "Attention of users to items",
-          user,
-          item,
+          "Users",
+          "Items",
           "Score"};
 }
 

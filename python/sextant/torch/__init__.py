@@ -1,7 +1,6 @@
-"""Sextant for PyTorch, on the CPU: attention with gradients, attention of Hugging Face's models.
+"""Sextant for PyTorch, on the CPU: attention with gradients.
 
-Imported only on request: ``import sextant.torch``. Where transformers is installed, the import registers the attention
-"sextant" there, for ``attn_implementation="sextant"`` and ``model.set_attn_implementation("sextant")``.
+Imported only on request: ``import sextant.torch``.
 """
 
 from __future__ import annotations
@@ -12,6 +11,5 @@ except ImportError as error:
     raise ImportError("sextant.torch needs PyTorch (pip install torch)") from error
 
 from ._attention import scaled_dot_product_attention
-from ._transformers import patch
 
-__all__ = ["patch", "scaled_dot_product_attention"]
+__all__ = ["scaled_dot_product_attention"]

@@ -65,7 +65,6 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 
 constinit const Scheme kNewScheme = {
     .name = "new_scheme",
-    .title = "title",
     .kind = SchemeKind::rotated,
     .idea = "idea",
     .paper = "paper",

@@ -76,7 +76,7 @@ TEST(Compare, TakesSchemesThatGoTogether) {
   EXPECT_EQ(json["same"], false);
   EXPECT_EQ(json["scheme"], "rotary+alibi");
   EXPECT_THAT(sextant("compare 'a b' 'b a' --scheme rotary+alibi").out,
-              HasSubstr("rotary + ALiBi positions"));
+              HasSubstr("rotary+alibi positions"));
 }
 
 TEST(Compare, AnotherLastTokenIsAnotherOutput) {

@@ -1,0 +1,120 @@
+"""The tools of docs/site that need neither Sphinx nor Doxygen."""
+
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "site"))
+
+from check_site import complaints  # noqa: E402
+from cpp_reference import INCLUDE, for_doxygen, headers, purpose  # noqa: E402
+from python_reference import as_restructured_text  # noqa: E402
+from scheme_gallery import formula  # noqa: E402
+from stage_pages import Stage, page_of  # noqa: E402
+
+GOOD = '<html><body><h1 id="top">One</h1><a href="two.html#part">two</a><a href="https://example.org">elsewhere</a></body></html>'
+TWO = '<html><head><link rel="stylesheet" href="style.css"></head><body><p id="part"></p><a href="#part">up</a></body></html>'
+
+
+def site(folder, page):
+    (folder / "one.html").write_text(page)
+    (folder / "two.html").write_text(TWO)
+    (folder / "style.css").write_text("body { background: url(data:image/png;base64,AA) } /* url(https://example.org/x) */")
+    return complaints(folder)
+
+
+def test_a_site_without_faults_has_no_complaints(tmp_path):
+    assert site(tmp_path, GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "complaint"),
+    [
+        ('<a href="three.html">', "three.html leads nowhere"),
+        ('<a href="../one.html">', "../one.html leads nowhere"),
+        ('<a href="two.html#gone">', "two.html#gone has no such anchor"),
+        ('<a href="#gone">', "#gone has no such anchor"),
+        ('<img src="gone.svg">', "gone.svg leads nowhere"),
+        ('<script src="https://example.org/a.js"></script>', "fetches https://example.org/a.js"),
+        ('<link rel="preload stylesheet" href="//example.org/a.css">', "fetches //example.org/a.css"),
+        ('<img srcset="two.html 1x, https://example.org/a.png 2x">', "fetches https://example.org/a.png"),
+        ("<style>@import 'https://example.org/a.css'</style>", "fetches https://example.org/a.css"),
+        ('<p style="background: url(https://example.org/a.png)">', "fetches https://example.org/a.png"),
+    ],
+)
+def test_each_fault_of_a_site_is_found(tmp_path, fault, complaint):
+    assert any(complaint in each for each in site(tmp_path, GOOD.replace("</body>", fault + "</body>")))
+
+
+def test_a_folder_without_pages_is_no_site(tmp_path):
+    assert complaints(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        ("docs/learn.md", "learn.md"),
+        ("docs/README.md", "README.md"),
+        ("docs/schemes", "schemes/index.md"),
+        ("docs/decisions", "decisions/index.md"),
+        ("docs/images/rotary.svg", "images/rotary.svg"),
+        ("README.md", "project/README.md"),
+        ("tests/hostile/README.md", "source/tests/hostile/README.md"),
+        ("examples", "source/examples/index.md"),
+        ("examples/decode.cc", "source/examples/decode.cc.md"),
+        ("include/sextant/attention/attention.h", "cpp/attention/attention.md"),
+    ],
+)
+def test_files_have_their_page(path, page):
+    assert page_of(PurePosixPath(path)) == PurePosixPath(page)
+
+
+def test_links_lead_to_pages_of_the_site_and_code_is_left_alone(tmp_path):
+    text = "[a](../examples/decode.cc) [b](../CONTRIBUTING.md#style) [c](https://x.org) [d](#here)\n```cpp\n[](../examples/decode.cc)\n```\n[e](schemes)\n"
+    found = Stage(tmp_path).linked(text, PurePosixPath("docs/learn.md"), PurePosixPath("learn.md"))
+    assert found == (
+        "[a](source/examples/decode.cc.md) [b](project/CONTRIBUTING.md#style) [c](https://x.org) [d](#here)\n"
+        "```cpp\n[](../examples/decode.cc)\n```\n[e](schemes/index.md)\n"
+    )
+    assert (tmp_path / "source/examples/decode.cc.md").exists() and (tmp_path / "schemes/index.md").exists()
+
+
+def test_comments_become_those_of_doxygen():
+    header = (
+        '// What it is for.\n#pragma once\n\nnamespace sextant {\n\n// Above, `code` <q, k>.\nint f(const char* s = "//");  // behind\n'
+        "                              // and on\nint g();\n\n}  // namespace sextant\n"
+    )
+    assert for_doxygen(header).splitlines() == [
+        "/// \\file",
+        "/// What it is for.",
+        "#pragma once",
+        "",
+        "",
+        "",
+        "/// Above, <tt>code</tt> \\<q, k\\>.",
+        'int f(const char* s = "//");  ///< behind',
+        "                              ///< and on",
+        "int g();",
+        "",
+        "",
+    ]
+
+
+def test_every_header_says_what_it_is_for():
+    assert all(len(purpose(header)) > 10 for header in headers(INCLUDE))
+    assert purpose(INCLUDE / "core" / "dtype.h") not in ("", purpose(INCLUDE / "core" / "error.h"))
+
+
+def test_docstrings_keep_formulas_and_ranges():
+    lines = ["Turns pairs:", "", "    y = x * 2", "", "Args:", "    base (> 0; None: auto): what a_ is", "    out: *kwargs", ""]
+    as_restructured_text(None, "function", "f", None, None, lines)
+    text = "\n".join(lines)
+    assert ".. code-block:: text\n\n    y = x * 2" in text
+    assert "    base: (> 0; None: auto) what a\\_ is\n    out: \\*kwargs" in text
+
+
+def test_formulas_are_those_of_the_page():
+    assert formula("# a\n\nIdea:\n\n    x = 1\n\n    y = 2\n\nMore.\n\n## See it\n\n    z\n") == "x = 1\n\ny = 2"
+    assert formula("# a\n\nIdea.\n\n## See it\n\n    z\n") == ""
