@@ -57,7 +57,7 @@ test: build      ## build everything and run every test
 test-torch: build ## sextant.torch beside PyTorch and transformers, which it installs in build/torch (1.5 GB); CI leaves it out
 	@test -x build/torch/bin/python || $(PYTHON) -m venv build/torch
 	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt
-	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
+	OMP_WAIT_POLICY=passive PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_torch_*.py
 
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers

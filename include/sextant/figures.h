@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/figures/attention_maps.h"
+#include "sextant/figures/clock_hands.h"
 #include "sextant/figures/environment.h"
 #include "sextant/figures/extrapolation_chart.h"
 #include "sextant/figures/figure.h"

@@ -4,4 +4,5 @@
 #include "sextant/pictures/canvas.h"
 #include "sextant/pictures/charts.h"
 #include "sextant/pictures/color.h"
+#include "sextant/pictures/dot_plot.h"
 #include "sextant/pictures/page.h"

@@ -40,6 +40,7 @@ class Scheme:
     """A scheme of the registry. Calling it is calling the function of that name."""
 
     name: str
+    title: str  # as people write it: "ALiBi"
     kind: str  # "added", "rotated", "distance_bias", "indexed_bias", "content" or "none"
     idea: str
     paper: str
@@ -82,6 +83,7 @@ def schemes() -> list[Scheme]:
     return [
         Scheme(
             name=scheme["name"],
+            title=scheme["title"],
             kind=scheme["kind"],
             idea=scheme["idea"],
             paper=scheme["paper"],

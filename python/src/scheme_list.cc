@@ -31,6 +31,7 @@ nb::dict as_dict(const SchemeWeight& weight) {
 nb::dict as_dict(const Scheme& scheme) {
   nb::dict result;
   result["name"] = scheme.name;
+  result["title"] = scheme.title;
   result["kind"] = name_of(scheme.kind);
   result["idea"] = scheme.idea;
   result["paper"] = scheme.paper;

@@ -55,6 +55,8 @@ Picture draw_maps(const HeadMaps& maps, double max_width) {
     title += " · Head " + std::to_string(std::max<std::int64_t>(maps.head, 0));
   }
   AttentionMaps chart{maps.drawn(), maps.queries, maps.keys, title};
+  chart.row_name = maps.row_name;
+  chart.column_name = maps.column_name;
   chart.max_width = max_width;
   return draw(chart);
 }
@@ -65,6 +67,8 @@ Picture draw_lines(const HeadMaps& maps, double max_width) {
   lines.queries = maps.queries;
   lines.keys = maps.keys;
   lines.title = maps.title;
+  lines.left_name = maps.row_name;
+  lines.right_name = maps.column_name;
   lines.max_width = max_width;
   if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
   return draw(lines);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "sextant/figures/named_scheme.h"
 #include "sextant/pictures/charts.h"
 
 namespace sextant::figures {
@@ -25,7 +26,9 @@ LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
   }
   double low = std::numeric_limits<double>::infinity(), high = 0;
   for (const ExtrapolationRow& row : table.rows) {
-    Series series{.name = row.label, .x = chart.x_ticks, .y = {}};
+    Series series{.name = row.positions.empty() ? row.label : picture_name(row.positions),
+                  .x = chart.x_ticks,
+                  .y = {}};
     for (const LengthScore& score : row.*scoring.scores) {
       series.y.push_back(score.perplexity.value_or(std::numeric_limits<double>::quiet_NaN()));
       if (!score.perplexity) continue;

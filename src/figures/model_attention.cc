@@ -8,6 +8,7 @@
 #include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/figure.h"
+#include "sextant/figures/named_scheme.h"
 #include "sextant/models/text_model.h"
 #include "sextant/models/translate.h"
 #include "sextant/pictures/page.h"
@@ -15,6 +16,8 @@
 namespace sextant::figures {
 namespace {
 
+constexpr const char* kWritten = "Written tokens";
+constexpr const char* kSource = "Source tokens";
 constexpr std::size_t kMaxTokens = 512;  // all layers' maps are held at once
 
 // A text as tokens and as labels of a picture.
@@ -121,6 +124,8 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
                                  "Row: the token that was read last. Column: the keys, up to it."));
   parts.push_back({"cross", "Cross attention", widened(maps.cross), written, source.labels,
                    "Row: the token that is written. Column: the keys, source tokens."});
+  parts.back().row_name = kWritten;
+  parts.back().column_name = kSource;
   if (!model.pointer) return parts;
   ModelAttention copy{
       "copy",
@@ -132,6 +137,8 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
       "to the probability of copying at all."};
   const Shape& shape = maps.copied.shape();
   copy.layers.push_back(widened(maps.copied, {1, shape[0], shape[1]}));
+  copy.row_name = kWritten;
+  copy.column_name = kSource;
   parts.push_back(std::move(copy));
   return parts;
 }
@@ -182,6 +189,8 @@ HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t hea
   if (!part.masked.empty()) maps.masked = chosen_heads(part.masked[layer].view(), maps.head);
   maps.queries = part.queries;
   maps.keys = part.keys;
+  maps.row_name = part.row_name;
+  maps.column_name = part.column_name;
   maps.title = part.title + (maps.has_heads ? ", layer " + std::to_string(layer) : "");
   return maps;
 }
@@ -207,8 +216,8 @@ std::string attention_json(const ModelAttention& part, std::size_t layer, std::i
 std::string attention_page(const TransformerConfig& config, std::span<const ModelAttention> parts,
                            std::int64_t head) {
   Page page("Attention of a trained model",
-            capital(described(config.kind).substr(2)) + ", " + names_of(config.positions) +
-                " positions. Rows ask, columns answer; rows of attention sum to one.");
+            capital(described(config.kind).substr(2)) + ", " + title_of(config.positions) +
+                ". Rows ask, columns answer; rows of attention sum to one.");
   Json data = Json::array();
   for (const ModelAttention& part : parts) {
     page.section(part.title);

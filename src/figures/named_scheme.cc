@@ -8,10 +8,19 @@
 
 namespace sextant::figures {
 
-std::string NamedScheme::label() const {
-  std::string text = scheme;
-  for (const auto& [name, value] : parameters) text += " " + name + "=" + value;
+namespace {
+
+std::string with_parameters(std::string text, const std::map<std::string, std::string>& values) {
+  for (const auto& [name, value] : values) text += " " + name + "=" + value;
   return text;
+}
+
+}  // namespace
+
+std::string NamedScheme::label() const { return with_parameters(scheme, parameters); }
+
+std::string NamedScheme::name() const {
+  return with_parameters(std::string(descriptor().title), parameters);
 }
 
 std::string NamedScheme::title() const { return title_of({{scheme, parameters}}); }
@@ -20,7 +29,18 @@ std::string title_of(const PositionSchemes& schemes) {
   const bool none = std::ranges::all_of(schemes, [](const PositionScheme& each) {
     return find_scheme(each.scheme).kind == SchemeKind::none;
   });
-  return none ? "no positions" : names_of(schemes) + " positions";
+  if (none) return std::string(find_scheme("none").title);
+  PositionSchemes plain = schemes;
+  for (PositionScheme& each : plain) each.parameters.clear();
+  return picture_name(plain) + " positions";
+}
+
+std::string picture_name(const PositionSchemes& schemes) {
+  std::string text;
+  for (const auto& [scheme, parameters] : schemes) {
+    text += (text.empty() ? "" : " + ") + NamedScheme{scheme, parameters}.name();
+  }
+  return text;
 }
 
 SchemeRequest NamedScheme::request(std::span<const std::int64_t> positions) const {

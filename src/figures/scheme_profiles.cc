@@ -144,6 +144,8 @@ Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptio
     auto& panel = panels[named.descriptor().kind];
     for (Series& series : profiles_of(named, options)) {
       all.push_back(series);
+      // "alibi, head 3" -> "ALiBi, head 3"
+      series.name.replace(0, named.label().size(), named.name());
       panel.push_back(std::move(series));
     }
   }
@@ -156,7 +158,7 @@ Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptio
                      .y_label = text.y_label,
                      .panels = {{}}};
     if (schemes.size() == 1) {
-      const std::string label = schemes[0].label();
+      const std::string label = schemes[0].name();
       chart.title = capital(label) + ", by distance";
       if (series.size() > 1) {
         for (Series& head : series) head.name.erase(0, label.size() + 2);  // "head 3"

@@ -121,6 +121,7 @@ NamedTable parse_named_table(std::string_view text, std::string_view where) {
   Record record;
   Names rows(reader, "row"), columns(reader, "column");
   if (!reader.next(record)) throw Error(where, "must have a row of names, got nothing");
+  const std::string row_name = record.fields[0];
   for (std::size_t i = 1; i < record.fields.size(); ++i) {
     columns.add(record.fields[i], record.line);
   }
@@ -143,7 +144,7 @@ NamedTable parse_named_table(std::string_view text, std::string_view where) {
     }
   }
   if (rows.list.empty()) throw Error(where, "must have rows below the names, got none");
-  NamedTable table{std::move(rows.list), std::move(columns.list), {}};
+  NamedTable table{std::move(rows.list), std::move(columns.list), {}, row_name};
   table.values = Tensor<double>(Shape{static_cast<std::int64_t>(table.rows.size()),
                                       static_cast<std::int64_t>(table.columns.size())});
   std::ranges::copy(values, table.values.data());

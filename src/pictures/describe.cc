@@ -52,10 +52,21 @@ Facts facts_of(View<const double> values) {
   return facts;
 }
 
-std::string sizes_of(View<const double> weights) {
+// "3 queries", "1 query" of an axis "Queries"; "3 rows (Film)" of one that is no plural.
+std::string counted(std::int64_t count, std::string name, const char* what) {
+  if (!name.ends_with('s')) return plural(count, what) + (name.empty() ? "" : " (" + name + ")");
+  if (name[0] >= 'A' && name[0] <= 'Z') name[0] = static_cast<char>(name[0] - 'A' + 'a');
+  if (count > 1) return std::to_string(count) + " " + name;
+  return "1 " + (name.ends_with("ies") ? name.substr(0, name.size() - 3) + "y"
+                                       : name.substr(0, name.size() - 1));
+}
+
+std::string sizes_of(View<const double> weights, const std::string& rows,
+                     const std::string& columns) {
   const std::int64_t heads = weights.size(0);
-  return std::to_string(weights.size(1)) + (weights.size(1) == 1 ? " query by " : " queries by ") +
-         plural(weights.size(2), "key") + (heads > 1 ? " in " + plural(heads, "head") : "");
+  return counted(weights.size(1), rows, "row") + " by " +
+         counted(weights.size(2), columns, "column") +
+         (heads > 1 ? " in " + plural(heads, "head") : "");
 }
 
 // "0.81 from 'sat' to 'cat' in head 2"
@@ -99,7 +110,8 @@ std::string list_of(const std::vector<std::string>& names) {
 std::string describe(const AttentionMaps& maps, View<const double> weights) {
   const Facts facts = facts_of(weights);
   const std::int64_t heads = weights.size(0), pairs = weights.size(1) * weights.size(2);
-  std::string text = "Heatmap of attention weights, " + sizes_of(weights);
+  std::string text =
+      "Heatmap of attention weights, " + sizes_of(weights, maps.row_name, maps.column_name);
   if (facts.has_number()) {
     text += "; largest weight " + largest_pair(facts, maps.queries, maps.keys, heads);
   }
@@ -113,7 +125,8 @@ std::string describe(const AttentionMaps& maps, View<const double> weights) {
 std::string describe(const AttentionLines& lines, View<const double> weights, std::size_t drawn,
                      std::size_t all) {
   const Facts facts = facts_of(weights);
-  std::string text = "Lines of attention weights, " + sizes_of(weights) + ", more opaque where " +
+  std::string text = "Lines of attention weights, " +
+                     sizes_of(weights, lines.left_name, lines.right_name) + ", more opaque where " +
                      "the weight is larger; ";
   text += drawn < all ? std::to_string(drawn) + " of " + plural(all, "line")
                       : plural(drawn, "line") + " from weight " + said(lines.threshold) + " on";

@@ -106,7 +106,11 @@ std::string draw_terminal(const TerminalMap& map) {
       text += "\n";
     }
   }
-  return text + legend(map, scale, extent, grid.label) + grid.key;
+  text += legend(map, scale, extent, grid.label);
+  if (!map.row_name.empty() && !map.column_name.empty()) {
+    text += map.row_name + " down, " + map.column_name + " across\n";
+  }
+  return text + grid.key;
 }
 
 }  // namespace sextant

@@ -14,6 +14,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kNone = {
     .name = "none",
+    .title = "no positions",
     .kind = SchemeKind::none,
     .idea = "Adds nothing: without a mask, attention does not depend on the order of the tokens.",
     .paper = "Haviv et al. 2022, 2203.16634; Kazemnejad et al. 2023, 2305.19466",

@@ -57,7 +57,8 @@ TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
   table.stride = 4;
   table.lengths = {8, 16};
   ExtrapolationRow& row = table.rows.emplace_back();
-  row.label = "learned";
+  row.label = "alibi";
+  row.positions = {{"alibi", {}}};
   row.segments = {{5.0, ""}, {std::nullopt, "the table ends"}};
   row.sliding = {{5.0, ""}, {std::nullopt, "the table ends"}};
   const auto panels = scorings(table, "word");
@@ -67,6 +68,7 @@ TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
   EXPECT_THAT(svg, HasSubstr("Perplexity per word by length"));
   EXPECT_THAT(svg, HasSubstr("every word scored"));
   EXPECT_THAT(svg, HasSubstr("trained at 8"));
+  EXPECT_THAT(svg, HasSubstr("ALiBi"));
 }
 
 }  // namespace

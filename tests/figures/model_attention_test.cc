@@ -98,6 +98,16 @@ TEST(ModelAttention, TheTranslatorThatShipsLooksAtTheWordThatItWrites) {
   EXPECT_GT(weight_on("Saturday, March 14th, 2026", "14", kDay), 0.7);
 }
 
+TEST(ModelAttention, AxesSayWhatTheirTokensAre) {
+  const auto parts = attend_model(dates_translator(), "the third of march");
+  const HeadMaps cross = maps_of(find_part(parts, "cross"), 0, 1);
+  EXPECT_THAT(draw_maps(cross).svg, HasSubstr(">Source tokens</text>"));
+  EXPECT_THAT(draw_maps(cross).description, HasSubstr("11 written tokens by 18 source tokens"));
+  EXPECT_THAT(draw_lines(cross).svg, HasSubstr(">Written tokens</text>"));
+  EXPECT_THAT(draw_maps(maps_of(find_part(parts, "encoder"), 0, 1)).svg,
+              HasSubstr(">Queries</text>"));
+}
+
 TEST(ModelAttention, ATranslatorIsTheSameInMemoryAndAsAFolder) {
   const std::string text = "Saturday, March 14th, 2026";
   const auto parts = attend_model(dates_translator(), text);

@@ -99,7 +99,7 @@ TEST(SchemeArray, WhatHasNoTableIsRefused) {
 
 TEST(SchemeArray, TheFigureOfAnyScheme) {
   const Figure alibi = plot_scheme({"alibi", {}, nullptr}, {.length = 4, .first = 7, .heads = 2});
-  EXPECT_EQ(alibi.labels.title, "Alibi positions");
+  EXPECT_EQ(alibi.labels.title, "ALiBi positions");
   EXPECT_EQ(alibi.values.shape(), (Shape{2, 7}));
   EXPECT_EQ(alibi.labels.first_row, 0);  // rows are heads
   const Figure rotary = plot_scheme({"rotary", {}, nullptr}, {.length = 4, .first = 7});

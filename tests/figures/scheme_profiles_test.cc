@@ -77,6 +77,15 @@ TEST(SchemeProfiles, TheFigureHasAPanelPerKindAndAColumnPerCurve) {
   EXPECT_EQ(figure.values(0, 2), 0);
 }
 
+TEST(SchemeProfiles, PicturesSpellNamesAsPeopleDo) {
+  const Figure figure = plot_profiles({named("alibi"), named("kerple_log")}, {.length = 5});
+  EXPECT_THAT(figure.picture.svg, HasSubstr("ALiBi"));
+  EXPECT_THAT(figure.picture.svg, HasSubstr("KERPLE log"));
+  EXPECT_EQ(figure.columns[1], "alibi");  // in files the name
+  EXPECT_EQ(named("rotary_yarn", {{"factor", "4"}}).name(), "YaRN factor=4");
+  EXPECT_EQ(title_of({{"rotary", {}}, {"t5", {}}}), "rotary + T5 positions");
+}
+
 TEST(SchemeProfiles, WhatHasNoProfileIsRefused) {
   const auto error_of = [](const std::string& scheme, const ProfileOptions& options) {
     try {

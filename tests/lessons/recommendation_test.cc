@@ -63,6 +63,7 @@ TEST(NamedTable, IsReadAsSpreadsheetsWriteIt) {
       "\xef\xbb\xbf"
       "name , a,\"b, \"\"x\"\"\"\r\n\r\n\"O'Hara\nSr.\" ,1, -2.5e-1\r\nBo,3,4",
       "t");
+  EXPECT_EQ(table.row_name, "name");
   EXPECT_THAT(table.columns, ElementsAre("a", "b, \"x\""));
   EXPECT_THAT(table.rows, ElementsAre("O'Hara\nSr.", "Bo"));
   EXPECT_EQ(table.values(0, 1), -0.25);

@@ -25,6 +25,11 @@ TEST(Description, OfAttentionMapsNamesTheLargestWeightAndCountsWhatIsHidden) {
   EXPECT_EQ(draw(maps).description,
             "Heatmap of attention weights, 1 query by 3 keys; largest weight 0.5 from 'on' to "
             "'black'.");
+  maps.row_name = "Written";
+  maps.column_name = "Source tokens";
+  EXPECT_EQ(draw(maps).description,
+            "Heatmap of attention weights, 1 row (Written) by 3 source tokens; largest weight 0.5 "
+            "from 'on' to 'black'.");
 }
 
 TEST(Description, OfLinesSaysHowManyThereAre) {

@@ -86,6 +86,9 @@ TEST(Terminal, PanelsHaveOneScale) {
             "@@//\n"
             "0   ..::--==++**##%%@@ 1\n"
             "// hidden\n");
+  map.row_name = "Users";
+  map.column_name = "Films";
+  EXPECT_THAT(draw_terminal(map), ::testing::EndsWith("// hidden\nUsers down, Films across\n"));
   map.titles.pop_back();
   EXPECT_THROW(draw_terminal(map), Error);
 }

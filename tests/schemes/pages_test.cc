@@ -30,12 +30,13 @@ std::string tables() {
   std::string text;
   for (const SchemeKind kind : {SchemeKind::added, SchemeKind::rotated, SchemeKind::distance_bias,
                                 SchemeKind::indexed_bias, SchemeKind::content, SchemeKind::none}) {
-    text += "## " + std::string(name_of(kind)) + "\n\n| scheme | idea | paper |\n|---|---|---|\n";
+    text += "## " + std::string(name_of(kind)) +
+            "\n\n| scheme | name | idea | paper |\n|---|---|---|---|\n";
     for (const Scheme* scheme : schemes()) {
       if (scheme->kind != kind) continue;
       const std::string name(scheme->name);
-      text += "| [" + name + "](" + name + ".md) | " + std::string(scheme->idea) + " | " +
-              std::string(scheme->paper) + " |\n";
+      text += "| [" + name + "](" + name + ".md) | " + std::string(scheme->title) + " | " +
+              std::string(scheme->idea) + " | " + std::string(scheme->paper) + " |\n";
     }
     text += "\n";
   }

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -107,6 +109,27 @@ TEST(Schemes, DescribeThemselves) {
       EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
     }
   }
+}
+
+// Spelled as people do, and still to be found: letters and digits are those that the name ends in.
+TEST(Schemes, HaveTitlesThatTellTheirNames) {
+  const auto letters = [](std::string_view text) {
+    std::string kept;
+    for (const unsigned char c : text) {
+      if (std::isalnum(c) != 0) kept += static_cast<char>(std::tolower(c));
+    }
+    return kept;
+  };
+  std::set<std::string_view> titles;
+  for (const Scheme* scheme : schemes()) {
+    EXPECT_TRUE(titles.insert(scheme->title).second) << scheme->title;
+    EXPECT_NE(scheme->title, "") << scheme->name;
+    EXPECT_EQ(scheme->title.find('_'), std::string_view::npos) << scheme->title;
+    if (scheme->kind == SchemeKind::none) continue;
+    EXPECT_TRUE(letters(scheme->name).ends_with(letters(scheme->title))) << scheme->title;
+  }
+  EXPECT_EQ(find_scheme("alibi").title, "ALiBi");
+  EXPECT_EQ(find_scheme("swin_v2").title, "Swin v2");
 }
 
 TEST(Schemes, AnUnknownNameIsAnsweredWithTheKnownOnes) {

@@ -31,6 +31,8 @@ std::string blocks_of(const HeadMaps& maps) {
   figures::TableLabels names;
   names.row_label = label(maps.queries);
   names.column_label = label(maps.keys);
+  names.row_name = maps.row_name;
+  names.column_name = maps.column_name;
   names.map = ColorMap::sequential;
   names.low = 0;
   names.high = 1;

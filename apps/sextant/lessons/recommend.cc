@@ -11,8 +11,10 @@
 #include "sextant/core/files.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/numbers.h"
+#include "sextant/figures/figure.h"
 #include "sextant/lessons/recommendation.h"
 #include "sextant/pictures/charts.h"
+#include "sextant/text/segment.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
 
@@ -36,14 +38,22 @@ struct Shown {
   std::string title, row_name, column_name, color_name;
 };
 
+// What the file calls its rows, unless that says nothing or is too long for an axis.
+std::string axis_of(const NamedTable& table, const char* otherwise) {
+  constexpr std::int64_t kLongest = 30;
+  const std::string name = figures::capital(table.row_name);
+  return name.empty() || name == "Name" || display_width(name) > kLongest ? otherwise : name;
+}
+
 Shown shown_of(const std::string& what, const NamedTable& users, const NamedTable& items,
                const Recommendation& found) {
+  const std::string user = axis_of(users, "Users"), item = axis_of(items, "Items");
   if (what == "users") {
-    return {users.values.view(), users.rows, users.columns, "Attributes of users", "Users",
+    return {users.values.view(), users.rows, users.columns, "Attributes of users", user,
             "Attributes",        "Attribute"};
   }
   if (what == "items") {
-    return {items.values.view(), items.rows, items.columns, "Attributes of items", "Items",
+    return {items.values.view(), items.rows, items.columns, "Attributes of items", item,
             "Attributes",        "Attribute"};
   }
   const bool scores = what == "scores";
@@ -51,8 +61,8 @@ Shown shown_of(const std::string& what, const NamedTable& users, const NamedTabl
           users.rows,
           items.rows,
           scores ? "Scores of users and items" : "Attention of users to items",
-          "Users",
-          "Items",
+          user,
+          item,
           "Score"};
 }
 

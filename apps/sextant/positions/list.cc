@@ -19,6 +19,7 @@ struct List {
 Json json_of(const Scheme& scheme) {
   Json json;
   json["name"] = scheme.name;
+  json["title"] = scheme.title;
   json["kind"] = name_of(scheme.kind);
   json["idea"] = scheme.idea;
   json["paper"] = scheme.paper;
@@ -73,12 +74,19 @@ std::string_view meaning_of(SchemeKind kind) {
   return "";
 }
 
+// "ALiBi: ", or nothing where people write the name as it is.
+std::string written(const Scheme& scheme) {
+  return scheme.title == scheme.name || scheme.kind == SchemeKind::none
+             ? ""
+             : std::string(scheme.title) + ": ";
+}
+
 // Everything about one.
 std::string page_of_scheme(const Scheme& scheme) {
   std::string text = indented(std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) +
                                   ": " + std::string(meaning_of(scheme.kind)) + ")",
                               0);
-  text += indented(scheme.idea, 2) + indented(scheme.paper, 2);
+  text += indented(written(scheme) + std::string(scheme.idea), 2) + indented(scheme.paper, 2);
   if (!scheme.parameters().empty()) text += "\nParameters:\n";
   for (const Option& parameter : scheme.parameters()) {
     std::string line = option_name(parameter.name) + ": " + std::string(parameter.meaning);
@@ -107,7 +115,7 @@ std::string overview() {
     std::string lines;
     for (const Scheme* scheme : schemes()) {
       if (scheme->kind != kind) continue;
-      std::string idea = indented(scheme->idea, widest + 4);
+      std::string idea = indented(written(*scheme) + std::string(scheme->idea), widest + 4);
       idea.replace(2, scheme->name.size(), scheme->name);
       lines += idea;
     }

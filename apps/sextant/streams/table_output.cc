@@ -214,6 +214,8 @@ std::string blocks_of(View<const double> tables, const figures::TableLabels& nam
   }
   map.values = tables.narrow(rank - 2, 0, rows).narrow(rank - 1, first, columns);
   map.titles = std::move(titles);
+  map.row_name = names.row_name;
+  map.column_name = names.column_name;
   map.map = names.map;
   map.low = names.low;
   map.high = names.high;

@@ -20,8 +20,9 @@ struct HeadMaps {
   std::optional<View<const double>> masked = {};
   std::vector<std::string> queries, keys;
   std::string title;
-  std::int64_t head = -1;  // which one it is; -1: all
-  bool has_heads = true;   // false: one map that is no head's
+  std::int64_t head = -1;                                  // which one it is; -1: all
+  bool has_heads = true;                                   // false: one map that is no head's
+  std::string row_name = "Queries", column_name = "Keys";  // what the tokens of an axis are
 
   View<const double> drawn() const { return masked.value_or(weights); }
 };

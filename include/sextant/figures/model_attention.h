@@ -22,6 +22,7 @@ struct ModelAttention {
   std::vector<std::string> queries, keys;
   std::string caption;                      // what rows and columns are
   std::vector<Tensor<double>> masked = {};  // layers, -infinity for hidden pairs; empty: none
+  std::string row_name = "Queries", column_name = "Keys";  // what the tokens of an axis are
 
   // A translator's pointer network has one map of probabilities, [1, queries, keys], and no heads.
   bool has_heads() const { return name != "copy"; }

@@ -18,14 +18,16 @@ struct NamedScheme {
   const SchemeWeights* weights = nullptr;         // null: where training starts; borrowed
 
   const Scheme& descriptor() const { return find_scheme(scheme); }  // throws Error for no name
-  std::string label() const;                                        // "rotary_yarn factor=4"
-  std::string title() const;  // "rotary positions", "no positions"
+  std::string label() const;  // "rotary_yarn factor=4", in files and tables
+  std::string name() const;   // "YaRN factor=4", in pictures
+  std::string title() const;  // "YaRN positions", "no positions"
   // For these positions, which it borrows; sizes are the caller's to set.
   SchemeRequest request(std::span<const std::int64_t> positions) const;
 };
 
-// "rotary+temperature positions", "no positions".
+// "rotary + T5 positions", "no positions"; and with the parameters, "rotary base=500000 + T5".
 std::string title_of(const PositionSchemes& schemes);
+std::string picture_name(const PositionSchemes& schemes);
 
 // Positions first .. first + length - 1. Throws Error for more than 2^24, naming figure.length.
 std::vector<std::int64_t> positions_of(const NamedScheme& scheme, std::int64_t length,

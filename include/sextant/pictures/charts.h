@@ -113,6 +113,7 @@ struct TerminalMap {
   bool hides = false;                    // as of HeatmapPanels
   std::int64_t width = 80;               // terminal cells
   std::vector<std::string> titles = {};  // lines above the panels; of one panel it may be absent
+  std::string row_name = {}, column_name = {};  // said below, if both are there
 };
 // Throws Error, naming terminal_map.<member>, for a table that is wider, saying what fits, for
 // labels that are not one per row and column, and titles that are not one per panel.

@@ -60,7 +60,8 @@ using SchemeTable =
                  std::shared_ptr<const ContentTerm>>;  // content: by query, key and their contents
 
 struct Scheme {
-  std::string_view name;  // "sinusoidal"
+  std::string_view name;   // "swin_v2": on the command line, in files and in C++
+  std::string_view title;  // "Swin v2": as people write it, in pictures, pages and lists
   SchemeKind kind;
   std::string_view idea;                    // one sentence
   std::string_view paper;                   // authors, year, arXiv id

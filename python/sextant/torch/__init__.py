@@ -1,6 +1,7 @@
-"""Sextant for PyTorch, on the CPU: attention with gradients.
+"""Sextant for PyTorch, on the CPU: attention with gradients, attention of Hugging Face's models.
 
-Imported only on request: ``import sextant.torch``.
+Imported only on request: ``import sextant.torch``. Where transformers is installed, the import registers the attention
+"sextant" there, for ``attn_implementation="sextant"`` and ``model.set_attn_implementation("sextant")``.
 """
 
 from __future__ import annotations
@@ -11,5 +12,6 @@ except ImportError as error:
     raise ImportError("sextant.torch needs PyTorch (pip install torch)") from error
 
 from ._attention import scaled_dot_product_attention
+from ._transformers import patch
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = ["patch", "scaled_dot_product_attention"]

@@ -96,7 +96,7 @@ class Attention(torch.autograd.Function):
     def forward(ctx: Any, call: Call, query: Any, key: Any, value: Any, *tensors: Any) -> Any:
         sums = query.new_empty(query.shape[:3], dtype=torch.float32)
         options = with_tensors(call, tensors)
-        out = _core.attention(query.detach(), key.detach(), value.detach(), None, sums, options)
+        out = _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), sums, options)
         ctx.call = call
         ctx.save_for_backward(query, key, value, out, sums, *tensors)
         return out
@@ -133,9 +133,16 @@ class AttentionGradient(torch.autograd.Function):
         raise NotImplementedError("[sextant.torch] attention has first derivatives only: a second one (create_graph=True) is not computed")
 
 
-def attention(query: Any, key: Any, value: Any, options: dict[str, Any], out: Any = None) -> Any:
-    """The operator on tensors [batch, heads, length, head_dim] of the CPU. `out` is used where no gradient is wanted."""
+def new_output(query: Any, value: Any) -> Any:
+    """[batch, heads, q_len, v_dim], with the heads of a token side by side in memory, as torch's: models merge them next."""
+    batch, heads, length = query.shape[:3]
+    return query.new_empty((batch, length, heads, value.shape[3])).transpose(1, 2)
+
+
+def attention(query: Any, key: Any, value: Any, options: dict[str, Any]) -> Any:
+    """The operator on tensors [batch, heads, length, head_dim] of the CPU."""
     call, tensors = prepared(options)
     if needs_gradients((query, key, value, *tensors)):
         return Attention.apply(call, query, key, value, *tensors)
-    return _core.attention(query.detach(), key.detach(), value.detach(), out, None, with_tensors(call, tensors))
+    options = with_tensors(call, tensors)
+    return _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), None, options)

@@ -48,6 +48,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kNewScheme = {
     .name = "new_scheme",
+    .title = "title",
     .kind = SchemeKind::added,
     .idea = "idea",
     .paper = "paper",

@@ -145,6 +145,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kNewScheme = {
     .name = "new_scheme",
+    .title = "title",
     .kind = SchemeKind::indexed_bias,
     .idea = "idea",
     .paper = "paper",

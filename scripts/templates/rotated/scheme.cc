@@ -65,6 +65,7 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 
 constinit const Scheme kNewScheme = {
     .name = "new_scheme",
+    .title = "title",
     .kind = SchemeKind::rotated,
     .idea = "idea",
     .paper = "paper",

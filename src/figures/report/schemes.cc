@@ -87,7 +87,8 @@ std::vector<Kind> kinds_of(const ReportText& text, Json& numbers) {
           !mask && scheme->kind != SchemeKind::none && scheme->kind != SchemeKind::content;
       kind.schemes.push_back({name, {}, nullptr});
       kind.maps.push_back(copy_of(verdict.first.masked_weights.view().select(0, 0)));
-      kind.dots.push_back({name, verdict.same ? 0 : verdict.largest_difference});
+      kind.dots.push_back(
+          {std::string(scheme->title), verdict.same ? 0 : verdict.largest_difference});
       numbers["order"][name] = {{"same", verdict.same},
                                 {"largest_difference", verdict.largest_difference}};
     } catch (const Error&) {
@@ -105,7 +106,7 @@ Picture maps_of(const Kind& kind, std::int64_t length) {
   for (std::size_t i = 0; i < kind.maps.size(); ++i) {
     std::copy_n(kind.maps[i].data(), kind.maps[i].count(),
                 values.data() + static_cast<std::int64_t>(i) * length * length);
-    panels.titles.push_back(kind.schemes[i].scheme);
+    panels.titles.push_back(kind.schemes[i].name());
   }
   panels.values = std::as_const(values).view();
   panels.title = "Causal attention, head 0: " + kind.title;

@@ -135,6 +135,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kFourier = {
     .name = "fourier",
+    .title = "Fourier",
     .kind = SchemeKind::added,
     .idea =
         "Adds sines and cosines of real coordinates at random, doubling or evenly spaced "

@@ -157,6 +157,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kLearned = {
     .name = "learned",
+    .title = "learned",
     .kind = SchemeKind::added,
     .idea = "Adds one trained vector per position; there is nothing beyond the last one.",
     .paper = "Gehring et al. 2017, 1705.03122; BERT 1810.04805",

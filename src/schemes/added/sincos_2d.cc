@@ -210,6 +210,7 @@ std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
 
 constinit const Scheme kSincos2d = {
     .name = "sincos_2d",
+    .title = "sin-cos 2-D",
     .kind = SchemeKind::added,
     .idea =
         "Adds sines and cosines of an image patch's column in one half and of its row in the "

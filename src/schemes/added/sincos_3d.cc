@@ -166,6 +166,7 @@ std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
 
 constinit const Scheme kSincos3d = {
     .name = "sincos_3d",
+    .title = "sin-cos 3-D",
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of a video patch's frame, row and column, side by side.",
     .paper = "Vaswani et al. 2018, 1803.07416; Yang et al. 2024, 2408.06072",

@@ -76,6 +76,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kSinusoidal = {
     .name = "sinusoidal",
+    .title = "sinusoidal",
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of the position at wavelengths from 2 pi to 10000 x 2 pi.",
     .paper = "Vaswani et al. 2017, 1706.03762, section 3.5",

@@ -130,6 +130,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kTimestep = {
     .name = "timestep",
+    .title = "timestep",
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of a diffusion model's time, in half-split order.",
     .paper = "Ho et al. 2020, 2006.11239",

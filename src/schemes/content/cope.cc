@@ -181,6 +181,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kCope = {
     .name = "cope",
+    .title = "CoPE",
     .kind = SchemeKind::content,
     .idea = "Measures distance as the sum of the query's gates for the keys between.",
     .paper = "Golovneva et al. 2024, 2405.18719",

@@ -134,6 +134,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kDeberta = {
     .name = "deberta",
+    .title = "DeBERTa",
     .kind = SchemeKind::content,
     .idea =
         "Adds products of queries with key positions and of keys with query positions, by bucket.",

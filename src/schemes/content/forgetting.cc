@@ -150,6 +150,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kForgetting = {
     .name = "forgetting",
+    .title = "forgetting",
     .kind = SchemeKind::content,
     .idea = "Every token's gate forgets a part of the tokens before it: a learned decay of scores.",
     .paper = "Lin et al. 2025, 2503.02130",

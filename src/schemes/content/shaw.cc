@@ -109,6 +109,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kShaw = {
     .name = "shaw",
+    .title = "Shaw",
     .kind = SchemeKind::content,
     .idea =
         "Adds a learned vector for each clipped distance to the keys, and another to the values.",

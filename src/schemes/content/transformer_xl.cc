@@ -202,6 +202,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kTransformerXl = {
     .name = "transformer_xl",
+    .title = "Transformer-XL",
     .kind = SchemeKind::content,
     .idea =
         "Adds products of queries with projected sinusoids of the distance, and two learned "

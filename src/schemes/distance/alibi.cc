@@ -65,6 +65,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kAlibi = {
     .name = "alibi",
+    .title = "ALiBi",
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers a score in proportion to the distance, with a different slope in each head.",
     .paper = "Press et al. 2021, 2108.12409",

@@ -86,6 +86,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kClipped = {
     .name = "clipped",
+    .title = "clipped",
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a learned number per head and signed distance; beyond a limit all share one.",
     .paper = "Shaw et al. 2018, 1803.02155, in scalar form",

@@ -64,6 +64,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kKerpleLog = {
     .name = "kerple_log",
+    .title = "KERPLE log",
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers scores by the logarithm of the distance, with learned rates for each head.",
     .paper = "Chi et al. 2022, 2205.09921",

@@ -65,6 +65,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kKerplePower = {
     .name = "kerple_power",
+    .title = "KERPLE power",
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers scores by a power of the distance, with learned rates for each head.",
     .paper = "Chi et al. 2022, 2205.09921",

@@ -56,6 +56,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kSandwich = {
     .name = "sandwich",
+    .title = "Sandwich",
     .kind = SchemeKind::distance_bias,
     .idea =
         "Adds the inner product of two sinusoidal positions, with a different weight in each head.",

@@ -123,6 +123,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kT5 = {
     .name = "t5",
+    .title = "T5",
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a learned number per head and bucket of distances; long distances share buckets.",
     .paper = "Raffel et al. 2019, 1910.10683",

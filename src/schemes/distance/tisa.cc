@@ -132,6 +132,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kTisa = {
     .name = "tisa",
+    .title = "TISA",
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a sum of learned bell curves of the signed distance in each head.",
     .paper = "Wennberg & Henter 2021, 2106.01950",

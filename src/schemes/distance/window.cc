@@ -41,6 +41,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kWindow = {
     .name = "window",
+    .title = "window",
     .kind = SchemeKind::distance_bias,
     .idea = "Hides keys that are too far from the query, and with dilation all but every n-th.",
     .paper = "Child et al. 2019, 1904.10509; Beltagy et al. 2020, 2004.05150",

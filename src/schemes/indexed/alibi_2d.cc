@@ -61,6 +61,7 @@ std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
 
 constinit const Scheme kAlibi2d = {
     .name = "alibi_2d",
+    .title = "ALiBi 2-D",
     .kind = SchemeKind::indexed_bias,
     .idea = "Lowers a score by a slope times the distance of two patches on the image's grid.",
     .paper = "Fuller et al. 2023, 2311.00566; Press et al. 2021, 2108.12409",

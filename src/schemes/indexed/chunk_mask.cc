@@ -60,6 +60,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kChunkMask = {
     .name = "chunk_mask",
+    .title = "chunk mask",
     .kind = SchemeKind::indexed_bias,
     .idea = "Cuts the sequence into chunks of fixed length that do not attend to one another.",
     .paper = "Llama 4 (Meta 2025); Child et al. 2019, 1904.10509",

@@ -114,6 +114,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kDocumentMask = {
     .name = "document_mask",
+    .title = "document mask",
     .kind = SchemeKind::indexed_bias,
     .idea = "Keeps documents that are packed into one sequence from attending to one another.",
     .paper = "Krell et al. 2021, 2107.02027",

@@ -122,6 +122,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kFire = {
     .name = "fire",
+    .title = "FIRE",
     .kind = SchemeKind::indexed_bias,
     .idea =
         "A small network computes each head's bias from the normalised logarithm of the distance.",

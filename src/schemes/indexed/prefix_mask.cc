@@ -56,6 +56,7 @@ SchemeTable make(const SchemeRequest& request) {
 
 constinit const Scheme kPrefixMask = {
     .name = "prefix_mask",
+    .title = "prefix mask",
     .kind = SchemeKind::indexed_bias,
     .idea = "Hides the future except the first tokens, which are visible to all.",
     .paper = "Raffel et al. 2019, 1910.10683",

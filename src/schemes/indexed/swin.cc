@@ -110,6 +110,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kSwin = {
     .name = "swin",
+    .title = "Swin",
     .kind = SchemeKind::indexed_bias,
     .idea = "Adds a learned number per head and offset of two patches in a window of an image.",
     .paper = "Liu et al. 2021, 2103.14030",

@@ -222,6 +222,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kSwinV2 = {
     .name = "swin_v2",
+    .title = "Swin v2",
     .kind = SchemeKind::indexed_bias,
     .idea = "A small network computes each head's bias from the log-scaled offset of two patches.",
     .paper = "Liu et al. 2021, 2111.09883",

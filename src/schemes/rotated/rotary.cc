@@ -177,7 +177,7 @@ std::vector<std::int32_t> rotary_pair_axes(const Rotary& options, std::int64_t a
 std::string_view name_of(RotarySpan span) noexcept { return enum_name(span, {"first", "last"}); }
 
 constinit const Scheme descriptors::kRotary = rotary_scheme<kRotary, std::monostate>(
-    "rotary",
+    "rotary", "rotary",
     "Rotates pairs of channels of q and k by position times frequency; scores depend on distances "
     "only.",
     "Su et al. 2021, 2104.09864");

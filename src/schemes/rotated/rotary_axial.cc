@@ -217,7 +217,7 @@ std::int64_t class_of(const SchemeRequest& request, std::int64_t length) {
 
 constinit const Scheme kRotaryAxial = [] {
   Scheme scheme = rotary_scheme<kRotaryAxial, std::monostate, 10000, AxialAxes>(
-      AxialAxes::name,
+      AxialAxes::name, "rotary axial",
       "Rotary for images: some pairs are rotated by the row, the others by the column.",
       "EVA-02, Fang et al. 2023, 2303.11331; rope-vit, Heo et al. 2024, 2403.13298");
   scheme.length_class = class_of;

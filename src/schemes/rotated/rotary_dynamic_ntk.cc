@@ -46,7 +46,7 @@ std::int64_t length_class(const DynamicNtkScaling& scaling, std::int64_t length)
 
 constinit const Scheme descriptors::kRotaryDynamicNtk =
     rotary_scheme<kRotaryDynamicNtk, DynamicNtkScaling>(
-        DynamicNtkScaling::name,
+        DynamicNtkScaling::name, "rotary dynamic NTK",
         "Rotary whose base grows with the length of the text beyond that of training.",
         "emozilla 2023; Peng et al. 2023, 2309.00071, section 3.3");
 

@@ -18,7 +18,7 @@ void scale(RotaryLadder& ladder, const LinearScaling& scaling, std::int64_t) {
 }
 
 constinit const Scheme descriptors::kRotaryLinear = rotary_scheme<kRotaryLinear, LinearScaling>(
-    LinearScaling::name,
+    LinearScaling::name, "rotary linear",
     "Rotary with positions divided by a factor, so that a longer text fits the trained range.",
     "Chen et al. 2023, 2306.15595");
 

@@ -62,7 +62,7 @@ void scale(RotaryLadder& ladder, const Llama3Scaling& scaling, std::int64_t) {
 
 constinit const Scheme descriptors::kRotaryLlama3 =
     rotary_scheme<kRotaryLlama3, Llama3Scaling, 500000>(
-        Llama3Scaling::name,
+        Llama3Scaling::name, "rotary Llama 3",
         "Rotary with slow pairs slowed further by a factor and fast pairs kept.",
         "Llama 3, 2407.21783");
 

@@ -64,7 +64,7 @@ std::int64_t length_class(const LongropeScaling& scaling, std::int64_t length) {
 
 constinit const Scheme descriptors::kRotaryLongrope =
     rotary_scheme<kRotaryLongrope, LongropeScaling>(
-        LongropeScaling::name,
+        LongropeScaling::name, "LongRoPE",
         "Rotary with a divisor for every pair, found by search; another list for long texts.",
         "Ding et al. 2024, 2402.13753");
 

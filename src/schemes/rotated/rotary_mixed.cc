@@ -292,6 +292,7 @@ SchemeWeights backward(const SchemeRequest& request, View<const double> gradient
 
 constinit const Scheme kRotaryMixed = {
     .name = "rotary_mixed",
+    .title = "rotary mixed",
     .kind = SchemeKind::rotated,
     .idea = "Rotary by a learned mixture of row and column for every pair of every head.",
     .paper = "rope-vit, Heo et al. 2024, 2403.13298",

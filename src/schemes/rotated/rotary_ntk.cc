@@ -22,7 +22,7 @@ double ntk_base(double base, std::int64_t rotary_dim, const NtkScaling& scaling)
 }
 
 constinit const Scheme descriptors::kRotaryNtk = rotary_scheme<kRotaryNtk, NtkScaling>(
-    NtkScaling::name,
+    NtkScaling::name, "rotary NTK",
     "Rotary with a larger base, chosen so that the slowest pair is slowed by a given factor.",
     "bloc97 2023; Peng et al. 2023, 2309.00071, section 3.1");
 

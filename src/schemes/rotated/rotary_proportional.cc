@@ -27,7 +27,7 @@ void scale(RotaryLadder& ladder, const ProportionalScaling& scaling, std::int64_
 
 constinit const Scheme descriptors::kRotaryProportional =
     rotary_scheme<kRotaryProportional, ProportionalScaling>(
-        ProportionalScaling::name,
+        ProportionalScaling::name, "rotary proportional",
         "Rotary whose slow pairs are not rotated and do not depend on the position.",
         "Barbero et al. 2024, 2410.06205");
 

@@ -70,10 +70,11 @@ struct RotaryScheme {
 };
 
 template <const Scheme& scheme, class Scaling, std::int64_t base = 10000, class Axes = SectionAxes>
-constexpr Scheme rotary_scheme(std::string_view name, std::string_view idea,
+constexpr Scheme rotary_scheme(std::string_view name, std::string_view title, std::string_view idea,
                                std::string_view paper) {
   using Of = RotaryScheme<scheme, Scaling, base, Axes>;
   Scheme made{.name = name,
+              .title = title,
               .kind = SchemeKind::rotated,
               .idea = idea,
               .paper = paper,

@@ -77,7 +77,7 @@ std::string_view name_of(SectionOrder order) noexcept {
 
 constinit const Scheme descriptors::kRotarySections =
     rotary_scheme<kRotarySections, std::monostate>(
-        SectionAxes::name,
+        SectionAxes::name, "rotary sections",
         "Rotary whose pairs are rotated by one of several ids: time, row and column.",
         "Qwen2-VL, Wang et al. 2024, 2409.12191");
 

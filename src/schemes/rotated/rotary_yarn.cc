@@ -164,7 +164,7 @@ double yarn_softmax_scale(std::int64_t head_dim, double factor, double mscale) {
 std::string_view name_of(YarnForm form) noexcept { return enum_name(form, {"released", "paper"}); }
 
 constinit const Scheme descriptors::kRotaryYarn = rotary_scheme<kRotaryYarn, YarnScaling>(
-    YarnScaling::name,
+    YarnScaling::name, "YaRN",
     "Rotary with fast pairs kept, slow ones interpolated, and scores sharpened to match.",
     "Peng et al. 2023, 2309.00071");
 

@@ -111,6 +111,7 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 
 constinit const Scheme kTemperature = {
     .name = "temperature",
+    .title = "temperature",
     .kind = SchemeKind::rotated,
     .idea = "Multiplies queries by a number that grows with their position; there is no rotation.",
     .paper = "Llama 4, Meta 2025; Nakanishi 2025, 2501.19399",

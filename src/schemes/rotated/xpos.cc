@@ -251,6 +251,7 @@ RotationFrequencies frequencies(const SchemeRequest& request) {
 
 constinit const Scheme kXpos = {
     .name = "xpos",
+    .title = "xPos",
     .kind = SchemeKind::rotated,
     .idea = "Rotary whose scores shrink with the distance, those of fast pairs most; causal only.",
     .paper = "Sun et al. 2022, 2212.10554",

@@ -190,6 +190,24 @@ TEST(Attend, LinesAreRefusedWhereNoneAreDrawn) {
   EXPECT_EQ(sextant("attend 'a b' --lines --format svg").code, 0);
 }
 
+// The pictures of two of the five documents, which split at white space: "what?" is one word.
+TEST(Attend, SplitAtSpacesGivesTheDocumentsPictures) {
+  const std::string course =
+      sextant("attend 'I am a robot, what?' --split spaces --format svg").out;
+  for (const char* word : {"robot,", "what?"}) {
+    EXPECT_THAT(course, HasSubstr(">" + std::string(word) + "</text>"));
+  }
+  EXPECT_THAT(course, HasSubstr("5 queries by 5 keys"));
+  const std::string lab =
+      sextant("attend 'the zebra chased the lion .' --split spaces --causal --heads 1 --format svg")
+          .out;
+  EXPECT_THAT(lab, HasSubstr("6 queries by 6 keys"));
+  EXPECT_THAT(lab, HasSubstr("15 of 36 pairs hidden"));
+  EXPECT_THAT(lab, HasSubstr(">hidden</text>"));
+  const auto sines = sextant("plot sinusoids 'what is this I see?' --split spaces --json").json();
+  EXPECT_EQ(sines["shape"], (std::vector{6, 25}));
+}
+
 std::string in_terminal(const std::string& arguments, int columns = 80) {
   return shell("TERM=xterm NO_COLOR=1 script -qec 'stty cols " + std::to_string(columns) + "; " +
                sextant::tests::program() + " attend " + arguments + "' /dev/null")
@@ -231,7 +249,7 @@ TEST(Attend, TakesSchemesThatGoTogether) {
   EXPECT_NE(both["weights"],
             sextant("attend 'a b c' --scheme rotary --base 100 --json").json()["weights"]);
   EXPECT_THAT(sextant("attend 'a b c' --scheme rotary+alibi").out,
-              StartsWith("Attention, rotary+alibi positions"));
+              StartsWith("Attention, rotary + ALiBi positions"));
   EXPECT_EQ(sextant("attend 'a b c' --scheme rotary+t5 --scheme-weights w.safetensors").code, 2);
 }
 

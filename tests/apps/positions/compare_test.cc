@@ -76,7 +76,7 @@ TEST(Compare, TakesSchemesThatGoTogether) {
   EXPECT_EQ(json["same"], false);
   EXPECT_EQ(json["scheme"], "rotary+alibi");
   EXPECT_THAT(sextant("compare 'a b' 'b a' --scheme rotary+alibi").out,
-              HasSubstr("rotary+alibi positions"));
+              HasSubstr("rotary + ALiBi positions"));
 }
 
 TEST(Compare, AnotherLastTokenIsAnotherOutput) {

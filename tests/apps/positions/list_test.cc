@@ -20,6 +20,7 @@ TEST(List, HasEverySchemeWithItsParameters) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Scheme& scheme = *schemes()[i];
     EXPECT_EQ(list[i]["name"], scheme.name);
+    EXPECT_EQ(list[i]["title"], scheme.title);
     EXPECT_EQ(list[i]["kind"], name_of(scheme.kind));
     EXPECT_EQ(list[i]["paper"], scheme.paper);
     EXPECT_EQ(list[i]["parameters"].size(), scheme.parameters().size());
@@ -30,6 +31,15 @@ TEST(List, HasEverySchemeWithItsParameters) {
       EXPECT_EQ(list[i]["weights"][w]["shape"], scheme.weights[w].shape);
     }
   }
+}
+
+TEST(List, SpellsNamesAsPeopleDo) {
+  const std::string text = sextant("list").out;
+  for (const char* name : {"ALiBi: ", "T5: ", "Swin v2: ", "xPos: ", "YaRN: "}) {
+    EXPECT_THAT(text, HasSubstr(name));
+  }
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("sinusoidal: ")));
+  EXPECT_THAT(sextant("list swin_v2").out, HasSubstr("  Swin v2: A small network"));
 }
 
 TEST(List, FitsEightyColumns) {
