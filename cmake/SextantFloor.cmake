@@ -1,15 +1,18 @@
-# sextant_floor(NAME BELOW floors... PRIVATE targets... BUILD_ONLY targets... MODULES modules... LIBS flags...): the library of
-# src/NAME, as the target sextant::NAME. A floor above one that is not built is not built either. BUILD_ONLY targets leave
-# nothing to link (header-only libraries). MODULES and LIBS say in pkg-config's words what PRIVATE links.
+# sextant_floor(NAME BELOW floors... LEAVE_OUT room PRIVATE targets... BUILD_ONLY targets... MODULES modules... LIBS flags...): the
+# library of src/NAME without a room, as the target sextant::NAME. A floor above one that is not built is not built either.
+# BUILD_ONLY targets leave nothing to link (header-only libraries). MODULES and LIBS say in pkg-config's words what PRIVATE links.
 
 function(sextant_floor name)
-  cmake_parse_arguments(arg "" "" "BELOW;PRIVATE;BUILD_ONLY;MODULES;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "LEAVE_OUT" "BELOW;PRIVATE;BUILD_ONLY;MODULES;LIBS" ${ARGN})
   foreach(below ${arg_BELOW})
     if(NOT TARGET sextant_${below})
       return()
     endif()
   endforeach()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${name}/*.cc)
+  if(arg_LEAVE_OUT)
+    list(FILTER sources EXCLUDE REGEX "/${name}/${arg_LEAVE_OUT}/")
+  endif()
   add_library(sextant_${name} ${sources})
   add_library(sextant::${name} ALIAS sextant_${name})
   set_property(GLOBAL APPEND PROPERTY SEXTANT_FLOORS ${name})

@@ -1,6 +1,7 @@
 // Text: files, sentences, words, vocabularies, sub-words, tokenizers and word vectors.
 #pragma once
 
+#include "sextant/text/libraries.h"
 #include "sextant/text/pairs.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"

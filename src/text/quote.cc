@@ -1,30 +1,26 @@
 // Makes any bytes printable: an error message must not flood or steer a terminal.
 #include "text/quote.h"
 
-#include <unicode/uchar.h>
-#include <unicode/utf8.h>
+#include <vector>
 
-#include <cstdint>
-
-#include "sextant/text/segment.h"
+#include "core/utf8.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::text {
 
 std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kMaxBytes = 1000;  // a visible character can be long, a message cannot
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  std::string shown;
-  for (std::size_t at = 0; at < text.size() && at < kMaxBytes;) {
-    const std::size_t begin = at;
-    UChar32 c = 0;
-    U8_NEXT(bytes, at, text.size(), c);
-    if (c >= 0 && u_isprint(c)) {
-      shown += text.substr(begin, at - begin);
-    } else {
-      shown += '?';
-    }
+  constexpr int kMax = 40;
+  std::vector<std::string> shown;
+  while (!text.empty() && shown.size() <= kMax) {
+    const Utf8Character c = first_character(text);
+    const std::string_view bytes = text.substr(0, c.bytes);
+    shown.emplace_back(c.valid && printable(bytes) == bytes ? bytes : "?");
+    text.remove_prefix(c.bytes);
   }
-  return '"' + shorten(shown, 40) + '"';
+  if (shown.size() > kMax) shown.resize(kMax - 1), shown.emplace_back("\u2026");
+  std::string quoted = "\"";
+  for (const std::string& character : shown) quoted += character;
+  return quoted + '"';
 }
 
 }  // namespace sextant::text

@@ -5,6 +5,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/text/libraries.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
 #include "text/quote.h"
@@ -125,6 +126,11 @@ Tokenizer Tokenizer::parse(std::string_view bytes, std::string_view model, std::
   const Settings settings{
       parse_name<TokenizerKind>(object["kind"].get<std::string>(), "tokenizer.kind"),
       object["lower_case"].get<bool>(), object["split_punctuation"].get<bool>()};
+  if (settings.kind == TokenizerKind::word && settings.split_punctuation && !has_text_libraries()) {
+    throw Error(where,
+                "has words that are split at punctuation, which needs ICU: this build of sextant "
+                "is without");
+  }
   std::vector<std::string> tokens = text::read_tokens(object["tokens"], where);
   check_tokens(tokens, settings.kind, where);
   std::optional<SubwordTokenizer> subword;

@@ -1,11 +1,10 @@
 // Text into words and characters as tokenizers see them.
 #include "text/tokenizer_parts.h"
 
-#include <unicode/utf8.h>
-
 #include <cstdint>
 #include <utility>
 
+#include "core/utf8.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
 
@@ -15,12 +14,10 @@ namespace {
 // Calls visit(bytes, code point) for each character of valid UTF-8.
 template <class Visit>
 void for_each_character(std::string_view text, Visit visit) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = at;
-    UChar32 c = 0;
-    U8_NEXT_UNSAFE(bytes, at, c);
-    visit(text.substr(begin, at - begin), c);
+  while (!text.empty()) {
+    const Utf8Character c = first_character(text);
+    visit(text.substr(0, c.bytes), c.code);
+    text.remove_prefix(c.bytes);
   }
 }
 
@@ -31,7 +28,8 @@ namespace text {
 std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> found;
   found.reserve(text.size());
-  for_each_character(text, [&](std::string_view bytes, UChar32) { found.emplace_back(bytes); });
+  for_each_character(text,
+                     [&](std::string_view bytes, std::uint32_t) { found.emplace_back(bytes); });
   return found;
 }
 
@@ -55,15 +53,14 @@ std::vector<std::string> words(std::string_view text, bool split_punctuation, bo
 std::string token_label(std::string_view token) {
   check_utf8(token, "token_label.token");
   std::string label;
-  for_each_character(token, [&](std::string_view bytes, UChar32 c) {
+  for_each_character(token, [&](std::string_view bytes, std::uint32_t c) {
     if (c == ' ') {
       label += "\u2423";
     } else if (c == '\n') {
       label += "\u21B5";
     } else if (c < 0x20 || c == 0x7F) {
-      const int picture = c == 0x7F ? 0x21 : static_cast<int>(c);
-      label += "\xE2\x90";  // U+2400 + picture
-      label += static_cast<char>(0x80 + picture);
+      label += "\xE2\x90";  // U+2400 + c, for 0x7F U+2421
+      label += static_cast<char>(0x80 + (c == 0x7F ? 0x21 : c));
     } else {
       label += bytes;
     }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "sextant/text/segment.h"
+#include "sextant/text/libraries.h"
 #include "sextant/text/tokenizer.h"
 #include "text/tokenizer_fields.h"
 #include "text/tokenizer_parts.h"
@@ -32,10 +32,25 @@ std::vector<std::string> most_common(const std::unordered_map<std::string, std::
   return tokens;
 }
 
+// Before a text is read.
+void check_without_libraries(const TokenizerTraining& options) {
+  if (options.kind == TokenizerKind::subword) {
+    throw Error("tokenizer.kind",
+                "must be word or character: subword needs SentencePiece, which this build of "
+                "sextant is without");
+  }
+  if (options.kind == TokenizerKind::word && options.split_punctuation) {
+    throw Error("tokenizer.split_punctuation",
+                "must be no: to split words at punctuation needs ICU, which this build of sextant "
+                "is without");
+  }
+}
+
 }  // namespace
 
 void check_options(const TokenizerTraining& options) {
   check_fields("tokenizer", options);
+  if (!has_text_libraries()) check_without_libraries(options);
   if (options.kind == TokenizerKind::subword) {
     if (options.subword != SubwordKind::unigram && options.subword != SubwordKind::bpe) {
       throw Error("tokenizer.subword", "must be unigram or bpe");

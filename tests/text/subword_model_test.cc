@@ -1,5 +1,5 @@
 // The gate before the SentencePiece library: models built here byte by byte, each with one fault.
-#include "text/subword_model.h"
+#include "text/libraries/subword_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include "sextant/core/numbers.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
-#include "text/subword_library.h"
+#include "text/libraries/subword_library.h"
 
 namespace sextant {
 namespace {

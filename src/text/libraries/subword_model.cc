@@ -1,6 +1,6 @@
 // Walks the protocol buffer of a model (sentencepiece_model.proto) field by field. Version 0.1.97
 // of the library was read and fuzzed for what it leaves unchecked; each check says what it is for.
-#include "text/subword_model.h"
+#include "text/libraries/subword_model.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
-// Word, sentence and character boundaries by ICU; everything works on byte offsets into the UTF-8
-// text itself, so nothing is converted to UTF-16 and back.
+// Word, sentence and character boundaries, and lower case, by ICU; everything works on byte offsets
+// into the UTF-8 text itself, so nothing is converted to UTF-16 and back.
 #include "sextant/text/segment.h"
 
 #include <unicode/brkiter.h>
@@ -156,21 +156,6 @@ std::int64_t cells(std::string_view character) {
 
 }  // namespace
 
-void check_utf8(std::string_view text, std::string_view where) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = at;
-    UChar32 c = 0;
-    U8_NEXT(bytes, at, text.size(), c);
-    if (c < 0) {
-      constexpr char kHex[] = "0123456789abcdef";
-      const std::string shown = {kHex[bytes[begin] / 16], kHex[bytes[begin] % 16]};
-      throw Error(where,
-                  "must be UTF-8, got byte 0x" + shown + " at offset " + std::to_string(begin));
-    }
-  }
-}
-
 std::string lower_case(std::string_view text) {
   check_text(text, "lower_case.text");
   std::string lower;
@@ -204,20 +189,6 @@ std::vector<std::string> split_words(std::string_view text) {
     const bool is_word = status >= UBRK_WORD_NONE_LIMIT;
     if (is_word || !shows_nothing(part)) words.emplace_back(trim(part));
   });
-  return words;
-}
-
-std::vector<std::string> split_spaces(std::string_view text) {
-  check_utf8(text, "split_spaces.text");
-  std::vector<std::string> words;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t here = at;
-    if (!u_isUWhiteSpace(next(text, at))) continue;
-    if (here > begin) words.emplace_back(text.substr(begin, here - begin));
-    begin = at;
-  }
-  if (begin < text.size()) words.emplace_back(text.substr(begin));
   return words;
 }
 

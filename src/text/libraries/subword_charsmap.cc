@@ -10,7 +10,7 @@
 #include "core/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
-#include "text/subword_model.h"
+#include "text/libraries/subword_model.h"
 
 namespace sextant::text {
 namespace {

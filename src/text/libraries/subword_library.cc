@@ -1,6 +1,6 @@
 // The log level can be set through the options of a training only, so one is begun that ends at
 // once because it has no text.
-#include "text/subword_library.h"
+#include "text/libraries/subword_library.h"
 
 #include <sentencepiece_trainer.h>
 

@@ -8,8 +8,8 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/text/segment.h"
-#include "text/subword_library.h"
-#include "text/subword_model.h"
+#include "text/libraries/subword_library.h"
+#include "text/libraries/subword_model.h"
 
 namespace sextant {
 namespace {
