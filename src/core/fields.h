@@ -173,32 +173,36 @@ T read_value(const Range& range, std::string_view text, std::string_view where) 
 
 }  // namespace fields
 
-// The fields of a struct as options whose defaults are the values of `defaults`, without those of a
-// request.
+// A field as an option whose default is the value of `defaults`.
+template <class Options, class FieldOf>
+Option option_of(const FieldOf& field, const Options& defaults) {
+  using Member = std::remove_cvref_t<decltype(defaults.*field.member)>;
+  using Value = typename fields::Inner<Member>::type;
+  Option option{.name = field.name,
+                .default_text = {},
+                .range = fields::range_of<Value>(field.range),
+                .unset = {},
+                .meaning = field.meaning,
+                .further = field.conditions};
+  const Member& value = defaults.*field.member;
+  if constexpr (fields::Inner<Member>::optional) {
+    option.unset = field.unset_word;
+    option.default_text = value ? option_text(*value) : std::string(field.unset_word);
+  } else if constexpr (kIsList<Value>) {
+    option.unset = field.unset_word;
+    option.default_text = value.empty() ? std::string(field.unset_word) : option_text(value);
+  } else {
+    option.default_text = option_text(value);
+  }
+  if (field.must_be_given) option.default_text.clear();
+  return option;
+}
+
+// The fields of a struct as options, without those of a request.
 template <class Options>
 void append_options(std::vector<Option>& options, const Options& defaults) {
   each_field<Options>([&](const auto& field) {
-    if (field.from_request) return;
-    using Member = std::remove_cvref_t<decltype(defaults.*field.member)>;
-    using Value = typename fields::Inner<Member>::type;
-    Option option{.name = field.name,
-                  .default_text = {},
-                  .range = fields::range_of<Value>(field.range),
-                  .unset = {},
-                  .meaning = field.meaning,
-                  .further = field.conditions};
-    const Member& value = defaults.*field.member;
-    if constexpr (fields::Inner<Member>::optional) {
-      option.unset = field.unset_word;
-      option.default_text = value ? option_text(*value) : std::string(field.unset_word);
-    } else if constexpr (kIsList<Value>) {
-      option.unset = field.unset_word;
-      option.default_text = value.empty() ? std::string(field.unset_word) : option_text(value);
-    } else {
-      option.default_text = option_text(value);
-    }
-    if (field.must_be_given) option.default_text.clear();
-    options.push_back(std::move(option));
+    if (!field.from_request) options.push_back(option_of(field, defaults));
   });
 }
 

@@ -71,6 +71,29 @@ Json settings_of(const ExtrapolationOptions& options) {
 
 }  // namespace
 
+ExtrapolationOptions default_extrapolation() {
+  ExtrapolationOptions options;
+  // kerple_log is the form of KERPLE that its authors found best.
+  for (const char* scheme :
+       {"none", "sinusoidal", "learned", "rotary", "alibi", "t5", "kerple_log"}) {
+    options.schemes.push_back({scheme, {scheme}});
+  }
+  options.test_lengths = {128, 256, 512, 1024};
+  options.data = {.length = 128, .batch_size = 16};
+  options.model.width = 128;
+  options.model.heads = 4;
+  options.model.layers = 4;
+  return options;
+}
+
+LanguageDataOptions with_small_vocabulary(LanguageDataOptions data) {
+  TokenizerTraining& tokenizer = data.tokenizer;
+  if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {
+    tokenizer.vocabulary_size = kSmallVocabulary;
+  }
+  return data;
+}
+
 void check_lengths(const ExtrapolationOptions& options,
                    const std::function<std::string(std::string_view)>& where) {
   check_range(at_least(2), where("train_length"), options.data.length);
@@ -130,7 +153,9 @@ TrainerOptions trainer_options(const ExtrapolationOptions& options,
   trainer.steps = steps;
   trainer.checkpoint_minutes = 1;
   trainer.threads = options.threads;
-  trainer.should_stop = options.should_stop;
+  if (options.should_stop) {
+    trainer.should_stop = [&options](const StepMetrics&) { return options.should_stop(); };
+  }
   trainer.clock = options.clock;
   std::error_code ignored;
   trainer.resume = std::filesystem::exists(trainer.folder + "/run.json", ignored);

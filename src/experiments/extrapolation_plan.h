@@ -11,6 +11,8 @@
 
 namespace sextant {
 
+inline constexpr std::int64_t kSmallVocabulary = 2000;  // of sub-words
+
 // Throws Error(where("test_lengths"), ...) and so on for lengths that do not fit together.
 void check_lengths(const ExtrapolationOptions& options,
                    const std::function<std::string(std::string_view)>& where);

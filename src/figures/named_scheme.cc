@@ -8,19 +8,10 @@
 
 namespace sextant::figures {
 
-namespace {
-
-std::string with_parameters(std::string text, const std::map<std::string, std::string>& values) {
-  for (const auto& [name, value] : values) text += " " + name + "=" + value;
-  return text;
-}
-
-}  // namespace
-
-std::string NamedScheme::label() const { return with_parameters(scheme, parameters); }
+std::string NamedScheme::label() const { return label_of({{scheme, parameters}}); }
 
 std::string NamedScheme::name() const {
-  return with_parameters(std::string(descriptor().title), parameters);
+  return std::string(descriptor().title) + label().substr(scheme.size());
 }
 
 std::string NamedScheme::title() const { return title_of({{scheme, parameters}}); }

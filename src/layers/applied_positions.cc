@@ -85,6 +85,15 @@ std::string names_of(const PositionSchemes& schemes) {
   return text.empty() ? "none" : text;
 }
 
+std::string label_of(const PositionSchemes& schemes) {
+  std::string text;
+  for (const PositionScheme& each : schemes) {
+    text += (text.empty() ? "" : "+") + each.scheme;
+    for (const auto& [name, value] : each.parameters) text += " " + name + "=" + value;
+  }
+  return text.empty() ? "none" : text;
+}
+
 SchemeRequest PositionOptions::request(const PositionScheme& scheme,
                                        std::span<const std::int64_t> ids,
                                        const SchemeWeights* weights) const {

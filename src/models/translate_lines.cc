@@ -51,13 +51,15 @@ std::string translate(const TextTranslator& model, std::string_view sentence,
 LineTranslator::LineTranslator(std::vector<ModelFolder> folders) : folders_(std::move(folders)) {
   if (folders_.empty()) throw Error("translate.models", "must be one or more, got none");
   for (const ModelFolder& folder : folders_) {
-    if (folder.tokenizer != tokenizer()) {
+    if (folder.tokenizer != folders_.front().tokenizer) {
       throw Error(folder.path,
                   "must have the tokenizer of " + folders_[0].path + ", got another one");
     }
     models_.push_back(TextTranslator::load(folder));
   }
 }
+
+LineTranslator::LineTranslator(TextTranslator model) { models_.push_back(std::move(model)); }
 
 std::vector<const Translator<float>*> LineTranslator::models() const {
   std::vector<const Translator<float>*> models;
@@ -82,7 +84,7 @@ std::vector<std::vector<Hypothesis>> LineTranslator::translate(
 
 std::string LineTranslator::text(std::string_view line, const Hypothesis& found,
                                  int threads) const {
-  return text_of(models_.front(), line, found, threads);
+  return text_of(first(), line, found, threads);
 }
 
 std::vector<std::int64_t> LineTranslator::tokens(std::string_view line,

@@ -84,7 +84,8 @@ class Trainer {
       const bool due = options_.validate_every > 0 && state_.step % options_.validate_every == 0;
       if (due || end) best = validate(progress.metrics);
       if (!end) end = reached();
-      if (!end && options_.should_stop && options_.should_stop()) end = TrainingEnd::stopped;
+      const bool stop = options_.should_stop && options_.should_stop(progress.metrics);
+      if (!end && stop) end = TrainingEnd::stopped;
       state_.seconds = progress.metrics.seconds = clock_() - start_;
       if (metrics) {
         metrics->append(progress.metrics);

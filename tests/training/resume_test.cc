@@ -30,7 +30,7 @@ class Resume : public RunFolders {
     ToyTask task(1);
     TrainerOptions options = toy_options(path("run"));
     std::int64_t done = 0;
-    options.should_stop = [&] { return ++done == step; };
+    options.should_stop = [&](const StepMetrics&) { return ++done == step; };
     const TrainingResult result = train(task, options);
     EXPECT_EQ(result.step, step);
     EXPECT_EQ(result.end, step < options.steps ? TrainingEnd::stopped : TrainingEnd::steps);
@@ -113,7 +113,7 @@ TEST_F(Resume, GoesOnCountingValidationsThatAreNoBetter) {
   TrainerOptions options = toy_options(path("run"));
   options.steps = 100;
   options.patience = 3;
-  options.should_stop = [] { return true; };
+  options.should_stop = [](const StepMetrics&) { return true; };
   TrainingResult result = train(task, options);
   options.resume = true;
   for (std::int64_t step = 2; result.end == TrainingEnd::stopped; ++step) {

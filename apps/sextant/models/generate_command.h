@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "models/generation_words.h"
 #include "models/model_option.h"
 #include "sextant/models/generate.h"
 
@@ -11,7 +12,7 @@ namespace sextant::app {
 struct Generate {
   ModelOption model;
   std::string prompt, fill, stop;
-  GenerateOptions options{.sampling = {.temperature = 0.8}};
+  GenerateOptions options = default_generation();
   bool greedy = false;
   bool json = false;
 };

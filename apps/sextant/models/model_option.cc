@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "models/generation_fields.h"
+#include "models/generation_words.h"
 #include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
@@ -52,10 +52,8 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
 }
 
 void add_search(CLI::App& command, BeamSearchOptions& search, const Wording& n_best) {
-  const Wording words[] = {{.field = "beams", .option = "--beam"},
-                           n_best,
-                           {.field = "bos", .hidden = true},
-                           {.field = "eos", .hidden = true}};
+  std::vector<Wording> words = kSearchWords;
+  words.push_back(n_best);
   add_fields(command, search, "", words);
 }
 

@@ -10,24 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/field_words.h"
 
 namespace CLI {
 class App;
 }
 
 namespace sextant::app {
-
-// What a command says of a field otherwise than the list.
-struct Wording {
-  std::string_view field;
-  std::string option = {};        // "--rate" of "peak"
-  bool hidden = false;            // no option of the command
-  std::string default_text = {};  // of a default that follows from other options
-  std::string meaning = {};       // of a flag that means no
-  std::string group = {};
-  std::string tasks = {};  // "translate dates": those that have it; empty: all
-};
 
 // The defaults of a command, or those of each of its tasks.
 template <class Options>
@@ -49,16 +38,6 @@ std::string merged(const std::vector<std::pair<std::string, std::string>>& texts
 void add_value(CLI::App& command, const CommandOption& option,
                const std::function<void(const std::string&, const std::string&)>& read);
 void add_flag(CLI::App& command, const CommandOption& option, const std::function<void()>& set);
-
-// The words of a command that has these options of a list and no others.
-template <class Options>
-std::vector<Wording> only(std::vector<Wording> words) {
-  each_field<Options>([&words](const auto& field) {
-    if (std::ranges::find(words, field.name, &Wording::field) != words.end()) return;
-    words.push_back({.field = field.name, .hidden = true});
-  });
-  return words;
-}
 
 // The options that add_fields() adds for these words.
 template <class Options>

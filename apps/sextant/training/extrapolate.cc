@@ -17,11 +17,7 @@ namespace {
 
 LanguageData read_data(const ExtrapolateOptions& options) {
   const Progress reading("reading the text ...");
-  LanguageDataOptions data = options.data;
-  if (data.tokenizer.kind == TokenizerKind::subword && data.tokenizer.vocabulary_size == 0) {
-    data.tokenizer.vocabulary_size = kSmallVocabulary;
-  }
-  return load_language_data(options.texts, data);
+  return load_language_data(options.texts, with_small_vocabulary(options.data));
 }
 
 // "rotary (4 of 7): step 120/800 ...": a line that is rewritten on a terminal, else one now and

@@ -1,19 +1,16 @@
 // Options of `sextant extrapolate`, with defaults for two cores.
 #include "training/extrapolate_options.h"
 
-#include "experiments/extrapolation_fields.h"
 #include "experiments/extrapolation_plan.h"
+#include "experiments/extrapolation_words.h"
 #include "options/field_options.h"
 #include "options/scheme_text.h"
 #include "sextant/core/error.h"
-#include "sextant/figures/named_scheme.h"
-#include "text/tokenizer_fields.h"
 
 namespace sextant::app {
 namespace {
 
 constexpr Format kPictureFormats[] = {Format::svg, Format::png, Format::html};
-constexpr const char* kSchemes = "none,sinusoidal,learned,rotary,alibi,t5,kerple";
 
 // "kerple" is its logarithmic form, which its authors found best.
 std::string with_full_names(std::string text) {
@@ -27,14 +24,17 @@ std::string with_full_names(std::string text) {
   return text;
 }
 
+std::string names_of(const std::vector<ExtrapolationScheme>& schemes) {
+  std::string text;
+  for (const ExtrapolationScheme& each : schemes) text += (text.empty() ? "" : ",") + each.label;
+  return text;
+}
+
 std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
   std::vector<ExtrapolationScheme> schemes;
   for (PositionSchemes& list : parse_position_lists(with_full_names(text), "extrapolate.schemes")) {
-    std::string label;
-    for (const auto& [scheme, parameters] : list) {
-      label += (label.empty() ? "" : "+") + figures::NamedScheme{scheme, parameters}.label();
-    }
-    schemes.push_back({label, std::move(list)});
+    std::string label = label_of(list);
+    schemes.push_back({std::move(label), std::move(list)});
   }
   return schemes;
 }
@@ -42,13 +42,8 @@ std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
 }  // namespace
 
 void ExtrapolateOptions::add_to(CLI::App& command) {
+  run = default_extrapolation();
   run.folder = "extrapolation";
-  run.schemes = schemes_of(kSchemes);
-  run.test_lengths = {128, 256, 512, 1024};
-  run.data = {.length = 128, .batch_size = 16};
-  run.model.width = 128;
-  run.model.heads = 4;
-  run.model.layers = 4;
 
   command.add_option("--text", texts, "one or more files of text")
       ->type_name("FILE ...")
@@ -63,7 +58,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
           std::string("schemes with their parameters, such as rotary,rotary:base=500000,rotary+t5; "
                       "kerple is "
                       "kerple_log (default ") +
-              kSchemes + ")")
+              names_of(run.schemes) + ")")
       ->type_name("LIST");
   output.add_formats(command, kScoreFormats);
   command
@@ -72,34 +67,11 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
           "also save the picture in this file (.svg .png .html); the folder has extrapolation.svg")
       ->type_name("FILE");
 
-  const std::vector<Wording> budget = {{.field = "test_lengths", .group = "Options"},
-                                       {.field = "minutes", .group = "Options"},
-                                       {.field = "steps", .group = "Options"},
-                                       {.field = "stride", .group = "Scoring"},
-                                       {.field = "scored", .group = "Scoring"},
-                                       {.field = "learning_rate", .option = "--rate"}};
-  const auto task =
-      only<LanguageTaskOptions>({{.field = "length",
-                                  .option = "--train-length",
-                                  .meaning = "tokens of a sequence, at least 2",
-                                  .group = "Options"},
-                                 {.field = "batch_size", .meaning = "sequences per step"},
-                                 {.field = "seed", .meaning = "of weights, order and dropout"}});
-  add_fields(command, run.data, "Training", task);
-  add_fields(command, run, "Training", budget);
-  const Wording held_out[] = {
-      {.field = "held_out",
-       .meaning = "fraction of each text, at its end, that is scored and not trained on"}};
-  add_fields(command, data, "Scoring", held_out);
-  add_fields(
-      command, run.model, "The model",
-      only<TransformerConfig>({{.field = "width"}, {.field = "heads"}, {.field = "layers"}}));
-  add_fields(command, data.tokenizer, "The model",
-             only<TokenizerTraining>(
-                 {{.field = "kind", .option = "--tokenizer"},
-                  {.field = "vocabulary_size",
-                   .option = "--vocabulary",
-                   .default_text = "0; " + std::to_string(kSmallVocabulary) + " sub-words"}}));
+  add_fields(command, run.data, "Training", kExtrapolationTaskWords);
+  add_fields(command, run, "Training", kExtrapolationWords);
+  add_fields(command, data, "Scoring", kScoredTextWords);
+  add_fields(command, run.model, "The model", kExtrapolationModelWords);
+  add_fields(command, data.tokenizer, "The model", kExtrapolationTokenizerWords);
 }
 
 void ExtrapolateOptions::check(const CLI::App& command) const {

@@ -12,7 +12,6 @@
 
 namespace sextant::app {
 
-inline constexpr std::int64_t kSmallVocabulary = 2000;  // of sub-words
 inline constexpr Format kScoreFormats[] = {Format::text, Format::csv, Format::json};
 
 struct ExtrapolateOptions {

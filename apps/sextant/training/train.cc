@@ -51,7 +51,7 @@ void run(const TrainOptions& options, const CLI::App& command) {
   TrainerOptions& trainer = plan.trainer;
   trainer.folder = options.folder;
   if (!options.resume) trainer.settings = format_settings(plan);
-  trainer.should_stop = [] { return StopSignals::caught() != 0; };
+  trainer.should_stop = [](const StepMetrics&) { return StopSignals::caught() != 0; };
   note(plan.settings.kind + ": " + data_of(made) + "; " + std::to_string(made.parameters) +
        " parameters; " + std::to_string(made.steps_per_epoch) + " steps see all of it once");
 

@@ -3,82 +3,14 @@
 
 #include <algorithm>
 
-#include "models/transformer_fields.h"
 #include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
-#include "text/tokenizer_fields.h"
-#include "training/tasks/task_fields.h"
+#include "training/tasks/plan_words.h"
 
 namespace sextant::app {
 
 namespace {
-
-constexpr const char* kModel = "The model";
-constexpr const char* kData = "The data";
-constexpr const char* kSteps = "The steps";
-constexpr const char* kPairTasks = "translate dates";
-constexpr const char* kTextTasks = "lm mlm";
-
-// Names that lists of fields do not give, and what follows from other options. All other rows of
-// the lists are options as they are.
-const std::vector<Wording> kModelWords = {
-    {.field = "kind", .hidden = true},
-    {.field = "vocabulary", .hidden = true},
-    {.field = "length", .hidden = true},
-    {.field = "positions", .hidden = true},
-    {.field = "seed", .hidden = true},
-    {.field = "pre_norm",
-     .option = "--post-norm",
-     .meaning = "norms after each block, as in Vaswani et al. 2017, instead of before it"},
-    {.field = "bias", .option = "--no-bias", .meaning = "linear maps without bias"},
-    {.field = "tied",
-     .option = "--untied",
-     .meaning = "a separate matrix for the logits instead of the embedding"},
-    {.field = "encoder_layers", .tasks = kPairTasks},
-    {.field = "pointer", .tasks = kPairTasks}};
-const std::vector<Wording> kSettingsWords = {{.field = "batch_size", .group = kSteps},
-                                             {.field = "accumulation_steps", .group = kSteps},
-                                             {.field = "label_smoothing", .group = kSteps},
-                                             {.field = "mask_probability", .tasks = "mlm"},
-                                             {.field = "reverse", .tasks = "translate"},
-                                             {.field = "subword_dropout", .tasks = "translate"}};
-const std::vector<Wording> kTokenizerWords = {
-    {.field = "kind", .option = "--tokenizer"},
-    {.field = "split_punctuation", .hidden = true},
-    {.field = "minimum_count", .option = "--min-count"},
-    {.field = "vocabulary_size",
-     .option = "--vocabulary",
-     .default_text = "0; 4000 sub-words, translate 12000"}};
-const std::vector<Wording> kTrainerWords = {{.field = "checkpoint_minutes", .hidden = true}};
-const std::vector<Wording> kScheduleWords = {
-    {.field = "peak", .option = "--rate"},
-    {.field = "steps", .hidden = true},
-    {.field = "floor", .hidden = true},
-    {.field = "warmup", .default_text = "100, translate 400; at most a tenth of --steps"},
-    {.field = "decay", .default_text = "cosine to 1/20 with --steps, else inverse_square_root"}};
-const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden = true},
-                                              {.field = "beta2", .hidden = true},
-                                              {.field = "epsilon", .hidden = true},
-                                              {.field = "clip_norm", .option = "--clip"}};
-
-// "swap,join": names of PairAugmentation.
-PairAugmentation parse_augmentation(const std::string& text, const std::string& where) {
-  PairAugmentation how;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    bool found = false;
-    each_field<PairAugmentation>([&](const auto& one) {
-      if (one.name == text.substr(begin, end - begin)) found = how.*one.member = true;
-    });
-    if (!found) {
-      throw Error(where, "must be of swap, shuffle, replace, join, separated by commas, got '" +
-                             text + "'");
-    }
-    begin = end + 1;
-  }
-  return how;
-}
 
 std::string why_it_cannot_learn(const Scheme& scheme) {
   return scheme.name == "forgetting" ? "must be one whose weights do not depend on the tokens" : "";

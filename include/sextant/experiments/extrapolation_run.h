@@ -43,6 +43,12 @@ struct ExtrapolationOptions {
   std::function<double()> clock;      // seconds, never decreasing; empty: the steady clock
 };
 
+// Sensible for two cores: seven schemes, trained at 128 tokens, tested at 128 .. 1024. The folder
+// and steps or minutes are missing.
+ExtrapolationOptions default_extrapolation();
+// The options of its text: a vocabulary of 2000 where there are to be sub-words of no given size.
+LanguageDataOptions with_small_vocabulary(LanguageDataOptions data);
+
 // The progress of the experiment.
 struct ExtrapolationProgress {
   std::size_t scheme = 0;                      // of options.schemes

@@ -29,5 +29,6 @@ struct PositionScheme {
 using PositionSchemes = std::vector<PositionScheme>;
 
 std::string names_of(const PositionSchemes& schemes);  // "rotary+temperature", "none"
+std::string label_of(const PositionSchemes& schemes);  // "rotary base=500000+temperature"
 
 }  // namespace sextant

@@ -23,10 +23,13 @@ class LineTranslator {
  public:
   // Throws Error for no model, tokenizers that differ, and as TextTranslator::load().
   explicit LineTranslator(std::vector<ModelFolder> folders);
+  // Of one model that is in memory, with no folder.
+  explicit LineTranslator(TextTranslator model);
 
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
-  const Tokenizer& tokenizer() const noexcept { return folders_.front().tokenizer; }
+  const Tokenizer& tokenizer() const noexcept { return first().tokenizer; }
   std::vector<const Translator<float>*> models() const;
+  const TextTranslator& first() const noexcept { return models_.front(); }
 
   // The tokens of a line. Throws Error that names `where` for a line that is not UTF-8 or has more
   // than kMaxLineTokens.

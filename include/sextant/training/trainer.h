@@ -37,8 +37,9 @@ struct TrainerOptions {
   double checkpoint_minutes = 5;      // 0: not by the clock
   int threads = 0;                    // as in parallel_for; the numbers do not depend on it
 
-  std::function<bool()> should_stop{};  // asked after each step: saves and returns when true
-  std::function<double()> clock{};      // seconds, never decreasing; empty: the steady clock
+  // Asked after each step, whose metrics it gets: saves and returns when true.
+  std::function<bool(const StepMetrics&)> should_stop{};
+  std::function<double()> clock{};  // seconds, never decreasing; empty: the steady clock
 };
 
 // The options of the run in a folder, with resume = true: all that --resume needs besides a limit.

@@ -6,9 +6,12 @@
 #include <set>
 #include <utility>
 
+#include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 #include "sextant/core/random.h"
 #include "sextant/text/segment.h"
 #include "text/tokenizer_parts.h"
+#include "training/tasks/task_fields.h"
 
 namespace sextant {
 namespace {
@@ -150,6 +153,23 @@ SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,
     }
   }
   return all;
+}
+
+PairAugmentation parse_augmentation(std::string_view text, std::string_view where) {
+  PairAugmentation how;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    bool found = false;
+    each_field<PairAugmentation>([&](const auto& one) {
+      if (one.name == text.substr(begin, end - begin)) found = how.*one.member = true;
+    });
+    if (!found) {
+      throw Error(where, "must be of swap, shuffle, replace, join, separated by commas, got " +
+                             printable_quote(text));
+    }
+    begin = end + 1;
+  }
+  return how;
 }
 
 }  // namespace sextant

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "sextant/text/pairs.h"
 
@@ -24,6 +25,9 @@ struct PairAugmentation {
 
   bool any() const { return swap || shuffle || replace || join; }
 };
+
+// "swap,join": the members by name. Throws Error(where, ...) for another name.
+PairAugmentation parse_augmentation(std::string_view text, std::string_view where = "augmentation");
 
 // The pairs, then the added ones; the same for the same seed.
 SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,

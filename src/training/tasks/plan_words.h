@@ -1,0 +1,64 @@
+// The options of a training from the lists of fields: for `sextant train` and for Python.
+#pragma once
+
+#include <vector>
+
+#include "core/field_words.h"
+#include "models/transformer_fields.h"
+#include "text/tokenizer_fields.h"
+#include "training/tasks/task_fields.h"
+
+namespace sextant {
+
+inline constexpr const char* kModel = "The model";
+inline constexpr const char* kData = "The data";
+inline constexpr const char* kSteps = "The steps";
+inline constexpr const char* kPairTasks = "translate dates";
+inline constexpr const char* kTextTasks = "lm mlm";
+
+// Names that lists of fields do not give, and what follows from other options. All other rows of
+// the lists are options as they are.
+inline const std::vector<Wording> kModelWords = {
+    {.field = "kind", .hidden = true},
+    {.field = "vocabulary", .hidden = true},
+    {.field = "length", .hidden = true},
+    {.field = "positions", .hidden = true},
+    {.field = "seed", .hidden = true},
+    {.field = "pre_norm",
+     .option = "--post-norm",
+     .meaning = "norms after each block, as in Vaswani et al. 2017, instead of before it"},
+    {.field = "bias", .option = "--no-bias", .meaning = "linear maps without bias"},
+    {.field = "tied",
+     .option = "--untied",
+     .meaning = "a separate matrix for the logits instead of the embedding"},
+    {.field = "encoder_layers", .tasks = kPairTasks},
+    {.field = "pointer", .tasks = kPairTasks}};
+inline const std::vector<Wording> kSettingsWords = {
+    {.field = "batch_size", .group = kSteps},
+    {.field = "accumulation_steps", .group = kSteps},
+    {.field = "label_smoothing", .group = kSteps},
+    {.field = "mask_probability", .tasks = "mlm"},
+    {.field = "reverse", .tasks = "translate"},
+    {.field = "subword_dropout", .tasks = "translate"}};
+inline const std::vector<Wording> kTokenizerWords = {
+    {.field = "kind", .option = "--tokenizer"},
+    {.field = "split_punctuation",
+     .option = "--no-split-punctuation",
+     .meaning = "words are what stands between white space"},
+    {.field = "minimum_count", .option = "--min-count"},
+    {.field = "vocabulary_size",
+     .option = "--vocabulary",
+     .default_text = "0; 4000 sub-words, translate 12000"}};
+inline const std::vector<Wording> kTrainerWords = {{.field = "checkpoint_minutes", .hidden = true}};
+inline const std::vector<Wording> kScheduleWords = {
+    {.field = "peak", .option = "--rate"},
+    {.field = "steps", .hidden = true},
+    {.field = "floor", .hidden = true},
+    {.field = "warmup", .default_text = "100, translate 400; at most a tenth of --steps"},
+    {.field = "decay", .default_text = "cosine to 1/20 with --steps, else inverse_square_root"}};
+inline const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden = true},
+                                                     {.field = "beta2", .hidden = true},
+                                                     {.field = "epsilon", .hidden = true},
+                                                     {.field = "clip_norm", .option = "--clip"}};
+
+}  // namespace sextant
