@@ -7,7 +7,7 @@ come out without a copy.
 
 from __future__ import annotations
 
-from . import _schemes
+from . import _schemes, train
 from ._core import (
     AttentionPlan,
     ContentTerm,
@@ -15,6 +15,7 @@ from ._core import (
     Identification,
     IndexedBias,
     RotationTable,
+    Tokenizer,
     version as __version__,
 )
 from ._schemes import *
@@ -29,6 +30,8 @@ from ._attention import (
     attention_weights,
     plan,
 )
+from ._calls import extrapolate
+from ._models import LanguageModel, MaskedModel, Model, Translator, load, shipped
 from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
 from ._tables import add_positions, rotate
 
@@ -40,10 +43,15 @@ __all__ = [
     "Identification",
     "IndexedBias",
     "KvCache",
+    "LanguageModel",
     "LayerPositions",
+    "MaskedModel",
+    "Model",
     "Parameter",
     "RotationTable",
     "Scheme",
+    "Tokenizer",
+    "Translator",
     "Weight",
     "WeightStatistics",
     "__version__",
@@ -53,11 +61,15 @@ __all__ = [
     "attention_statistics",
     "attention_weights",
     "convert_rotary",
+    "extrapolate",
     "find_scheme",
     "from_config",
     "identify",
+    "load",
     "plan",
     "rotate",
     "schemes",
+    "shipped",
+    "train",
     *_schemes.__all__,
 ]

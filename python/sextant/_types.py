@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Sequence, Union
+import os
+from typing import IO, TYPE_CHECKING, Any, Literal, Mapping, Sequence, Tuple, Union
 
 if TYPE_CHECKING:
     from ._core import ContentTerm, DistanceBias, IndexedBias
@@ -18,3 +19,9 @@ Causal = Literal["none", "top_left", "bottom_right", "at_offsets", "at_lengths"]
 Layout = Literal["half_split", "interleaved"]
 Stage = Literal["scores", "capped", "biased", "probabilities"]
 Bias = Union[Array, "DistanceBias", "IndexedBias", "ContentTerm"]
+# A text: a file's path, or what has read().
+Source = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
+# Pairs of sentences: a file, or a list of them.
+Pairs = Union[Source, Sequence[Tuple[str, str]]]
+# Schemes: a name, or names with their parameters.
+PositionNames = Union[str, Mapping[str, Mapping[str, Any]]]

@@ -78,7 +78,13 @@ bool Argument::flag() const {
 
 std::string Argument::text() const {
   if (!is_text(value)) throw_type_error(*this, "a str");
-  return nb::borrow<nb::str>(value).c_str();
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    throw Error(where(), "must be text that UTF-8 can hold, got a lone surrogate");
+  }
+  return {bytes, static_cast<std::size_t>(size)};
 }
 
 std::size_t Argument::index_in(std::span<const std::string_view> names) const {

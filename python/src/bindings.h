@@ -16,5 +16,11 @@ void bind_inspect(nanobind::module_& module);
 void bind_kv_cache(nanobind::module_& module);
 void bind_rotate(nanobind::module_& module);
 void bind_interop(nanobind::module_& module);
+void bind_call_list(nanobind::module_& module);
+void bind_models(nanobind::module_& module);
+void bind_text_model(nanobind::module_& module);  // part of bind_models()
+void bind_translator(nanobind::module_& module);  // the same
+void bind_training(nanobind::module_& module);
+void bind_extrapolation(nanobind::module_& module);
 
 }  // namespace sextant::python

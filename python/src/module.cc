@@ -45,5 +45,9 @@ NB_MODULE(_core, module) {
   py::bind_kv_cache(module);
   py::bind_rotate(module);
   py::bind_interop(module);
+  py::bind_call_list(module);
+  py::bind_models(module);
+  py::bind_training(module);
+  py::bind_extrapolation(module);
   pthread_atfork(nullptr, nullptr, [] { sextant::set_executor(py::run_in_new_threads); });
 }

@@ -2,6 +2,7 @@
 #include "option_values.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <variant>
 
@@ -100,6 +101,17 @@ nb::dict range_of(const OptionRange& range) {
       names.append(nb::str(name.data(), name.size()));
     result["names"] = names;
   }
+  return result;
+}
+
+nb::dict described(const Option& option) {
+  nb::dict result = range_of(option.range);
+  result["name"] = option.name;
+  result["required"] = option.default_text.empty();
+  if (!option.default_text.empty()) result["default"] = default_of(option);
+  result["unset"] = option.unset;
+  result["meaning"] = option.meaning;
+  result["allowed"] = option.allowed();
   return result;
 }
 

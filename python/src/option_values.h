@@ -21,4 +21,7 @@ nb::object default_of(const Option& option);
 // What a range allows, for help() and type annotations: {"type": "integer", "text": "0 .. 8"}.
 nb::dict range_of(const OptionRange& range);
 
+// All of an option: its range, "name", "required", "default", "unset", "meaning", "allowed".
+nb::dict described(const Option& option);
+
 }  // namespace sextant::python

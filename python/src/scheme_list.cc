@@ -9,17 +9,6 @@
 namespace sextant::python {
 namespace {
 
-nb::dict as_dict(const Option& option) {
-  nb::dict result = range_of(option.range);
-  result["name"] = option.name;
-  result["required"] = option.default_text.empty();
-  if (!option.default_text.empty()) result["default"] = default_of(option);
-  result["unset"] = option.unset;
-  result["meaning"] = option.meaning;
-  result["allowed"] = option.allowed();
-  return result;
-}
-
 nb::dict as_dict(const SchemeWeight& weight) {
   nb::dict result;
   result["name"] = weight.name;
@@ -36,7 +25,7 @@ nb::dict as_dict(const Scheme& scheme) {
   result["idea"] = scheme.idea;
   result["paper"] = scheme.paper;
   nb::list parameters, weights;
-  for (const Option& option : scheme.parameters()) parameters.append(as_dict(option));
+  for (const Option& option : scheme.parameters()) parameters.append(described(option));
   for (const SchemeWeight& weight : scheme.weights) weights.append(as_dict(weight));
   result["parameters"] = parameters;
   result["weights"] = weights;

@@ -22,8 +22,19 @@ def use(q: NDArray[np.float32]) -> NDArray[np.float32]:
     return out + np.asarray(gradients.dq, np.float32)
 
 
+def use_models() -> str:
+    model: sextant.LanguageModel = sextant.train.lm("text.txt", positions={"rotary": {"base": 1e4}}, minutes=3, activation="relu")
+    loss: float = model.evaluate("text.txt", stride=8).windows[0].perplexity
+    maps = sextant.shipped().attention_maps("may 5 2020")
+    print(loss, maps.cross.weights.shape, model.logits([1, 2]).shape)
+    sextant.train.translate([("a", "b")], tokenizer="character", steps=1, on_step=lambda step, loss, metrics: step < 3)
+    return model.generate("a", temperature=0.5, seed=1)
+
+
 def misuse(q: NDArray[np.float32]) -> None:
     sextant.rotary_yarn(16, 8, form="other")  # type: ignore[arg-type]
     sextant.attention(q, q, q, causal="left")  # type: ignore[arg-type]
     sextant.attention(q, q, q, windows=(3, 0))  # type: ignore[call-arg]
     sextant.alibi(16)  # type: ignore[call-arg]
+    sextant.train.lm("text.txt", activation="loud")  # type: ignore[arg-type]
+    sextant.train.lm("text.txt", pointer=True)  # type: ignore[call-arg]

@@ -1,0 +1,181 @@
+"""Trained models: generation, translation, scores, attention maps, weights."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+
+from . import _core
+from ._calls import Fills, Generates, ScoresPairs, ScoresText, Translates
+from ._results import AttentionMaps, Bleu, FilledText, PairScore, TextScore, Translation, TranslatorMaps, WindowScore
+from ._sources import contents_of, folder_of, name_of, pairs_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._training import Training
+    from ._types import Array, Pairs, Source
+
+
+class Model:
+    """What all models have. sextant.load() and sextant.train make them."""
+
+    training: Training | None = None  # of models that were trained in this process
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What config.json says: kind, width, heads, layers, positions, ..."""
+        return json.loads(self._core.config)  # type: ignore[no-any-return]
+
+    @property
+    def tokenizer(self) -> _core.Tokenizer:
+        """What makes tokens of text, and text of tokens."""
+        return self._core.tokenizer  # type: ignore[no-any-return]
+
+    @property
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """The weights by name: read-only float32 arrays of the model's own memory."""
+        return self._core.weights()  # type: ignore[no-any-return]
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes config.json, tokenizer.json and model.safetensors into a folder, which the command line and load() open."""
+        self._core.save(folder_of(folder, "save.folder"))
+
+    def __repr__(self) -> str:
+        config = self.config
+        sizes = ", ".join(f"{name}={config[name]}" for name in ("vocabulary", "width", "heads", "layers"))
+        return f"{type(self).__name__}({sizes}, positions={[each['scheme'] for each in config['positions']]})"
+
+
+class TextModel(Model, ScoresText):
+    """What causal and masked language models have."""
+
+    _core: _core.TextModel
+
+    def logits(self, ids: Array, *, threads: int = 0) -> NDArray[Any]:
+        """The logits at every position: of the next token, or of a masked model of the token there.
+
+        Args:
+            ids: whole numbers [tokens] or [batch, tokens], each row a sequence of its own
+            threads: 0: all cores
+
+        Returns:
+            float32 [tokens, vocabulary] or [batch, tokens, vocabulary].
+
+        Raises:
+            ValueError: another shape, or an id outside the vocabulary
+        """
+        import numpy as np
+
+        return self._core.logits(np.asarray(ids) if isinstance(ids, (list, tuple)) else ids, threads)  # type: ignore[no-any-return]
+
+    def attention_maps(self, text: str, *, threads: int = 0) -> AttentionMaps:
+        """Where each token of a text looks.
+
+        Args:
+            text: at least one token; all layers' maps are held at once
+            threads: 0: all cores
+
+        Returns:
+            AttentionMaps: weights [layers, heads, tokens, tokens], and the tokens.
+        """
+        words = self.tokenizer.tokens(text)
+        return AttentionMaps(self._core.attention_maps(self.tokenizer.encode(text), threads), words, words)
+
+    def _evaluate(self, text: Source, options: dict[str, Any]) -> TextScore:
+        score = self._core.evaluate(contents_of(text, "evaluate.text"), options, name_of(text, "evaluate.text"))
+        return TextScore(windows=[WindowScore(**one) for one in score.pop("windows")], **score)
+
+
+class LanguageModel(TextModel, Generates):
+    """A model of the next token."""
+
+    def _generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str:
+        return self._core.generate(prompt, options, stop, on_text)
+
+
+class MaskedModel(TextModel, Fills):
+    """A model of hidden tokens."""
+
+    def _fill(self, text: str, options: dict[str, Any]) -> FilledText:
+        return FilledText(**self._core.fill(text, options))
+
+
+class Translator(Model, Translates, ScoresPairs):
+    """An encoder and a decoder; of several models, an ensemble whose probabilities are averaged."""
+
+    _core: _core.Translator
+
+    def attention_maps(self, text: str, target: str | None = None, *, threads: int = 0) -> TranslatorMaps:
+        """Where each token of a pair of sentences looks.
+
+        Args:
+            text: the source
+            target: its translation; None: what the model makes of it
+            threads: 0: all cores
+
+        Returns:
+            TranslatorMaps: AttentionMaps of encoder, decoder and cross attention. The decoder reads <bos> and the target, and
+            writes the target and <eos>.
+        """
+        tokenizer = self.tokenizer
+        source = tokenizer.tokens(text)
+        if target is None:
+            found = self._core.translate([text], {"threads": threads})[0]
+            ids = list(found[0]["tokens"]) if found else []
+            words = tokenizer.pieces(ids)
+        else:
+            ids, words = list(tokenizer.encode(target)), tokenizer.tokens(target)
+        bos, eos = tokenizer.pieces([1, 2])
+        maps = self._core.attention_maps(tokenizer.encode(text), [1, *ids], threads)
+        read, written = [bos, *words], [*words, eos]
+        return TranslatorMaps(
+            AttentionMaps(maps["encoder"], source, source),
+            AttentionMaps(maps["decoder"], read, read),
+            AttentionMaps(maps["cross"], written, source),
+            maps["copied"],
+        )
+
+    def _translate(self, text: str | Sequence[str], options: dict[str, Any]) -> Any:
+        lines = [text] if isinstance(text, str) else text
+        found = self._core.translate(lines, options)
+        if options["n_best"] > 1:
+            results: list[Any] = [[Translation(**one) for one in all_of_it] for all_of_it in found]
+        else:
+            results = [all_of_it[0]["text"] if all_of_it else "" for all_of_it in found]
+        return results[0] if isinstance(text, str) else results
+
+    def _evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore:
+        score: Mapping[str, Any] = self._core.evaluate(pairs_of(pairs, "evaluate.pairs", reverse)[:limit], options, "evaluate.pairs")
+        return PairScore(**{**score, "bleu": Bleu(**score["bleu"])})
+
+
+def model_of(core: Any) -> Model:
+    if isinstance(core, _core.Translator):
+        return Translator(core)
+    return MaskedModel(core) if json.loads(core.config)["kind"] == "masked" else LanguageModel(core)
+
+
+def load(path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> Any:
+    """A model from its folder, or from that of a training run: its best model, else its last one.
+
+    Args:
+        path: the folder, as `sextant train` and Model.save() write it
+        more: further translators with the same tokenizer: an ensemble
+
+    Returns:
+        LanguageModel, MaskedModel or Translator, as config.json says.
+
+    Raises:
+        ValueError: a file is missing, damaged or does not fit the others, or needs a library that this build is without
+    """
+    return model_of(_core.load_model([folder_of(each, "load.path") for each in (path, *more)]))
+
+
+def shipped() -> Translator:
+    """The translator of dates that is part of the library: "the third of march nineteen ninety-nine" to "1999-03-03"."""
+    return Translator(_core.shipped_model())

@@ -1,0 +1,103 @@
+"""What models give: attention maps, translations, scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """The attention of every layer and head, with its words. numpy.asarray() of it is `weights`."""
+
+    weights: NDArray[Any]  # [layers, heads, queries, keys]; each row sums to 1
+    queries: list[str]  # the token of each row
+    keys: list[str]  # the token of each column
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.weights.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        import numpy as np
+
+        return np.array(self.weights, dtype) if copy else np.asarray(self.weights, dtype)
+
+
+class TranslatorMaps(NamedTuple):
+    """The attention maps of a pair of sentences."""
+
+    encoder: AttentionMaps  # the source looks at itself
+    decoder: AttentionMaps  # what was read of the target looks at itself
+    cross: AttentionMaps  # what is written looks at the source
+    copied: NDArray[Any] | None  # [written, source]: the probability of copying, where the model can
+
+
+@dataclass(frozen=True)
+class FilledText:
+    """A text whose holes are filled."""
+
+    text: str  # with the most probable token in every hole
+    holes: list[list[tuple[str, float]]]  # tokens with their probabilities, the most probable first
+
+
+@dataclass(frozen=True)
+class WindowScore:
+    """How well a text is predicted in windows of one kind."""
+
+    length: int
+    stride: int  # length: the windows lie side by side
+    perplexity: float  # per token
+    bits_per_character: float
+    correct_percent: float  # tokens that were the most probable ones
+
+
+@dataclass(frozen=True)
+class TextScore:
+    """How well a model predicts a text."""
+
+    tokens: int
+    unknown_tokens: int
+    characters: int
+    windows: list[WindowScore]  # side by side; then sliding ones, if asked for
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """BLEU over all pairs (Papineni et al. 2002), with sacreBLEU's tokens and smoothing."""
+
+    score: float  # 0 .. 100
+    precisions: list[float]  # of orders 1 .. 4
+    brevity_penalty: float
+    hypothesis_length: int
+    reference_length: int
+    signature: str
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """How good translations are."""
+
+    translations: list[str]
+    bleu: Bleu
+    source_bleu: float  # of the sources as they are
+    exact_percent: float
+    perplexity: float  # per token of the references, their ends included
+    reference_tokens: int
+    unknown_tokens: int
+    seconds: float
+    tokens_per_second: float
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One of several translations of a sentence."""
+
+    text: str
+    tokens: list[int]
+    score: float  # with the length penalty: what they are ranked by
+    log_probability: float
+    finished: bool  # ended by <eos>, not by the length

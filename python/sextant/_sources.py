@@ -1,0 +1,127 @@
+"""Texts and pairs to learn from or to score: paths, what has read(), or lists of pairs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any, Iterator, Sequence
+
+from . import _core
+
+def is_source(given: Any) -> bool:
+    return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
+
+
+def name_of(given: Any, argument: str) -> str:
+    """What errors call it: the path, or the argument."""
+    return argument if hasattr(given, "read") else os.fsdecode(given)
+
+
+def contents_of(given: Any, argument: str) -> bytes:
+    if not is_source(given):
+        raise TypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+    if hasattr(given, "read"):
+        read: str | bytes = given.read()
+        return read.encode() if isinstance(read, str) else bytes(read)
+    try:
+        return Path(given).read_bytes()
+    except OSError as error:
+        raise ValueError(f"[{name_of(given, argument)}] cannot be read: {error.strerror}") from None
+
+
+def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for number, pair in enumerate(given):
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(side, str) for side in pair)):
+            raise TypeError(f"[{argument}] must be pairs of str, got {pair!r} as number {number}")
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
+def pairs_of(given: Any, argument: str, reverse: bool) -> list[tuple[str, str]]:
+    """Pairs of any kind as a list, to be scored."""
+    if is_source(given):
+        return _core.parse_pairs(contents_of(given, argument), reverse, name_of(given, argument))
+    pairs = pair_list(given, argument)
+    return [(target, source) for source, target in pairs] if reverse else pairs
+
+
+class Files:
+    """Sources as files: the library reads paths. What is in memory is written beside the run, under a name made of its contents."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+
+    def path(self, given: Any, argument: str) -> str:
+        if not hasattr(given, "read"):
+            if not is_source(given):
+                raise TypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+            return os.fsdecode(given)
+        return self.keep(contents_of(given, argument), ".txt")
+
+    def texts(self, given: Any, argument: str) -> list[str]:
+        sources: Sequence[Any] = [given] if is_source(given) or not isinstance(given, Sequence) else given
+        if not sources:
+            raise ValueError(f"[{argument}] must be one or more files, got none")
+        return [self.path(each, argument) for each in sources]
+
+    def pairs(self, given: Any, argument: str) -> str:
+        if is_source(given):
+            return self.path(given, argument)
+        lines = ["source\ttarget"]
+        for number, pair in enumerate(pair_list(given, argument)):
+            if any(mark in side for side in pair for mark in "\t\r\n"):
+                raise ValueError(f"[{argument}] must have neither tabs nor line breaks in a sentence, got {pair!r} as number {number}")
+            lines.append("\t".join(pair))
+        return self.keep("\n".join([*lines, ""]).encode(), ".tsv")
+
+    def keep(self, contents: bytes, ending: str) -> str:
+        import hashlib
+
+        path = self.folder / (hashlib.sha256(contents).hexdigest()[:16] + ending)
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(f".{os.getpid()}.part")
+            part.write_bytes(contents)
+            part.replace(path)
+        return str(path)
+
+
+def temporary_folder() -> contextlib.AbstractContextManager[str]:
+    import tempfile
+
+    return tempfile.TemporaryDirectory(prefix="sextant-")
+
+
+@contextlib.contextmanager
+def files_for(folder: str) -> Iterator[Files]:
+    """In FOLDER/data, so that the run can be resumed; without a folder until the call ends."""
+    if folder:
+        yield Files(os.path.join(folder, "data"))
+        return
+    with temporary_folder() as made:
+        yield Files(made)
+
+
+def folder_of(folder: str | os.PathLike[str] | None, argument: str) -> str:
+    if folder is None:
+        return ""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise TypeError(f"[{argument}] must be a path, got {type(folder).__name__}")
+    path = os.fsdecode(folder)
+    if not path:
+        raise ValueError(f"[{argument}] must be a folder, got ''")
+    return path
+
+
+def positions_of(given: Any, argument: str) -> list[tuple[str, dict[str, Any]]]:
+    """Names of schemes with their parameters."""
+    if isinstance(given, str):
+        return [(given, {})]
+    if isinstance(given, dict):
+        for name, parameters in given.items():
+            if not isinstance(name, str) or not isinstance(parameters, dict):
+                raise TypeError(f"[{argument}] must be a dict from names of schemes to dicts of parameters, got {given!r}")
+        return list(given.items())
+    raise TypeError(f"[{argument}] must be a scheme's name, or a dict from names to parameters, got {type(given).__name__}")

@@ -1,0 +1,18 @@
+"""Trainings: a language model (lm), a masked one (mlm), a translator (translate), a translator of dates (dates).
+
+Options, defaults and folders are those of ``sextant train``; the same options and seed give the same bits.
+"""
+
+from __future__ import annotations
+
+from . import _core
+from ._calls import dates, lm, mlm, resume, translate
+from ._core import StepMetrics
+from ._training import Training
+
+__all__ = ["StepMetrics", "Training", "check_dates", "dates", "lm", "mlm", "resume", "translate"]
+
+
+def check_dates(seed: int = 0) -> list[tuple[str, str]]:
+    """Dates that no training with this seed sees or is validated on: what `sextant train dates` checks its model with."""
+    return _core.check_dates(seed)

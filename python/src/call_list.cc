@@ -1,0 +1,52 @@
+// The options of every call as data: what generate.py writes signatures and help texts from.
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "calls.h"
+
+namespace sextant::python {
+namespace {
+
+nb::dict calls() {
+  nb::dict result;
+  nb::list list;
+  const auto add = [&list](const auto& options, const std::vector<Wording>& words,
+                           std::string_view task) { list_arguments(list, options, words, task); };
+  const auto finish = [&](const char* name) {
+    result[name] = list;
+    list = nb::list();
+  };
+  for (const char* kind : kTrainingKinds) {
+    TrainingPlan plan = default_plan(kind);
+    visit_training(plan, add);
+    finish(kind);
+  }
+  TrainerOptions trainer;
+  visit_resumption(trainer, add);
+  finish("resume");
+  GenerateOptions generation = default_generation();
+  visit_generation(generation, add);
+  finish("generate");
+  add(FillOptions{}, {}, "");
+  finish("fill");
+  TranslateOptions translation;
+  visit_translation(translation, add);
+  finish("translate_lines");
+  visit_scored_translation(translation, add);
+  finish("evaluate_pairs");
+  add(TextWindows{}, {}, "");
+  finish("evaluate_text");
+  Extrapolation extrapolation;
+  visit_extrapolation(extrapolation, add);
+  finish("extrapolate");
+  return result;
+}
+
+}  // namespace
+
+void bind_call_list(nb::module_& module) {
+  module.def("calls", &calls, nb::sig("def calls() -> dict[str, list[dict[str, typing.Any]]]"),
+             "The options of each call, as the library's lists have them.");
+}
+
+}  // namespace sextant::python

@@ -1,0 +1,77 @@
+// Which lists of fields are the options of a call, for its signature and for the call itself:
+// visit(options, words, task) for each list.
+#pragma once
+
+#include "experiments/extrapolation_words.h"
+#include "models/generation_words.h"
+#include "option_lists.h"
+#include "training/tasks/plan_words.h"
+
+namespace sextant::python {
+
+template <class Visit>
+void visit_training(TrainingPlan& plan, const Visit& visit) {
+  const std::string& kind = plan.settings.kind;
+  visit(plan.settings, kSettingsWords, kind);
+  visit(plan.settings.tokenizer, kTokenizerWords, kind);
+  visit(plan.settings.model, kModelWords, kind);
+  visit(plan.trainer, kTrainerWords, kind);
+  visit(plan.trainer.schedule, kScheduleWords, kind);
+  visit(plan.trainer.optimiser, kOptimiserWords, kind);
+}
+
+// What a resumed run may have otherwise.
+template <class Visit>
+void visit_resumption(TrainerOptions& options, const Visit& visit) {
+  constexpr const char* kKept = "as the run has it";
+  visit(options,
+        only<TrainerOptions>({{.field = "steps", .default_text = kKept},
+                              {.field = "minutes", .default_text = kKept},
+                              {.field = "patience", .default_text = kKept},
+                              {.field = "threads"}}),
+        "");
+}
+
+template <class Visit>
+void visit_generation(GenerateOptions& options, const Visit& visit) {
+  visit(options, std::vector<Wording>{}, "");
+  visit(options.sampling, std::vector<Wording>{}, "");
+}
+
+template <class Visit>
+void visit_translation(TranslateOptions& options, const Visit& visit) {
+  visit(options.search, kSearchWords, "");
+  visit(options, std::vector<Wording>{}, "");
+}
+
+// The best translation of each source alone.
+template <class Visit>
+void visit_scored_translation(TranslateOptions& options, const Visit& visit) {
+  std::vector<Wording> words = kSearchWords;
+  words.push_back({.field = "n_best", .hidden = true});
+  visit(options.search, words, "");
+  visit(options, std::vector<Wording>{}, "");
+}
+
+struct Extrapolation {
+  ExtrapolationOptions run = default_extrapolation();
+  LanguageDataOptions data{};
+};
+
+template <class Visit>
+void visit_extrapolation(Extrapolation& options, const Visit& visit) {
+  visit(options.run.data, kExtrapolationTaskWords, "");
+  visit(options.run, kExtrapolationWords, "");
+  visit(options.data, kScoredTextWords, "");
+  visit(options.run.model, kExtrapolationModelWords, "");
+  visit(options.data.tokenizer, kExtrapolationTokenizerWords, "");
+}
+
+// Sets what a call was given.
+inline auto taking(const Given& given) {
+  return [&given](auto& options, const std::vector<Wording>& words, std::string_view task) {
+    take_arguments(given, options, words, task);
+  };
+}
+
+}  // namespace sextant::python

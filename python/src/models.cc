@@ -1,0 +1,151 @@
+// What the bindings of models share, tokenizers, and models from folders.
+#include "models.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "sextant/core/error.h"
+#include "sextant/text/libraries.h"
+#include "sextant/training/tasks/dates_translator.h"
+
+namespace sextant::python {
+
+void check_signals() {
+  const nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner) {
+  nb::dict weights;
+  for (const auto& [name, tensor, decays] : parameters) {
+    weights[name.c_str()] = numbers_of(*tensor, owner);
+  }
+  return weights;
+}
+
+nb::object stacked(const std::vector<Tensor<float>>& layers) {
+  const Shape& one = layers.at(0).shape();
+  auto all = Tensor<float>::uninitialized(
+      {static_cast<std::int64_t>(layers.size()), one[0], one[1], one[2]});
+  float* to = all.data();
+  for (const Tensor<float>& layer : layers) to = std::ranges::copy(layer.span(), to).out;
+  return to_python(std::move(all));
+}
+
+std::vector<std::string> texts_of(const Argument& argument) {
+  if (nb::isinstance<nb::str>(argument.value) || !nb::hasattr(argument.value, "__iter__")) {
+    throw_type_error(argument, "a list of str");
+  }
+  std::vector<std::string> texts;
+  for (const nb::handle one : nb::borrow<nb::object>(argument.value)) {
+    texts.push_back(Argument{one, argument.scope, argument.name}.text());
+  }
+  return texts;
+}
+
+namespace {
+
+nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
+  const bool translates = folders.front().config.kind == ModelKind::translator;
+  if (!translates && folders.size() > 1) {
+    throw Error(where, "must be translators where there are several, got " +
+                           described(folders.front().config.kind) + " in " + folders.front().path);
+  }
+  if (!translates) {
+    std::shared_ptr<const TextModel> model;
+    {
+      const nb::gil_scoped_release released;
+      model = std::make_shared<TextModel>(TextModel::load(folders.front()));
+    }
+    return nb::cast(PyTextModel{std::move(model)});
+  }
+  std::shared_ptr<const LineTranslator> lines;
+  {
+    const nb::gil_scoped_release released;
+    lines = std::make_shared<LineTranslator>(std::move(folders));
+  }
+  return nb::cast(PyTranslator{std::move(lines)});
+}
+
+nb::object load_model(const std::vector<std::string>& paths) {
+  std::vector<ModelFolder> folders;
+  for (const std::string& path : paths) {
+    if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
+    folders.push_back(open_model_folder(path));
+  }
+  return opened(std::move(folders), "load.path");
+}
+
+nb::object shipped_model() {
+  std::vector<ModelFolder> folders;
+  folders.push_back(dates_model());
+  return opened(std::move(folders), "shipped");
+}
+
+std::vector<std::int64_t> ids_of(nb::handle ids, const char* call) {
+  return Argument{ids, call, "ids"}.integers();
+}
+
+void bind_tokenizer(nb::module_& module) {
+  nb::class_<Tokenizer>(
+      module, "Tokenizer",
+      "Text as a model's token ids: 0 <pad>, 1 <bos>, 2 <eos>, 3 <unk>, then what "
+      "was learned.")
+      .def_prop_ro(
+          "kind", [](const Tokenizer& self) { return std::string(name_of(self.kind())); },
+          "\"word\", \"character\" or \"subword\".")
+      .def("__len__", &Tokenizer::size)
+      .def(
+          "encode",
+          [](const Tokenizer& self, nb::handle text) {
+            const auto ids = self.encode(Argument{text, "encode", "text"}.text());
+            Tensor<std::int64_t> array({static_cast<std::int64_t>(ids.size())});
+            std::ranges::copy(ids, array.data());
+            return to_python(std::move(array));
+          },
+          nb::arg("text").none(),
+          nb::sig("def encode(self, text: str) -> numpy.typing.NDArray[numpy.int64]"),
+          "The ids of a text, an array [tokens] of int64, without <bos> and <eos>.")
+      .def(
+          "tokens",
+          [](const Tokenizer& self, nb::handle text) {
+            return self.tokens(Argument{text, "tokens", "text"}.text());
+          },
+          nb::arg("text").none(), nb::sig("def tokens(self, text: str) -> list[str]"),
+          "The text of each token of encode(), unknown ones as they stand in the text.")
+      .def(
+          "decode",
+          [](const Tokenizer& self, nb::handle ids) { return self.decode(ids_of(ids, "decode")); },
+          nb::arg("ids").none(),
+          nb::sig("def decode(self, ids: collections.abc.Iterable[int]) -> str"),
+          "The text of ids; special tokens are left out.")
+      .def(
+          "pieces",
+          [](const Tokenizer& self, nb::handle ids) {
+            std::vector<std::string> pieces;
+            for (const std::int64_t id : ids_of(ids, "pieces")) pieces.push_back(self.piece(id));
+            return pieces;
+          },
+          nb::arg("ids").none(),
+          nb::sig("def pieces(self, ids: collections.abc.Iterable[int]) -> list[str]"),
+          "The token of each id.");
+}
+
+}  // namespace
+
+void bind_models(nb::module_& module) {
+  bind_tokenizer(module);
+  bind_text_model(module);
+  bind_translator(module);
+  module.def("load_model", &load_model, nb::arg("paths"),
+             nb::sig("def load_model(paths: list[str]) -> TextModel | Translator"));
+  module.def("shipped_model", &shipped_model, nb::sig("def shipped_model() -> Translator"));
+  module.def("has_text_libraries", &has_text_libraries,
+             "Whether ICU, SentencePiece and fastText are in this build.");
+}
+
+}  // namespace sextant::python

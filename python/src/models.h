@@ -1,0 +1,39 @@
+// Trained models as Python's objects.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arguments.h"
+#include "sextant/models/text_model.h"
+#include "sextant/models/translate_lines.h"
+
+namespace sextant::python {
+
+struct PyTextModel {
+  std::shared_ptr<const TextModel> model;
+};
+
+struct PyTranslator {
+  std::shared_ptr<const LineTranslator> lines;  // of one model, or an ensemble
+
+  const TextTranslator& first() const noexcept { return lines->first(); }
+};
+
+// Lets Python's signal handlers run and throws what they raise, KeyboardInterrupt mostly. With or
+// without the interpreter's lock.
+void check_signals();
+
+// The weights by name: read-only arrays of the model's own memory, which `owner` keeps.
+nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner);
+
+// The rows of several layers' maps as one array [layers, heads, rows, columns].
+nb::object stacked(const std::vector<Tensor<float>>& layers);
+
+// A list of strings.
+std::vector<std::string> texts_of(const Argument& argument);
+
+}  // namespace sextant::python

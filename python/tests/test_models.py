@@ -1,0 +1,157 @@
+"""Saved models, and the one that ships."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny
+
+import sextant
+
+
+@pytest.fixture(scope="module")
+def model() -> sextant.LanguageModel:
+    return tiny.language_model()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> sextant.Translator:
+    return sextant.shipped()
+
+
+def test_the_shipped_translator_knows_dates(shipped: sextant.Translator) -> None:
+    assert shipped.translate("the third of march nineteen ninety-nine") == "1999-03-03"
+    assert shipped.translate(["1 April 2024", ""]) == ["2024-04-01", ""]
+    score = shipped.evaluate(sextant.train.check_dates()[:100])
+    assert score.exact_percent >= 95 and score.bleu.score > 0 and len(score.translations) == 100
+
+
+def test_several_translations_come_with_their_scores(shipped: sextant.Translator) -> None:
+    best, second = shipped.translate("1 April 2024", beam=3, n_best=2)
+    assert best.text == "2024-04-01" and best.finished and best.score >= second.score
+    assert shipped.tokenizer.decode(best.tokens) == best.text
+
+
+def test_maps_of_a_translator_have_the_words_of_both_sides(shipped: sextant.Translator) -> None:
+    maps = shipped.attention_maps("may 5 2020")
+    assert maps.cross.queries == [*"2020-05-05", "<eos>"] and maps.cross.keys == list("may 5 2020")
+    assert maps.decoder.queries == ["<bos>", *"2020-05-05"] and maps.encoder.shape == (2, 4, 10, 10)
+    np.testing.assert_allclose(maps.cross.weights.sum(-1), 1, atol=1e-5)
+    assert shipped.attention_maps("may 5 2020", "2020-05-05").cross.queries == maps.cross.queries
+
+
+def test_maps_are_layers_heads_rows_columns(model: sextant.LanguageModel) -> None:
+    maps = model.attention_maps("the cat")
+    assert maps.shape == (1, 2, 7, 7) and maps.queries == maps.keys == list("the cat")
+    assert np.asarray(maps).shape == maps.shape
+    np.testing.assert_allclose(maps.weights.sum(-1), 1, atol=1e-5)
+    assert not np.triu(maps.weights[0, 0], 1).any()
+
+
+def test_generation_is_a_function_of_the_seed(model: sextant.LanguageModel) -> None:
+    first = model.generate("the ", max_tokens=40, seed=3)
+    assert first == model.generate("the ", max_tokens=40, seed=3) != model.generate("the ", max_tokens=40, seed=4)
+    assert model.generate("the ", max_tokens=5, temperature=0.0, seed=1) == model.generate("the ", max_tokens=5, temperature=0, seed=2)
+    parts: list[str] = []
+    assert model.generate("the ", max_tokens=40, seed=3, on_text=parts.append) == "".join(parts) == first
+    assert model.generate("the ", max_tokens=40, seed=3, stop=first[10:12]) == first[: first.index(first[10:12])]
+
+
+def test_what_on_text_raises_comes_through(model: sextant.LanguageModel) -> None:
+    def refuse(part: str) -> None:
+        raise KeyError(part)
+
+    with pytest.raises(KeyError):
+        model.generate("the ", on_text=refuse)
+
+
+def test_logits_are_those_of_generation(model: sextant.LanguageModel) -> None:
+    ids = model.tokenizer.encode("the cat saw")
+    logits = model.logits(ids)
+    assert logits.shape == (len(ids), len(model.tokenizer)) and logits.dtype == np.float32
+    (next_one,) = model.tokenizer.encode(model.generate("the cat saw", max_tokens=1, temperature=0.0))
+    assert logits[-1].argmax() == next_one
+    both = model.logits(np.stack([ids, ids[::-1]]))
+    np.testing.assert_array_equal(both[0], logits)
+
+
+def test_a_text_is_scored_as_its_logits_say(model: sextant.LanguageModel) -> None:
+    text = "the dog saw the hut.\n"
+    ids = model.tokenizer.encode(text)
+    logits = model.logits(ids[:-1]).astype(np.float64)
+    losses = np.log(np.exp(logits).sum(-1)) - logits[np.arange(len(ids) - 1), ids[1:]]
+    score = model.evaluate(io.StringIO(text), length=64)
+    assert score.tokens == len(text) and score.unknown_tokens == 0
+    assert score.windows[0].perplexity == pytest.approx(np.exp(losses.mean()), rel=1e-5)
+
+
+def test_weights_are_the_models_own(model: sextant.LanguageModel) -> None:
+    weights = model.weights
+    assert weights["embedding.weight"].shape == (len(model.tokenizer), 16)
+    assert not weights["embedding.weight"].flags.writeable
+    assert sum(w.size for w in weights.values()) == model.training.parameters  # type: ignore[union-attr]
+    kept = tiny.language_model(steps=1).weights["embedding.weight"]  # outlives its model
+    assert np.isfinite(kept).all()
+
+
+def test_a_saved_model_is_the_same(model: sextant.LanguageModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "saved")
+    again = sextant.load(tmp_path / "saved")
+    assert type(again) is sextant.LanguageModel and again.config == model.config
+    for name, weight in model.weights.items():
+        np.testing.assert_array_equal(again.weights[name], weight)
+    said = tiny.program("generate", "--model", str(tmp_path / "saved"), "--prompt", "the ", "--seed", "3", "--max-tokens", "40", "--json")
+    assert json.loads(said)["text"] == model.generate("the ", seed=3, max_tokens=40)
+
+
+def test_several_translators_are_an_ensemble(shipped: sextant.Translator, tmp_path: Path) -> None:
+    shipped.save(tmp_path / "a")
+    both = sextant.load(tmp_path / "a", str(tmp_path / "a"))
+    assert both.translate("may 5 2020") == "2020-05-05"
+
+
+def test_threads_may_share_a_model(model: sextant.LanguageModel) -> None:
+    made: list[str] = []
+    threads = [threading.Thread(target=lambda: made.append(model.generate("the ", seed=3, max_tokens=40))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(made)) == 1 and len(made) == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda m: m.generate(""), ValueError, "generate.prompt"),
+        (lambda m: m.generate(7), TypeError, "generate.prompt] must be a str"),
+        (lambda m: m.generate("a\udc80"), ValueError, "generate.prompt] must be text"),
+        (lambda m: m.generate("a", top_p=0.0), ValueError, "generate.top_p] must be above 0"),
+        (lambda m: m.generate("a", seed=1.5), TypeError, "generate.seed] must be a whole number"),
+        (lambda m: m.generate("a", beam=2), TypeError, "beam"),
+        (lambda m: m.logits([[]]), ValueError, "logits.ids"),
+        (lambda m: m.logits([1.0]), ValueError, "logits.ids] must be whole numbers"),
+        (lambda m: m.logits("a"), TypeError, "logits.ids"),
+        (lambda m: m.logits(np.array([999])), ValueError, "999"),
+        (lambda m: m.attention_maps(""), ValueError, "attention_maps.text"),
+        (lambda m: m.evaluate("nowhere.txt"), ValueError, "nowhere.txt"),
+        (lambda m: m.evaluate(io.StringIO("a"), stride=-1), ValueError, "evaluate.stride"),
+        (lambda m: m.save(""), ValueError, "save.folder"),
+        (lambda m: sextant.load("nowhere"), ValueError, "nowhere"),
+        (lambda m: sextant.load(7), TypeError, "load.path"),
+        (lambda m: sextant.shipped().translate(["a", 7]), TypeError, "translate.text"),
+        (lambda m: sextant.shipped().translate("a", beam=0), ValueError, "translate.beam"),
+        (lambda m: sextant.shipped().translate("a", beam=2, n_best=3), ValueError, "n_best"),
+        (lambda m: sextant.shipped().evaluate([("a",)]), TypeError, "evaluate.pairs"),
+    ],
+)
+def test_errors_name_the_argument(model: sextant.LanguageModel, call: Any, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind) as error:
+        call(model)
+    assert words in str(error.value)
