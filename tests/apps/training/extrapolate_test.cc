@@ -52,7 +52,7 @@ TEST_F(Extrapolate, PrintsATableAndKeepsItInItsFolder) {
   EXPECT_THAT(outcome.out, HasSubstr("\n  kerple_log "));
   EXPECT_THAT(outcome.out, HasSubstr("- learned: "));
   EXPECT_THAT(outcome.err, HasSubstr("learned (2 of 3): training"));
-  EXPECT_THAT(contents(folder_ / "runs/extrapolation.svg"), HasSubstr("kerple_log"));
+  EXPECT_THAT(contents(folder_ / "runs/extrapolation.svg"), HasSubstr("KERPLE log"));
   const auto results = Json::parse(contents(folder_ / "runs/results.json"));
   ASSERT_EQ(results["rows"].size(), 3u);
   EXPECT_TRUE(results["rows"][1]["sliding"][2]["perplexity"].is_null());
