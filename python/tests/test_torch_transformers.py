@@ -78,11 +78,9 @@ def test_greedy_generation_is_that_of_eager(family, cache, padding):
     near(*(torch.stack(made.logits).double() for made in (ours, eager, wanted)))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "t5"])  # whose decoder takes one prompt
 def test_a_prompt_in_pieces_is_the_prompt(family):
     """A second piece attends to the cache of the first: more keys than queries."""
-    if family == "t5":
-        pytest.skip("its decoder takes one prompt")
     inputs = batch(family, "left")
     model = tiny(family, "sextant")
     with torch.no_grad():
