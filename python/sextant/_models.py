@@ -130,8 +130,8 @@ class Translator(Model, Translates, ScoresPairs):
             words = tokenizer.pieces(ids)
         else:
             ids, words = list(tokenizer.encode(target)), tokenizer.tokens(target)
-        bos, eos = tokenizer.pieces([1, 2])
-        maps = self._core.attention_maps(tokenizer.encode(text), [1, *ids], threads)
+        bos, eos = tokenizer.pieces([tokenizer.bos, tokenizer.eos])
+        maps = self._core.attention_maps(tokenizer.encode(text), [tokenizer.bos, *ids], threads)
         read, written = [bos, *words], [*words, eos]
         return TranslatorMaps(
             AttentionMaps(maps["encoder"], source, source),

@@ -9,6 +9,7 @@ from typing import Any, Iterator, Sequence
 
 from . import _core
 
+
 def is_source(given: Any) -> bool:
     return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
 

@@ -98,6 +98,10 @@ void bind_tokenizer(nb::module_& module) {
       .def_prop_ro(
           "kind", [](const Tokenizer& self) { return std::string(name_of(self.kind())); },
           "\"word\", \"character\" or \"subword\".")
+      .def_prop_ro(
+          "bos", [](const Tokenizer& self) { return self.bos(); }, "The id of <bos>.")
+      .def_prop_ro(
+          "eos", [](const Tokenizer& self) { return self.eos(); }, "The id of <eos>.")
       .def("__len__", &Tokenizer::size)
       .def(
           "encode",
