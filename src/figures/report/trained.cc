@@ -5,6 +5,7 @@
 #include "figures/report/weights_text.h"
 #include "sextant/core/numbers.h"
 #include "sextant/figures/model_attention.h"
+#include "sextant/layers/parameters.h"
 #include "sextant/models/translate.h"
 #include "sextant/pictures/charts.h"
 #include "sextant/training/evaluate.h"
@@ -107,7 +108,8 @@ void report_trained(Page& page, Json& numbers) {
   const std::string written = translate(model, kDate);
   page.paragraph(
       "These weights are not random: a small translator was taught dates, letter by letter, and "
-      "ships with this program (44,160 numbers, rotary positions). It reads '" +
+      "ships with this program (" +
+      std::to_string(count_of(model.parameters())) + " numbers, rotary positions). It reads '" +
       std::string(kDate) + "' and writes '" + written +
       "'. Which letters did it look at to write the month?");
   page.insert("<div id=\"translated\" class=\"explore\">\n" + source_line(read, month) +
