@@ -21,8 +21,9 @@ inline constexpr double kPanelTitleSize = 12.5;
 inline constexpr double kLabelSize = 12;  // axis titles, words
 inline constexpr double kTickSize = 11;
 inline constexpr double kNoteSize = 10.5;
-inline constexpr double kMargin = 20;       // around every picture
-inline constexpr double kLineHeight = 1.2;  // of text, in font sizes
+inline constexpr double kSmallestText = 10;  // what a reader can still read, of a page too
+inline constexpr double kMargin = 20;        // around every picture
+inline constexpr double kLineHeight = 1.2;   // of text, in font sizes
 // dark_style() knows the dark forms of these. White in other words, "#fff", stays white.
 inline constexpr std::string_view kPaper = "#ffffff";
 inline constexpr std::string_view kInk = "#212934";

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <string_view>
 
+#include "pictures/drawing.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::pictures {
 
 int readable_width(const Picture& picture) {
-  constexpr double kSmallestText = 10;
   constexpr std::string_view kSize = " font-size=\"";
   double smallest = 0;
   const std::string_view svg = picture.svg;

@@ -39,7 +39,7 @@ void draw_points(Drawing& drawing, const Panel& panel, const Series& series, std
 // The first points as discs with their numbers, labels[k] in the tooltip of point k. Labels do not
 // fit beside neighbouring points, numbers do: a legend says which is which. Where discs would cover
 // each other, only every n-th has a number.
-inline constexpr double kDisc = 6.6;  // radius
+inline constexpr double kDisc = 7.7;  // radius
 void draw_numbered_points(Drawing& drawing, const Panel& panel, const Series& series,
                           const std::vector<std::string>& labels);
 // That legend. Returns the height used.
