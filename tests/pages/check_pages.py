@@ -119,6 +119,7 @@ class Checker:
         if self.arguments.update:
             if path.exists() and self.difference(path.read_bytes(), found) == 0:
                 return  # only what a reader could see changes the file
+            path.parent.mkdir(exist_ok=True)
             path.write_bytes(found)
             return
         if not path.exists():
