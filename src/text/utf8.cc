@@ -1,23 +1,10 @@
 // What needs no tables of Unicode: valid UTF-8, and its white space.
-#include <algorithm>
-#include <iterator>
-
 #include "core/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
+#include "text/white_space.h"
 
 namespace sextant {
-namespace {
-
-// Unicode White_Space; the list has not changed since version 6.3.
-bool is_white_space(std::uint32_t code) {
-  constexpr std::uint32_t kOthers[] = {0x20,   0x85,   0xA0,   0x1680, 0x2028,
-                                       0x2029, 0x202F, 0x205F, 0x3000};
-  return (code >= '\t' && code <= '\r') || (code >= 0x2000 && code <= 0x200A) ||
-         std::ranges::find(kOthers, code) != std::end(kOthers);
-}
-
-}  // namespace
 
 void check_utf8(std::string_view text, std::string_view where) {
   for (std::size_t at = 0; at < text.size();) {

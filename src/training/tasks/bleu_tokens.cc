@@ -1,44 +1,40 @@
 // A sentence as the tokens that BLEU compares.
-#include <unicode/uchar.h>
-#include <unicode/utf8.h>
-
 #include <utility>
 
+#include "core/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "sextant/training/tasks/bleu.h"
+#include "text/white_space.h"
 
 namespace sextant {
 namespace {
 
 // Python's white space: Unicode's, and four separators among the control characters.
-bool is_space(UChar32 c) { return u_isUWhiteSpace(c) || (c >= 0x1C && c <= 0x1F); }
+bool is_space(std::uint32_t code) { return is_white_space(code) || (code >= 0x1C && code <= 0x1F); }
 
 std::vector<std::string> split(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   std::vector<std::string> tokens;
   std::string token;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = at;
-    UChar32 c = 0;
-    U8_NEXT_UNSAFE(bytes, at, c);
-    if (!is_space(c)) {
-      token += text.substr(begin, at - begin);
+    const Utf8Character c = first_character(text.substr(at));
+    if (!is_space(c.code)) {
+      token += text.substr(at, c.bytes);
     } else if (!token.empty()) {
       tokens.push_back(std::exchange(token, {}));
     }
+    at += c.bytes;
   }
   if (!token.empty()) tokens.push_back(std::move(token));
   return tokens;
 }
 
 std::string_view without_end_spaces(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   std::size_t end = 0;
   for (std::size_t at = 0; at < text.size();) {
-    UChar32 c = 0;
-    U8_NEXT_UNSAFE(bytes, at, c);
-    if (!is_space(c)) end = at;
+    const Utf8Character c = first_character(text.substr(at));
+    at += c.bytes;
+    if (!is_space(c.code)) end = at;
   }
   return text.substr(0, end);
 }

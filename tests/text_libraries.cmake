@@ -1,0 +1,13 @@
+# Headers of ICU, SentencePiece and fastText are included in src/text/libraries alone: a build without them has the rest.
+file(GLOB_RECURSE sources ${ROOT}/include/*.h ${ROOT}/src/*.h ${ROOT}/src/*.cc ${ROOT}/python/src/*.h ${ROOT}/python/src/*.cc)
+list(FILTER sources EXCLUDE REGEX "/src/text/libraries/")
+set(found)
+foreach(source ${sources})
+  file(STRINGS ${source} lines REGEX "^#include <(unicode/|sentencepiece|fasttext)")
+  foreach(line ${lines})
+    string(APPEND found "\n${source}: ${line}")
+  endforeach()
+endforeach()
+if(found)
+  message(FATAL_ERROR "must be included in src/text/libraries alone:${found}")
+endif()
