@@ -6,7 +6,7 @@ set -euo pipefail
 sanitizers="clang libclang-rt-dev libomp-dev llvm"
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libfasttext-dev libcli11-dev
-           nlohmann-json3-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
+           nlohmann-json3-dev zlib1g-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
   [python]="python3-venv python3-dev"
   [ci]="ccache"
   [asan]=$sanitizers

@@ -1,14 +1,13 @@
-// A matrix as one PNG image, through libpng's palette format: one byte per element before
-// compression.
+// A matrix as one PNG image of up to 255 colours.
 #include "pictures/pixels.h"
-
-#include <png.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "pictures/png_writer.h"
 
 namespace sextant::pictures {
 namespace {
@@ -123,28 +122,26 @@ class Palette {
  public:
   explicit Palette(const Scale& scale) : scale_(scale) { numbers_.fill(-1); }
 
-  png_byte number_of(double value) {
+  std::uint8_t number_of(double value) {
     const double place = scale_.place(value);
     const int shade = scale_.is_hidden(value) ? kShades + 1
                       : std::isnan(place)     ? kShades
                                               : static_cast<int>(place * (kShades - 1) + 0.5);
     int& number = numbers_[static_cast<std::size_t>(shade)];
     if (number < 0) {
-      number = size();
-      const Rgb color = shade > kShades    ? kHiddenColor
-                        : shade == kShades ? sextant::color(scale_.map, NAN)
-                                           : sextant::color(scale_.map, shade / (kShades - 1.0));
-      bytes_.insert(bytes_.end(), {color.r, color.g, color.b});
+      number = static_cast<int>(colors_.size());
+      colors_.push_back(shade > kShades    ? kHiddenColor
+                        : shade == kShades ? color(scale_.map, NAN)
+                                           : color(scale_.map, shade / (kShades - 1.0)));
     }
-    return static_cast<png_byte>(number);
+    return static_cast<std::uint8_t>(number);
   }
-  int size() const { return static_cast<int>(bytes_.size() / 3); }
-  const png_byte* data() const { return bytes_.data(); }
+  const std::vector<Rgb>& colors() const { return colors_; }
 
  private:
   const Scale& scale_;
   std::array<int, kShades + 2> numbers_{};
-  std::vector<png_byte> bytes_;
+  std::vector<Rgb> colors_;
 };
 
 }  // namespace
@@ -152,7 +149,7 @@ class Palette {
 std::string matrix_png(View<const double> matrix, const Scale& scale, int across, int down) {
   const std::int64_t rows = matrix.size(0), columns = matrix.size(1);
   Palette palette(scale);
-  std::vector<png_byte> pixels;
+  std::vector<std::uint8_t> pixels;
   pixels.reserve(static_cast<std::size_t>(rows * columns * across * down));
   for (std::int64_t i = 0; i < rows; ++i) {
     const std::size_t line = pixels.size();
@@ -165,21 +162,7 @@ std::string matrix_png(View<const double> matrix, const Scale& scale, int across
       for (std::size_t k = 0; k < length; ++k) pixels.push_back(pixels[line + k]);
     }
   }
-
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(columns * across);
-  image.height = static_cast<png_uint_32>(rows * down);
-  image.format = PNG_FORMAT_RGB_COLORMAP;
-  image.colormap_entries = static_cast<png_uint_32>(palette.size());
-  std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
-  png_alloc_size_t size = bytes.size();
-  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels.data(), 0, palette.data()) ==
-      0) {
-    throw Error("picture.png", "could not be made: " + std::string(image.message));
-  }
-  bytes.resize(size);
-  return bytes;
+  return write_png(pixels, static_cast<std::size_t>(columns * across), palette.colors());
 }
 
 std::string base64(std::string_view bytes) {

@@ -1,10 +1,10 @@
 # find_package(sextant): everything; one floor, for which nothing else is looked for; a floor that is not there.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 use(whole find_package -DCMAKE_PREFIX_PATH=${work}/prefix)
-set(alone -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON
+set(alone -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
 use(attention find_component ${alone})
-step_fails("sextant's 'pictures' needs packages that were not found: PNG, librsvg-2.0"
+step_fails("sextant's 'pictures' needs packages that were not found: ZLIB, librsvg-2.0"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=pictures)
 step_fails("sextant has no component 'atention'; this installation has core, kernels, tables, schemes"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=atention)

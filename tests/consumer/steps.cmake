@@ -45,7 +45,7 @@ endfunction()
 # Configures, builds and installs the floors up to attention, from ${BUILD}-NAME into ${work}/NAME.
 function(install_floors name)
   step(${CMAKE_COMMAND} -S ${ROOT} -B ${BUILD}-${name} ${common} ${library} -DSEXTANT_TEXT=OFF -DSEXTANT_PICTURES=OFF
-       -DSEXTANT_DEVELOP=OFF -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON
+       -DSEXTANT_DEVELOP=OFF -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON
        -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DCMAKE_INSTALL_LIBDIR=lib ${ARGN})
   step(${CMAKE_COMMAND} --build ${BUILD}-${name})
   file(REMOVE_RECURSE ${work}/${name})

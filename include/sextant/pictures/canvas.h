@@ -22,8 +22,9 @@ struct Picture {
 // render_png(), and for a file that cannot be written.
 void save_picture(const std::string& path, const Picture& picture, double scale = 2);
 // The bytes of a PNG file. Throws Error for a scale that is not positive, more than 16384 pixels
-// per side, and SVG that cannot be rendered.
+// per side, SVG that cannot be rendered, and in a build without librsvg.
 std::string render_png(const Picture& picture, double scale = 2);
+bool can_render_png();  // whether this build has librsvg (SEXTANT_PNG)
 
 // Pictures under each other, under one title, which may be empty. Throws Error for no picture.
 Picture stack(std::string_view title, const std::vector<Picture>& pictures);

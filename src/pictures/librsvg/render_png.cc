@@ -48,6 +48,8 @@ void check(cairo_status_t status) {
 
 }  // namespace
 
+bool can_render_png() { return true; }
+
 std::string render_png(const Picture& picture, double scale) {
   if (!(scale > 0) || !std::isfinite(scale)) {
     throw Error("render_png.scale", "must be positive, got " + shortest(scale));
