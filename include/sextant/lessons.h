@@ -5,6 +5,7 @@
 #include "sextant/lessons/heads.h"
 #include "sextant/lessons/named_table.h"
 #include "sextant/lessons/order_lab.h"
+#include "sextant/lessons/position_effect.h"
 #include "sextant/lessons/recommendation.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/lessons/similarity.h"

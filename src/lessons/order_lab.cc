@@ -38,32 +38,6 @@ Linear<double> draw_map(std::int64_t width, NumpyRandom& random) {
   return map;
 }
 
-// Whether row n of the last two axes is row 0, for every n.
-bool rows_alike(View<const double> table) {
-  const std::int64_t rows = table.size(table.rank() - 2);
-  const Tensor<double> dense = copy_of(table);
-  const std::int64_t width = table.size(table.rank() - 1),
-                     heads = rows * width == 0 ? 0 : dense.count() / (rows * width);
-  for (std::int64_t head = 0; head < heads; ++head) {
-    const double* first = dense.data() + head * rows * width;
-    for (std::int64_t row = 1; row < rows; ++row) {
-      if (!std::equal(first, first + width, first + row * width)) return false;
-    }
-  }
-  return true;
-}
-
-// What is added and what rotates; biases and content terms depend on the distance.
-bool alike(const AppliedPositions<double>& positions) {
-  if (positions.bias || positions.indexed || positions.content) return false;
-  if (positions.added && !rows_alike(*positions.added)) return false;
-  if (!positions.rotation) return true;
-  for (const auto* table : {positions.query_rotation(), positions.key_rotation()}) {
-    if (!rows_alike(table->cos) || !rows_alike(table->sin)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 OrderLab::OrderLab(const OrderLabOptions& options) : vocabulary_(options.words) {
@@ -92,7 +66,7 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const PositionScheme
   const AppliedPositions<double> positions({.schemes = schemes, .width = width, .head_dim = width},
                                            length);
   positions.add_to(x);
-  result.positions_alike = alike(positions);
+  result.positions = position_effect(positions, length);
 
   Tensor<double> q = to_q_(x), k = to_k_(x);
   positions.rotate_queries(View<double>(q.data(), {1, 1, length, width}));
@@ -122,6 +96,9 @@ OrderLab::Verdict OrderLab::compare(const std::string& first, const std::string&
   verdict.second = run(second, schemes);
   verdict.largest_difference = last_row_difference(verdict.first.output, verdict.second.output);
   verdict.same = verdict.largest_difference <= verdict.first.rounding + verdict.second.rounding;
+  if (verdict.same) {
+    verdict.why = why_same(verdict.first.positions, verdict.first.weights.view().split(0, 1));
+  }
   return verdict;
 }
 

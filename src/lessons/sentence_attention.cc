@@ -2,6 +2,7 @@
 // before any training.
 #include "sextant/lessons/sentence_attention.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -123,6 +124,7 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   result.masked_weights = result.weights.clone();
   lessons::hide<double>(result.masked_weights, q_heads, k_heads, how);
   result.output = std::move(heads.output);
+  result.positions = position_effect(longer, std::max(x.size(0), context.size(0)));
   result.inputs = std::move(x);
   return result;
 }
@@ -138,6 +140,7 @@ OrderVerdict compare_order(const std::vector<std::string>& first,
   verdict.second = attend_sentences(second, {}, causal);
   verdict.largest_difference = last_row_difference(verdict.first.output, verdict.second.output);
   verdict.same = verdict.largest_difference <= verdict.first.rounding + verdict.second.rounding;
+  if (verdict.same) verdict.why = why_same(verdict.first.positions, verdict.first.weights);
   return verdict;
 }
 

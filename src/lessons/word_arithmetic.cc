@@ -57,6 +57,11 @@ std::vector<WordTerm> parse_word_sum(std::string_view text, std::string_view whe
 Tensor<double> sum_of(const WordVectors& vectors, std::span<const WordTerm> terms) {
   Tensor<double> sum(Shape{vectors.width()});
   for (const WordTerm& term : terms) {
+    // Words may have hyphens of their own: only one without a vector can be a sum.
+    if (!vectors.contains(term.word) && term.word.find_first_of("+-") != std::string::npos) {
+      throw Error("word_sum.word", "must have a vector, or be apart from + and - by spaces, got " +
+                                       printable_quote(term.word));
+    }
     const View<const float> vector = vectors[term.word];
     for (std::int64_t i = 0; i < vectors.width(); ++i) {
       sum(i) += term.subtracted ? -static_cast<double>(vector(i)) : static_cast<double>(vector(i));

@@ -172,13 +172,16 @@ TEST(OrderLab, TakesAnotherWidthVocabularyAndSeed) {
 // Of the one pair of width 3 a quarter is none, and temperature sets in after 8191 words.
 TEST(OrderLab, SaysWherePositionsAreAlike) {
   const OrderLab lab;
-  for (const char* scheme : {"none", "rotary_proportional", "temperature"}) {
+  for (const char* scheme : {"rotary_proportional", "temperature"}) {
     const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, {scheme});
-    EXPECT_TRUE(verdict.same && verdict.first.positions_alike) << scheme;
+    EXPECT_TRUE(verdict.same && verdict.first.positions == PositionEffect::alike) << scheme;
+    EXPECT_EQ(verdict.why, why_same(PositionEffect::alike, {})) << scheme;
   }
   for (const char* scheme : {"rotary", "sinusoidal", "alibi"}) {
-    EXPECT_FALSE(lab.run(kFirst, {scheme}).positions_alike) << scheme;
+    EXPECT_EQ(lab.run(kFirst, {scheme}).positions, PositionEffect::order) << scheme;
+    EXPECT_EQ(lab.compare(kFirst, kSecond, {scheme}).why, "") << scheme;
   }
+  EXPECT_EQ(lab.compare(kFirst, kSecond).why, "");
 }
 
 TEST(OrderLab, TakesSchemesThatGoTogether) {

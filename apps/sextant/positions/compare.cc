@@ -5,6 +5,7 @@
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/layers/applied_positions.h"
 #include "sextant/lessons/order_lab.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/text/segment.h"
@@ -26,20 +27,10 @@ struct Compare {
 };
 
 std::string verdict_text(const Compare& compare, bool same, double difference,
-                         const std::string& why = "") {
+                         const std::string& why) {
   return std::string(same ? "same: order is invisible" : "different: order shows") + " (" +
          compare.choice.title() + ", largest difference of the last token's output " +
-         shortest(difference) + ")" + why;
-}
-
-// Why positions change nothing.
-std::string why_same(const Compare& compare, const OrderLab::Verdict& verdict) {
-  if (!verdict.same || !verdict.first.positions_alike || !verdict.second.positions_alike ||
-      compare.choice.scheme == "none") {
-    return "";
-  }
-  return "; at width " + std::to_string(compare.lab_options.width) + " the table of " +
-         compare.choice.scheme + " is the same at every one of these positions";
+         shortest(difference) + ")" + (why.empty() ? "" : "; " + why);
 }
 
 std::string numbers_in(View<const double> row) {
@@ -105,7 +96,7 @@ std::string sentence_text(const std::string& sentence, const SentenceAttention& 
 }
 
 void finish(const Compare& compare, bool same, double difference, const std::string& text,
-            const Json& first, const Json& second, const std::string& why = "") {
+            const std::string& why, const Json& first, const Json& second) {
   if (compare.output.format(kTextOrJson, "compare").value_or(Format::text) == Format::text) {
     return write_result(compare.output, Format::text,
                         text + verdict_text(compare, same, difference, why) + "\n");
@@ -130,6 +121,19 @@ void check(const Compare& compare) {
   compare.output.format(kTextOrJson, "compare");
 }
 
+// A scheme that the laboratory's own width has no room for is refused with the option that helps.
+void check_room(const OrderLabOptions& options, const PositionSchemes& schemes) {
+  try {
+    const AppliedPositions<double> fitting(
+        {.schemes = schemes, .width = options.width, .head_dim = options.width}, 1);
+  } catch (const Error& error) {
+    if (options.width != OrderLabOptions().width) throw;
+    const std::string problem = error.what();
+    throw Error(error.where(), problem.substr(error.where().size() + 3) +
+                                   "; --width 12 is a toy model with room for every scheme");
+  }
+}
+
 void run(Compare& compare) {
   compare.first = read_text(compare.first, "compare.first", kLongestShownText);
   compare.second = read_text(compare.second, "compare.second", kLongestShownText);
@@ -138,12 +142,13 @@ void run(Compare& compare) {
     spaces.tokens(compare.first, "compare.first");
     spaces.tokens(compare.second, "compare.second");
     if (!compare.words.empty()) compare.lab_options.words = split_spaces(compare.words);
+    check_room(compare.lab_options, compare.choice.positions());
     const OrderLab lab(compare.lab_options);
     const auto verdict = lab.compare(compare.first, compare.second, compare.choice.positions());
     return finish(compare, verdict.same, verdict.largest_difference,
                   lab_text(compare.first, verdict.first) + lab_text(compare.second, verdict.second),
-                  lab_json(compare.first, verdict.first), lab_json(compare.second, verdict.second),
-                  why_same(compare, verdict));
+                  verdict.why, lab_json(compare.first, verdict.first),
+                  lab_json(compare.second, verdict.second));
   }
   compare.options.positions = compare.choice.positions();
   const auto weights = compare.choice.weights();
@@ -155,7 +160,8 @@ void run(Compare& compare) {
   finish(
       compare, verdict.same, verdict.largest_difference,
       sentence_text(compare.first, verdict.first) + sentence_text(compare.second, verdict.second),
-      sentence_json(compare.first, verdict.first), sentence_json(compare.second, verdict.second));
+      verdict.why, sentence_json(compare.first, verdict.first),
+      sentence_json(compare.second, verdict.second));
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ void finish(Tokens& tokens, const Tokenize& command, const Special& eos, const S
     const auto length = static_cast<std::size_t>(*command.length);
     const std::size_t room = length - (command.eos ? 1 : 0);
     if (tokens.ids.size() > room) {
+      note("--length " + std::to_string(length) + " leaves out " +
+           std::to_string(tokens.ids.size() - room) + " of the text's " +
+           std::to_string(tokens.ids.size()) + " tokens");
       tokens.ids.resize(room);
       tokens.tokens.resize(room);
     }
@@ -150,7 +153,8 @@ void add_tokenize(CLI::App& program, Job& job) {
   command.add_flag("--eos", tokenize->eos, "end with the model's [EOS] or <eos>")
       ->excludes(vocabulary);
   add_integer(command, "--length", tokenize->length, 1, kMaxSize,
-              "of the result: cut, where the end token stays, or filled with [PAD] or <pad>")
+              "of the result: cut, where the end token stays and a note on stderr says how much is "
+              "left out, or filled with [PAD] or <pad>")
       ->excludes(vocabulary);
   tokenize->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(

@@ -8,6 +8,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/layers/linear.h"
 #include "sextant/layers/position_scheme.h"
+#include "sextant/lessons/position_effect.h"
 #include "sextant/text/vocabulary.h"
 
 namespace sextant {
@@ -33,8 +34,7 @@ class OrderLab {
     Tensor<double> values;   // [length, width]
     Tensor<double> output;   // [length, width]
     double rounding = 0;     // bound on what rounding can have done to any entry of the output
-    // The scheme adds to, or rotates, every position of the sentence alike: order cannot show.
-    bool positions_alike = false;
+    PositionEffect positions = PositionEffect::none;
   };
   // Words split at spaces; `positions` are any schemes that go together (none is the laboratory's
   // own model). A rotation leaves the last channel of an odd width as it is: of width 3 it rotates
@@ -46,8 +46,8 @@ class OrderLab {
     Result first, second;
     bool same = false;              // largest_difference <= first.rounding + second.rounding
     double largest_difference = 0;  // between the last tokens' outputs
+    std::string why = {};           // of same, as why_same()
   };
-  // positions_alike of both: a scheme with positions whose table says nothing at this width.
   Verdict compare(const std::string& first, const std::string& second,
                   const PositionSchemes& positions = {}) const;
 

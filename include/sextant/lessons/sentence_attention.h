@@ -9,6 +9,7 @@
 
 #include "sextant/core/tensor.h"
 #include "sextant/layers/position_scheme.h"
+#include "sextant/lessons/position_effect.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
@@ -29,6 +30,7 @@ struct SentenceAttention {
   Tensor<double> masked_weights;           // the same, -infinity for hidden pairs
   Tensor<double> output;                   // [queries, width]
   Tensor<double> words, inputs;            // [queries, width], before and after what is added
+  PositionEffect positions = PositionEffect::none;
   double rounding = 0;  // bound on what rounding can have done to any entry of the output
 };
 
@@ -51,6 +53,7 @@ struct OrderVerdict {
   SentenceAttention first, second;
   bool same = false;              // largest_difference <= first.rounding + second.rounding
   double largest_difference = 0;  // between the last tokens' outputs
+  std::string why = {};           // of same, as why_same()
 };
 OrderVerdict compare_order(const std::vector<std::string>& first,
                            const std::vector<std::string>& second,

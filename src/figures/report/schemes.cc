@@ -32,22 +32,11 @@ std::string group_title(SchemeKind kind) {
   return "";
 }
 
-// It learns nothing, and what it leaves visible has the proportions that no positions give.
-bool is_mask(const Scheme& scheme, const SentenceAttention& made, const SentenceAttention& none) {
+// Biases that nobody learns and that only hide, or do nothing, in a text of this length.
+bool is_mask(const Scheme& scheme, PositionEffect effect) {
   const bool bias =
       scheme.kind == SchemeKind::distance_bias || scheme.kind == SchemeKind::indexed_bias;
-  if (!bias || !scheme.weights.empty()) return false;
-  constexpr double kRounding = 1e-12;
-  for (std::int64_t row = 0; row < made.weights.size(1); ++row) {
-    double ratio = 0;
-    for (std::int64_t key = 0; key <= row; ++key) {
-      if (std::isinf(made.masked_weights(0, row, key))) continue;
-      const double here = made.weights(0, row, key) / none.weights(0, row, key);
-      if (ratio != 0 && std::abs(here / ratio - 1) > kRounding) return false;
-      ratio = here;
-    }
-  }
-  return true;
+  return bias && scheme.weights.empty() && effect != PositionEffect::order;
 }
 
 // Every scheme that can be made from its defaults, plainest first.
@@ -75,12 +64,11 @@ std::vector<Kind> kinds_of(const ReportText& text, Json& numbers) {
   const std::vector<std::string> other = swapped(text.tokens, *text.swap);
   std::map<int, Kind> kinds;
   constexpr int kMasks = 100;
-  const SentenceAttention none = attend_sentences(text.tokens, {}, report_model("none", true));
   for (const Scheme* scheme : complete_schemes()) {
     const std::string name(scheme->name);
     try {
       OrderVerdict verdict = compare_order(text.tokens, other, report_model(name));
-      const bool mask = is_mask(*scheme, verdict.first, none);
+      const bool mask = is_mask(*scheme, verdict.first.positions);
       Kind& kind = kinds[mask ? kMasks : static_cast<int>(scheme->kind)];
       kind.title = mask ? "masks alone" : group_title(scheme->kind);
       kind.profiles =

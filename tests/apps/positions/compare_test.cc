@@ -65,8 +65,22 @@ TEST(Compare, TheLabTakesWordsWidthAndSeed) {
 
 TEST(Compare, SaysWhyPositionsChangeNothing) {
   EXPECT_THAT(sextant(std::string(kLab) + "--scheme rotary_proportional").out,
-              HasSubstr("; at width 3 the table of rotary_proportional is the same at every"));
-  EXPECT_THAT(sextant(kLab).out, Not(HasSubstr("at width 3")));
+              HasSubstr("; at this width and length the table is the same at every"));
+  EXPECT_THAT(sextant(kLab).out, Not(HasSubstr(";")));
+  EXPECT_THAT(sextant("compare 'a b c d' 'b a c d' --scheme window").out,
+              HasSubstr("; at this width and length the table is the same at every"));
+  EXPECT_THAT(sextant("compare 'a b c d' 'b a c d' --scheme chunk_mask:chunk=2").out,
+              HasSubstr("; a mask hides words"));
+  EXPECT_THAT(sextant(std::string(kLab) + "--scheme sincos_3d --width 12").out,
+              HasSubstr("; the softmax is saturated"));
+}
+
+TEST(Compare, SaysHowASchemeFitsTheToyModel) {
+  const Outcome narrow = sextant(std::string(kLab) + "--scheme sincos_2d");
+  EXPECT_EQ(narrow.code, 1);
+  EXPECT_THAT(narrow.err, HasSubstr("got 3; --width 12 is a toy model with room for every scheme"));
+  EXPECT_THAT(sextant(std::string(kLab) + "--scheme sincos_2d --width 5").err,
+              Not(HasSubstr("toy model")));
   EXPECT_THAT(sextant(std::string(kLab) + "--scheme rotary_proportional --width 8").out,
               HasSubstr("different: order shows"));
 }

@@ -67,6 +67,8 @@ TEST_F(Similarity, FindsTheWordsNearestToASum) {
   EXPECT_EQ(json[1]["word"], "king-size");
   EXPECT_EQ(sextant("similarity --nearest 'king - boy + girl' --count 1" + of).out, "queen  1\n");
   EXPECT_EQ(sextant("similarity --nearest 'king boy'" + of).code, 2);
+  EXPECT_THAT(sextant("similarity --nearest 'king-boy+girl'" + of).err,
+              HasSubstr("apart from + and - by spaces"));
   EXPECT_EQ(sextant("similarity king --nearest boy" + of).code, 2);
   EXPECT_EQ(sextant("similarity king" + of).code, 2);
   EXPECT_EQ(sextant("similarity king queen --count 3 --positions 0,1" + of).code, 2);

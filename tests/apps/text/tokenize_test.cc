@@ -84,6 +84,8 @@ TEST_F(Tokens, OfAModelEndAndHaveALength) {
   const Json ended = sextant(command + " --eos").json();
   EXPECT_EQ(ended["tokens"].back(), "[EOS]");
   EXPECT_EQ(ended["ids"].back(), tokenizer.eos());
+  EXPECT_THAT(sextant(command + " --length 1").err, HasSubstr("leaves out"));
+  EXPECT_EQ(sextant(command + " --length 12").err, "");
   EXPECT_THAT(sextant(command + " --length 1").json()["tokens"],
               ElementsAre(tokenizer.pieces("to be").front()));
 }
