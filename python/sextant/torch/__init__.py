@@ -1,4 +1,4 @@
-"""Sextant for PyTorch, on the CPU: attention with gradients, attention of Hugging Face's models.
+"""Sextant for PyTorch, on the CPU: attention with gradients, positions as modules, attention of Hugging Face's models.
 
 Imported only on request: ``import sextant.torch``. Where transformers is installed, the import registers the attention
 "sextant" there, for ``attn_implementation="sextant"`` and ``model.set_attn_implementation("sextant")``.
@@ -11,7 +11,8 @@ try:
 except ImportError as error:
     raise ImportError("sextant.torch needs PyTorch (pip install torch)") from error
 
+from . import nn
 from ._attention import scaled_dot_product_attention
 from ._transformers import patch
 
-__all__ = ["patch", "scaled_dot_product_attention"]
+__all__ = ["nn", "patch", "scaled_dot_product_attention"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple
 
 import torch
@@ -15,7 +16,8 @@ LEARNED = ("mask", "bias", "slopes", "sinks")
 LISTS = ("slopes", "sinks", "segments", "key_segments", "key_lengths", "query_offsets")
 
 
-class LearnedTerm(NamedTuple):
+@dataclass(frozen=True)
+class LearnedTerm:
     """A table of the operator's that is no tensor, made from weights that are: what learned indexed biases and content terms
     give. Goes where bias= goes."""
 

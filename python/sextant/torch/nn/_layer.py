@@ -1,0 +1,194 @@
+"""PositionalLayer: any scheme of the registry as a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ... import _core
+from ..._registry import Scheme, find_scheme
+from ._rotate import rotated
+from ._tables import (
+    LearnedTable,
+    LearnedWaves,
+    Recipe,
+    check_float,
+    check_on_cpu,
+    checked_positions,
+    distances,
+    for_channels,
+    learned_term,
+    rotation,
+    vectors,
+    waves,
+)
+
+# What a kind of scheme needs to know, and what it may be told.
+SIZES = {
+    "none": ((), ()),
+    "added": (("width",), ()),
+    "rotated": (("head_dim",), ("heads",)),
+    "distance_bias": (("heads",), ()),
+    "indexed_bias": (("heads",), ()),
+    "content": (("heads", "head_dim"), ()),
+}
+
+
+class PositionalLayer(torch.nn.Module):
+    """A scheme as a module: its weights are parameters by the names of the registry, its parameters are given by name.
+
+    Calling it with a length, or with ids [length] or [length, axes], gives
+
+        added            the vectors [length, width] to add to embeddings
+        rotated          (cos, sin), [length, channels] or [heads, length, channels], as Hugging Face's apply_rotary_pos_emb
+                         takes them; rotate(q, k) applies them, rotation(length) is for rotation= of attention
+        distance_bias    a tensor [heads, 2 * length - 1] of float32, for bias= of attention
+        indexed_bias     what bias= of attention takes, with the gradients of its weights
+        content          the same
+        none             None
+
+    Tables are exact and of the layer's dtype. Weights have first derivatives.
+
+    Args:
+        scheme: a name of sextant.schemes(); all but "forgetting", whose gates the model makes of its tokens
+        positions: how many there are, or their ids, where initial weights depend on them: rows of "learned", axes of
+            "rotary_mixed"
+        width, heads, head_dim: what the kind of scheme needs
+        dtype: of weights and tables; None: torch's default
+        parameters: of the scheme, as sextant.<scheme>() takes them
+
+    Raises:
+        ValueError: a value out of its range; the message names it
+        TypeError: an argument that is missing or not known
+    """
+
+    def __init__(
+        self,
+        scheme: str,
+        positions: Any = 1,
+        *,
+        width: int | None = None,
+        heads: int | None = None,
+        head_dim: int | None = None,
+        dtype: torch.dtype | None = None,
+        **parameters: Any,
+    ):
+        super().__init__()
+        found = find_scheme(scheme)
+        self.scheme = scheme
+        if width is not None and "width" in (parameter.name for parameter in found.parameters):
+            parameters["width"], width = width, None  # Transformer-XL's, of its sinusoids
+        self.recipe = Recipe(
+            scheme,
+            found.kind,
+            checked_sizes(found, {"width": width, "heads": heads, "head_dim": head_dim}),
+            checked_parameters(found, parameters),
+            tuple(weight.name for weight in found.weights),
+        )
+        dtype = dtype or torch.get_default_dtype()
+        check_float(self.named("dtype"), dtype)
+        self.first_positions = checked_positions(self.named("positions"), positions)
+        weights = self.recipe.initial_weights(self.first_positions)
+        self.recipe.make(self.first_positions, "float32")  # what is wrong with the parameters is said now
+        for name in self.recipe.weights:
+            self.register_parameter(name, torch.nn.Parameter(torch.from_numpy(weights[name]).to(dtype)))
+        # Follows .to(): the dtype of tables, and the device, which must be the CPU.
+        self.register_buffer("like", torch.empty(0, dtype=dtype), persistent=False)
+
+    def reset_parameters(self) -> None:
+        """The initial weights again."""
+        with torch.no_grad():
+            for name, values in self.recipe.initial_weights(self.first_positions).items():
+                getattr(self, name).copy_(torch.from_numpy(values))
+
+    def named(self, argument: str) -> str:
+        return f"{type(self).__name__}.{argument}"
+
+    def weights(self) -> tuple[torch.Tensor, ...]:
+        return tuple(getattr(self, name) for name in self.recipe.weights)
+
+    def checked(self, positions: Any) -> Any:
+        for tensor in (self.like, *self.weights()):
+            check_on_cpu(self.named("weights"), tensor)
+            check_float(self.named("weights"), tensor.dtype)
+        return checked_positions(self.named("positions"), positions)
+
+    def forward(self, positions: Any) -> Any:
+        positions, recipe, weights = self.checked(positions), self.recipe, self.weights()
+        if recipe.kind == "rotated":
+            return self.cos_sin(positions)
+        if recipe.kind == "added":
+            return LearnedTable.apply(recipe, positions, *weights) if weights else vectors(recipe, positions, self.like.dtype)
+        if recipe.kind == "distance_bias":
+            return LearnedTable.apply(recipe, positions, *weights) if weights else distances(recipe, positions)
+        if recipe.kind == "none":
+            return None
+        return learned_term(recipe, positions, weights) if weights else recipe.make(positions, "float32")
+
+    def cos_sin(self, positions: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines and sines of every rotated channel."""
+        recipe, weights = self.recipe, self.weights()
+        made = rotation(recipe, positions, self.like.dtype, weights)
+        if not np.may_share_memory(made.cos, made.keys.cos):
+            raise ValueError(f"[{self.named('scheme')}] {self.scheme} has other tables for keys than for queries: use rotate(q, k)")
+        cos, sin = LearnedWaves.apply(recipe, positions, *weights) if weights else waves(made, self.like.dtype)
+        return for_channels(cos, made.layout), for_channels(sin, made.layout)
+
+    def rotation(self, positions: Any) -> _core.RotationTable:
+        """The table of a rotation, for rotation= of attention: of float32, without gradients.
+
+        Args:
+            positions: a length, or ids [length] or [length, axes]
+        """
+        return self.rotation_of(positions, torch.float32)
+
+    def rotation_of(self, positions: Any, dtype: torch.dtype) -> _core.RotationTable:
+        if self.recipe.kind != "rotated":
+            raise TypeError(f"[{self.named('scheme')}] must be a rotation, got {self.scheme}")
+        return rotation(self.recipe, self.checked(positions), dtype, self.weights())
+
+    def rotate(self, q: torch.Tensor, k: torch.Tensor, positions: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rotated queries and keys, with gradients of them and of the weights.
+
+        Args:
+            q, k: [batch, heads, length, head_dim]; k may have fewer heads
+            positions: of both: a length, or ids [length] or [length, axes]; None: 0 .. length - 1
+        """
+        for name, tensor in (("q", q), ("k", k)):
+            check_on_cpu(self.named(name), tensor)
+            check_float(self.named(name), tensor.dtype)
+        positions = q.shape[-2] if positions is None else positions
+        made = self.rotation_of(positions, q.dtype)
+        if not self.weights():
+            return rotated(q, made), rotated(k, made.keys)
+        cos, sin = (x.to(q.dtype) for x in LearnedWaves.apply(self.recipe, self.checked(positions), *self.weights()))
+        return rotated(q, made, (cos, sin)), rotated(k, made, (cos, sin))
+
+    def extra_repr(self) -> str:
+        given = {**self.recipe.sizes, **self.recipe.parameters}
+        return ", ".join([repr(self.scheme), *(f"{name}={value!r}" for name, value in given.items())])
+
+
+def checked_sizes(scheme: Scheme, given: dict[str, int | None]) -> dict[str, int]:
+    needed, allowed = SIZES[scheme.kind]
+    for name, value in given.items():
+        if value is None and name in needed:
+            raise TypeError(f"[PositionalLayer.{name}] is needed by {scheme.name}")
+        if value is not None and name not in needed + allowed:
+            raise TypeError(f"[PositionalLayer.{name}] is not needed by {scheme.name}, got {value}")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def checked_parameters(scheme: Scheme, given: dict[str, Any]) -> dict[str, Any]:
+    names = [parameter.name for parameter in scheme.parameters]
+    for name in given:
+        if name not in names:
+            raise TypeError(f"[PositionalLayer.{name}] must be one of {', '.join(names) or 'no parameters'}, those of {scheme.name}")
+    for parameter in scheme.parameters:
+        if parameter.required and parameter.name not in given:
+            raise TypeError(f"[PositionalLayer.{parameter.name}] is needed by {scheme.name}")
+    if scheme.name == "forgetting":
+        raise ValueError("[PositionalLayer.scheme] must not be forgetting, whose gates a model makes of its tokens: use sextant.forgetting()")
+    return given
