@@ -22,6 +22,7 @@ Picture table_map(View<const double> table, const TableLabels& labels,
   map.hides = labels.hides;
   map.first_row = static_cast<double>(labels.first_row);
   map.first_column = static_cast<double>(labels.first_column);
+  map.column_groups = labels.column_groups;
   return draw(map);
 }
 

@@ -39,6 +39,20 @@ std::vector<std::string> column_titles(const PositionTable& source,
   return titles;
 }
 
+// Sines and cosines that stand together, as in the layout half_split.
+std::vector<ColumnGroup> halves_of(const PositionTable& source) {
+  std::vector<ColumnGroup> groups;
+  if (!source.options || source.options->layout == SinusoidalLayout::interleaved) return groups;
+  for (std::int64_t column = 0; column < source.values.size(1); ++column) {
+    const auto [pair, cosine] = sinusoidal_column(*source.options, column);
+    if (pair < 0) continue;  // a column of zeros
+    const std::string name = cosine ? "cosines" : "sines";
+    if (groups.empty() || groups.back().name != name) groups.push_back({name, column, 0});
+    ++groups.back().count;
+  }
+  return groups;
+}
+
 // A panel per row of `lines`.
 LinePanels panels_of(const Tensor<double>& lines, const std::vector<std::string>& titles) {
   LinePanels chart;
@@ -153,6 +167,7 @@ Figure plot_heatmap(const PositionTable& source) {
   Figure plot{{}, source.values.clone(), {}, {}};
   plot.labels.title = capital(source.name) + ", " + sizes(source.values);
   plot.labels.first_row = source.first;
+  plot.labels.column_groups = halves_of(source);
   plot.picture = table_map(source.values.view(), plot.labels);
   return plot;
 }

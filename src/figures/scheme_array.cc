@@ -80,6 +80,7 @@ struct ArrayMaker {
       array.labels.row_name = "Head and position";
     }
     array.labels.column_name = "Cosine of each pair, then sine of each pair";
+    array.labels.column_groups = {{"cosines", 0, pairs}, {"sines", pairs, pairs}};
     return array;
   }
 

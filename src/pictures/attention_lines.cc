@@ -19,7 +19,6 @@ using namespace pictures;
 namespace {
 
 constexpr double kBetween = 280;  // pixels from one column of words to the other, at most
-constexpr double kLeastWidth = 280;
 constexpr double kStroke = 1.8;
 constexpr int kShades = 50;  // steps of opacity; lines of one head and shade are one path
 
@@ -99,10 +98,7 @@ Picture draw(const AttentionLines& lines) {
   if (!std::isfinite(lines.threshold)) {
     throw Error("attention_lines.threshold", "must be a finite number");
   }
-  if (!(lines.max_width >= kLeastWidth)) {
-    throw Error("attention_lines.max_width",
-                "must be at least " + number(kLeastWidth) + ", got " + shortest(lines.max_width));
-  }
+  check_max_width("attention_lines", lines.max_width);
   const std::int64_t heads = weights.size(0);
   const Chosen chosen = choose(weights, lines.threshold);
   const double pitch = pitch_of(std::max(lines.queries.size(), lines.keys.size()));

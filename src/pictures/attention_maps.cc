@@ -19,7 +19,7 @@ namespace {
 constexpr double kTitleRoom = 20, kAcross = 16, kDown = 12, kBarGap = 18;
 constexpr std::int64_t kNumbers = 12;  // rows and columns up to which weights are written out
 constexpr std::int64_t kMany = 24;     // tokens from which one head is large
-constexpr double kLeastWidth = 280, kTallest = 800;
+constexpr double kTallest = 800;
 constexpr double kLeastCell = kSmallestWord * kLineHeight;  // has room for a word
 constexpr double kThumbnail = 180;  // CSS pixels of one at most, and about two thirds at least
 
@@ -169,10 +169,7 @@ std::string note_of(const Maps& maps, const Thumbnails& small) {
 Picture draw(const AttentionMaps& chart) {
   const View<const double> weights =
       check_words("attention_maps", chart.weights, chart.queries, chart.keys);
-  if (!(chart.max_width >= kLeastWidth)) {
-    throw Error("attention_maps.max_width",
-                "must be at least " + number(kLeastWidth) + ", got " + shortest(chart.max_width));
-  }
+  check_max_width("attention_maps", chart.max_width);
   const std::int64_t heads = weights.size(0);
   const Extent extent = extent_of(weights);
   const Scale scale = weight_scale(extent, chart.high, chart.map, "attention_maps");

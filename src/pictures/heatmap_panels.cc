@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "pictures/describe.h"
+#include "pictures/heatmap_cells.h"
 #include "pictures/layout.h"
 #include "pictures/text.h"
 #include "pictures/words.h"
@@ -13,21 +14,6 @@ namespace sextant {
 using namespace pictures;
 
 namespace {
-
-constexpr double kTitleRoom = 20, kAcross = 18, kDown = 12;
-constexpr double kGridWidth = 1000;  // where a grid's next row begins
-
-// Sizes of a matrix that stands alone, and of one of several, in CSS pixels.
-struct Sizes {
-  double widest_cell, longest_bar;
-  double whole;  // so many times the room may be taken for a pixel per element
-  // Beyond these, pixels of the image are means of blocks.
-  std::int64_t rows, columns;
-};
-// Twice as many rows as CSS pixels; more columns, because neighbouring columns of a position table
-// are a sine and a cosine: their mean would be neither, so widths that models have keep them all.
-constexpr Sizes kLarge = {48, 1e9, 1.6, 1280, 4096};
-constexpr Sizes kSmall = {24, 300, 1, 320, 320};
 
 View<const double> check(const HeatmapPanels& panels) {
   const View<const double> values = as_panels(panels.values);
@@ -49,6 +35,14 @@ View<const double> check(const HeatmapPanels& panels) {
   };
   compare("heatmap_panels.row_labels", panels.row_labels, 1);
   compare("heatmap_panels.column_labels", panels.column_labels, 2);
+  for (const ColumnGroup& group : panels.column_groups) {
+    if (group.count > 0 && group.first >= 0 && group.first <= values.size(2) - group.count)
+      continue;
+    throw Error("heatmap_panels.column_groups",
+                "must be of columns 0 .. " + std::to_string(values.size(2) - 1) + ", got " +
+                    std::to_string(group.count) + " from " + std::to_string(group.first) + " on");
+  }
+  check_max_width("heatmap_panels", panels.max_width);
   return values;
 }
 
@@ -68,70 +62,74 @@ Scale scale_of(const HeatmapPanels& panels, const Extent& extent) {
   return {.low = range.low, .high = range.high, .map = panels.map, .hides = panels.hides};
 }
 
-// One axis: whole pixels per element when that comes near the room there is.
-double side(std::int64_t elements, double room, const Sizes& sizes) {
-  const auto n = static_cast<double>(elements);
-  if (n > room) return n > sizes.whole * room ? room : n;
-  return n * std::min(std::round(room / n), sizes.widest_cell);
-}
-
-// A panel without its place.
-Panel sized_panel(const HeatmapPanels& panels, const Blocks& blocks, const Sizes& sizes) {
-  const View<const double> values = as_panels(panels.values);
-  const std::int64_t rows = values.size(1), columns = values.size(2);
-  const std::int64_t down = blocks.means.size(0), across = blocks.means.size(1);
-  const double tall = static_cast<double>(rows) / static_cast<double>(columns);
-  Panel panel;
-  if (panels.titles.empty()) {
-    panel.width = side(across, tall > 1 ? std::max(300.0, 560 / tall) : 600, sizes);
-    panel.height =
-        side(down, std::clamp(panel.width * tall, 280.0, std::max(560.0, panel.width)), sizes);
-  } else {
-    const double room = values.size(0) <= 4 ? 220 : 150;
-    panel.width = side(across, rows * 3 < columns ? 2 * room : room, sizes);
-    panel.height = side(down, room, sizes);
-  }
-  // A small table grows until the names of its axes fit.
-  panel.width = std::max(panel.width, text_width(panels.x_label, kLabelSize) + 2);
-  panel.height = std::max(panel.height, text_width(panels.y_label, kLabelSize) + 2);
-  if (rows == columns) panel.width = panel.height = std::max(panel.width, panel.height);
-  return panel;
-}
-
-// Numbers of the elements whose centres the ticks mark.
-Ticks element_ticks(double first, std::int64_t count, double pixels, bool vertical) {
-  const auto steps = static_cast<double>(count - 1);  // between the first centre and the last
-  return fitting_ticks(first, first + steps, pixels * steps / static_cast<double>(count), vertical,
-                       true);
-}
-
-// The centre of an element along `length` pixels, which show `blocks` blocks of elements: the last
-// block may be of fewer.
-double center(double element, std::int64_t block, std::int64_t blocks, double length) {
-  const double count = static_cast<double>(block) * static_cast<double>(blocks);
-  return (element + 0.5) / count * length;
-}
-
-void draw_x_ticks(Drawing& drawing, const Panel& panel, const Ticks& ticks, double first,
-                  const Blocks& blocks) {
+void draw_x_ticks(Drawing& drawing, const Panel& panel, const Cells& cells, double first) {
+  const Ticks ticks = element_ticks(cells, first, false);
   for (std::size_t i = 0; i < ticks.at.size(); ++i) {
-    const double x =
-        panel.left + center(ticks.at[i] - first, blocks.columns, blocks.means.size(1), panel.width);
+    const double x = panel.left + cells.center(ticks.at[i] - first);
     drawing.line(x, panel.bottom(), x, panel.bottom() + 4, kAxis);
     drawing.text(x, panel.bottom() + 13, ticks.labels[i],
                  {.anchor = Anchor::middle, .color = kMuted});
   }
 }
 
-void draw_y_ticks(Drawing& drawing, const Panel& panel, const Ticks& ticks, double first,
-                  const Blocks& blocks) {
+void draw_y_ticks(Drawing& drawing, const Panel& panel, const Cells& cells, double first) {
+  const Ticks ticks = element_ticks(cells, first, true);
   for (std::size_t i = 0; i < ticks.at.size(); ++i) {
-    const double y =
-        panel.top + center(ticks.at[i] - first, blocks.rows, blocks.means.size(0), panel.height);
+    const double y = panel.top + cells.center(ticks.at[i] - first);
     drawing.line(panel.left - 4, y, panel.left, y, kAxis);
     drawing.text(panel.left - kTickGap, y, ticks.labels[i],
                  {.anchor = Anchor::end, .color = kMuted});
   }
+}
+
+// A line below the columns of each group, and its name below that.
+void draw_groups(Drawing& drawing, const Panel& panel, const Cells& columns,
+                 const std::vector<ColumnGroup>& groups, double top) {
+  constexpr double kGap = 3;  // between the lines of neighbours, half of it
+  for (const ColumnGroup& group : groups) {
+    const double left = panel.left + static_cast<double>(group.first) * columns.pitch();
+    const double width = static_cast<double>(group.count) * columns.pitch();
+    if (width <= 2 * kGap) continue;
+    drawing.line(left + kGap, top + 3, left + width - kGap, top + 3, kAxis, 2);
+    const std::string shown = shorten(group.name, kTickSize, width);
+    drawing.text(left + width / 2, top + 12, shown,
+                 {.anchor = Anchor::middle, .tooltip = shown == group.name ? "" : group.name});
+  }
+}
+
+// What a pixel is, where it is not one value.
+std::string note_of(const HeatmapGrid& grid) {
+  if (grid.rows.block == 1 && grid.columns.block == 1) return "";
+  return "Each pixel is the mean of " + std::to_string(grid.rows.block) + " × " +
+         std::to_string(grid.columns.block) + " values";
+}
+
+void draw_panel(Drawing& drawing, const HeatmapPanels& panels, const HeatmapGrid& grid,
+                std::int64_t index, std::int64_t count, const Panel& panel) {
+  if (!panels.titles.empty()) {
+    const std::string& title = panels.titles[static_cast<std::size_t>(index)];
+    const std::string shown = shorten(title, kPanelTitleSize, grid.pitch - 4, true);
+    drawing.text(panel.left, panel.top - 11, shown,
+                 {.size = kPanelTitleSize, .bold = true, .tooltip = shown == title ? "" : title});
+  }
+  if (index + grid.across >= count) {
+    double below = panel.bottom() + grid.column_room;
+    if (panels.column_labels.empty()) {
+      draw_x_ticks(drawing, panel, grid.columns, panels.first_column);
+    } else {
+      draw_words_below(drawing, grid.below, panel.left, panel.bottom() + kTickGap);
+    }
+    draw_groups(drawing, panel, grid.columns, panels.column_groups, below);
+    below += grid.group_room;
+    draw_x_label(drawing, panel, panels.x_label, below + kAxisRoom / 2);
+  }
+  if (index % grid.across > 0) return;
+  if (panels.row_labels.empty()) {
+    draw_y_ticks(drawing, panel, grid.rows, panels.first_row);
+  } else {
+    draw_words_at_left(drawing, grid.at_left, panel.left - kTickGap, panel.top);
+  }
+  draw_y_label(drawing, panels.y_label, kMargin + kLabelSize / 2, panel.top, panel.height);
 }
 
 }  // namespace
@@ -139,85 +137,41 @@ void draw_y_ticks(Drawing& drawing, const Panel& panel, const Ticks& ticks, doub
 Picture draw(const HeatmapPanels& panels) {
   const View<const double> values = check(panels);
   const std::int64_t count = values.size(0);
-  const bool titled = !panels.titles.empty();
-  const Sizes& sizes = titled ? kSmall : kLarge;
   const Extent extent = extent_of(values);
   const Scale scale = scale_of(panels, extent);
   const std::vector<std::string> gaps = gaps_of(extent, scale);
-  Blocks blocks = average(values.select(0, 0), sizes.rows, sizes.columns);
-  Panel panel = sized_panel(panels, blocks, sizes);
-
-  const Ticks x = element_ticks(panels.first_column, values.size(2), panel.width, false);
-  const Ticks y = element_ticks(panels.first_row, values.size(1), panel.height, true);
-  const auto cells = [](double length, std::int64_t block, std::int64_t count_of_blocks) {
-    return length / static_cast<double>(block * count_of_blocks);
-  };
-  const Words at_left =
-      words_at_left(panels.row_labels, cells(panel.height, blocks.rows, blocks.means.size(0)));
-  const Words below =
-      words_below(panels.column_labels, cells(panel.width, blocks.columns, blocks.means.size(1)));
-  const double row_room = panels.row_labels.empty() ? widest(y.labels, kTickSize) : at_left.room;
-  const double column_room = panels.column_labels.empty() ? kTickRoom : kTickGap + below.room + 6;
-  const double left =
-      kMargin +
-      std::max((panels.y_label.empty() ? 0 : kAxisRoom) + row_room + kTickGap, below.overhang);
-  const double pitch =
-      std::max({panel.width + kAcross, widest(panels.titles, kPanelTitleSize, true) + kAcross,
-                count > 1 && below.angle == -45 ? below.overhang : 0});
-  const std::int64_t across = grid_columns(count, static_cast<std::int64_t>(kGridWidth / pitch));
-  const double bar_left = left + static_cast<double>(across) * pitch;
-  const double bar_height = std::max(kShortestBar, std::min(panel.height, sizes.longest_bar));
-  const double bar_width = color_bar_width(scale, panels.color_label, gaps, bar_height);
-  const std::string note = blocks.rows == 1 && blocks.columns == 1
-                               ? ""
-                               : "Each pixel is the mean of " + std::to_string(blocks.rows) +
-                                     " × " + std::to_string(blocks.columns) + " values.";
-  const double right = std::max(
-      {bar_left + bar_width, left + title_width(panels.title), left + text_width(note, kNoteSize)});
+  const HeatmapGrid grid = heatmap_grid(panels, values, scale, gaps);
+  const std::string note = note_of(grid);
+  const double said = std::max(title_width(panels.title), text_width(note, kNoteSize));
+  const double right = std::max(grid.bar_left + grid.bar_width,
+                                std::min(grid.left + said, panels.max_width - kMargin));
 
   Drawing drawing;
-  const double above = titled ? kTitleRoom : 0;
   // One pixel more: the title's own width must not be lost to rounding.
-  const double top = above + draw_title(drawing, panels.title, left, kMargin, right - left + 1);
-  const auto at = [&](std::int64_t i) {
-    Panel placed = panel;
-    placed.left = left + static_cast<double>(i % across) * pitch;
-    placed.top = top + static_cast<double>(i / across) * (panel.height + kTitleRoom + kDown);
-    return placed;
-  };
+  const double width = right - grid.left + 1;
+  double top = draw_title(drawing, panels.title, grid.left, kMargin, width);
+  if (!note.empty()) {
+    drawing.text(grid.left, top - 4, shorten(note, kNoteSize, width),
+                 {.size = kNoteSize, .color = kMuted});
+    top += 14;
+  }
+  top = std::ceil(top + (panels.titles.empty() ? 0 : kMatrixTitle));
   for (std::int64_t i = 0; i < count; ++i) {
-    panel = at(i);
-    if (titled) {
-      drawing.text(panel.left, panel.top - 11, panels.titles[static_cast<std::size_t>(i)],
-                   {.size = kPanelTitleSize, .bold = true});
-    }
-    if (i > 0) blocks = average(values.select(0, i), sizes.rows, sizes.columns);
-    open_map(drawing, panel, values.size(1), values.size(2), i);
+    const Panel panel = grid.panel(i, top);
+    const Blocks blocks = average(values.select(0, i), grid.rows.count(), grid.columns.count());
+    Panel elements = panel;  // the last cell may be of fewer
+    elements.width = static_cast<double>(values.size(2)) * grid.columns.pitch();
+    elements.height = static_cast<double>(values.size(1)) * grid.rows.pitch();
+    open_map(drawing, elements, values.size(1), values.size(2), i);
     draw_image(drawing, panel, blocks.means.view(), scale);
     drawing.close();
-    const bool lowest = i + across >= count;
-    if (lowest && panels.column_labels.empty()) {
-      draw_x_ticks(drawing, panel, x, panels.first_column, blocks);
-    } else if (lowest) {
-      draw_words_below(drawing, below, panel.left, panel.bottom() + kTickGap);
-    }
-    if (i % across == 0 && panels.row_labels.empty()) {
-      draw_y_ticks(drawing, panel, y, panels.first_row, blocks);
-    } else if (i % across == 0) {
-      draw_words_at_left(drawing, at_left, panel.left - kTickGap, panel.top);
-    }
+    draw_panel(drawing, panels, grid, i, count, panel);
   }
-  draw_color_bar(drawing, scale, panels.color_label, gaps, bar_left, top, bar_height);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double label_at = at(i).bottom() + column_room + kAxisRoom / 2;
-    if (i + across >= count) draw_x_label(drawing, at(i), panels.x_label, label_at);
-    if (i % across > 0) continue;
-    draw_y_label(drawing, panels.y_label, kMargin + kLabelSize / 2, at(i).top, panel.height);
-  }
-  double bottom = panel.bottom() + column_room + (panels.x_label.empty() ? 0 : kAxisRoom);
-  drawing.text(left, bottom + 12, note, {.size = kNoteSize, .color = kMuted});
-  if (!note.empty()) bottom += 20;
-  bottom = std::max(bottom, top + bar_height + 8 + static_cast<double>(gaps.size()) * kGapPitch);
+  draw_color_bar(drawing, scale, panels.color_label, gaps, grid.bar_left, top, grid.bar_height);
+  double bottom = grid.panel(count - 1, top).bottom() + grid.column_room + grid.group_room +
+                  (panels.x_label.empty() ? 0 : kAxisRoom);
+  bottom =
+      std::max(bottom, top + grid.bar_height + 8 + static_cast<double>(gaps.size()) * kGapPitch);
   return drawing.finish(right + kMargin, bottom + kMargin - 6, panels.title,
                         describe(panels, values));
 }

@@ -170,6 +170,13 @@ void check_ends(const std::string& where, const std::optional<double>& low,
   }
 }
 
+void check_max_width(const std::string& where, double max_width) {
+  constexpr double kLeastWidth = 280;
+  if (max_width >= kLeastWidth) return;
+  throw Error(where + ".max_width",
+              "must be at least " + number(kLeastWidth) + ", got " + shortest(max_width));
+}
+
 double widest(const std::vector<std::string>& labels, double size, bool bold) {
   double width = 0;
   for (const std::string& label : labels) width = std::max(width, text_width(label, size, bold));
@@ -188,9 +195,14 @@ void draw_image(Drawing& drawing, const Panel& panel, View<const double> matrix,
                 const Scale& scale) {
   const double wide = panel.width / static_cast<double>(matrix.size(1));
   const double high = panel.height / static_cast<double>(matrix.size(0));
+  const bool crisp = std::min(wide, high) >= kCrisp;
+  // A screen of twice as many pixels needs no smoothing either.
+  const auto pixels = [&](double size) {
+    const bool sharp = !crisp && size == std::round(size) && size <= 4;
+    return sharp ? static_cast<int>(2 * size) : repeats(size);
+  };
   drawing.image(panel.left, panel.top, panel.width, panel.height,
-                matrix_png(matrix, scale, repeats(wide), repeats(high)),
-                std::min(wide, high) >= kCrisp);
+                matrix_png(matrix, scale, pixels(wide), pixels(high)), crisp);
 }
 
 void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,

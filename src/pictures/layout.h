@@ -48,6 +48,9 @@ Range color_range(double low, double high);
 void check_ends(const std::string& where, const std::optional<double>& low,
                 const std::optional<double>& high);
 
+// Throws Error, naming `where`.max_width, for a picture narrower than 280 pixels.
+void check_max_width(const std::string& where, double max_width);
+
 // A rectangle in which data is drawn.
 struct Panel {
   double left = 0, top = 0, width = 0, height = 0;

@@ -166,7 +166,6 @@ std::string matrix_png(View<const double> matrix, const Scale& scale, int across
 }
 
 std::string base64(std::string_view bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
@@ -176,7 +175,7 @@ std::string base64(std::string_view bytes) {
       group = group << 8 | (j < left ? static_cast<unsigned char>(bytes[i + j]) : 0u);
     }
     for (std::size_t j = 0; j < 4; ++j) {
-      text += j <= left ? kDigits[group >> (18 - 6 * j) & 63] : '=';
+      text += j <= left ? kBase64Digits[group >> (18 - 6 * j) & 63] : '=';
     }
   }
   return text;

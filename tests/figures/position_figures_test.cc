@@ -67,6 +67,25 @@ TEST(PositionFigures, MeansByDistanceAreOfAllPairs) {
               ElementsAre(1, 0, 1));
 }
 
+TEST(PositionFigures, HalvesOfATableHaveNames) {
+  const auto groups_of = [](SinusoidalLayout layout, std::int64_t width) {
+    Sinusoidal options;
+    options.length = 5;
+    options.width = width;
+    options.layout = layout;
+    std::string text;
+    for (const ColumnGroup& group : plot_heatmap(position_table(options)).labels.column_groups) {
+      text +=
+          group.name + " " + std::to_string(group.first) + "+" + std::to_string(group.count) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(groups_of(SinusoidalLayout::half_split, 8), "sines 0+4 cosines 4+4 ");
+  EXPECT_EQ(groups_of(SinusoidalLayout::half_split, 7), "sines 0+4 cosines 4+3 ");
+  EXPECT_EQ(groups_of(SinusoidalLayout::cos_first, 8), "cosines 0+4 sines 4+4 ");
+  EXPECT_EQ(groups_of(SinusoidalLayout::interleaved, 8), "");
+}
+
 TEST(PositionFigures, AnyAddedSchemeHasATable) {
   const PositionTable learned = position_table({"learned", {}, nullptr}, 9, 4);
   EXPECT_EQ(learned.values.shape(), (Shape{9, 4}));

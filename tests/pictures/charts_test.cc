@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
+#include "pictures/png_reader.h"
 #include "pictures/samples.h"
 #include "pictures/svg_reader.h"
 #include "sextant/core/error.h"
@@ -188,8 +190,8 @@ TEST(OneHeatmap, OfALongTableIsAveragedAndSaysSo) {
   HeatmapPanels heatmap;
   heatmap.values = table;
   const Picture picture = draw(heatmap);
-  EXPECT_LT(picture.height, 1400);
-  EXPECT_THAT(texts(picture), Contains("Each pixel is the mean of 4 × 1 values."));
+  EXPECT_LT(picture.height, 1000);
+  EXPECT_THAT(texts(picture), Contains("Each pixel is the mean of 5 × 1 values"));
 }
 
 TEST(OneHeatmap, OfOneNumberHasRoomForItsNames) {
@@ -204,11 +206,93 @@ TEST(OneHeatmap, OfOneNumberHasRoomForItsNames) {
   EXPECT_NE(svg.find(">Dimension<"), std::string::npos);
 }
 
-TEST(OneHeatmap, KeepsEveryColumnOfTheWidthsThatModelsHave) {
-  const Tensor<double> wide({2, 4096});
+// Rows and columns of the matrix's image, in CSS pixels.
+testing::Element image_of(const Picture& picture) {
+  return testing::all(testing::read_xml(picture.svg), "image").at(0);
+}
+
+TEST(OneHeatmap, HasCellsOfWholePixelsAndBlocksOfWholeCells) {
+  for (const std::int64_t columns : {3, 7, 100, 512, 700, 768, 1024, 4096, 12345}) {
+    for (const double width : {280.0, 350.0, 950.0}) {
+      const Tensor<double> table = testing::sinusoids(100, columns);
+      HeatmapPanels map{.values = table, .x_label = "Dimension", .y_label = "Position"};
+      map.max_width = width;
+      const Picture picture = draw(map);
+      EXPECT_LE(picture.width, width) << columns;
+      const testing::Element image = image_of(picture);
+      const double pixels = image.number("width");
+      const double block = std::ceil(static_cast<double>(columns) / pixels);
+      const double cell = pixels / std::ceil(static_cast<double>(columns) / block);
+      EXPECT_EQ(cell, std::round(cell)) << columns << " in " << width;
+      for (const char* place : {"x", "y", "width", "height"}) {
+        EXPECT_EQ(image.number(place), std::round(image.number(place))) << place;
+      }
+      const bool noted = picture.svg.find("Each pixel is the mean of") != std::string::npos;
+      EXPECT_EQ(noted, block > 1) << columns << " in " << width;
+    }
+  }
+}
+
+TEST(OneHeatmap, OfATableHasOnlyColorsOfItsScaleInAFile) {
+  // 100 x 512, interleaved: neighbours are a sine and a cosine, dark blue beside dark red.
+  const Tensor<double> table = testing::sinusoids(100, 512);
   HeatmapPanels map;
-  map.values = wide.view();
-  EXPECT_EQ(draw(map).svg.find("is the mean of"), std::string::npos);
+  map.values = table;
+  map.map = ColorMap::diverging;
+  const Picture picture = draw(map);
+  const testing::Element image = image_of(picture);
+  const testing::Pixels file = testing::read_png(render_png(picture));
+  std::set<std::string> scale;
+  for (int i = 0; i <= 10000; ++i) scale.insert(hex(color(ColorMap::diverging, i / 10000.0)));
+  const auto at = [&](const char* side) {
+    return static_cast<std::size_t>(2 * image.number(side));
+  };
+  int others = 0;
+  for (std::size_t y = 0; y < at("height"); ++y) {
+    for (std::size_t x = 0; x < at("width"); ++x) {
+      others += scale.count(hex(file.at(at("x") + x, at("y") + y))) == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(others, 0);
+}
+
+TEST(HeatmapPanels, FitTheWidthTheyAreTold) {
+  const Tensor<double> values({4, 15, 15});
+  for (const double width : {280.0, 350.0, 500.0, 950.0}) {
+    HeatmapPanels panels;
+    panels.values = values.view();
+    panels.titles = {"no positions", "sinusoidal", "rotary", "ALiBi"};
+    panels.x_label = "Key";
+    panels.y_label = "Query";
+    panels.color_label = "Weight";
+    panels.row_labels = panels.column_labels = testing::words(15);
+    panels.max_width = width;
+    EXPECT_LE(draw(panels).width, width);
+  }
+  HeatmapPanels narrow;
+  narrow.values = values.view();
+  narrow.titles = {"a", "b", "c", "d"};
+  narrow.max_width = 279;
+  EXPECT_THROW(draw(narrow), Error);
+}
+
+TEST(HeatmapPanels, NameGroupsOfTheirColumns) {
+  const Tensor<double> table = testing::sinusoids(10, 64);
+  HeatmapPanels map;
+  map.values = table;
+  map.column_groups = {{"sines", 0, 32}, {"cosines", 32, 32}};
+  const testing::Element root = testing::read_xml(draw(map).svg);
+  const double left = image_of(draw(map)).number("x"), width = image_of(draw(map)).number("width");
+  for (const auto& text : testing::all(root, "text")) {
+    const bool sines = text.text == "sines";
+    if (!sines && text.text != "cosines") continue;
+    EXPECT_NEAR(text.number("x"), left + width * (sines ? 0.25 : 0.75), 0.01);
+  }
+  EXPECT_THAT(texts(draw(map)), IsSupersetOf({"sines", "cosines"}));
+  for (const ColumnGroup& bad : {ColumnGroup{"x", 33, 32}, {"x", -1, 2}, {"x", 0, 0}}) {
+    map.column_groups = {bad};
+    EXPECT_THROW(draw(map), Error) << bad.first;
+  }
 }
 
 TEST(OneHeatmap, DivergingColorsAreSymmetricAroundZero) {
@@ -246,7 +330,7 @@ TEST(HeatmapPanels, SayOfLargeMatricesWhatAPixelIs) {
   HeatmapPanels panels;
   panels.values = values.view();
   panels.titles = {"a", "b"};
-  EXPECT_THAT(texts(draw(panels)), Contains("Each pixel is the mean of 3 × 1 values."));
+  EXPECT_THAT(texts(draw(panels)), Contains("Each pixel is the mean of 3 × 1 values"));
 }
 
 TEST(HeatmapPanels, AMatrixIsOnePanel) {

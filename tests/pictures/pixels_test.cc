@@ -2,32 +2,16 @@
 #include "pictures/pixels.h"
 
 #include <gtest/gtest.h>
-#include <png.h>
 
 #include <cmath>
 #include <vector>
 
+#include "pictures/png_reader.h"
+
 namespace sextant::pictures {
 namespace {
 
-struct Image {
-  std::size_t width = 0, height = 0;
-  std::vector<png_byte> rgb;
-  Rgb at(std::size_t x, std::size_t y) const {
-    const png_byte* p = &rgb[(y * width + x) * 3];
-    return {p[0], p[1], p[2]};
-  }
-};
-
-Image decode_png(const std::string& bytes) {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  EXPECT_NE(png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()), 0);
-  image.format = PNG_FORMAT_RGB;
-  Image result{image.width, image.height, std::vector<png_byte>(PNG_IMAGE_SIZE(image))};
-  EXPECT_NE(png_image_finish_read(&image, nullptr, result.rgb.data(), 0, nullptr), 0);
-  return result;
-}
+using testing::read_png;
 
 TEST(Pixels, EveryElementHasItsColor) {
   Tensor<double> matrix({2, 3});
@@ -38,7 +22,7 @@ TEST(Pixels, EveryElementHasItsColor) {
   matrix(1, 2) = 7;  // above the scale
   for (const bool hides : {false, true}) {
     const Scale scale{.low = 0, .high = 1, .map = ColorMap::viridis, .hides = hides};
-    const Image image = decode_png(matrix_png(matrix.view(), scale, 3, 2));
+    const auto image = read_png(matrix_png(matrix.view(), scale, 3, 2));
     ASSERT_EQ(image.width, 9u);
     ASSERT_EQ(image.height, 4u);
     for (std::size_t y = 0; y < 4; ++y) {
@@ -56,7 +40,7 @@ TEST(Pixels, ReadsViewsWithAnyStrides) {
   Tensor<double> matrix({2, 2});
   matrix(0, 1) = 1;
   const Scale scale;
-  EXPECT_EQ(hex(decode_png(matrix_png(matrix.view().transpose(0, 1), scale)).at(0, 1)), "#fde725");
+  EXPECT_EQ(hex(read_png(matrix_png(matrix.view().transpose(0, 1), scale)).at(0, 1)), "#fde725");
 }
 
 TEST(Pixels, ExtentLeavesOutWhatIsNotFinite) {

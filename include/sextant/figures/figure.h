@@ -27,6 +27,7 @@ struct TableLabels {
   bool hides = false;               // -infinity is a hidden pair
   std::int64_t first_row = 0;
   std::int64_t first_column = 0;
+  std::vector<ColumnGroup> column_groups = {};  // "sines", "cosines"
 };
 
 struct Figure {

@@ -48,8 +48,15 @@ struct LinePanels {
 // axis cannot show, and panels of another size.
 Picture draw(const LinePanels& chart);
 
+// Neighbouring columns with a name of their own, such as all sines.
+struct ColumnGroup {
+  std::string name;
+  std::int64_t first = 0, count = 0;
+};
+
 // Matrices of one shape as images, side by side, with the same axes and one colour bar: a bias per
-// head, a map per scheme. One without titles is drawn large.
+// head, a map per scheme. One without titles is drawn large. Cells are whole pixels; where values
+// are more than pixels, a pixel is the mean of a block of them, and a line below the title says so.
 struct HeatmapPanels {
   MemberView<const double> values;  // [panels, rows, columns], or [rows, columns] of one
   std::vector<std::string> titles;  // one per panel; of one panel it may be absent
@@ -62,9 +69,12 @@ struct HeatmapPanels {
   // Words instead of the numbers of the axes: one per row and per column, or none. Long ones are
   // cut with an ellipsis.
   std::vector<std::string> row_labels = {}, column_labels = {};
+  std::vector<ColumnGroup> column_groups = {};  // named below the columns
+  double max_width = 950;  // CSS pixels of the picture, 280 or more: 350 suits a phone
 };
 // Throws Error, naming heatmap_panels.<member>, for no values, titles that are not one per panel,
-// labels that are not one per row or column, and ends that are not finite or not in order.
+// labels that are not one per row or column, groups of other columns, ends that are not finite or
+// not in order, and a narrower max_width.
 Picture draw(const HeatmapPanels& panels);
 
 // Attention weights: rows are queries from the top, columns are keys, with their tokens; one map

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "pictures/librsvg/sharp_images.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/pictures/canvas.h"
@@ -63,9 +64,10 @@ std::string render_png(const Picture& picture, double scale) {
                                         fixed(height, 0));
   }
   GError* error = nullptr;
+  const std::string svg = pictures::with_sharp_images(picture.svg, scale);
   // Unlimited: an image of a long table inside the SVG is one long attribute.
-  const Owned<GInputStream, g_object_unref> stream(g_memory_input_stream_new_from_data(
-      picture.svg.data(), static_cast<gssize>(picture.svg.size()), nullptr));
+  const Owned<GInputStream, g_object_unref> stream(
+      g_memory_input_stream_new_from_data(svg.data(), static_cast<gssize>(svg.size()), nullptr));
   const Owned<RsvgHandle, g_object_unref> handle(rsvg_handle_new_from_stream_sync(
       stream.get(), nullptr, RSVG_HANDLE_FLAG_UNLIMITED, nullptr, &error));
   if (handle == nullptr) fail(error);

@@ -1,0 +1,14 @@
+// Images of a picture at the pixels of the screen or file that it is rendered to.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sextant::pictures {
+
+// The SVG with each of its images enlarged, without smoothing, to as many pixels as it covers at
+// `scale`: librsvg smooths whatever an image asks for, and would mix the colours of neighbouring
+// cells into some that are not on the scale. Larger images stay.
+std::string with_sharp_images(std::string_view svg, double scale);
+
+}  // namespace sextant::pictures
