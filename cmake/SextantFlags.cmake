@@ -20,6 +20,16 @@ if(SEXTANT_ONE_TARGET)
     target_compile_options(sextant_flags INTERFACE -march=haswell -maes)  # Highway's AVX2 has AES, g++'s Haswell has not
   endif()
 endif()
+if(EMSCRIPTEN)
+  # Exceptions are what callers get for a mistake; without the option none can be caught. Sizes are checked where memory is asked
+  # for, so a 64-bit size in a 32-bit stride is no narrowing.
+  add_compile_options(-msimd128 -fexceptions -Wno-c++11-narrowing
+    -include ${PROJECT_SOURCE_DIR}/web/standard_library/cxx20.h)
+  add_link_options(-fexceptions)
+  target_compile_options(sextant_flags INTERFACE -Wno-shorten-64-to-32 -Wno-dollar-in-identifier-extension)
+  target_compile_definitions(sextant_flags INTERFACE HWY_COMPILE_ONLY_STATIC)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
 if(SEXTANT_WERROR)
   target_compile_options(sextant_flags INTERFACE -Werror)
 endif()

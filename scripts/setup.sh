@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|site]...        default: build
+#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test]...        default: build
 set -euo pipefail
 
 sanitizers="clang libclang-rt-dev libomp-dev llvm"
@@ -17,6 +17,8 @@ declare -A packages=(
   [format]="clang-format git"
   [tidy]="clang-tidy clang libomp-dev"
   [site]="doxygen"
+  [web]="emscripten python3"
+  [web-test]="emscripten chromium python3-venv"
 )
 
 wanted=()

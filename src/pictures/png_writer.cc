@@ -1,15 +1,10 @@
-// PNG with a palette (ISO/IEC 15948): a byte per pixel, no filter, compressed by zlib, which has the
-// checksums too.
+// PNG with a palette (ISO/IEC 15948): a byte per pixel, no filter.
 #include "pictures/png_writer.h"
 
-#include <zlib.h>
-
-#include <algorithm>
-#include <limits>
 #include <string_view>
 #include <vector>
 
-#include "sextant/core/error.h"
+#include "pictures/compress.h"
 
 namespace sextant::pictures {
 namespace {
@@ -25,21 +20,7 @@ void append_chunk(std::string& png, std::string_view type, std::string_view data
   append_integer(png, static_cast<std::uint32_t>(data.size()));
   const std::size_t begin = png.size();
   png.append(type).append(data);
-  const auto* checked = reinterpret_cast<const Bytef*>(png.data() + begin);
-  append_integer(png, static_cast<std::uint32_t>(crc32_z(0, checked, png.size() - begin)));
-}
-
-std::string compressed(const std::string& bytes) {
-  constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
-  uLongf size = bytes.size() < kMost ? compressBound(static_cast<uLong>(bytes.size())) : 0;
-  std::string result(size, '\0');
-  if (size == 0 || compress(reinterpret_cast<Bytef*>(result.data()), &size,
-                            reinterpret_cast<const Bytef*>(bytes.data()),
-                            static_cast<uLong>(bytes.size())) != Z_OK) {
-    throw Error("picture.png", "could not be made of " + std::to_string(bytes.size()) + " bytes");
-  }
-  result.resize(size);
-  return result;
+  append_integer(png, crc32_of(std::string_view(png).substr(begin)));
 }
 
 }  // namespace
@@ -68,7 +49,7 @@ std::string write_png(std::span<const std::uint8_t> pixels, std::size_t width,
   append_chunk(png, "IHDR", header);
   append_chunk(png, "sRGB", std::string_view("\0", 1));  // perceptual
   append_chunk(png, "PLTE", palette);
-  append_chunk(png, "IDAT", compressed(rows));
+  append_chunk(png, "IDAT", zlib_stream(rows));
   append_chunk(png, "IEND", "");
   return png;
 }

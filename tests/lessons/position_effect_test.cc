@@ -8,10 +8,9 @@ namespace sextant {
 namespace {
 
 PositionEffect effect_of(const PositionSchemes& schemes, std::int64_t length = 6) {
-  return position_effect(
-      AppliedPositions<double>({.schemes = schemes, .width = 12, .heads = 2, .head_dim = 6},
-                               length),
-      length);
+  return position_effect(AppliedPositions<double>(
+                             {.schemes = schemes, .width = 12, .heads = 2, .head_dim = 6}, length),
+                         length);
 }
 
 TEST(PositionEffect, TellsTablesApart) {

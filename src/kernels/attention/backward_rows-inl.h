@@ -78,14 +78,15 @@ HWY_INLINE bool knows_sums(const BackwardBlock& b, std::int64_t first, std::int6
 // The caller's log-sum-exps as maxima in log2 units, which are no float32: the rest goes into the
 // factor 2^rest. It is below 2^-18, so that the rest of the series is below half a unit of float64.
 HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lanes) {
-  constexpr std::int64_t n = kTileLanes / 2;
-  const hn::FixedTag<float, n> d;
-  const hn::FixedTag<double, n> wide;
-  const auto one = hn::Set(wide, 1.0);
   alignas(64) float logs[kBlockLanes];
   const float* from = b.log_sum_exp + lanes.first_query * b.log_sum_exp_stride;
   for (std::int64_t i = 0; i < lanes.queries; ++i) logs[i] = from[i * b.log_sum_exp_stride];
   std::fill(logs + lanes.queries, logs + kBlockLanes, -std::numeric_limits<float>::infinity());
+#if HWY_HAVE_FLOAT64
+  constexpr std::int64_t n = kTileLanes / 2;
+  const hn::FixedTag<float, n> d;
+  const hn::FixedTag<double, n> wide;
+  const auto one = hn::Set(wide, 1.0);
   for (std::int64_t i = 0; i < kBlockLanes; i += n) {
     const auto log = hn::LoadU(d, logs + i);
     const auto sees = hn::Gt(log, hn::Set(d, -std::numeric_limits<float>::infinity()));
@@ -96,6 +97,16 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
     hn::StoreU(hn::IfThenElse(sees, max, hn::Set(d, kNever)), d, lanes.running_max + i);
     hn::StoreU(hn::IfThenElseZero(sees, hn::DemoteTo(d, series)), d, lanes.sum + i);
   }
+#else
+  for (std::int64_t i = 0; i < kBlockLanes; ++i) {
+    const bool sees = logs[i] > -std::numeric_limits<float>::infinity();
+    const double sum = static_cast<double>(logs[i]) * kLog2E;
+    const float max = static_cast<float>(sum);
+    const double y = (static_cast<double>(max) - sum) * kLn2;
+    lanes.running_max[i] = sees ? max : kNever;
+    lanes.sum[i] = sees ? static_cast<float>(1 + y * (1 + y * 0.5)) : 0;
+  }
+#endif
 }
 
 // Sums of weights to factors of dO, by which every probability is 2^(s - max) times the factor.

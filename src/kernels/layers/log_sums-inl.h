@@ -25,6 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // on its index.
 HWY_INLINE void log_sums(const float* running_max, const float* sum, std::int64_t rows,
                          float* logs) {
+#if HWY_HAVE_FLOAT64
   constexpr std::int64_t n = kTileLanes / 2;
   const hn::FixedTag<float, n> d;
   const hn::FixedTag<double, n> wide;
@@ -33,6 +34,12 @@ HWY_INLINE void log_sums(const float* running_max, const float* sum, std::int64_
     const auto m = hn::PromoteTo(wide, hn::LoadU(d, running_max + i));
     hn::StoreU(hn::DemoteTo(d, hn::MulAdd(m, hn::Set(wide, kLn2), log)), d, logs + i);
   }
+#else
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const double m = running_max[i];
+    logs[i] = static_cast<float>(m * kLn2 + std::log(static_cast<double>(sum[i])));
+  }
+#endif
   for (std::int64_t i = 0; i < rows; ++i) {
     if (sum[i] > 0 && std::isfinite(sum[i])) continue;  // Log() is for these
     logs[i] = sum[i] == 0 ? -std::numeric_limits<float>::infinity() : running_max[i] + sum[i];

@@ -17,6 +17,20 @@ namespace {
 static_assert(HWY_STATIC_TARGET == HWY_AVX2, "builds of one instruction set are of AVX2");
 #endif
 
+// WebAssembly has one instruction set and needs no library of Highway's: its headers choose.
+#if HWY_ARCH_WASM
+std::int64_t supported_targets() { return HWY_STATIC_TARGET; }
+void disable_better_than(std::int64_t) {}
+#else
+std::int64_t supported_targets() {
+  const std::int64_t supported = hwy::SupportedTargets();
+  // Highway 1.0.3 forgets in that call, for the dispatches to come, which targets are disabled.
+  hwy::GetChosenTarget().Update(supported);
+  return supported;
+}
+void disable_better_than(std::int64_t target) { hwy::DisableTargets(target - 1); }
+#endif
+
 // Targets are single bits, a better one is a smaller number.
 template <class Use>
 void for_each_compiled_target(const Use& use) {
@@ -40,7 +54,7 @@ void apply_requested_target() noexcept {
     const std::string_view name = requested_target();
     if (name.empty()) return false;
     for_each_compiled_target([&](std::int64_t target) {
-      if (std::string_view(hwy::TargetName(target)) == name) hwy::DisableTargets(target - 1);
+      if (std::string_view(hwy::TargetName(target)) == name) disable_better_than(target);
     });
     return true;
   }();
@@ -73,9 +87,7 @@ void check_requested_target() {
 std::string chosen_target() {
   kernels::apply_requested_target();
   std::string name;
-  const std::int64_t supported = hwy::SupportedTargets();
-  // Highway 1.0.3 forgets in that call, for the dispatches to come, which targets are disabled.
-  hwy::GetChosenTarget().Update(supported);
+  const std::int64_t supported = supported_targets();
   for_each_compiled_target([&](std::int64_t target) {
     if (name.empty() && (supported & target) != 0) name = hwy::TargetName(target);
   });

@@ -7,9 +7,10 @@ namespace sextant {
 bool can_render_png() { return false; }
 
 std::string render_png(const Picture&, double) {
-  throw Error("picture.png",
-              "needs librsvg, and this build of sextant is without it (SEXTANT_PNG=OFF); save .svg "
-              "or .html instead, or make the PNG of the .svg: rsvg-convert -z 2 FILE.svg -o FILE.png");
+  throw Error(
+      "picture.png",
+      "needs librsvg, and this build of sextant is without it (SEXTANT_PNG=OFF); save .svg "
+      "or .html instead, or make the PNG of the .svg: rsvg-convert -z 2 FILE.svg -o FILE.png");
 }
 
 }  // namespace sextant
