@@ -1,4 +1,6 @@
 # A thin front door over the CMake presets. `make` alone says what there is.
+# As in `make test-page PAGE_TESTS="-m 'not slow'"`.
+PAGE_TESTS ?=
 SENTENCE ?= The black cat sat on the couch and the brown dog slept on the rug.
 SEXTANT := build/release/bin/sextant
 FUZZ_SECONDS ?= 20
@@ -98,6 +100,20 @@ site:            ## the documentation as one offline, searchable site: build/sit
 	cmake --build --preset release --target sextant_app sextant_python
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/build_site.py build/release/bin/sextant build/site
 
+page:            ## the explorer, one offline page on the same C++ in WebAssembly: out/explorer/ and out/explorer.html
+	@scripts/setup.sh web
+	NODE_PATH=/usr/share/nodejs cmake --preset web
+	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app
+	python3 web/build_page.py build/web/bin out/explorer
+
+test-page: page  ## the explorer driven in headless Chromium, beside the command line
+	@scripts/setup.sh build web-test
+	@test -x build/page/bin/python || python3 -m venv build/page
+	build/page/bin/pip install --quiet --disable-pip-version-check -r web/requirements.txt
+	cmake --preset release $(CONFIGURE)
+	cmake --build --preset release --target sextant_app
+	build/page/bin/python -m pytest -q -p no:cacheprovider -rs $(PAGE_TESTS) web/tests
+
 bench:           ## the benchmarks, as ratios to what the machine can do
 	@scripts/setup.sh build
 	cmake --preset release
@@ -132,5 +148,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch asan tsan packages fuzz bench bench-peers format check-format check-all tidy site clean
+.PHONY: help demo demo-train program build test test-torch asan tsan packages fuzz bench bench-peers format check-format check-all tidy site page test-page clean
 .DEFAULT_GOAL := help

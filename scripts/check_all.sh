@@ -35,6 +35,7 @@ step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
 step "pages in a browser" make pages
 step "the documentation site" make site
+step "the explorer in a browser" make test-page
 step "clang, no precompiled headers" build_and_test clang build/clang -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON
 step "threads, every floor" build_and_test tsan build/tsan-all -DSEXTANT_ONE_TARGET=OFF

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Puts the explorer together: build_page.py PROGRAM_FOLDER OUT makes OUT/index.html with its files, and explorer.html beside
+OUT, which is one file. PROGRAM_FOLDER has sextant.js and sextant.wasm. Both pages work from file:// and from any server."""
+import base64
+import gzip
+import hashlib
+import json
+import pathlib
+import sys
+
+PAGE = pathlib.Path(__file__).resolve().parent / "page"
+VERSION = (PAGE.parent.parent / "version.txt").read_text().split()[0]
+# In the order in which they run; worker.js runs in the worker, which gets it as text.
+SCRIPTS = ["engine.js", "state.js", "elements.js", "controls.js", "views/views.js", "views/order.js", "views/positions.js",
+           "views/attention.js", "views/model.js", "app.js"]
+
+
+def engine_script(program: pathlib.Path) -> str:
+    """The program and its worker as one script: pages from file:// may load scripts, but no module and no data."""
+    wasm = gzip.compress((program / "sextant.wasm").read_bytes(), 9, mtime=0)
+    parts = {"glue": (program / "sextant.js").read_text(), "worker": (PAGE / "worker.js").read_text(),
+             "wasm": base64.b64encode(wasm).decode()}
+    return "globalThis.sextant_engine = " + json.dumps(parts).replace("</", "<\\/") + ";\n"
+
+
+def fill(sources: str, files: str, style: str, scripts: str) -> str:
+    page = (PAGE / "index.html").read_text()
+    for name, text in {"SCRIPT_SOURCES": sources, "FILES": files, "STYLE": style, "SCRIPTS": scripts, "VERSION": VERSION}.items():
+        page = page.replace(f"@{name}@", text)
+    return page
+
+
+def write(path: pathlib.Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(path.suffix + ".part")
+    part.write_text(text)
+    part.replace(path)
+
+
+def main() -> None:
+    program, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    engine = engine_script(program)
+    style = (PAGE / "style.css").read_text()
+    sources = {name: (PAGE / name).read_text() for name in SCRIPTS}
+
+    write(out / "engine-data.js", engine)
+    write(out / "style.css", style)
+    for name, text in sources.items():
+        write(out / name, text)
+    tags = "".join(f'<script src="{name}"></script>\n' for name in ["engine-data.js", *SCRIPTS])
+    write(out / "index.html", fill("'self' file:", "file:", '<link rel="stylesheet" href="style.css">', tags))
+
+    blocks = [engine, *sources.values()]
+    hashes = " ".join("'sha256-" + base64.b64encode(hashlib.sha256(("\n" + block).encode()).digest()).decode() + "'" for block in blocks)
+    inline = "".join("<script>\n" + block + "</script>\n" for block in blocks)
+    write(out.parent / "explorer.html", fill(hashes, "", "<style>\n" + style + "</style>", inline))
+    for path in (out / "engine-data.js", out.parent / "explorer.html"):
+        print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+// Runs commands of the program, one at a time. A message {id, args, files, read} is answered by
+// {id, code, out, err, files}: `files` of the message are written before the command, those named in
+// `read` are read after it. While it runs, {id, progress} has a line of its stderr.
+'use strict';
+
+let program = null;  // a promise of the module
+let current = null;  // what is running: {id, out, err}
+
+async function unpack(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+async function start(base64) {
+  return sextant_program({
+    wasmBinary: await unpack(base64),
+    stdin: () => null,
+    print: (line) => { if (current) current.out += line + '\n'; },
+    printErr: (line) => {
+      if (!current) return;
+      const plain = line.replace(/\r?\x1b\[K/g, '').trim();
+      if (plain === '') return;
+      current.err += plain + '\n';
+      postMessage({id: current.id, progress: plain});
+    },
+  });
+}
+
+function run(module, {id, args, files = {}, read = []}) {
+  current = {id, out: '', err: ''};
+  let code;
+  try {
+    for (const [name, bytes] of Object.entries(files)) module.FS.writeFile(name, bytes);
+    code = module.callMain(args);
+  } catch (problem) {
+    code = 70;
+    current.err += 'sextant: ' + (problem && problem.message || String(problem)) + '\n';
+  }
+  const found = {};
+  for (const name of read) {
+    try {
+      found[name] = module.FS.readFile(name, {encoding: 'utf8'});
+      module.FS.unlink(name);
+    } catch (missing) { /* the command has said why */ }
+  }
+  postMessage({id, code, out: current.out, err: current.err, files: found});
+  current = null;
+}
+
+onmessage = async ({data}) => {
+  if (data.wasm !== undefined) {
+    program = start(data.wasm);
+    program.then(() => postMessage({ready: true}), (problem) => postMessage({broken: String(problem)}));
+    return;
+  }
+  run(await program, data);
+};

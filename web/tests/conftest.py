@@ -1,0 +1,81 @@
+"""The explorer in headless Chromium, and the command line beside it."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "out" / "explorer.html"
+PROGRAM = ROOT / "build" / "release" / "bin" / "sextant"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: left out of CI, `make check-all` runs it")
+    for needed in (PAGE, PROGRAM, CHROMIUM):
+        if needed is None or not pathlib.Path(needed).exists():
+            pytest.exit(f"needs {needed or 'chromium'}: run `make test-page`", returncode=1)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+class Explorer:
+    """A page of the explorer; what it asks the network for and what it complains of are kept."""
+
+    def __init__(self, browser, page_file=PAGE, width=1000, height=900, scheme="light"):
+        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True)
+        self.page = self.context.new_page()
+        self.requests, self.problems = [], []
+        self.file = page_file.as_uri()
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
+
+    def open(self, fragment=""):
+        self.page.goto("about:blank")
+        self.page.goto(self.file + ("#" + fragment if fragment else ""))
+        self.page.wait_for_selector("html[data-view]", timeout=30000)
+        return self.page
+
+    def picture(self):
+        """The SVG that the view shows, drawn anew."""
+        self.page.wait_for_selector(".picture:not([aria-busy]) svg", timeout=30000)
+        return self.page.locator(".picture svg").first
+
+
+    def close(self):
+        self.context.close()
+
+
+@pytest.fixture
+def explorer(browser):
+    made = []
+
+    def make(**options):
+        made.append(Explorer(browser, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def sextant(*arguments):
+    """What the native command line prints."""
+    environment = {**os.environ, "SEXTANT_TARGET": "SSSE3"}
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def sextant_json(*arguments):
+    command, *rest = arguments
+    return json.loads(sextant(command, "--json", *rest))

@@ -1,0 +1,253 @@
+"""What a reader meets in the explorer: every view, its numbers beside the command line's, keys, names, hostile input."""
+import json
+import pathlib
+import re
+import time
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from conftest import PAGE, ROOT, sextant, sextant_json
+
+VIEWS = ["", "view=positions", "view=attention", "view=model"]
+SENTENCES = ("the dog chased the cat and the cat ran away .", "the cat chased the dog and the cat ran away .")
+
+
+def run(page, *arguments, read=()):
+    """What the page's own program answers: {code, out, err, files}."""
+    return page.evaluate("([args, read]) => explorer.engine.run(args, {read})", [list(arguments), list(read)])
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("file", [PAGE, ROOT / "out" / "explorer" / "index.html"], ids=["one file", "folder"])
+def test_a_view_opens_from_a_file_and_asks_the_network_for_nothing(explorer, view, file):
+    one = explorer(page_file=file)
+    page = one.open(view)
+    if view == "":
+        page.wait_for_selector(".bars")
+    else:
+        assert one.picture().count() == 1
+    assert page.locator("#message").inner_text() == ""
+    folder = file.parent.as_uri()
+    assert [url for url in one.requests if not url.startswith((folder, "about:", "blob:", "data:"))] == []
+    assert one.problems == []
+
+
+def test_the_verdict_has_the_digits_of_the_command_line(explorer):
+    page = explorer().open()
+    page.wait_for_selector(".verdict[data-having]")
+    verdict = page.locator(".verdict")
+    for scheme, attribute in (("none", "without"), ("sinusoidal", "having")):
+        native = sextant_json("compare", "--scheme", scheme, "--split", "spaces", "--", *SENTENCES)
+        assert float(verdict.get_attribute("data-" + attribute)) == native["largest_difference"]
+
+
+@pytest.mark.parametrize("arguments", [
+    ["compare", "--lab", "the zebra chased the lion .", "the lion chased the zebra ."],
+    ["plot", "heatmap", "--scheme", "sinusoidal", "--length", "20", "--width", "16", "--format", "csv"],
+    ["plot", "heatmap", "--scheme", "rotary_yarn", "--length", "9", "--first", "1000000", "--format", "json"],
+    ["plot", "distance", "--schemes", "alibi,t5,kerple_log", "--length", "30", "--format", "csv"],
+    ["attend", "the cat sat on the mat", "--scheme", "alibi", "--causal", "--json"],
+    ["translate", "--model", "shipped", "the fifth of june two thousand and one"],
+    ["list"],
+    ["tokenize", "Don't stop. Ünïcode words: 日本語 🎉"],
+], ids=lambda arguments: " ".join(arguments[:2]))
+def test_commands_print_what_the_native_program_prints(explorer, arguments):
+    answer = run(explorer().open(), *arguments)
+    assert answer["code"] == 0, answer["err"]
+    assert answer["out"] == sextant(*arguments)
+
+
+def without_images(svg):
+    """Images are compressed by zlib in the one and stored in the other; their pixels are tested in C++."""
+    return re.sub(r'base64,[^"]*', "", svg)
+
+
+def test_pictures_are_those_of_the_native_program(explorer, tmp_path):
+    for scheme in ("alibi", "rotary"):
+        arguments = ["attend", "a b c a", "--scheme", scheme, "-o"]
+        answer = run(explorer().open(), *arguments, "/a.svg", read=["/a.svg"])
+        sextant(*arguments, str(tmp_path / "a.svg"))
+        assert without_images(answer["files"]["/a.svg"]) == without_images((tmp_path / "a.svg").read_text())
+
+
+def test_a_newcomer_swaps_two_words_and_sees_the_verdict_change(explorer):
+    page = explorer().open()
+    page.wait_for_selector(".verdict[data-having]")
+    before = page.locator(".verdict").inner_text()
+    assert "Without positions: the same output" in before and "apart" in before
+    chips = page.locator(".chips button")
+    chips.nth(2).click()
+    chips.nth(4).click()
+    page.locator(".verdict", has_text="apart").wait_for()
+    page.wait_for_timeout(600)
+    after = page.locator(".verdict").inner_text()
+    assert after != before and "Without positions: the same output" in after
+    assert "order=" in page.url
+
+
+def test_keys_move_words_and_change_views(explorer):
+    page = explorer().open()
+    page.wait_for_selector(".verdict[data-having]")
+    chips = page.locator(".chips button")
+    first = chips.nth(0).inner_text()
+    chips.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    assert chips.nth(1).inner_text() == first
+    page.locator("[role=tab]").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("html[data-view=positions]")
+    assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Positions"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("view", VIEWS)
+def test_tab_reaches_every_control(explorer, view):
+    page = explorer().open(view)
+    page.wait_for_timeout(800)
+    reach = page.evaluate("""() => [...document.querySelectorAll('button, select, input, textarea, summary')].filter(
+      (one) => !one.disabled && one.checkVisibility() && one.tabIndex >= 0).length""")
+    seen = set()
+    page.locator("body").click(position={"x": 1, "y": 1})
+    for _ in range(3 * reach + 20):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("() => { const all = [...document.querySelectorAll('*')]; return all.indexOf(document.activeElement); }"))
+    controls = page.evaluate("""() => { const all = [...document.querySelectorAll('*')]; return [...document.querySelectorAll(
+      'button, select, input, textarea, summary')].filter((one) => !one.disabled && one.checkVisibility() && one.tabIndex >= 0).map((one) => all.indexOf(one)); }""")
+    assert set(controls) <= seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing(explorer, view, scheme):
+    one = explorer(scheme=scheme)
+    page = one.open(view)
+    page.wait_for_timeout(800)
+    for details in page.locator("details").all():
+        details.evaluate("(one) => { one.open = true; }")
+    page.wait_for_timeout(500)
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 1000, 3840])
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_page_is_not_wider_than_the_window(explorer, view, width):
+    page = explorer(width=width, height=800).open(view)
+    page.wait_for_timeout(1000)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["", "   ", "-", "--help", "שלום עולם שלום", "🎉 🎊 🎉", "a" * 3000, "<script>alert(1)</script> <b>", "\x00\x01 \u202e x"])
+@pytest.mark.parametrize("view", ["", "view=attention"])
+def test_any_text_is_shown_or_refused_in_words(explorer, view, text):
+    one = explorer()
+    page = one.open(view)
+    page.locator("textarea").first.fill(text)
+    page.wait_for_timeout(1500)
+    assert page.locator(".verdict, .picture svg").count() > 0
+    assert page.locator("#view").inner_text().strip() != ""
+    assert one.problems == []
+
+
+@pytest.mark.slow
+def test_ten_megabytes_do_not_stop_the_page(explorer):
+    one = explorer()
+    page = one.open("view=attention")
+    one.picture()
+    page.evaluate("""() => { const area = document.querySelector('textarea'); area.value = 'word '.repeat(2e6);
+      area.dispatchEvent(new Event('input')); }""")
+    page.wait_for_timeout(6000)
+    assert page.locator(".picture svg, .verdict.bad").count() > 0
+    assert one.problems == []
+
+
+def test_a_wrong_number_is_refused_beside_the_picture(explorer):
+    page = explorer().open("view=positions&p.base=nan")
+    page.locator(".verdict.bad").wait_for()
+    assert "base" in page.locator(".verdict.bad").inner_text()
+    page = explorer(width=1, height=1).open("view=positions&width=7&length=0")
+    page.locator(".verdict.bad").wait_for()
+    assert "length" in page.locator(".verdict.bad").inner_text()
+
+
+@pytest.mark.parametrize("fragment", ["view=nothing", "view=positions&scheme=nothing", "view=positions&plot=nothing", "%%%", "view=attention&heads=x&head=99"])
+def test_a_broken_address_shows_something(explorer, fragment):
+    one = explorer()
+    page = one.open(fragment)
+    page.wait_for_timeout(1000)
+    assert page.locator("#view").inner_text().strip() != ""
+    assert one.problems == []
+
+
+def test_a_link_holds_the_whole_state(explorer):
+    page = explorer().open("view=positions&scheme=alibi&heads=3&length=12")
+    page.wait_for_selector(".picture svg")
+    assert page.locator("select").first.input_value() == "alibi"
+    command = page.locator("pre").first.inner_text()
+    assert command == "sextant plot heatmap --scheme alibi --length 12 --first 0 --heads 3 -o positions.svg"
+
+
+def test_saved_numbers_are_those_of_the_command(explorer, tmp_path):
+    page = explorer().open("view=positions&scheme=sinusoidal&length=5&width=6")
+    page.wait_for_selector(".picture svg")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    saved = pathlib.Path(download.value.path()).read_text()
+    assert saved == sextant("plot", "heatmap", "--length", "5", "--first", "0", "--width", "6", "--format", "csv")
+    for name, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name, exact=True).click()
+        assert pathlib.Path(download.value.path()).read_bytes().startswith(start)
+
+
+def test_hovering_reads_the_exact_number(explorer):
+    one = explorer()
+    page = one.open("view=positions&length=8&width=8")
+    one.picture()
+    map_of = page.locator(".picture [data-rows]")
+    map_of.scroll_into_view_if_needed()
+    box = map_of.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.99, box["y"] + box["height"] * 0.99)
+    page.wait_for_timeout(1200)
+    values = sextant_json("plot", "heatmap", "--length", "8", "--width", "8")["values"]
+    assert page.locator(".reading").inner_text() == f"row 7, column 7: {json.dumps(values[7][7])}"
+
+
+def test_a_translator_is_trained_in_the_page(explorer):
+    one = explorer()
+    page = one.open("view=model")
+    one.picture()
+    assert page.locator(".written").inner_text() == "1999-03-03"
+    page.locator("input[type=number]").fill("3")
+    page.get_by_role("button", name="Train").click()
+    page.locator(".log", has_text="all steps done").wait_for(timeout=60000)
+    page.locator("select").first.locator("option[value=trained]").wait_for(state="attached")
+    assert page.locator("select").first.input_value() == "trained"
+    assert one.problems == []
+
+
+def test_the_page_is_small_and_quick(explorer, record_property):
+    """Sizes are limits; times are printed, because a busy machine must not fail a test."""
+    assert PAGE.stat().st_size < 3e6
+    one = explorer()
+    begin = time.monotonic()
+    one.open("view=positions")
+    one.picture()
+    print(f"first picture after {time.monotonic() - begin:.2f} s")
+    stalls = one.page.evaluate("""async () => {
+      const stalls = [];
+      new PerformanceObserver((list) => { for (const entry of list.getEntries()) stalls.push(entry.duration); }).observe({type: 'longtask'});
+      const length = [...document.querySelectorAll('.field')].find((one) => one.textContent.startsWith('Length')).querySelector('input');
+      for (let n = 128; n > 96; --n) {
+        length.value = n;
+        length.dispatchEvent(new Event('input'));
+        await new Promise((done) => setTimeout(done, 40));
+      }
+      await new Promise((done) => setTimeout(done, 1500));
+      return stalls;
+    }""")
+    print("stalls of the page's thread while a length changes, ms:", stalls)
