@@ -25,7 +25,7 @@ void print_pictures(const std::vector<std::string>& words) {
   namespace fig = sextant::figures;
   const auto places = static_cast<std::int64_t>(words.size()) + fig::kBeyondWords;
   const auto few = fig::position_table({.length = places, .width = 100});
-  const fig::Figure curves = fig::plot_sinusoids(few, {1, 2, 20, 21, 40, 41}, words);
+  const fig::Figure curves = fig::plot_sinusoids(few, {0, 1, 20, 21, 40, 41}, words);
   const fig::Figure rows = fig::plot_rows(few, {0, 4, 10});
   const fig::Figure whole = fig::plot_heatmap(fig::position_table({.length = 100, .width = 512}));
   for (const fig::Figure* figure : {&curves, &rows, &whole}) {

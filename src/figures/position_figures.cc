@@ -1,6 +1,8 @@
 // The figures of a table of positions.
 #include "sextant/figures/position_figures.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "figures/curves.h"
@@ -115,6 +117,28 @@ PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std
           .first = first};
 }
 
+Series column_curve(const PositionTable& source, std::int64_t column, std::int64_t samples) {
+  constexpr double kFarthest = 4294967296.0;  // beyond it a float64 angle is rough
+  check_indices({column}, source.values.size(1), "figure.column");
+  if (samples < 1) {
+    throw Error("figure.samples", "must be at least 1, got " + std::to_string(samples));
+  }
+  const std::int64_t steps = source.values.size(0) - 1;
+  const auto first = static_cast<double>(source.first);
+  if (!source.options || std::abs(first) + static_cast<double>(steps) > kFarthest) return {};
+  const auto [pair, cosine] = sinusoidal_column(*source.options, column);
+  if (pair < 0) return {};
+  const double frequency = sinusoidal_frequencies(*source.options, cosine)(pair);
+  Series curve;
+  for (std::int64_t i = 0; i <= steps * samples; ++i) {
+    const double at = static_cast<double>(i) / static_cast<double>(samples);
+    const double angle = (first + at) * frequency;
+    curve.x.push_back(at);
+    curve.y.push_back(source.options->scale * (cosine ? std::cos(angle) : std::sin(angle)));
+  }
+  return curve;
+}
+
 Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_t>& columns,
                       const std::vector<std::string>& words) {
   check_indices(columns, source.values.view().size(1), "figure.columns");
@@ -126,11 +150,21 @@ Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_
   const std::vector<std::string> titles = column_titles(source, columns);
   Figure plot{{}, chosen(source.values.view(), 1, columns), {}, {}};
   LinePanels chart = panels_of(plot.values, titles);
+  chart.title = "Columns of " + source.name + ", " + sizes(source.values);
   chart.x_label = "Index (k)";
   chart.point_labels = words;
   chart.panel_width = 300;
   chart.panel_height = 170;
-  chart.description = "Columns of the position table";
+  // About one in a CSS pixel; a panel grows for words.
+  constexpr double kMostSamples = 8;
+  const double apart = chart.panel_width / static_cast<double>(source.values.size(0));
+  const auto samples =
+      static_cast<std::int64_t>(words.empty() ? std::min(apart, kMostSamples) : kMostSamples);
+  if (samples > 1) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      chart.panels[i].curve = column_curve(source, columns[i], samples);
+    }
+  }
   plot.picture = draw(chart);
   plot.labels.title = "Columns of " + source.name;
   plot.labels.row_name = "Column";
@@ -156,7 +190,7 @@ Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& r
   chart.points = true;
   chart.panel_width = 310;
   chart.panel_height = 210;
-  chart.description = "Rows of the position table";
+  chart.title = "Rows of " + source.name + ", " + sizes(source.values);
   plot.picture = draw(chart);
   plot.labels.title = "Rows of " + source.name;
   plot.labels.row_label = position;

@@ -5,6 +5,7 @@
 
 #include "pictures/describe.h"
 #include "pictures/layout.h"
+#include "pictures/point_words.h"
 #include "pictures/text.h"
 #include "pictures/traces.h"
 #include "sextant/pictures/charts.h"
@@ -20,6 +21,7 @@ constexpr double kGridWidth = 1140;                          // where a grid's n
 constexpr double kWidestPanel = 2400;  // beyond it not every labelled point has a number
 constexpr double kNarrowestPanel = 50;
 constexpr double kPointMargin = 0.02;  // of the x axis, at both ends: markers are not cut
+constexpr double kWordMargin = 0.04;   // the same for words
 
 void check_series(const LinePanels& chart, const Series& series) {
   const auto positive = [](const std::vector<double>& values, const char* name) {
@@ -53,6 +55,7 @@ void check(const LinePanels& chart) {
                                             std::to_string(panel.series.size()));
     }
     for (const Series& series : panel.series) check_series(chart, series);
+    check_series(chart, panel.curve);
     if (labels > panel.series[0].x.size()) {
       throw Error("line_panels.point_labels", "must be at most as many as there are points (" +
                                                   std::to_string(panel.series[0].x.size()) +
@@ -72,6 +75,8 @@ std::vector<LinePanel> scaled(const LinePanels& chart) {
       if (chart.log_x) scale(series.x);
       if (chart.log_y) scale(series.y);
     }
+    if (chart.log_x) scale(panel.curve.x);
+    if (chart.log_y) scale(panel.curve.y);
   }
   return panels;
 }
@@ -91,14 +96,23 @@ Panel common_panel(const LinePanels& chart, const std::vector<LinePanel>& panels
     }
   }
   if (x.empty()) throw Error("line_panels.series", "must have at least one finite point");
+  for (const LinePanel& panel : panels) {
+    for (std::size_t i = 0; i < panel.curve.x.size(); ++i) {
+      x.add(panel.curve.x[i]);
+      y.add(panel.curve.y[i]);
+    }
+  }
   const bool labelled = !chart.point_labels.empty();
   const double height = chart.panel_height;
   Panel panel{.width = chart.panel_width, .height = height};
   if (labelled) {
-    const double discs = static_cast<double>(longest - 1) * (2 * kDisc + 1);
-    panel.width = std::max(panel.width, std::min(discs * (1 + 2 * kPointMargin), kWidestPanel));
+    const double words = static_cast<double>(longest - 1) * kWordPitch * (1 + 2 * kWordMargin);
+    panel.width = std::max(panel.width, std::min(std::ceil(words), kWidestPanel));
   }
-  panel.x = range_of(x.low, x.high, chart.points || chart.markers || labelled ? kPointMargin : 0);
+  panel.x = range_of(x.low, x.high,
+                     labelled                        ? kWordMargin
+                     : chart.points || chart.markers ? kPointMargin
+                                                     : 0);
   // Low panels need a larger share of their height for the same pixels.
   panel.y = range_of(y.low, y.high, height < 200 ? 0.08 : height < 300 ? 0.06 : 0.05);
   return panel;
@@ -137,13 +151,27 @@ double draw_series_legend(Drawing& drawing, const LinePanels& chart, double left
          });
 }
 
+// Whether the labels of points have room beside them.
+bool has_words(const LinePanels& chart, const Panel& panel) {
+  if (chart.point_labels.empty()) return false;
+  const std::vector<double>& x = chart.panels[0].series[0].x;
+  const double steps = static_cast<double>(std::max<std::size_t>(2, x.size()) - 1);
+  return panel.width / (1 + 2 * kWordMargin) / steps >= kWordPitch - 1e-9;
+}
+
 void draw_data(Drawing& drawing, const LinePanels& chart, const Panel& panel,
-               const std::vector<Series>& all) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!chart.points) draw_trace(drawing, panel, all[i], i);
-    if (chart.points || chart.markers) draw_points(drawing, panel, all[i], i);
+               const LinePanel& data) {
+  for (std::size_t i = 0; i < data.series.size(); ++i) {
+    const Series& line = i == 0 && !data.curve.x.empty() ? data.curve : data.series[i];
+    if (!chart.points) draw_trace(drawing, panel, line, i);
+    if (chart.points || chart.markers) draw_points(drawing, panel, data.series[i], i);
   }
-  draw_numbered_points(drawing, panel, all[0], chart.point_labels);
+  const Series& line = data.curve.x.empty() ? data.series[0] : data.curve;
+  if (has_words(chart, panel)) {
+    draw_point_words(drawing, panel, data.series[0], line, chart.point_labels);
+  } else {
+    draw_numbered_points(drawing, panel, data.series[0], chart.point_labels);
+  }
 }
 
 }  // namespace
@@ -186,13 +214,13 @@ Picture draw(const LinePanels& chart) {
     drawing.text(panel.left, panel.top - 12, shown,
                  {.size = kPanelTitleSize, .bold = true, .tooltip = shown == title ? "" : title});
     draw_axes(drawing, panel, x, y, i % columns == 0);
-    draw_data(drawing, chart, panel, panels[i].series);
+    draw_data(drawing, chart, panel, panels[i]);
     draw_x_label(drawing, panel, chart.x_label, panel.bottom() + kTickRoom + kAxisRoom / 2);
     if (i % columns > 0) continue;
     draw_y_label(drawing, chart.y_label, kMargin + kLabelSize / 2, panel.top, panel.height);
   }
   double bottom = panel.bottom() + below;
-  if (!chart.point_labels.empty()) {
+  if (!chart.point_labels.empty() && !has_words(chart, panel)) {
     bottom += 14;
     bottom += draw_number_legend(drawing, chart.point_labels, left, bottom, width) + 6;
   }

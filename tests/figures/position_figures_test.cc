@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sextant/core/error.h"
@@ -35,6 +36,38 @@ TEST(PositionFigures, ColumnsAreRowsOfTheNumbers) {
   for (const char* shown : {">Cosine 1<", ">Sine 0<", ">Index (k)<", ">b<"}) {
     EXPECT_THAT(figure.picture.svg, HasSubstr(shown));
   }
+}
+
+TEST(PositionFigures, ASinusoidIsASmoothCurveThroughItsPoints) {
+  Sinusoidal options;
+  options.length = 11;
+  options.width = 5;
+  options.first = 7;
+  options.scale = 3;
+  PositionTable table = position_table(options);
+  for (std::int64_t column = 0; column < 5; ++column) {
+    const Series curve = column_curve(table, column, 8);
+    ASSERT_EQ(curve.x.size(), 81U);
+    for (std::size_t k = 0; k < 11; ++k) {
+      EXPECT_EQ(curve.x[8 * k], static_cast<double>(k));
+      EXPECT_NEAR(curve.y[8 * k], table.values(static_cast<std::int64_t>(k), column), 1e-14);
+    }
+  }
+  EXPECT_NEAR(column_curve(table, 0, 8).y[4], 3 * std::sin(7.5), 1e-14);
+  const auto lines = [&] {
+    return std::ranges::count(plot_sinusoids(table, {0}).picture.svg, 'L');
+  };
+  const auto smooth = lines();
+  table.options.reset();
+  EXPECT_EQ(smooth - lines(), 70) << "80 lines, not 10";
+  EXPECT_TRUE(column_curve(table, 0, 8).x.empty()) << "of a file nothing else is known";
+}
+
+TEST(PositionFigures, PositionsNearerThanPixelsAreJoinedByLines) {
+  Sinusoidal options;
+  options.length = 301;
+  options.width = 4;
+  EXPECT_LT(plot_sinusoids(position_table(options), {0}).picture.svg.size(), 20000U);
 }
 
 TEST(PositionFigures, RowsAreNamedByTheirPositions) {

@@ -136,13 +136,40 @@ TEST(LinePanels, SeveralShareAxesAndOneLegend) {
   EXPECT_EQ(std::count(stacked.begin(), stacked.end(), "−4"), 2);
 }
 
-TEST(LinePanels, NumberTheirLabelledPoints) {
+TEST(LinePanels, NamePointsInPlace) {
   const Tensor<double> table = testing::sinusoids(36, 100);
   const std::vector<std::string> shown =
       texts(draw(testing::panels_of(table, 1, {1, 2, 20, 21, 40, 41}, testing::words(16))));
   EXPECT_THAT(shown, IsSupersetOf({"Line 1", "Line 41", "Index (k)"}));
-  EXPECT_EQ(std::count(shown.begin(), shown.end(), "couch"), 1) << "one legend, not six";
-  EXPECT_GE(std::count(shown.begin(), shown.end(), "13"), 7) << "six panels and the legend";
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), "couch"), 6) << "one per panel, no legend";
+}
+
+TEST(LinePanels, NameFewPointsLevelAndManyUpright) {
+  const auto upright = [](std::size_t words, std::int64_t column) {
+    const Tensor<double> table = testing::sinusoids(60, 100);
+    const Picture picture = draw(testing::panels_of(table, 1, {column}, testing::words(words)));
+    int count = 0;
+    for (const auto& text : testing::all(testing::read_xml(picture.svg), "text")) {
+      count += text.attributes.contains("transform") ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(upright(3, 0), 0);
+  EXPECT_EQ(upright(3, 40), 0);
+  EXPECT_EQ(upright(50, 40), 50) << "level, words of a flat curve would cover each other";
+}
+
+TEST(LinePanels, DrawACurveBetweenPoints) {
+  LinePanels chart = testing::chart_of({counted("", {0, 1})});
+  chart.panels[0].curve = {.name = "", .x = {0, 0.5, 1}, .y = {0, 3, 1}};
+  std::string line;
+  for (const auto& path : testing::all(testing::read_xml(draw(chart).svg), "path")) {
+    if (path.attributes.count("fill") != 0) line = path.attributes.at("d");
+  }
+  EXPECT_EQ(std::count(line.begin(), line.end(), 'L'), 2);
+  EXPECT_THAT(texts(draw(chart)), Contains("3.0")) << "the axis has room for it";
+  chart.panels[0].curve.y.pop_back();
+  EXPECT_THROW(draw(chart), Error);
 }
 
 TEST(LinePanels, DrawTheLineThroughAllPointsAndDiscsForTheLabelled) {
@@ -159,18 +186,18 @@ TEST(LinePanels, DrawTheLineThroughAllPointsAndDiscsForTheLabelled) {
   }
 }
 
-TEST(LinePanels, GrowUntilLabelledPointsStandApartThenNumberFewer) {
+TEST(LinePanels, GrowUntilWordsStandApartThenNumberPoints) {
   const auto width = [](std::int64_t points) {
     const Tensor<double> table = testing::sinusoids(points, 2);
     const Picture picture =
         draw(testing::panels_of(table, 1, {0}, testing::words(static_cast<std::size_t>(points))));
     const auto shown = texts(picture);
-    // 17 is odd, and no number of an axis: in the legend, and on its disc where that has room.
-    EXPECT_EQ(std::count(shown.begin(), shown.end(), "17"), points < 100 ? 2 : 1) << points;
+    // 17 is odd, and no number of an axis: in the legend of points that have numbers.
+    EXPECT_EQ(std::count(shown.begin(), shown.end(), "17"), points < 100 ? 0 : 1) << points;
     return picture.width;
   };
   EXPECT_LT(width(20), 400);
-  EXPECT_GT(width(60), 60 * 13.2);
+  EXPECT_GT(width(60), 59 * 12);
   EXPECT_LT(width(600), 2500);
 }
 

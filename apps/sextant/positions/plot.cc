@@ -163,7 +163,7 @@ void add_plot(CLI::App& program, Job& job) {
             meaning)
         ->type_name("LIST");
   };
-  add_list("columns", plot->columns, "sinusoids: which columns (default 1,2,20,21,40,41)");
+  add_list("columns", plot->columns, "sinusoids: which columns (default 0,1,20,21,40,41)");
   add_list("rows", plot->rows, "rows: which rows, counted from the first (default 0,4,10)");
   add_integer(command, "--shift", plot->shift, -kFarthestPosition, kFarthestPosition,
               "offset-matrix: by how many positions (default 1)");

@@ -27,7 +27,7 @@ struct PlotOptions {
   std::int64_t first = 0;
   std::string table;
   std::string dtype;
-  std::vector<std::int64_t> columns = {1, 2, 20, 21, 40, 41};
+  std::vector<std::int64_t> columns = {0, 1, 20, 21, 40, 41};
   std::vector<std::int64_t> rows = {0, 4, 10};
   std::string measure = "cosine";
   std::int64_t shift = 1;

@@ -28,11 +28,15 @@ PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std
                              std::int64_t first = 0);
 PositionTable position_table(const Sinusoidal& options);
 
-// Chosen columns as curves over the positions, words[k] marked at position k. Throws Error naming
-// figure.columns for none and for one that the table does not have, and figure.words for more words
-// than positions.
+// Chosen columns as curves over the positions, smooth where the options are known, words[k] marked
+// at position k. Throws Error naming figure.columns for none and for one that the table does not
+// have, and figure.words for more words than positions.
 Figure plot_sinusoids(const PositionTable& table, const std::vector<std::int64_t>& columns,
                       const std::vector<std::string>& words = {});
+// The curve of a column through its positions and between them, `samples` steps each; x counts from
+// 0. Empty where nothing is known between positions: of a file, and beyond 2^32. Throws Error
+// naming figure.column and figure.samples.
+Series column_curve(const PositionTable& table, std::int64_t column, std::int64_t samples);
 inline constexpr std::int64_t kBeyondWords = 20;  // positions to draw behind the last word
 
 // The vectors of chosen rows, counted from 0, side by side. Throws Error naming figure.rows for

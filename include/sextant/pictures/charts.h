@@ -24,6 +24,9 @@ Series counted(std::string name, std::vector<double> y, std::int64_t first = 0);
 struct LinePanel {
   std::string title = {};
   std::vector<Series> series = {};  // the i-th of all panels has one colour
+  // More of the line of the first series than its points: what stands between them. Unset:
+  // straight lines.
+  Series curve = {};
 };
 
 // Panels of series with the same axes and one legend, up to three side by side.
@@ -36,8 +39,9 @@ struct LinePanels {
   bool log_x = false, log_y = false;
   std::vector<double> x_ticks = {};  // where the x axis has numbers; empty: at round ones
   bool whole_x = false;              // x counts something: round numbers are whole ones
-  // Point k of each panel's first series is a disc with the number k; the legend below gives the
-  // label of each k.
+  // Names of the first points of each panel's first series, beside them. A panel grows until they
+  // stand apart; where that takes more than 2400 pixels, points are discs with the number k
+  // instead, and a legend gives the label of each k.
   std::vector<std::string> point_labels = {};
   // CSS pixels of a panel, 50 .. 2400; it is wider where labelled points need it.
   double panel_width = 640, panel_height = 300;

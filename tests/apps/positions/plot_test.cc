@@ -67,7 +67,7 @@ TEST(Plot, SvgIsTheDefaultInAPipe) { EXPECT_THAT(sextant("plot rows").out, Start
 
 TEST(Plot, SinusoidsMarkTheWordsAndGoTwentyPositionsFurther) {
   const auto json = sextant("plot sinusoids 'I am a robot' --json").json();
-  EXPECT_EQ(json["columns"], (std::vector{1, 2, 20, 21, 40, 41}));
+  EXPECT_EQ(json["columns"], (std::vector{0, 1, 20, 21, 40, 41}));
   EXPECT_EQ(json["shape"], (std::vector{6, 24}));
   const std::string svg = sextant("plot sinusoids 'I am a robot'").out;
   for (const char* title : {"Cosine 0", "Sine 1", "Sine 10", "Cosine 10", "Sine 20", "Cosine 20"}) {
