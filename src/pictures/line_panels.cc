@@ -5,6 +5,7 @@
 
 #include "pictures/describe.h"
 #include "pictures/layout.h"
+#include "pictures/line_series.h"
 #include "pictures/point_words.h"
 #include "pictures/text.h"
 #include "pictures/traces.h"
@@ -20,8 +21,9 @@ constexpr double kTitleRoom = 22, kAcross = 26, kDown = 14;  // above, beside an
 constexpr double kGridWidth = 1140;                          // where a grid's next row begins
 constexpr double kWidestPanel = 2400;  // beyond it not every labelled point has a number
 constexpr double kNarrowestPanel = 50;
-constexpr double kPointMargin = 0.02;  // of the x axis, at both ends: markers are not cut
-constexpr double kWordMargin = 0.04;   // the same for words
+constexpr double kPointMargin = 0.02;    // of the x axis, at both ends: markers are not cut
+constexpr double kCurveTolerance = 0.1;  // pixels
+constexpr double kWordMargin = 0.04;     // the same for words
 
 void check_series(const LinePanels& chart, const Series& series) {
   const auto positive = [](const std::vector<double>& values, const char* name) {
@@ -56,6 +58,7 @@ void check(const LinePanels& chart) {
     }
     for (const Series& series : panel.series) check_series(chart, series);
     check_series(chart, panel.curve);
+    for (const Series& series : panel.behind) check_series(chart, series);
     if (labels > panel.series[0].x.size()) {
       throw Error("line_panels.point_labels", "must be at most as many as there are points (" +
                                                   std::to_string(panel.series[0].x.size()) +
@@ -77,6 +80,10 @@ std::vector<LinePanel> scaled(const LinePanels& chart) {
     }
     if (chart.log_x) scale(panel.curve.x);
     if (chart.log_y) scale(panel.curve.y);
+    for (Series& series : panel.behind) {
+      if (chart.log_x) scale(series.x);
+      if (chart.log_y) scale(series.y);
+    }
   }
   return panels;
 }
@@ -137,10 +144,10 @@ Ticks x_ticks_of(const LinePanels& chart, const Panel& panel) {
                      : fitting_ticks(low, high, panel.width, false, chart.whole_x);
 }
 
-double draw_series_legend(Drawing& drawing, const LinePanels& chart, double left, double top,
-                          double width) {
+double draw_series_legend(Drawing& drawing, const LinePanels& chart, const std::vector<Series>& all,
+                          double left, double top, double width) {
   std::vector<std::string> names;
-  for (const Series& series : chart.panels[0].series) names.push_back(series.name);
+  for (const Series& series : all) names.push_back(series.name);
   if (names.size() < 2) return 0;
   return 4 + draw_legend(drawing, names, left, top, width, [&](double x, double y, std::size_t i) {
            if (chart.points) {
@@ -149,6 +156,26 @@ double draw_series_legend(Drawing& drawing, const LinePanels& chart, double left
              draw_trace_sample(drawing, x, y, i);
            }
          });
+}
+
+constexpr double kNameGap = 6, kNameLine = 12;  // between a line, its mark and its name
+
+double names_width(const std::vector<EndName>& names, const std::vector<Series>& all) {
+  std::vector<std::string> texts;
+  for (const EndName& name : names) texts.push_back(all[name.series].name);
+  return texts.empty() ? 0 : widest(texts, kTickSize) + 3 * kNameGap + kNameLine;
+}
+
+void draw_end_names(Drawing& drawing, const Panel& panel, const std::vector<EndName>& names,
+                    const std::vector<Series>& all) {
+  const double from = panel.right() + 2, to = from + kNameLine + kNameGap;
+  for (const EndName& name : names) {
+    drawing.path(
+        "M" + number(from) + " " + number(name.line) + "L" + number(to) + " " + number(name.text),
+        series_color(name.series), 1);
+    drawing.circle(to, name.text, 3, series_color(name.series));
+    drawing.text(to + kNameGap, name.text, all[name.series].name);
+  }
 }
 
 // Whether the labels of points have room beside them.
@@ -161,9 +188,11 @@ bool has_words(const LinePanels& chart, const Panel& panel) {
 
 void draw_data(Drawing& drawing, const LinePanels& chart, const Panel& panel,
                const LinePanel& data) {
+  for (const Series& series : data.behind) draw_trace_behind(drawing, panel, series);
   for (std::size_t i = 0; i < data.series.size(); ++i) {
-    const Series& line = i == 0 && !data.curve.x.empty() ? data.curve : data.series[i];
-    if (!chart.points) draw_trace(drawing, panel, line, i);
+    const bool curved = i == 0 && !data.curve.x.empty();
+    const Series& line = curved ? data.curve : data.series[i];
+    if (!chart.points) draw_trace(drawing, panel, line, i, curved ? kCurveTolerance : 0);
     if (chart.points || chart.markers) draw_points(drawing, panel, data.series[i], i);
   }
   const Series& line = data.curve.x.empty() ? data.series[0] : data.curve;
@@ -184,8 +213,18 @@ Series counted(std::string name, std::vector<double> y, std::int64_t first) {
 
 Picture draw(const LinePanels& chart) {
   check(chart);
-  const std::vector<LinePanel> panels = scaled(chart);
+  std::vector<LinePanel> panels = scaled(chart);
   Panel panel = common_panel(chart, panels);
+  const bool alone = panels.size() == 1 && !chart.points && chart.point_labels.empty();
+  if (!chart.points) {
+    const std::vector<DistinctSeries> distinct = distinct_series(panels, panel);
+    if (alone && distinct.size() > kMostTogether) {
+      LinePanels together = chart;
+      keep(distinct, together.panels);
+      return draw(small_multiples(together));
+    }
+    keep(distinct, panels);
+  }
   const Ticks x = x_ticks_of(chart, panel);
   const Ticks y = chart.log_y ? fitting_log_ticks(panel.y.low, panel.y.high, panel.height, true)
                               : fitting_ticks(panel.y.low, panel.y.high, panel.height, true);
@@ -195,16 +234,22 @@ Picture draw(const LinePanels& chart) {
   const double left =
       kMargin + (chart.y_label.empty() ? 0 : kAxisRoom) + widest(y.labels, kTickSize) + kTickGap;
   const double width = static_cast<double>(columns) * (panel.width + kAcross) - kAcross;
-  // The last number of the x axis may be centred on the very corner.
-  const double right = std::max(kMargin, widest(x.labels, kTickSize) / 2 + 4);
   const bool titled =
       std::ranges::any_of(panels, [](const auto& one) { return !one.title.empty(); });
   const double above = titled ? kTitleRoom : 4;
   const double below = kTickRoom + (chart.x_label.empty() ? 0 : kAxisRoom);
 
+  std::vector<EndName> names;
+  if (alone && panels[0].series.size() > 1) names = end_names(panel, panels[0].series);
+  // The last number of the x axis may be centred on the very corner.
+  const double right = std::max({kMargin, widest(x.labels, kTickSize) / 2 + 4,
+                                 names_width(names, panels[0].series) + kMargin / 2});
+
   Drawing drawing;
   double top = draw_title(drawing, chart.title, left, kMargin, width);
-  top += draw_series_legend(drawing, chart, left, top, width);
+  if (names.empty()) {
+    top += draw_series_legend(drawing, chart, panels[0].series, left, top, width);
+  }
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double row = static_cast<double>(i / columns);
     panel.left = left + static_cast<double>(i % columns) * (panel.width + kAcross);
@@ -215,6 +260,9 @@ Picture draw(const LinePanels& chart) {
                  {.size = kPanelTitleSize, .bold = true, .tooltip = shown == title ? "" : title});
     draw_axes(drawing, panel, x, y, i % columns == 0);
     draw_data(drawing, chart, panel, panels[i]);
+    if (!names.empty()) {
+      draw_end_names(drawing, panel, end_names(panel, panels[0].series), panels[0].series);
+    }
     draw_x_label(drawing, panel, chart.x_label, panel.bottom() + kTickRoom + kAxisRoom / 2);
     if (i % columns > 0) continue;
     draw_y_label(drawing, chart.y_label, kMargin + kLabelSize / 2, panel.top, panel.height);

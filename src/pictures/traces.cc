@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "pictures/text.h"
 
@@ -45,6 +46,46 @@ std::vector<Point> thin(const std::vector<Point>& points) {
   return kept;
 }
 
+double distance_to(const Point& from, const Point& to, const Point& p) {
+  const double dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
+  if (length == 0) return std::hypot(p.x - from.x, p.y - from.y);
+  return std::abs(dx * (p.y - from.y) - dy * (p.x - from.x)) / length;
+}
+
+// Marks the points that a line of straight pieces within `tolerance` pixels of all others needs
+// (Douglas and Peucker 1973), between two that are kept.
+void mark_needed(const std::vector<Point>& points, double tolerance, std::vector<bool>& needed) {
+  std::vector<std::pair<std::size_t, std::size_t>> open = {{0, points.size() - 1}};
+  while (!open.empty()) {
+    const auto [begin, end] = open.back();
+    open.pop_back();
+    std::size_t farthest = begin;
+    double most = tolerance;
+    for (std::size_t i = begin + 1; i < end; ++i) {
+      const double away = distance_to(points[begin], points[end], points[i]);
+      if (away <= most) continue;
+      most = away;
+      farthest = i;
+    }
+    if (farthest == begin) continue;
+    needed[farthest] = true;
+    open.push_back({begin, farthest});
+    open.push_back({farthest, end});
+  }
+}
+
+std::vector<Point> simplified(const std::vector<Point>& points, double tolerance) {
+  if (points.size() < 3) return points;
+  std::vector<bool> needed(points.size(), false);
+  needed.front() = needed.back() = true;
+  mark_needed(points, tolerance, needed);
+  std::vector<Point> kept;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (needed[i]) kept.push_back(points[i]);
+  }
+  return kept;
+}
+
 // A disc with a number, or a small dot without one.
 void draw_disc(Drawing& drawing, double x, double y, std::size_t index, bool numbered,
                std::string_view tooltip) {
@@ -67,7 +108,10 @@ bool is_finite(const Series& series, std::size_t i) {
 
 }  // namespace
 
-void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index) {
+namespace {
+
+// The line's path, at most `tolerance` pixels off; empty where there is no number.
+std::string path_of(const Panel& panel, const Series& series, double tolerance) {
   std::string d;
   std::vector<Point> run;
   const auto flush = [&] {
@@ -75,7 +119,7 @@ void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std:
       d += "M" + number(run[0].x) + " " + number(run[0].y) + "h0";
     } else {
       bool first = true;
-      for (const Point& point : thin(run)) {
+      for (const Point& point : tolerance > 0 ? simplified(thin(run), tolerance) : thin(run)) {
         d += first ? "M" : "L";
         d += number(point.x) + " " + number(point.y);
         first = false;
@@ -91,10 +135,24 @@ void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std:
     }
   }
   flush();
+  return d;
+}
+
+}  // namespace
+
+void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index,
+                double tolerance) {
+  const std::string d = path_of(panel, series, tolerance);
   if (d.empty()) return;
   const bool dense = static_cast<double>(series.x.size()) > panel.width / 1.5;
   drawing.path(d, series_color(index), dense ? kDenseWidth : kLineWidth,
                dash_attribute(index) + " stroke-linecap=\"round\"");
+}
+
+void draw_trace_behind(Drawing& drawing, const Panel& panel, const Series& series) {
+  constexpr double kTolerance = 1;
+  const std::string d = path_of(panel, series, kTolerance);
+  if (!d.empty()) drawing.path(d, kAxis, 0.7, "stroke-opacity=\"0.6\"");
 }
 
 void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t index) {

@@ -28,9 +28,12 @@ struct Bounds {
 };
 
 // Points that are not finite break the line. Many points per pixel are thinned to the first,
-// lowest, highest and last of each column of pixels, which draws the same line. `index` chooses the
-// colour.
-void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index);
+// lowest, highest and last of each column of pixels, which draws the same line; of those left, what
+// straight pieces pass within `tolerance` pixels is left out. `index` chooses the colour.
+void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index,
+                double tolerance = 0);
+// Grey, and a pixel off at most: there are many of them.
+void draw_trace_behind(Drawing& drawing, const Panel& panel, const Series& series);
 void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t index);  // for legends
 
 // Markers; their size follows the room there is.

@@ -27,9 +27,12 @@ struct LinePanel {
   // More of the line of the first series than its points: what stands between them. Unset:
   // straight lines.
   Series curve = {};
+  std::vector<Series> behind = {};  // grey lines without names, to compare with
 };
 
-// Panels of series with the same axes and one legend, up to three side by side.
+// Panels of series with the same axes, up to three side by side. Series that are equal to the pixel
+// are one line, "rotary = YaRN". In a single panel names stand at the ends of the lines where they
+// have room, and more than five lines get panels of their own; otherwise a legend names them.
 struct LinePanels {
   std::string title, x_label, y_label;
   std::vector<LinePanel> panels;

@@ -87,8 +87,8 @@ void report_clock_hands(Page& page, const ReportText& text, Json& numbers) {
                    ", four of the 32 pairs of an address of width 64.");
   const auto words = static_cast<std::int64_t>(text.tokens.size());
   const PositionTable narrow = position_table({.length = words + kBeyondWords, .width = 100});
-  page.picture(plot_sinusoids(narrow, {0, 1, 20, 21, 40, 41}, text.tokens).picture,
-               "The same as curves: six of 100 columns, the words as points on them.");
+  page.picture(plot_sinusoids(narrow, {0, 1, 20, 40}, text.tokens).picture,
+               "The same as curves: four of 100 columns, the words as points on them.");
   offset_matrices(page, numbers);
   const PositionTable wide = position_table({.length = 100, .width = 512});
   page.picture(plot_similarity(wide).picture,

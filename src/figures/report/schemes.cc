@@ -14,6 +14,8 @@
 namespace sextant::figures {
 namespace {
 
+constexpr std::int64_t kDistances = 64;
+
 std::string group_title(SchemeKind kind) {
   switch (kind) {
     case SchemeKind::none:
@@ -129,7 +131,8 @@ void report_schemes(Page& page, const ReportText& text, Json& numbers) {
   page.fold("One head with every scheme, and its scores by distance");
   for (const Kind& kind : kinds) {
     page.picture(maps_of(kind, static_cast<std::int64_t>(text.tokens.size())), "");
-    if (kind.profiles) page.picture(plot_profiles(kind.schemes).picture, "");
+    if (kind.profiles)
+      page.picture(plot_profiles(kind.schemes, {.length = kDistances}).picture, "");
   }
   page.unfold();
 }
