@@ -46,8 +46,17 @@ TEST(WithoutLibraries, LowerCaseIsThatOfAscii) {
   expect_error([] { lower_case("\u00c9"); }, "[lower_case.text] needs ICU");
 }
 
+TEST(WithoutLibraries, WordsAreThoseOfAscii) {
+  EXPECT_EQ(split_words("Don't stop."), (std::vector<std::string>{"Don't", "stop", "."}));
+  EXPECT_EQ(visible_length("a\r\nb"), 3);
+  EXPECT_EQ(display_width("a\tb"), 2);
+  EXPECT_EQ(shorten("abcdef", 3), "ab\u2026");
+  EXPECT_EQ(shorten("abc", 3), "abc");
+  expect_error([] { shorten("abc", 0); }, "[shorten.length] must be >= 1");
+}
+
 TEST(WithoutLibraries, WhatNeedsALibraryNamesIt) {
-  expect_error([] { split_words("a"); }, "[split_words.text] needs ICU");
+  expect_error([] { split_words("\u00e9"); }, "[split_words.text] needs ICU");
   expect_error([] { split_sentences("a"); }, "[split_sentences.text] needs ICU");
   expect_error([] { SubwordTokenizer::train_on("a", {}, "here"); }, "[here] needs SentencePiece");
   expect_error([] { SubwordTokenizer::load("m.model"); }, "[m.model] needs SentencePiece");
