@@ -7,15 +7,17 @@ come out without a copy.
 
 from __future__ import annotations
 
-from . import _schemes, train
+from . import _schemes, plot, train
 from ._core import (
     AttentionPlan,
     ContentTerm,
     DistanceBias,
     Identification,
     IndexedBias,
+    Picture,
     RotationTable,
     Tokenizer,
+    can_save_png,
     version as __version__,
 )
 from ._schemes import *
@@ -33,6 +35,7 @@ from ._attention import (
 from ._calls import extrapolate
 from ._models import LanguageModel, MaskedModel, Model, Translator, load, shipped
 from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
+from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
 from ._tables import add_positions, rotate
 
 __all__ = [
@@ -47,19 +50,26 @@ __all__ = [
     "LayerPositions",
     "MaskedModel",
     "Model",
+    "OrderVerdict",
+    "Page",
     "Parameter",
+    "Picture",
     "RotationTable",
     "Scheme",
+    "SentenceAttention",
     "Tokenizer",
     "Translator",
     "Weight",
     "WeightStatistics",
     "__version__",
     "add_positions",
+    "attend",
     "attention",
     "attention_backward",
     "attention_statistics",
     "attention_weights",
+    "can_save_png",
+    "compare",
     "convert_rotary",
     "extrapolate",
     "find_scheme",
@@ -67,6 +77,8 @@ __all__ = [
     "identify",
     "load",
     "plan",
+    "plot",
+    "report",
     "rotate",
     "schemes",
     "shipped",

@@ -43,6 +43,7 @@ class ExtrapolationTable:
     lengths: list[int]
     rows: list[ExtrapolationRow]
     stopped: bool  # on_step returned False: rows are missing
+    json: str  # all of it, as `sextant extrapolate` writes it
 
     def __str__(self) -> str:
         lines = [f"{'scheme':24}" + "".join(f"{length:>10}" for length in self.lengths)]

@@ -84,7 +84,8 @@ class TextModel(Model, ScoresText):
             AttentionMaps: weights [layers, heads, tokens, tokens], and the tokens.
         """
         words = self.tokenizer.tokens(text)
-        return AttentionMaps(self._core.attention_maps(self.tokenizer.encode(text), threads), words, words)
+        weights = self._core.attention_maps(self.tokenizer.encode(text), threads)
+        return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)))
 
     def _evaluate(self, text: Source, options: dict[str, Any]) -> TextScore:
         score = self._core.evaluate(contents_of(text, "evaluate.text"), options, name_of(text, "evaluate.text"))
@@ -133,10 +134,11 @@ class Translator(Model, Translates, ScoresPairs):
         bos, eos = tokenizer.pieces([tokenizer.bos, tokenizer.eos])
         maps = self._core.attention_maps(tokenizer.encode(text), [tokenizer.bos, *ids], threads)
         read, written = [bos, *words], [*words, eos]
+        hidden = self._core.hidden_pairs(len(source), len(read))
         return TranslatorMaps(
-            AttentionMaps(maps["encoder"], source, source),
-            AttentionMaps(maps["decoder"], read, read),
-            AttentionMaps(maps["cross"], written, source),
+            AttentionMaps(maps["encoder"], source, source, "Encoder attention", hidden=hidden[0]),
+            AttentionMaps(maps["decoder"], read, read, "Decoder attention", hidden=hidden[1]),
+            AttentionMaps(maps["cross"], written, source, "Cross attention", "Written tokens", "Source tokens"),
             maps["copied"],
         )
 

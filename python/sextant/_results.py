@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ._core import Picture
+
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """The attention of every layer and head, with its words. numpy.asarray() of it is `weights`."""
+    """The attention of every layer and head, with its words. A notebook shows the last layer; numpy.asarray() of it is `weights`."""
 
     weights: NDArray[Any]  # [layers, heads, queries, keys]; each row sums to 1
     queries: list[str]  # the token of each row
     keys: list[str]  # the token of each column
+    title: str = "Attention"
+    row_name: str = "Queries"  # what the tokens of an axis are
+    column_name: str = "Keys"
+    hidden: NDArray[Any] | None = None  # [heads, queries, keys] of bool: pairs that a mask or the positions hide
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -25,6 +31,25 @@ class AttentionMaps:
         import numpy as np
 
         return np.array(self.weights, dtype) if copy else np.asarray(self.weights, dtype)
+
+    def masked(self, layer: int) -> NDArray[Any]:
+        """The maps of a layer, [heads, queries, keys], with -inf where a mask or the positions hide a pair."""
+        import numpy as np
+
+        weights = self.weights[layer]
+        return weights if self.hidden is None else np.where(self.hidden, np.float32(-np.inf), weights)
+
+    def picture(self, *, layer: int | None = None, head: int | None = None, lines: bool = False, max_width: float = 950.0) -> Picture:
+        """The maps of a layer, None: the last; `head`: this one alone; `lines`: lines between the words."""
+        from . import plot
+
+        return plot.attention(self, layer=layer, head=head, lines=lines, max_width=max_width)
+
+    def _repr_svg_(self) -> str:
+        return self.picture()._repr_svg_()
+
+    def _repr_html_(self) -> str:
+        return self.picture()._repr_html_()
 
 
 class TranslatorMaps(NamedTuple):

@@ -87,6 +87,12 @@ std::string Argument::text() const {
   return {bytes, static_cast<std::size_t>(size)};
 }
 
+std::string Argument::path() const {
+  if (!nb::hasattr(value, "__fspath__")) return text();
+  const nb::object path = value.attr("__fspath__")();
+  return Argument{path, scope, name}.text();
+}
+
 std::size_t Argument::index_in(std::span<const std::string_view> names) const {
   if (is_text(value)) return find_name(names, text(), where());
   std::string list;

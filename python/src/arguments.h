@@ -34,7 +34,8 @@ struct Argument {
   double number() const;
   bool flag() const;
   std::string text() const;
-  DType dtype() const;  // "float32", numpy.float32, torch.float32
+  std::string path() const;  // a str, or what has __fspath__()
+  DType dtype() const;       // "float32", numpy.float32, torch.float32
   std::vector<std::int64_t> integers() const;
   std::vector<double> numbers() const;
   template <NamedEnum E>

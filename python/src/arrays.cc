@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "array_types.h"
+
 namespace sextant::python {
 namespace {
 
@@ -44,23 +46,13 @@ nb::dlpack::dtype dlpack_of(DType type) {
   return {static_cast<std::uint8_t>(code), bits, 1};
 }
 
-// Whether it is an array of NumPy's with elements of ml_dtypes.bfloat16.
-bool is_numpy_bfloat16(nb::handle value) {
-  if (!nb::hasattr(value, "dtype") || !nb::hasattr(value, "__array_interface__")) return false;
-  return text_of(nb::object(value.attr("dtype"))) == "bfloat16";
-}
-
-// The library of an array, by the module of its type; "numpy" for all that have no arrays to make.
-std::string library_of(nb::handle like) {
-  if (!like.is_valid()) return "numpy";
-  const std::string module = text_of(nb::object(like.type().attr("__module__")));
-  const std::string package = module.substr(0, module.find('.'));
-  return package == "jaxlib" ? "jax" : package;
-}
-
 // The array as DLPack or the buffer protocol show it, and its elements.
 template <class Array>
-bool import_array(nb::handle value, Array& array, Elements& elements) {
+bool import_array(const Argument& argument, Array& array, Elements& elements) {
+  const nb::handle value = argument.value;
+  if (is_masked(value)) {
+    throw_type_error(argument, "an array without a mask, as filled() gives");
+  }
   nb::object seen = nb::borrow(value);
   bool is_bfloat16 = false;
   if (!nb::try_cast(seen, array, false)) {
@@ -111,7 +103,7 @@ void copy_elements(View<T> to, const T*& from) {
 }  // namespace
 
 InputArray::InputArray(const Argument& argument) : argument_(argument) {
-  if (!import_array(argument.value, array_, elements_)) {
+  if (!import_array(argument, array_, elements_)) {
     throw_type_error(argument, "an array of numbers (NumPy's, or with DLPack or a buffer)");
   }
   check_on_cpu(array_.device_type(), argument);
@@ -164,7 +156,7 @@ OutputArray::OutputArray(const Argument& out, DType dtype, const Shape& shape, n
     return;
   }
   object_ = nb::borrow(out.value);
-  if (!import_array(out.value, array_, elements_)) {
+  if (!import_array(out, array_, elements_)) {
     throw_type_error(out, "an array of numbers that can be written to");
   }
   check_on_cpu(array_.device_type(), out);

@@ -22,5 +22,11 @@ void bind_text_model(nanobind::module_& module);  // part of bind_models()
 void bind_translator(nanobind::module_& module);  // the same
 void bind_training(nanobind::module_& module);
 void bind_extrapolation(nanobind::module_& module);
+void bind_picture(nanobind::module_& module);
+void bind_position_pictures(nanobind::module_& module);
+void bind_attention_pictures(nanobind::module_& module);
+void bind_chart_pictures(nanobind::module_& module);
+void bind_sentences(nanobind::module_& module);
+void bind_program(nanobind::module_& module);
 
 }  // namespace sextant::python

@@ -91,8 +91,8 @@ void CallOptions<T>::set(const Argument& argument) {
   } else if (name == "sinks") {
     options.sinks = sinks_ = argument.numbers();
   } else if (name == "rotation") {
-    PyRotation* rotation = nullptr;
-    if (!nb::try_cast(argument.value, rotation)) throw_type_error(argument, "a RotationTable");
+    const auto* rotation = held<PyRotation>(argument.value);
+    if (rotation == nullptr) throw_type_error(argument, "a RotationTable");
     const auto* table = std::get_if<SharedRotation<float>>(&rotation->table);
     if (table == nullptr) throw_type_error(argument, "a RotationTable of dtype float32");
     options.rotation = table->get();
@@ -150,9 +150,6 @@ void CallOptions<T>::set_positions(const Argument& argument) {
 
 template <class T>
 void CallOptions<T>::set_bias(const Argument& argument) {
-  PyDistanceBias* distance = nullptr;
-  PyIndexedBias* indexed = nullptr;
-  PyContentTerm* content = nullptr;
   if (nb::isinstance<nb::list>(argument.value) || nb::isinstance<nb::tuple>(argument.value)) {
     for (const nb::handle one : nb::borrow<nb::object>(argument.value)) {
       set_bias({one, argument.scope, argument.name});
@@ -162,13 +159,13 @@ void CallOptions<T>::set_bias(const Argument& argument) {
   const auto once = [&](const void* kept) {
     if (kept != nullptr) throw Error(argument.where(), "must have one of each kind");
   };
-  if (nb::try_cast(argument.value, distance)) {
+  if (auto* distance = held<PyDistanceBias>(argument.value)) {
     once(options.bias);
     options.bias = &distance->bias;
-  } else if (nb::try_cast(argument.value, indexed)) {
+  } else if (auto* indexed = held<PyIndexedBias>(argument.value)) {
     once(options.indexed);
     options.indexed = indexed->bias.get();
-  } else if (nb::try_cast(argument.value, content)) {
+  } else if (auto* content = held<PyContentTerm>(argument.value)) {
     once(options.content);
     options.content = content->term.get();
   } else {

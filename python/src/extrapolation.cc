@@ -53,6 +53,7 @@ nb::dict as_dict(const ExtrapolationTable& table) {
   result["scored"] = table.scored.count;
   result["lengths"] = table.lengths;
   result["rows"] = rows;
+  result["json"] = format_json(table);
   return result;
 }
 

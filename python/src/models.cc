@@ -5,6 +5,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "arrays.h"
 #include "bindings.h"
@@ -34,6 +36,12 @@ nb::object stacked(const std::vector<Tensor<float>>& layers) {
   float* to = all.data();
   for (const Tensor<float>& layer : layers) to = std::ranges::copy(layer.span(), to).out;
   return to_python(std::move(all));
+}
+
+nb::object as_flags(const Tensor<double>& hidden) {
+  auto flags = Tensor<bool>::uninitialized(hidden.shape());
+  std::ranges::transform(hidden.span(), flags.data(), [](double x) { return x == -HUGE_VAL; });
+  return to_python(std::move(flags));
 }
 
 std::vector<std::string> texts_of(const Argument& argument) {

@@ -33,6 +33,9 @@ nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner)
 // The rows of several layers' maps as one array [layers, heads, rows, columns].
 nb::object stacked(const std::vector<Tensor<float>>& layers);
 
+// Whether a number is -infinity, as an array of bool of the same shape.
+nb::object as_flags(const Tensor<double>& hidden);
+
 // A list of strings.
 std::vector<std::string> texts_of(const Argument& argument);
 

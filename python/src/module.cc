@@ -49,5 +49,11 @@ NB_MODULE(_core, module) {
   py::bind_models(module);
   py::bind_training(module);
   py::bind_extrapolation(module);
+  py::bind_picture(module);
+  py::bind_position_pictures(module);
+  py::bind_attention_pictures(module);
+  py::bind_chart_pictures(module);
+  py::bind_sentences(module);
+  py::bind_program(module);
   pthread_atfork(nullptr, nullptr, [] { sextant::set_executor(py::run_in_new_threads); });
 }

@@ -26,11 +26,7 @@ struct ToText {
   std::string operator()(const ChoiceRange&) const { return argument.text(); }
   std::string operator()(const IntegerRange&) const { return integer_text(argument.integer()); }
   std::string operator()(const NumberRange&) const { return shortest(argument.number()); }
-  std::string operator()(const TextRange&) const {
-    if (!nb::hasattr(argument.value, "__fspath__")) return argument.text();
-    const nb::object path = argument.value.attr("__fspath__")();
-    return Argument{path, argument.scope, argument.name}.text();
-  }
+  std::string operator()(const TextRange&) const { return argument.path(); }
   std::string operator()(const ListRange& range) const {
     if (std::holds_alternative<IntegerRange>(range.each)) {
       return joined(argument.integers(), integer_text);

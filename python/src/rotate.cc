@@ -9,9 +9,8 @@ nb::object rotate_array(nb::handle x, nb::handle table, nb::handle inverse, nb::
                         nb::handle threads) {
   const InputArray in({x, "rotate", "x"});
   in.expect_rank(4, "[batch, heads, length, head_dim]");
-  PyRotation* rotation = nullptr;
-  if (!nb::try_cast(table, rotation))
-    throw_type_error({table, "rotate", "table"}, "a RotationTable");
+  const auto* rotation = held<PyRotation>(table);
+  if (rotation == nullptr) throw_type_error({table, "rotate", "table"}, "a RotationTable");
   const int workers = Argument{threads, "rotate", "threads"}.threads();
   const bool back = Argument{inverse, "rotate", "inverse"}.flag();
   return with_float(in, [&](auto type) {

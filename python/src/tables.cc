@@ -26,8 +26,8 @@ SharedRotation<T> rotation_from(const InputArray& cos, const InputArray& sin, Ro
   RotationTable<T> table{copy_of(cos.view<T>()), copy_of(sin.view<T>()), layout, first_channel, {}};
   if (!keys.is_none()) {
     const Argument argument{keys, "RotationTable", "keys"};
-    PyRotation* of_keys = nullptr;
-    if (!nb::try_cast(keys, of_keys)) throw_type_error(argument, "a RotationTable");
+    const auto* of_keys = held<PyRotation>(keys);
+    if (of_keys == nullptr) throw_type_error(argument, "a RotationTable");
     const auto* same = std::get_if<SharedRotation<T>>(&of_keys->table);
     if (same == nullptr) throw_type_error(argument, "a RotationTable of the same dtype");
     table.keys = *same;

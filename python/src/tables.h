@@ -35,6 +35,13 @@ struct PyContentTerm {
   std::shared_ptr<const ContentTerm> term;
 };
 
+// The T that an object of Python holds; null for another object, None too.
+template <class T>
+T* held(nb::handle value) {
+  T* found = nullptr;
+  return nb::try_cast(value, found) ? found : nullptr;
+}
+
 // Cosines, sines and the keys' table rounded to T.
 template <class T>
 SharedRotation<T> rounded(const RotationTable<double>& table);

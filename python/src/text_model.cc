@@ -11,6 +11,7 @@
 #include "calls.h"
 #include "models.h"
 #include "sextant/core/error.h"
+#include "sextant/figures/model_attention.h"
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/text_stream.h"
 #include "sextant/text/pairs.h"
@@ -104,6 +105,12 @@ nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle th
   return stacked(maps);
 }
 
+nb::object hidden_pairs(const PyTextModel& self, std::int64_t length) {
+  const TransformerConfig& config = self.model->config;
+  return as_flags(figures::hidden_pairs(self.model->positions, config.heads, length,
+                                        config.kind == ModelKind::causal));
+}
+
 nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb::dict& given,
                        const std::string& where) {
   const std::string text =
@@ -155,6 +162,10 @@ void bind_text_model(nb::module_& module) {
            nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))
       .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("threads").none(),
            nb::sig("def attention_maps(self, ids: object, threads: int) -> typing.Any"))
+      .def("hidden_pairs", &hidden_pairs, nb::arg("length"),
+           nb::sig("def hidden_pairs(self, length: int) -> typing.Any"),
+           "Whether a token of a text of this length does not see another: [heads, "
+           "length, length].")
       .def("evaluate", &evaluate_text, nb::arg("text"), nb::arg("options"), nb::arg("where"),
            nb::sig("def evaluate(self, text: bytes, options: dict[str, typing.Any], where: str) -> "
                    "dict[str, typing.Any]"))

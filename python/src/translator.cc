@@ -10,6 +10,7 @@
 #include "calls.h"
 #include "models.h"
 #include "sextant/core/error.h"
+#include "sextant/figures/model_attention.h"
 #include "sextant/training/evaluate.h"
 #include "sextant/training/tasks/dates.h"
 
@@ -84,6 +85,15 @@ nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle 
   return result;
 }
 
+// Of the encoder and of the decoder.
+nb::tuple hidden_pairs(const PyTranslator& self, std::int64_t source, std::int64_t target) {
+  const TextTranslator& model = self.first();
+  const std::int64_t heads = model.config.heads;
+  return nb::make_tuple(
+      as_flags(figures::hidden_pairs(model.encoder_positions, heads, source, false)),
+      as_flags(figures::hidden_pairs(model.decoder_positions, heads, target, true)));
+}
+
 nb::dict evaluate_pairs(const PyTranslator& self, const SentencePairs& pairs, const nb::dict& given,
                         const std::string& where) {
   TranslateOptions options;
@@ -144,6 +154,9 @@ void bind_translator(nb::module_& module) {
            nb::arg("threads").none(),
            nb::sig("def attention_maps(self, source: object, target: object, threads: int) -> "
                    "dict[str, typing.Any]"))
+      .def("hidden_pairs", &hidden_pairs, nb::arg("source"), nb::arg("target"),
+           nb::sig("def hidden_pairs(self, source: int, target: int) -> tuple[typing.Any, "
+                   "typing.Any]"))
       .def(
           "evaluate",
           [](const PyTranslator& self, const TextPairs& pairs, const nb::dict& options,

@@ -81,3 +81,11 @@ def test_add_positions(shape):
         sextant.add_positions(x, table[:4])
     with pytest.raises(TypeError, match=r"\[add_positions.table\] must be of float32, as x"):
         sextant.add_positions(x, table.astype(np.float64))
+
+
+def test_none_is_no_table():
+    q = np.zeros((1, 1, 2, 4), np.float32)
+    with pytest.raises(TypeError, match=r"\[rotate.table\] must be a RotationTable, got NoneType"):
+        sextant.rotate(q, None)
+    with pytest.raises(TypeError, match=r"\[attention.bias\] must be an array"):
+        sextant.attention(q, q, q, bias=[None])

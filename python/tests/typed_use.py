@@ -31,10 +31,25 @@ def use_models() -> str:
     return model.generate("a", temperature=0.5, seed=1)
 
 
+def use_pictures(weights: NDArray[np.float32]) -> sextant.Picture:
+    picture: sextant.Picture = sextant.plot.heatmap(weights, name="weights")
+    picture.save("x.svg", scale=1)
+    text: str = picture.description + picture._repr_svg_()
+    verdict: sextant.OrderVerdict = sextant.compare("a b", ["b", "a"], positions={"rotary": {"base": 100.0}})
+    print(text, verdict.same, sextant.attend("a b", causal=True).weights.shape)
+    sextant.report("a b", words=("a", "b")).save("report.html")
+    sextant.plot.distance(["rotary", {"t5": {}}], length=8).save("y.html")
+    sextant.plot.losses("run", sextant.train.lm("text.txt", steps=1))
+    return sextant.plot.attention(sextant.shipped().attention_maps("may 5").cross, lines=True, layer=0)
+
+
 def misuse(q: NDArray[np.float32]) -> None:
     sextant.rotary_yarn(16, 8, form="other")  # type: ignore[arg-type]
     sextant.attention(q, q, q, causal="left")  # type: ignore[arg-type]
     sextant.attention(q, q, q, windows=(3, 0))  # type: ignore[call-arg]
     sextant.alibi(16)  # type: ignore[call-arg]
     sextant.train.lm("text.txt", activation="loud")  # type: ignore[arg-type]
+    sextant.plot.distance("rotary", measure="l2")  # type: ignore[arg-type]
+    sextant.plot.heatmap("rotary", lenght=3)  # type: ignore[call-arg]
+    sextant.attend("a", split="letters")  # type: ignore[arg-type]
     sextant.train.lm("text.txt", pointer=True)  # type: ignore[call-arg]

@@ -10,6 +10,7 @@
 #include "sextant/figures/named_scheme.h"
 #include "sextant/pictures/charts.h"
 #include "sextant/pictures/page.h"
+#include "sextant/text/segment.h"
 
 namespace sextant::figures {
 namespace {
@@ -103,6 +104,20 @@ std::string attention_page(const HeadMaps& maps, const SentenceAttentionOptions&
                "per head; stronger is more opaque.");
   page.data("attention.json", attention_json(maps, options, one_text));
   return page.html();
+}
+
+std::vector<std::string> tokens_to_draw(const std::string& text, const TextSplit& split,
+                                        const std::string& where) {
+  check_utf8(text, where);
+  const std::string cased = split.lower ? lower_case(text) : text;
+  auto tokens = split.at_spaces ? split_spaces(cased) : split_words(cased);
+  if (tokens.empty()) throw Error(where, "must hold at least one word, got none");
+  if (tokens.size() > kMaxMapTokens) {
+    throw Error(where, "must be at most " + std::to_string(kMaxMapTokens) +
+                           " tokens to draw or compare each, got " + std::to_string(tokens.size()));
+  }
+  check_tokens(tokens, where);
+  return tokens;
 }
 
 void check_tokens(const std::vector<std::string>& tokens, const std::string& where) {

@@ -54,6 +54,10 @@ LossRun load_losses(const std::string& folder) {
   return run;
 }
 
+std::string loss_title(const std::vector<LossRun>& runs) {
+  return runs.size() == 1 ? "Loss of " + runs[0].name : std::to_string(runs.size()) + " trainings";
+}
+
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title) {
   if (runs.empty()) throw Error("figure.runs", "must be at least one, got none");
   if (runs.size() == 1) {

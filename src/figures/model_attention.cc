@@ -50,8 +50,7 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
   return result;
 }
 
-// Attention of a text to itself, with what its mask and its positions hide: queries and keys do not
-// matter for that.
+// Attention of a text to itself, with what its mask and its positions hide.
 ModelAttention self_attention(std::string name, std::string title,
                               const std::vector<Tensor<float>>& maps,
                               const std::vector<std::string>& labels,
@@ -59,15 +58,12 @@ ModelAttention self_attention(std::string name, std::string title,
                               std::string caption) {
   ModelAttention part{std::move(name), std::move(title), widened(maps),
                       labels,          labels,           std::move(caption)};
-  const std::int64_t length = maps.at(0).size(1);
-  const Tensor<float> zeros({1, maps[0].size(0), length, positions.options().head_dim});
-  AttentionOptions<float> options;
-  if (causal) options.causal = Causal::top_left;
-  const PositionTables<float> tables = positions.tables(length);
-  tables.set(options, length);
+  const Tensor<double> hidden =
+      hidden_pairs(positions, maps.at(0).size(0), maps[0].size(1), causal);
   for (const Tensor<double>& layer : part.layers) {
     part.masked.push_back(layer.clone());
-    lessons::hide<float>(part.masked.back(), zeros.view(), zeros.view(), options);
+    for (std::int64_t i = 0; i < layer.count(); ++i)
+      part.masked.back().data()[i] += hidden.data()[i];
   }
   return part;
 }
@@ -100,6 +96,19 @@ Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
 }
 
 }  // namespace
+
+// Queries and keys do not matter for what is hidden.
+Tensor<double> hidden_pairs(const SchemePositions<float>& positions, std::int64_t heads,
+                            std::int64_t length, bool causal) {
+  const Tensor<float> zeros({1, heads, length, positions.options().head_dim});
+  AttentionOptions<float> options;
+  if (causal) options.causal = Causal::top_left;
+  const PositionTables<float> tables = positions.tables(length);
+  tables.set(options, length);
+  Tensor<double> hidden({heads, length, length});
+  lessons::hide<float>(hidden, zeros.view(), zeros.view(), options);
+  return hidden;
+}
 
 std::vector<ModelAttention> attend_model(const TextTranslator& model, const std::string& text,
                                          const std::optional<std::string>& given, int threads) {

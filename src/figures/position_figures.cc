@@ -92,6 +92,12 @@ void check_pairs(View<const double> table) {
 
 }  // namespace
 
+PlotSizes plot_sizes(std::string_view kind) {
+  if (kind == "sinusoids" || kind == "rows") return {.width = 100};
+  if (kind == "offset_matrix") return {.width = 32};
+  return {};
+}
+
 PositionTable position_table(const Sinusoidal& options) {
   return {.values = sinusoidal<double>(options), .options = options, .first = options.first};
 }

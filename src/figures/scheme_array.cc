@@ -33,112 +33,15 @@ void set_colors(bool is_bias, SchemeArray& array) {
   array.labels.low = -*array.labels.high;
 }
 
-// An array, from what a scheme made of a request.
-struct ArrayMaker {
-  const Scheme& scheme;
-  const SchemeRequest& request;
-  Side side;
+void check_size(std::int64_t heads, double numbers, std::int64_t length) {
+  if (static_cast<double>(heads) * numbers <= static_cast<double>(kMaxNumbers)) return;
+  throw Error("figure.length", "must give at most 2^28 biases for " + std::to_string(heads) +
+                                   " heads, got " + std::to_string(length) + " positions");
+}
 
-  void check_size(double numbers) const {
-    if (numbers <= static_cast<double>(kMaxNumbers)) return;
-    throw Error("figure.length", "must give at most 2^28 numbers for the scheme " +
-                                     std::string(scheme.name) + ", got " +
-                                     std::to_string(request.rows()) + " positions");
-  }
-
-  SchemeArray operator()(AppliedPositions<double> applied) const {
-    if (applied.rotation) return of(*applied.rotation);
-    if (applied.bias) return of(*applied.bias);
-    if (applied.indexed) return of(*applied.indexed);
-    if (applied.added) {
-      SchemeArray array;
-      array.rows = std::move(*applied.added);
-      return array;
-    }
-    refuse_scheme(scheme.name, applied, "table");
-  }
-
-  SchemeArray of(const RotationTable<double>& rotation) const {
-    const RotationTable<double>& table = side == Side::keys ? rotation.for_keys() : rotation;
-    const bool by_head = table.cos.rank() == 3;
-    const std::int64_t heads = by_head ? table.cos.size(0) : 1;
-    const std::int64_t length = table.cos.size(by_head ? 1 : 0);
-    const std::int64_t pairs = table.cos.size(by_head ? 2 : 1);
-    SchemeArray array;
-    array.values =
-        Tensor<double>(by_head ? Shape{heads, length, pairs, 2} : Shape{length, pairs, 2});
-    array.rows = Tensor<double>({heads * length, 2 * pairs});
-    for (std::int64_t row = 0; row < heads * length; ++row) {
-      for (std::int64_t pair = 0; pair < pairs; ++pair) {
-        const std::int64_t at = row * pairs + pair;
-        array.values.data()[2 * at] = array.rows(row, pair) = table.cos.data()[at];
-        array.values.data()[2 * at + 1] = array.rows(row, pairs + pair) = table.sin.data()[at];
-      }
-    }
-    if (by_head) {
-      array.rows_per_head = length;
-      array.labels.row_name = "Head and position";
-    }
-    array.labels.column_name = "Cosine of each pair, then sine of each pair";
-    array.labels.column_groups = {{"cosines", 0, pairs}, {"sines", pairs, pairs}};
-    return array;
-  }
-
-  SchemeArray of(const DistanceBias& bias) const {
-    const std::int64_t length = request.rows(), heads = request.heads;
-    const std::int64_t distances = std::max<std::int64_t>(0, 2 * length - 1);
-    check_size(static_cast<double>(heads) * static_cast<double>(distances));
-    SchemeArray array;
-    array.rows = Tensor<double>({heads, distances});
-    for (std::int64_t head = 0; head < heads && length > 0; ++head) {
-      const auto row = biases_by_distance(bias, scheme.name, head, 1 - length, length - 1);
-      std::copy(row.begin(), row.end(), &array.rows(head, 0));
-    }
-    array.labels.row_name = "Head";
-    array.labels.column_name = "Distance (key - query)";
-    array.labels.first_column = -std::max<std::int64_t>(0, length - 1);
-    return array;
-  }
-
-  SchemeArray of(const IndexedBias& bias) const {
-    const std::int64_t length = request.rows(), heads = request.heads;
-    check_size(static_cast<double>(heads) * static_cast<double>(length) *
-               static_cast<double>(length));
-    SchemeArray array;
-    array.values = Tensor<double>({heads, length, length});
-    array.rows = Tensor<double>({heads * length, length});
-    std::vector<float> one(static_cast<std::size_t>(length * length));
-    for (std::int64_t head = 0; head < heads && length > 0; ++head) {
-      bias.fill({.sequence = 0,
-                 .head = head,
-                 .first_query = 0,
-                 .queries = length,
-                 .first_key = 0,
-                 .keys = length},
-                one.data(), length);
-      std::copy(one.begin(), one.end(), array.values.data() + head * length * length);
-    }
-    std::copy_n(array.values.data(), array.values.count(), array.rows.data());
-    array.rows_per_head = length;
-    array.labels.row_name = "Query";
-    array.labels.column_name = "Key";
-    return array;
-  }
-};
-
-}  // namespace
-
-SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
-                         const SchemeArrayOptions& options) {
-  const ArrayMaker array_of{scheme, request, options.side};
-  SchemeArray array = array_of(AppliedPositions<double>(scheme.make(request)));
+// With the labels that all arrays have.
+SchemeArray finished(SchemeArray array, bool is_bias) {
   if (array.values.rank() < 2) array.values = array.rows.clone();
-  if (options.factor != 1) {
-    for (double& value : array.values.span()) value *= options.factor;
-    for (double& value : array.rows.span()) value *= options.factor;
-  }
-  const bool is_bias =
-      scheme.kind == SchemeKind::distance_bias || scheme.kind == SchemeKind::indexed_bias;
   if (is_bias) array.labels.color_name = "Bias";
   array.labels.hides = is_bias;
   set_colors(is_bias, array);
@@ -146,6 +49,95 @@ SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
     array.labels.row_label = [per_head](std::int64_t row) {
       return std::to_string(row / per_head) + ":" + std::to_string(row % per_head);
     };
+  }
+  return array;
+}
+
+// The array of what a scheme made of a request.
+SchemeArray array_of_scheme(AppliedPositions<double> applied, const Scheme& scheme,
+                            const SchemeRequest& request, Side side) {
+  if (applied.rotation) return array_of(*applied.rotation, side);
+  if (applied.bias) return array_of(*applied.bias, request.heads, request.rows());
+  if (applied.indexed) return array_of(*applied.indexed, request.heads, request.rows());
+  if (!applied.added) refuse_scheme(scheme.name, applied, "table");
+  SchemeArray array;
+  array.rows = std::move(*applied.added);
+  return finished(std::move(array), false);
+}
+
+}  // namespace
+
+SchemeArray array_of(const RotationTable<double>& rotation, Side side) {
+  const RotationTable<double>& table = side == Side::keys ? rotation.for_keys() : rotation;
+  const bool by_head = table.cos.rank() == 3;
+  const std::int64_t heads = by_head ? table.cos.size(0) : 1;
+  const std::int64_t length = table.cos.size(by_head ? 1 : 0);
+  const std::int64_t pairs = table.cos.size(by_head ? 2 : 1);
+  SchemeArray array;
+  array.values = Tensor<double>(by_head ? Shape{heads, length, pairs, 2} : Shape{length, pairs, 2});
+  array.rows = Tensor<double>({heads * length, 2 * pairs});
+  for (std::int64_t row = 0; row < heads * length; ++row) {
+    for (std::int64_t pair = 0; pair < pairs; ++pair) {
+      const std::int64_t at = row * pairs + pair;
+      array.values.data()[2 * at] = array.rows(row, pair) = table.cos.data()[at];
+      array.values.data()[2 * at + 1] = array.rows(row, pairs + pair) = table.sin.data()[at];
+    }
+  }
+  if (by_head) {
+    array.rows_per_head = length;
+    array.labels.row_name = "Head and position";
+  }
+  array.labels.column_name = "Cosine of each pair, then sine of each pair";
+  array.labels.column_groups = {{"cosines", 0, pairs}, {"sines", pairs, pairs}};
+  return finished(std::move(array), false);
+}
+
+SchemeArray array_of(const DistanceBias& bias, std::int64_t heads, std::int64_t length) {
+  const std::int64_t distances = std::max<std::int64_t>(0, 2 * length - 1);
+  check_size(heads, static_cast<double>(distances), length);
+  SchemeArray array;
+  array.rows = Tensor<double>({heads, distances});
+  for (std::int64_t head = 0; head < heads && length > 0; ++head) {
+    const auto row = biases_by_distance(bias, head, 1 - length, length - 1);
+    std::copy(row.begin(), row.end(), &array.rows(head, 0));
+  }
+  array.labels.row_name = "Head";
+  array.labels.column_name = "Distance (key - query)";
+  array.labels.first_column = -std::max<std::int64_t>(0, length - 1);
+  return finished(std::move(array), true);
+}
+
+SchemeArray array_of(const IndexedBias& bias, std::int64_t heads, std::int64_t length) {
+  check_size(heads, static_cast<double>(length) * static_cast<double>(length), length);
+  SchemeArray array;
+  array.values = Tensor<double>({heads, length, length});
+  array.rows = Tensor<double>({heads * length, length});
+  std::vector<float> one(static_cast<std::size_t>(length * length));
+  for (std::int64_t head = 0; head < heads && length > 0; ++head) {
+    bias.fill({.sequence = 0,
+               .head = head,
+               .first_query = 0,
+               .queries = length,
+               .first_key = 0,
+               .keys = length},
+              one.data(), length);
+    std::copy(one.begin(), one.end(), array.values.data() + head * length * length);
+  }
+  std::copy_n(array.values.data(), array.values.count(), array.rows.data());
+  array.rows_per_head = length;
+  array.labels.row_name = "Query";
+  array.labels.column_name = "Key";
+  return finished(std::move(array), true);
+}
+
+SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
+                         const SchemeArrayOptions& options) {
+  SchemeArray array = array_of_scheme(AppliedPositions<double>(scheme.make(request)), scheme,
+                                      request, options.side);
+  if (options.factor != 1) {
+    for (double& value : array.values.span()) value *= options.factor;
+    for (double& value : array.rows.span()) value *= options.factor;
+    set_colors(array.labels.hides, array);
   }
   return array;
 }

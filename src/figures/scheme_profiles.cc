@@ -72,7 +72,7 @@ struct Profiler {
   }
   std::vector<Series> of(const DistanceBias& bias) const {
     return of_heads(options.heads, [&](std::int64_t h) {
-      auto values = biases_by_distance(bias, named.scheme, h, 1 - request.rows(), 0);
+      auto values = biases_by_distance(bias, h, 1 - request.rows(), 0);
       std::ranges::reverse(values);  // key - query is -distance
       return values;
     });

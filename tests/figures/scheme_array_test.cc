@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <variant>
 
 #include "sextant/core/error.h"
 
@@ -89,6 +91,34 @@ TEST(SchemeArray, KeysHaveATableOfTheirOwnWhereItDiffers) {
   const SchemeArray q = scheme_array(find_scheme("xpos"), Request(3));
   const SchemeArray k = scheme_array(find_scheme("xpos"), Request(3), {.side = Side::keys});
   EXPECT_NE(q.values(2, 3, 0), k.values(2, 3, 0));
+}
+
+TEST(SchemeArray, OfTablesThatAreThereAlready) {
+  DistanceBias bias{.values = Tensor<float>({2, 5}), .origin = 2, .slopes = {0.5, 0.25}};
+  bias.values(1, 4) = 3;
+  const SchemeArray both = array_of(bias, 2, 3);
+  EXPECT_EQ(both.values.shape(), (Shape{2, 5}));
+  EXPECT_EQ(both.values(1, 4), 3 - 0.25 * 2);  // distance 2, after the slope
+  EXPECT_EQ(both.values(0, 1), -0.5);
+  EXPECT_EQ(both.labels.first_column, -2);
+  bias.values = {};
+  EXPECT_EQ(array_of(bias, 2, 9).values(0, 0), -0.5 * 8);  // slopes have every distance
+
+  const auto message = [&](std::int64_t heads, std::int64_t length) -> std::string {
+    try {
+      array_of(DistanceBias{.values = Tensor<float>({2, 5}), .origin = 2}, heads, length);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(2, 3), "");
+  EXPECT_THAT(message(2, 4), HasSubstr("[figure.length] must have a bias for each distance -3"));
+  EXPECT_THAT(message(3, 3), HasSubstr("[figure.heads] must be at most 2, got 3"));
+
+  const auto made = scheme_array(find_scheme("rotary"), Request(3));
+  const auto rotation = std::get<RotationTable<double>>(find_scheme("rotary").make(Request(3)));
+  EXPECT_TRUE(std::ranges::equal(array_of(rotation).values.span(), made.values.span()));
 }
 
 TEST(SchemeArray, WhatHasNoTableIsRefused) {

@@ -70,16 +70,7 @@ void Splitting::add_to(CLI::App& command) {
 
 std::vector<std::string> Splitting::tokens(const std::string& text,
                                            const std::string& where) const {
-  check_utf8(text, where);
-  const std::string cased = lower ? lower_case(text) : text;
-  auto tokens = split == "spaces" ? split_spaces(cased) : split_words(cased);
-  if (tokens.empty()) throw Error(where, "must hold at least one word, got none");
-  if (tokens.size() > kMaxMapTokens) {
-    throw Error(where, "must be at most " + std::to_string(kMaxMapTokens) +
-                           " tokens to draw or compare each, got " + std::to_string(tokens.size()));
-  }
-  figures::check_tokens(tokens, where);
-  return tokens;
+  return figures::tokens_to_draw(text, {.at_spaces = split == "spaces", .lower = lower}, where);
 }
 
 void add_model(CLI::App& command, SentenceAttentionOptions& options) {

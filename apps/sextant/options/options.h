@@ -66,13 +66,12 @@ struct TextInput {
 };
 
 // How a text becomes tokens, of which every one is drawn, or looks at every other.
-inline constexpr std::size_t kMaxMapTokens = 2048;
 struct Splitting {
   std::string split = "words";
   bool lower = false;
 
   void add_to(CLI::App& command);
-  // Throws Error for no token and for more than kMaxMapTokens.
+  // Throws Error as figures::tokens_to_draw().
   std::vector<std::string> tokens(const std::string& text, const std::string& where) const;
 };
 

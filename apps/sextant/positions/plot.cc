@@ -10,11 +10,13 @@
 namespace sextant::app {
 namespace {
 
-// The sizes of the course's own pictures; 512 wide where the whole vector is compared.
 constexpr Kind kKinds[] = {
-    {"sinusoids", 100, 100, "columns"}, {"rows", 100, 100, "rows"},
-    {"heatmap", 100, 512, ""},          {"similarity", 100, 512, ""},
-    {"distance", 100, 512, "measure"},  {"offset-matrix", 100, 32, "shift"},
+    {"sinusoids", "sinusoids", "columns"},
+    {"rows", "rows", "rows"},
+    {"heatmap", "heatmap", ""},
+    {"similarity", "similarity", ""},
+    {"distance", "distance", "measure"},
+    {"offset-matrix", "offset_matrix", "shift"},
 };
 
 const Kind& find_kind(const std::string& name) {

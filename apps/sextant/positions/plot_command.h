@@ -10,6 +10,7 @@
 #include "options/options.h"
 #include "options/scheme_choice.h"
 #include "sextant/figures/figure.h"
+#include "sextant/figures/position_figures.h"
 #include "streams/table_output.h"
 
 namespace sextant::app {
@@ -37,9 +38,11 @@ struct PlotOptions {
 
 struct Kind {
   std::string_view name;
-  std::int64_t length;  // when nothing says how long the table is
-  std::int64_t width;
+  std::string_view figure;  // the name that figures::plot_sizes() knows
   std::string_view option;  // the one that no other kind has, or none
+
+  std::int64_t length() const { return figures::plot_sizes(figure).length; }
+  std::int64_t width() const { return figures::plot_sizes(figure).width; }
 };
 
 // A table of rows that are added to embeddings, or one from a file.

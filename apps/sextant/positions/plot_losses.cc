@@ -45,8 +45,7 @@ std::string text_of(const std::vector<figures::LossRun>& runs) {
 void run(const PlotLosses& options) {
   std::vector<figures::LossRun> runs;
   for (const std::string& folder : options.folders) runs.push_back(figures::load_losses(folder));
-  const std::string title =
-      runs.size() == 1 ? "Loss of " + runs[0].name : std::to_string(runs.size()) + " trainings";
+  const std::string title = figures::loss_title(runs);
   const auto asked = options.output.format(kLossFormats, "losses");
   if (!asked && stdout_is_terminal()) return print(text_of(runs));
   const Format format = asked.value_or(Format::svg);

@@ -31,8 +31,8 @@ figures::PositionTable table_of(const PlotOptions& plot, const Kind& kind, std::
   const auto weights = plot.choice.weights();
   return position_table(
       plot.choice.named(weights),
-      plot.length.value_or(words > 0 ? words + figures::kBeyondWords : kind.length),
-      plot.width.value_or(kind.width), plot.first);
+      plot.length.value_or(words > 0 ? words + figures::kBeyondWords : kind.length()),
+      plot.width.value_or(kind.width()), plot.first);
 }
 
 // What the library says, and which command shows it.
@@ -45,9 +45,9 @@ void check_has_profile(const figures::NamedScheme& named) {
 
 figures::Figure plot_several(const PlotOptions& options, const Kind& kind) {
   figures::ProfileOptions profile;
-  profile.length = options.length.value_or(kind.length);
+  profile.length = options.length.value_or(kind.length());
   profile.first = options.first;
-  profile.width = options.width.value_or(kind.width);
+  profile.width = options.width.value_or(kind.width());
   profile.head_dim = head_dim_of(options);
   profile.heads = options.heads;
   profile.head = options.head;
@@ -71,7 +71,7 @@ figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
                           const std::vector<std::string>& words) {
   if (kind.name == "offset-matrix") {
     Sinusoidal table = sinusoidal_from(options.choice.parameters);
-    table.width = options.width.value_or(kind.width);
+    table.width = options.width.value_or(kind.width());
     return figures::plot_offset_matrix(table, options.shift);
   }
   if (!has_rows(options)) {
@@ -79,7 +79,7 @@ figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
     check_has_table(options.choice, "plot.scheme");
     const auto weights = options.choice.weights();
     return plot_scheme(options.choice.named(weights),
-                       {.length = options.length.value_or(kind.length),
+                       {.length = options.length.value_or(kind.length()),
                         .first = options.first,
                         .heads = options.heads,
                         .head_dim = head_dim_of(options)});

@@ -1,6 +1,7 @@
 // Attention as pictures: a map or lines per head, over the tokens of two texts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,6 +49,16 @@ std::string attention_json(const HeadMaps& maps, const SentenceAttentionOptions&
 // One HTML page: the maps, the lines and that JSON.
 std::string attention_page(const HeadMaps& maps, const SentenceAttentionOptions& options,
                            bool one_text);
+
+// How a text becomes tokens of which every one is drawn, or looks at every other.
+struct TextSplit {
+  bool at_spaces = false;  // at white space alone, not into words and punctuation marks
+  bool lower = false;      // lower-cased first
+};
+inline constexpr std::size_t kMaxMapTokens = 2048;
+// Throws Error naming `where` for no token, for more than kMaxMapTokens, and as check_tokens().
+std::vector<std::string> tokens_to_draw(const std::string& text, const TextSplit& split,
+                                        const std::string& where);
 
 // Every cell of a map says its two tokens. Throws Error for a token of more than 4096 bytes.
 void check_tokens(const std::vector<std::string>& tokens, const std::string& where);

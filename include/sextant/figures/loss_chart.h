@@ -17,6 +17,9 @@ struct LossRun {
 // folder/metrics.jsonl, named like the folder. Throws Error for a folder that has none, or no step.
 LossRun load_losses(const std::string& folder);
 
+// "Loss of dates", "2 trainings".
+std::string loss_title(const std::vector<LossRun>& runs);
+
 // One run: its training and held-out loss. Several: a chart of each loss, with a line per run.
 // Throws Error naming figure.runs for none.
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/core/tensor.h"
@@ -12,6 +13,14 @@
 #include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant::figures {
+
+// The sizes of pictures where nothing says them: those of the course's own pictures; 512 wide where
+// the whole vector is compared.
+struct PlotSizes {
+  std::int64_t length = 100, width = 512;
+};
+// Of "sinusoids", "rows", "heatmap", "similarity", "distance" or "offset_matrix".
+PlotSizes plot_sizes(std::string_view kind);
 
 // A table and where it comes from: nothing is known of one that came from a file.
 struct PositionTable {

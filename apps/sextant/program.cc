@@ -1,0 +1,243 @@
+// One word says what to do, the rest how.
+#include "program.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands.h"
+#include "options/arguments.h"
+#include "options/file_arguments.h"
+#include "sextant/core/error.h"
+#include "sextant/core/printable.h"
+#include "sextant/kernels.h"
+#include "streams/console.h"
+#include "streams/process.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr int kUnusableInput = 1;
+constexpr int kWrongCommandLine = 2;
+constexpr std::size_t kNameWidth = 30;
+
+// CLI11's help with descriptions broken into lines and without what our descriptions say already.
+class HelpText : public CLI::Formatter {
+ public:
+  HelpText() { column_width(kNameWidth); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0 || option->get_positional()) return "";
+    const std::string type = option->get_type_name();
+    return " " + type.substr(0, type.find(':'));  // without the list that the description has
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrap(option->get_description(), kLineWidth - kNameWidth);
+  }
+  std::string make_description(const CLI::App* app) const override {
+    const std::string text = app->get_description();
+    const auto line = text.find('\n');  // a command's first line is its short form
+    return wrap(text.substr(line == std::string::npos ? 0 : line + 1), kLineWidth) + "\n\n";
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::stringstream out;
+    const std::string text = command->get_description();
+    CLI::detail::format_help(out, command->get_name(), text.substr(0, text.find('\n')), 14);
+    return out.str();
+  }
+};
+
+void build(CLI::App& program, Job& job) {
+  program.description("Sextant: positional encodings and attention for transformers, on the CPU.");
+  program.formatter(std::make_shared<HelpText>());
+  program.set_help_flag("-h,--help", "show this help");
+  program.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION, "the version");
+  program.require_subcommand(1);
+  program.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  program.get_formatter()->label("Subcommands", "Commands");
+  add_encode(program, job);
+  add_plot(program, job);
+  add_attend(program, job);
+  add_attention(program, job);
+  add_compare(program, job);
+  add_extrapolate(program, job);
+  add_similarity(program, job);
+  add_embed(program, job);
+  add_recommend(program, job);
+  add_vocabulary(program, job);
+  add_tokenize(program, job);
+  add_convert_rotary(program, job);
+  add_identify(program, job);
+  add_generate(program, job);
+  add_translate(program, job);
+  add_evaluate(program, job);
+  add_train(program, job);
+  add_average(program, job);
+  add_report(program, job);
+  add_list(program, job);
+  add_info(program, job);
+  for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
+  program.footer(
+      "`sextant COMMAND --help` explains a command. Try:\n"
+      "  sextant attend \"the cat sat on the mat\" --causal\n"
+      "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab\n"
+      "  sextant report \"The black cat sat on the couch.\" -o report.html\n"
+      "Exit codes: 0 success, 1 unusable input, 2 wrong command line.");
+}
+
+// An option that was given with nothing is not one that was not given: every option of every
+// command refuses it, the words before they are split ("--from=" would take the next word)
+// included.
+void refuse_empty_values(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_lnames().empty() && option->get_snames().empty()) continue;  // texts, files
+    const std::string name =
+        option->get_lnames().empty() ? option->get_snames()[0] : option->get_lnames()[0];
+    const std::string where = command.get_name() + "." + name;
+    option->transform(CLI::Validator(  // which comes before every check
+        [where](const std::string& value) {
+          if (value.empty()) throw Error(where, "must not be empty, got ''");
+          return std::string();
+        },
+        ""));
+  }
+  for (CLI::App* inner : command.get_subcommands({})) refuse_empty_values(*inner);
+}
+
+void refuse_empty_values(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return;  // what follows are texts and files
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    throw Error(word.substr(2, word.size() - 3), "must not be empty, got " + printable_quote(word));
+  }
+}
+
+// The innermost command that was given, and the words that call it.
+struct Called {
+  const CLI::App* command;
+  std::string words = "sextant";
+};
+
+Called called(const CLI::App& program) {
+  Called result{&program};
+  for (auto used = program.get_subcommands(); !used.empty();
+       used = result.command->get_subcommands()) {
+    result.command = used.front();
+    result.words += " " + result.command->get_name();
+  }
+  return result;
+}
+
+// What was meant instead of an option or a command that does not exist.
+std::string suggestion(const CLI::App& program) {
+  const CLI::App* command = called(program).command;
+  const auto extras = program.remaining(true);
+  if (extras.empty()) return "";
+  std::vector<std::string> known;
+  if (extras.front().starts_with("-")) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  } else if (command == &program) {
+    for (const CLI::App* candidate : program.get_subcommands({})) {
+      known.push_back(candidate->get_name());
+    }
+  }
+  const std::string word = extras.front().substr(0, extras.front().find('='));
+  if (std::find(known.begin(), known.end(), word) != known.end()) {
+    return "; it must come after the command: " + called(program).words + " " + word;
+  }
+  constexpr std::size_t kLongestName = 64;  // no option is nearly as long
+  const std::string meant = word.size() > kLongestName ? "" : nearest(word, known);
+  return meant.empty() ? "" : "; did you mean '" + meant + "'?";
+}
+
+int explain(const CLI::App& program, const CLI::ParseError& problem) {
+  const auto [command, words] = called(program);
+  if (problem.get_exit_code() == 0) {  // --help and --version
+    const bool help = problem.get_name() == "CallForHelp" || problem.get_name() == "CallForAllHelp";
+    print(help ? program.help() : std::string(problem.what()) + "\n");
+    return 0;
+  }
+  std::string what = problem.what();
+  if (const auto extras = program.remaining(true); !extras.empty()) {
+    const bool option = extras.front().starts_with("-");
+    what = std::string(option                ? "unknown option "
+                       : command == &program ? "unknown command "
+                                             : "unexpected argument ") +
+           printable_quote(extras.front()) + suggestion(program);
+  }
+  note(what);
+  note("see '" + words + " --help'");
+  return kWrongCommandLine;
+}
+
+// Arguments of figures are options of the command: "[figure.length]" -> "[plot.length]".
+std::string in_options(const Error& error, const std::string& command) {
+  constexpr std::string_view kFigure = "figure.";
+  std::string text = error.what();  // "[where] what"
+  if (error.where().starts_with(kFigure)) text.replace(1, kFigure.size(), command + ".");
+  return text;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("", "sextant");
+  Job job;
+  build(program, job);
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || (words.size() == 1 && words[0] == "help")) {
+    print(program.help());
+    return 0;
+  }
+  if (words[0] == "help") {  // `sextant help plot`, as other programs have it
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  refuse_empty_values(program);
+  try {
+    check_requested_target();
+    refuse_empty_values(words);
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    program.parse(words);
+  } catch (const CLI::ParseError& problem) {
+    return explain(program, problem);
+  } catch (const Error& error) {
+    note(in_options(error, called(program).command->get_name()));
+    return kWrongCommandLine;
+  }
+  const CLI::App& command = *called(program).command;
+  try {
+    check_files(command);
+    job();
+  } catch (const Error& error) {
+    note(in_options(error, command.get_name()));
+    return kUnusableInput;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  prepare_process();
+  try {
+    return run(argc, argv);
+  } catch (const ReaderGone&) {
+    return 0;
+  } catch (const EndWith& end) {
+    return end.code;
+  } catch (const std::filesystem::filesystem_error& error) {
+    note("[" + printable(error.path1().string()) + "] cannot be used: " + error.code().message());
+  } catch (const std::bad_alloc&) {
+    note("[memory] not enough for this size");
+  } catch (const std::exception& error) {
+    note(error.what());
+  }
+  return kUnusableInput;
+}
+
+}  // namespace sextant::app
