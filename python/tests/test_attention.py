@@ -1,171 +1,38 @@
-"""The operator against NumPy in float64: shapes, strides, masks of every rank, alignments, grouped heads, dtypes."""
+"""What the operator promises beside its definition (test_definition.py): equal bits, schemes as biases, statistics, plans, errors."""
 
-import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from reference import attention as expected_attention
-from reference import gradients as expected_gradients
-from reference import scores, softmax
+from random_calls import numbers
+from reference import Attention
+from reference_gradients import Gradients
+from rounding import assert_within
 
 import sextant
-
-TOLERANCE = {"float32": 2e-5, "float64": 1e-12, "float16": 4e-3, "bfloat16": 3e-2}
-DTYPES = {"float32": np.float32, "float64": np.float64, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
-
-
-def numbers(rng, *shape, dtype="float32", order="bhld"):
-    """Random numbers [batch, heads, length, channels], in memory in any order of axes."""
-    stored = [shape["bhld".index(axis)] for axis in order]
-    array = rng.standard_normal(stored).astype(DTYPES[dtype])
-    return array.transpose([order.index(axis) for axis in "bhld"])
-
-
-@st.composite
-def calls(draw):
-    seed = draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
-    batch, kv_heads, group = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    q_len, k_len = draw(st.integers(1, 70)), draw(st.integers(1, 70))
-    head_dim, v_dim = draw(st.integers(1, 40)), draw(st.integers(1, 40))
-    dtype = draw(st.sampled_from(sorted(DTYPES)))
-    order = draw(st.sampled_from(["bhld", "blhd", "lbhd", "bhdl"]))
-    heads = kv_heads * group
-    q = numbers(rng, batch, heads, q_len, head_dim, dtype=dtype, order=order)
-    k = numbers(rng, batch, kv_heads, k_len, head_dim, dtype=dtype, order=order)
-    v = numbers(rng, batch, kv_heads, k_len, v_dim, dtype=dtype, order=order)
-    options = {"causal": draw(st.sampled_from([None, "none", "top_left", "bottom_right"]))}
-    if options["causal"] in ("top_left", "bottom_right") or q_len == k_len:
-        window = draw(st.none() | st.tuples(st.integers(-1, 8), st.integers(-1, 8)))
-        options["window"] = window
-        if draw(st.booleans()):
-            options["slopes"] = rng.uniform(0, 1, heads)
-        if draw(st.booleans()):
-            options["bias"] = rng.standard_normal((heads, 2 * max(q_len, k_len) - 1)).astype(np.float32)
-    full = [batch, heads, q_len, k_len]
-    if draw(st.booleans()):
-        rank = draw(st.integers(1, 4))
-        shape = [size if draw(st.booleans()) else 1 for size in full[4 - rank :]]
-        shape[-1] = k_len
-        if draw(st.booleans()):
-            options["mask"] = rng.random(shape) < 0.7
-        else:
-            options["mask"] = rng.standard_normal(shape).astype(np.float64 if dtype == "float64" else np.float32)
-    if draw(st.booleans()):
-        options["key_lengths"] = rng.integers(0, k_len + 1, batch)
-    if draw(st.booleans()):
-        options["sinks"] = rng.standard_normal(heads)
-    if draw(st.booleans()):
-        options["scale"] = draw(st.floats(0.01, 2))
-    if draw(st.booleans()):
-        options["softcap"] = draw(st.floats(0.5, 50))
-    return dtype, q, k, v, options
-
-
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-
-
-@given(calls())
-@SETTINGS
-def test_is_the_definition(call):
-    dtype, q, k, v, options = call
-    got = sextant.attention(q, k, v, **options)
-    assert got.dtype == q.dtype
-    np.testing.assert_allclose(got.astype(np.float64), expected_attention(q, k, v, **options), atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
-
-
-@given(calls())
-@SETTINGS
-def test_weights_are_the_softmax(call):
-    dtype, q, k, _, options = call
-    sinks = options.pop("sinks", None)
-    got = sextant.attention_weights(q, k, sinks=sinks, **options)
-    wanted = softmax(scores(q, k, **options), sinks)
-    np.testing.assert_allclose(got.astype(np.float64), wanted, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
-    biased = sextant.attention_weights(q, k, stage="biased", heads=[0], rows=[0], **options).astype(np.float64)
-    wanted = scores(q, k, **options)[:, :1, :1]
-    np.testing.assert_array_equal(np.isneginf(biased), np.isneginf(wanted))
-    seen = np.isfinite(wanted)
-    np.testing.assert_allclose(biased[seen], wanted[seen], atol=10 * TOLERANCE[dtype], rtol=TOLERANCE[dtype])
-
-
-@given(calls())
-@SETTINGS
-def test_gradients_are_the_definition(call):
-    dtype, q, k, v, options = call
-    options.pop("softcap", None)
-    if dtype not in ("float32", "float64"):
-        return
-    dout = np.random.default_rng(1).standard_normal((*q.shape[:3], v.shape[3])).astype(q.dtype)
-    got = sextant.attention_backward(dout, q, k, v, **options)
-    dq, dk, dv, ds, dsinks = expected_gradients(dout, q, k, v, **options)
-    close = {"atol": 20 * TOLERANCE[dtype], "rtol": 20 * TOLERANCE[dtype]}
-    np.testing.assert_allclose(got.dq, dq, **close)
-    np.testing.assert_allclose(got.dk, dk, **close)
-    np.testing.assert_allclose(got.dv, dv, **close)
-    mask = options.get("mask")
-    if mask is not None and mask.dtype != bool:
-        axes = tuple(range(4 - mask.ndim)) + tuple(4 - mask.ndim + i for i, n in enumerate(mask.shape) if n == 1)
-        np.testing.assert_allclose(got.dmask, ds.sum(axes, keepdims=True).reshape(mask.shape), **close)
-    else:
-        assert got.dmask is None
-    if options.get("sinks") is not None:
-        np.testing.assert_allclose(got.dsinks, dsinks, **close)
-    else:
-        assert got.dsinks is None
-    assert (got.dslopes is None) == (options.get("slopes") is None)
-    assert (got.dbias is None) == (options.get("bias") is None)
-
-
-def test_gradient_of_bias_and_slopes_by_differences():
-    rng = np.random.default_rng(2)
-    q, k, v = (numbers(rng, 1, 2, 6, 8, dtype="float64") for _ in range(3))
-    bias, slopes, dout = rng.standard_normal((2, 11)), np.array([0.3, 0.1]), rng.standard_normal(q.shape)
-    bias = bias.astype(np.float32)
-    got = sextant.attention_backward(dout, q, k, v, causal="top_left", bias=bias, slopes=slopes)
-
-    def loss(bias, slopes):
-        return (expected_attention(q, k, v, causal="top_left", bias=bias, slopes=slopes) * dout).sum()
-
-    for head, column in [(0, 5), (0, 3), (1, 0), (1, 8)]:
-        step = np.zeros_like(bias, np.float64)
-        step[head, column] = 1e-6
-        slope = (loss(bias + step, slopes) - loss(bias - step, slopes)) / 2e-6
-        np.testing.assert_allclose(got.dbias[head, column], slope, atol=1e-7)
-    step = np.array([1e-6, 0])
-    np.testing.assert_allclose(got.dslopes[0], (loss(bias, slopes + step) - loss(bias, slopes - step)) / 2e-6, atol=1e-7)
-
 
 def test_backward_takes_what_the_forward_pass_gave():
     rng = np.random.default_rng(3)
     q, k, v = (numbers(rng, 2, 2, 40, 16) for _ in range(3))
     sums = np.empty(q.shape[:3], np.float32)
     out = sextant.attention(q, k, v, causal="top_left", log_sum_exp=sums)
-    wanted = np.log(np.exp(scores(q, k, causal="top_left")).sum(-1))
-    np.testing.assert_allclose(sums, wanted, atol=1e-5)
+    wanted = Attention(q, k, causal="top_left")
+    assert_within(sums, wanted.log_sum_exp)
     dout = numbers(rng, *out.shape)
     first = sextant.attention_backward(dout, q, k, v, causal="top_left")
     second = sextant.attention_backward(dout, q, k, v, output=out, log_sum_exp=sums, causal="top_left")
     third = sextant.attention_backward(dout, q, k, v, output=out, causal="top_left")
     np.testing.assert_array_equal(first.dq, second.dq)
-    np.testing.assert_allclose(third.dk, second.dk, atol=1e-5)
+    assert_within(third.dk, Gradients(wanted, dout, v).dk)
 
 
 def test_every_kind_of_scheme_is_a_bias():
     rng = np.random.default_rng(4)
     q, k, v = (numbers(rng, 2, 4, 12, 8) for _ in range(3))
     alibi, chunks, shaw = sextant.alibi(12, 4), sextant.chunk_mask(12, 4, chunk=5), sextant.shaw(12, 4, 8, values=False)
-    np.testing.assert_allclose(
-        sextant.attention(q, k, v, bias=alibi), expected_attention(q, k, v, bias=alibi.values), atol=1e-5
-    )
-    np.testing.assert_allclose(
-        sextant.attention(q, k, v, bias=chunks), expected_attention(q, k, v, mask=np.isfinite(chunks.array())), atol=1e-5
-    )
+    seen = np.isfinite(chunks.array())
+    assert_within(sextant.attention(q, k, v, bias=alibi), Attention(q, k, bias=alibi.values).output(v))
+    assert_within(sextant.attention(q, k, v, bias=chunks), Attention(q, k, mask=seen).output(v))
     both = sextant.attention(q, k, v, bias=[alibi, chunks])
-    np.testing.assert_allclose(
-        both, expected_attention(q, k, v, bias=alibi.values, mask=np.isfinite(chunks.array())), atol=1e-5
-    )
+    assert_within(both, Attention(q, k, bias=alibi.values, mask=seen).output(v))
     assert np.abs(sextant.attention(q, k, v, bias=shaw) - sextant.attention(q, k, v)).max() > 1e-3
     with pytest.raises(ValueError, match=r"\[attention.bias\] must have one of each kind"):
         sextant.attention(q, k, v, bias=[alibi, alibi])
@@ -177,7 +44,7 @@ def test_rotation_inside_the_call_is_rotation_before_it():
     table = sextant.rotary(12, 8)
     inside = sextant.attention(q, k, v, rotation=table)
     before = sextant.attention(sextant.rotate(q, table), sextant.rotate(k, table.keys), v)
-    np.testing.assert_allclose(inside, before, atol=1e-6)
+    np.testing.assert_array_equal(inside, before)
 
 
 def test_position_ids_choose_rows():
@@ -186,7 +53,7 @@ def test_position_ids_choose_rows():
     ids = np.array([3, 4, 9, 10, 11])
     table = sextant.rotary(12, 8)
     by_ids = sextant.attention(q, k, v, rotation=table, positions=ids)
-    np.testing.assert_allclose(by_ids, sextant.attention(q, k, v, rotation=sextant.rotary(ids, 8)), atol=1e-6)
+    np.testing.assert_array_equal(by_ids, sextant.attention(q, k, v, rotation=sextant.rotary(ids, 8)))
     both = sextant.attention(q, k, v, rotation=table, positions=(ids[None, :], ids.astype(np.int32)))
     np.testing.assert_array_equal(by_ids, both)
 
@@ -211,12 +78,15 @@ def test_bits_do_not_depend_on_threads_or_batch():
 def test_statistics_are_those_of_the_weights():
     rng = np.random.default_rng(9)
     q, k = (numbers(rng, 2, 2, 30, 8) for _ in range(2))
-    p = softmax(scores(q, k, causal="top_left"))
+    wanted = Attention(q, k, causal="top_left")
     got = sextant.attention_statistics(q, k, top=3, causal="top_left")
-    np.testing.assert_allclose(got.entropy, -(p * np.log(np.where(p > 0, p, 1))).sum(-1), atol=1e-5)
-    np.testing.assert_allclose(got.mass, p.sum(2), atol=1e-4)
+    surprise = (wanted.log_sum_exp.each(lambda x: x[..., None]) - wanted.biased).where(wanted.seen)
+    assert_within(got.entropy, (wanted.weights * surprise).rounded(3).sum(-1, 30))
+    assert_within(got.mass, wanted.weights.sum(2, 30))
+    p = wanted.weights.value
     np.testing.assert_array_equal(got.top_keys[:, :, 5:, 0], p.argmax(-1)[:, :, 5:])
-    np.testing.assert_allclose(got.top_weights, np.sort(p, -1)[..., ::-1][..., :3], atol=1e-5)
+    nearest = wanted.weights.each(lambda x: np.take_along_axis(x, np.argsort(-p, -1)[..., :3], -1))
+    assert_within(got.top_weights, nearest)
 
 
 def test_plan_explains_itself():
