@@ -120,13 +120,16 @@ bench:           ## the benchmarks, as ratios to what the machine can do
 	cmake --build --preset release --target benchmarks
 	@for source in bench/*.cc; do build/release/bench/$$(basename $$source .cc) || exit 1; done
 
-bench-peers:     ## attention and training beside PyTorch, ONNX Runtime and oneDNN, set up for this alone in build/peers
+bench-peers:     ## attention, training and Python beside PyTorch, ONNX Runtime and oneDNN, set up for this alone in build/peers
 	@scripts/setup.sh peers
 	cmake --preset release
 	cmake --build --preset release --target bench_attention bench_training
 	cmake --build --preset release --target peer_onednn || echo "bench-peers: without oneDNN"
 	@test -x build/peers/venv/bin/python || python3 -m venv build/peers/venv
 	build/peers/venv/bin/pip install --quiet -r bench/peers/requirements.txt
+	@rm -rf build/peers/wheels
+	build/peers/venv/bin/pip wheel --quiet --no-deps -w build/peers/wheels . torch==$$(build/peers/venv/bin/pip show torch | sed -n 's/^Version: //p') onnxruntime
+	build/peers/venv/bin/pip install --quiet --force-reinstall --no-deps build/peers/wheels/sextant-*.whl
 	build/peers/venv/bin/python bench/peers/compare.py --bench build/release/bench --out build/peers $(PEERS)
 
 format:          ## format every source file

@@ -18,20 +18,18 @@ DAZ = "--daz" in sys.argv
 TYPES = {"f32": (TensorProto.FLOAT, numpy.float32), "f16": (TensorProto.FLOAT16, numpy.float16)}
 
 
-class Model:
-    """One operator as a session, its inputs and outputs bound to memory that stays."""
+class Graph:
+    """Operators as a session, its inputs and outputs bound to memory that stays."""
 
-    def __init__(self, operator, domain, feeds, outputs, threads, **attributes):
+    def __init__(self, nodes, feeds, outputs, threads, constants=()):
         # `feeds`: name -> array or None; `outputs`: name -> array, or the name of the input it shares.
         inputs = {name: value for name, value in feeds.items() if value is not None}
         def info(name, array):
             kind = helper.np_dtype_to_tensor_dtype(array.dtype)
             return helper.make_tensor_value_info(name, kind, array.shape)
         arrays = {name: inputs[value] if isinstance(value, str) else value for name, value in outputs.items()}
-        node = helper.make_node(operator, [name if name in inputs else "" for name in feeds], list(outputs),
-                                domain=domain, **attributes)
-        graph = helper.make_graph([node], "case", [info(n, a) for n, a in inputs.items()],
-                                  [info(n, a) for n, a in arrays.items()])
+        graph = helper.make_graph(nodes, "case", [info(n, a) for n, a in inputs.items()],
+                                  [info(n, a) for n, a in arrays.items()], list(constants))
         opsets = [helper.make_opsetid("", 23), helper.make_opsetid(MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -57,6 +55,15 @@ class Model:
     def result(self):
         self.run()
         return self.results[0].numpy()
+
+
+class Model(Graph):
+    """One operator."""
+
+    def __init__(self, operator, domain, feeds, outputs, threads, **attributes):
+        names = [name if value is not None else "" for name, value in feeds.items()]
+        node = helper.make_node(operator, names, list(outputs), domain=domain, **attributes)
+        super().__init__([node], feeds, outputs, threads)
 
 
 def packed(x):
@@ -166,4 +173,5 @@ def measure_case(case, threads, rows):
     rows.attempt("ORT Attention", lambda: standard(case, threads, rows))
 
 
-common.serve({"onnxruntime": onnxruntime.__version__}, measure_case)
+if __name__ == "__main__":
+    common.serve({"onnxruntime": onnxruntime.__version__}, measure_case)
