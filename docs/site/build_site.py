@@ -16,7 +16,7 @@ from check_site import complaints
 from cpp_reference import add_cpp_reference, write_headers
 from python_reference import add_python_reference
 from scheme_gallery import add_gallery
-from stage_pages import ROOT, Stage, contents
+from stage_pages import NOTEBOOKS, ROOT, Stage, contents
 
 HERE = Path(__file__).parent
 
@@ -45,6 +45,8 @@ def main() -> int:
     doxygen(work / "headers", work / "doxygen")
     stage = Stage(work / "pages")
     stage.add(PurePosixPath("docs/schemes/README.md"), contents(sorted(page.stem for page in (ROOT / "docs" / "schemes").glob("[a-z]*.md"))))
+    notebooks = re.findall(r"\((\w+)\.ipynb\)", (ROOT / NOTEBOOKS / "README.md").read_text())  # in the order that they are read in
+    stage.add(NOTEBOOKS / "README.md", contents(notebooks))
     for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         if HERE not in page.parents:
             stage.add(PurePosixPath(page.relative_to(ROOT)))

@@ -12,11 +12,14 @@ import shutil
 from pathlib import Path, PurePosixPath
 from typing import Iterable
 
+from notebook_pages import notebook_page
+
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".def": "cpp", ".py": "python", ".sh": "bash", ".cmake": "cmake", ".json": "json", ".toml": "toml"}
 PICTURES = {".svg", ".png", ".webp"}
+NOTEBOOKS = PurePosixPath("examples/notebooks")
 # Of a page that is not among the contents at the side of every page: with all of them there, writing the pages takes minutes.
 ORPHAN = "---\norphan: true\n---\n"
 
@@ -33,6 +36,8 @@ def page_of(path: PurePosixPath) -> PurePosixPath:
         if (ROOT / readme).exists():
             return page_of(readme)
         return (path.relative_to("docs") if path.is_relative_to("docs") else "source" / path) / "index.md"
+    if path.is_relative_to(NOTEBOOKS) and path.suffix in (".md", ".ipynb"):
+        return PurePosixPath("notebooks", "index.md" if path.name == "README.md" else path.stem + ".md")
     if path.suffix == ".md":
         if path.is_relative_to("docs"):
             inside = path.relative_to("docs")
@@ -96,6 +101,11 @@ class Stage:
             text = self.linked((ROOT / path).read_text(), path, page)
             orphan = ORPHAN if page.parts[0] in ("source", "decisions") else ""
             self.write(page, orphan + text + more)
+        elif path.suffix == ".ipynb":
+            text, pictures = notebook_page(ROOT / path)
+            self.write(page, self.linked(text, path, page))
+            for name, picture in pictures.items():
+                self.write(page.with_name(name), picture)
         elif path.suffix in PICTURES:
             (self.folder / page).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, self.folder / page)

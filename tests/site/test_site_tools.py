@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 from check_site import complaints  # noqa: E402
+from notebook_pages import page as notebook_as_page  # noqa: E402
 from cpp_reference import INCLUDE, for_doxygen, headers, purpose  # noqa: E402
 from python_reference import as_restructured_text  # noqa: E402
 from scheme_gallery import formula  # noqa: E402
@@ -61,6 +62,8 @@ def test_a_folder_without_pages_is_no_site(tmp_path):
         ("docs/decisions", "decisions/index.md"),
         ("docs/images/rotary.svg", "images/rotary.svg"),
         ("README.md", "project/README.md"),
+        ("examples/notebooks", "notebooks/index.md"),
+        ("examples/notebooks/order_lab.ipynb", "notebooks/order_lab.md"),
         ("tests/hostile/README.md", "source/tests/hostile/README.md"),
         ("examples", "source/examples/index.md"),
         ("examples/decode.cc", "source/examples/decode.cc.md"),
@@ -118,3 +121,25 @@ def test_docstrings_keep_formulas_and_ranges():
 def test_formulas_are_those_of_the_page():
     assert formula("# a\n\nIdea:\n\n    x = 1\n\n    y = 2\n\nMore.\n\n## See it\n\n    z\n") == "x = 1\n\ny = 2"
     assert formula("# a\n\nIdea.\n\n## See it\n\n    z\n") == ""
+
+
+def test_notebooks_become_pages_with_what_their_cells_show():
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "[a](../../docs/learn.md)"]},
+        {"cell_type": "code", "source": ["print(1)\n", "picture"]},
+        {"cell_type": "code", "source": ["x = 2"]},
+    ]
+    picture = '<svg xmlns="http://www.w3.org/2000/svg"><title id="t">A [map] &amp; more</title></svg>'
+    shown = [
+        {"output_type": "stream", "name": "stdout", "text": "1\n"},
+        {"output_type": "execute_result", "data": {"text/plain": "Picture()", "image/svg+xml": picture}},
+    ]
+    text, pictures = notebook_as_page({"cells": cells}, [shown, []], "lab")
+    assert text.split("\n\n") == [
+        "# Title\n[a](../../docs/learn.md)",
+        "``````python\nprint(1)\npicture\n``````",
+        "``````text\n1\n``````",
+        "![A map & more](lab-0.svg)",
+        "``````python\nx = 2\n``````\n",
+    ]
+    assert pictures == {"lab-0.svg": picture}
