@@ -2,7 +2,9 @@
 #pragma once
 
 #include "sextant/lessons/attention_block.h"
+#include "sextant/lessons/attention_steps.h"
 #include "sextant/lessons/heads.h"
+#include "sextant/lessons/last_word_sum.h"
 #include "sextant/lessons/named_table.h"
 #include "sextant/lessons/order_lab.h"
 #include "sextant/lessons/position_effect.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "figures/sentence_json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
 #include "sextant/figures/named_scheme.h"
@@ -16,15 +17,6 @@ namespace sextant::figures {
 namespace {
 
 constexpr std::size_t kLongestToken = 4096;  // bytes
-
-// Those of one scheme; of several, a list in their order.
-Json parameters_of(const PositionSchemes& schemes) {
-  if (schemes.empty()) return Json::object();
-  if (schemes.size() == 1) return schemes[0].parameters;
-  Json list = Json::array();
-  for (const PositionScheme& scheme : schemes) list.push_back(scheme.parameters);
-  return list;
-}
 
 }  // namespace
 
@@ -79,13 +71,7 @@ std::string attention_json(const HeadMaps& maps, const SentenceAttentionOptions&
                            bool one_text) {
   Json json;
   if (one_text) json["tokens"] = maps.queries;
-  json["queries"] = maps.queries;
-  json["keys"] = maps.keys;
-  json["scheme"] = names_of(options.positions);
-  json["parameters"] = parameters_of(options.positions);
-  json["causal"] = options.causal;
-  json["width"] = options.width;
-  json["seed"] = options.seed;
+  json.update(sentence_json(maps.queries, maps.keys, options));
   json["heads"] = maps.weights.size(0);
   if (maps.head >= 0) json["head"] = maps.head;
   json["weights"] = rows_as_json(maps.weights);

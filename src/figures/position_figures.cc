@@ -95,6 +95,7 @@ void check_pairs(View<const double> table) {
 PlotSizes plot_sizes(std::string_view kind) {
   if (kind == "sinusoids" || kind == "rows") return {.width = 100};
   if (kind == "offset_matrix") return {.width = 32};
+  if (kind == "difference") return {.width = 64};
   return {};
 }
 

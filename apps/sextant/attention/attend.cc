@@ -5,6 +5,7 @@
 #include "attention/attend_command.h"
 #include "commands.h"
 #include "sextant/core/error.h"
+#include "sextant/lessons/attention_steps.h"
 #include "streams/console.h"
 
 namespace sextant::app {
@@ -53,6 +54,12 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   attend.choice.check();
   if (!is_trained) figures::check_head(attend.head, attend.options.heads);
   const auto format = attend.output.format(kAttendFormats, "attend");
+  if (attend.lines && !attend.step.empty()) {
+    throw Error("attend.lines", "must not go with --step: lines show the weights");
+  }
+  if (!attend.step.empty() && attend.step != "all") {
+    parse_name<AttentionStep>(attend.step, "attend.step");
+  }
   if (attend.lines && format != Format::svg && format != Format::png) {
     throw Error("attend.lines", "must be given with svg or png, got it with " +
                                     std::string(name_of(format.value_or(Format::text))));
@@ -73,6 +80,7 @@ void run(Attend& attend) {
                             (second.empty() ? queries : static_cast<double>(second.size())));
   const auto weights = attend.choice.weights();
   attend.options.weights = weights ? &*weights : nullptr;
+  if (!attend.step.empty()) return attend_step(attend, first, second);
   const SentenceAttention result = attend_sentences(first, second, attend.options);
   const bool one_text = attend.second_option->count() == 0;
   const HeadMaps maps = figures::maps_of(result, attend.options, attend.head);
@@ -122,9 +130,11 @@ void add_attend(CLI::App& program, Job& job) {
   add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this one, 0 .. heads - 1");
   command.add_flag("--causal", attend->options.causal,
                    "causal mask: no word attends to later ones");
+  add_steps(command, *attend);
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
-  attend->output.add_to(command, kAttendFormats,
-                        "save as .svg .png .html (maps and lines) .json or .npy, by the extension");
+  attend->output.add_to(
+      command, kAttendFormats,
+      "save as .svg .png .html (maps and lines) .json .csv or .npy, by the extension");
   attend->choice.add_to(command, "sinusoidal", nullptr, true);
   command.footer(
       "Examples:\n"
@@ -132,6 +142,8 @@ void add_attend(CLI::App& program, Job& job) {
       "  sextant attend \"the cat sat on the mat\" --scheme none -o order-is-invisible.svg\n"
       "  sextant attend \"the black cat\" --second \"die schwarze Katze\" --scheme rotary -o "
       "map.html\n"
+      "  sextant attend \"the cat sat\" --scheme alibi --step from_positions\n"
+      "  sextant attend \"the cat sat\" --scheme rotary --step rotated_q -o q.svg\n"
       "  sextant attend \"the king and the queen\" --vectors wiki.vec\n"
       "  sextant attend --model runs/dates \"the third of March 2021\" -o cross.svg\n"
       "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");

@@ -16,8 +16,8 @@
 
 namespace sextant::app {
 
-inline constexpr Format kAttendFormats[] = {Format::text, Format::json, Format::npy,
-                                            Format::svg,  Format::png,  Format::html};
+inline constexpr Format kAttendFormats[] = {Format::text, Format::csv, Format::json, Format::npy,
+                                            Format::svg,  Format::png, Format::html};
 
 struct Attend {
   TextInput text;
@@ -32,6 +32,7 @@ struct Attend {
   Splitting splitting;
   SentenceAttentionOptions options;
   SchemeChoice choice;
+  std::string step;  // which one to show; "all" in JSON; empty: the weights as maps
 
   std::string vectors;  // a .vec file: attention of these vectors, without learned weights
 
@@ -58,6 +59,12 @@ std::string text_of(const HeadMaps& maps, bool blocks);
 void write_maps(const Attend& attend, const HeadMaps& maps,
                 const std::function<std::string()>& json, const std::function<std::string()>& page,
                 const std::string& further = "");
+
+// --window, --temperature, --softcap, --sinks, --hide and --step.
+void add_steps(CLI::App& command, Attend& attend);
+// Shows one step between words and output, or all.
+void attend_step(const Attend& attend, const std::vector<std::string>& first,
+                 const std::vector<std::string>& second);
 
 // The maps of a trained model, and those of word vectors.
 void attend_trained(const Attend& attend);

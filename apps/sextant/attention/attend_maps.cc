@@ -1,4 +1,7 @@
 // How `sextant attend` shows maps.
+#include <algorithm>
+#include <utility>
+
 #include "attention/attend_command.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
@@ -10,7 +13,8 @@ namespace sextant::app {
 void check_written(const Attend& attend, double weights) {
   const auto format = attend.output.format(kAttendFormats, "attend");
   const bool is_text = format ? *format == Format::text : !stdout_is_terminal();
-  const bool in_digits = is_text || format == Format::json || format == Format::html;
+  const bool in_digits =
+      is_text || format == Format::csv || format == Format::json || format == Format::html;
   if (!in_digits || weights <= kMaxWrittenWeights) return;
   throw Error("attend.text", "must be so short that all heads have at most 2^21 weights for " +
                                  std::string(name_of(format.value_or(Format::text))) + ", got " +
@@ -70,6 +74,12 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
   switch (format.value_or(Format::text)) {
     case Format::json:
       return write_result(attend.output, Format::json, json() + "\n");
+    case Format::csv: {  // a row per head and query
+      const View<const double>& w = maps.weights;
+      Tensor<double> rows({w.size(0) * w.size(1), w.size(2)});
+      std::copy_n(w.data(), w.count(), rows.data());
+      return write_table<double>(std::as_const(rows).view(), {}, attend.output, Format::csv);
+    }
     case Format::npy:
       return write_result(attend.output, Format::npy, format_npy<double>(maps.weights));
     case Format::html:

@@ -5,7 +5,9 @@
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/figures/last_word_sum.h"
 #include "sextant/layers/applied_positions.h"
+#include "sextant/lessons/last_word_sum.h"
 #include "sextant/lessons/order_lab.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/text/segment.h"
@@ -13,6 +15,9 @@
 
 namespace sextant::app {
 namespace {
+
+constexpr Format kCompareFormats[] = {Format::text, Format::csv, Format::json,
+                                      Format::svg,  Format::png, Format::html};
 
 struct Compare {
   std::string first;
@@ -97,7 +102,7 @@ std::string sentence_text(const std::string& sentence, const SentenceAttention& 
 
 void finish(const Compare& compare, bool same, double difference, const std::string& text,
             const std::string& why, const Json& first, const Json& second) {
-  if (compare.output.format(kTextOrJson, "compare").value_or(Format::text) == Format::text) {
+  if (compare.output.format(kCompareFormats, "compare").value_or(Format::text) == Format::text) {
     return write_result(compare.output, Format::text,
                         text + verdict_text(compare, same, difference, why) + "\n");
   }
@@ -113,12 +118,39 @@ void finish(const Compare& compare, bool same, double difference, const std::str
   write_result(compare.output, Format::json, to_text(json) + "\n");
 }
 
+bool wants_sum(const Compare& compare) {
+  const Format format = compare.output.format(kCompareFormats, "compare").value_or(Format::text);
+  return format != Format::text && format != Format::json;
+}
+
+// The picture of why: what each word adds to what the last one gets.
+void write_sum(const Compare& compare, const figures::WordTerms& first,
+               const figures::WordTerms& second) {
+  const figures::Figure figure = figures::plot_last_word_sum(
+      first, second, "What the last word gets, word by word: " + compare.choice.title());
+  TableNames names;
+  static_cast<figures::TableLabels&>(names) = figure.labels;
+  names.draw = [&figure] { return figure.picture; };
+  write_table<double>(figure.values.view(), names, compare.output,
+                      *compare.output.format(kCompareFormats, "compare"));
+}
+
+// Weight times value of each word, of the toy model.
+figures::WordTerms terms_of(const OrderLab::Result& result) {
+  figures::WordTerms terms{result.tokens, result.values.clone()};
+  const View<const double> weights = last_row(result.weights);
+  for (std::int64_t word = 0; word < terms.terms.size(0); ++word) {
+    for (std::int64_t i = 0; i < terms.terms.size(1); ++i) terms.terms(word, i) *= weights(word);
+  }
+  return terms;
+}
+
 void check(const Compare& compare) {
   if (compare.first == "-" && compare.second == "-") {
     throw Error("compare.second", "must not be - when the first is: there is one stdin");
   }
   compare.choice.check();
-  compare.output.format(kTextOrJson, "compare");
+  compare.output.format(kCompareFormats, "compare");
 }
 
 // A scheme that the laboratory's own width has no room for is refused with the option that helps.
@@ -145,6 +177,9 @@ void run(Compare& compare) {
     check_room(compare.lab_options, compare.choice.positions());
     const OrderLab lab(compare.lab_options);
     const auto verdict = lab.compare(compare.first, compare.second, compare.choice.positions());
+    if (wants_sum(compare)) {
+      return write_sum(compare, terms_of(verdict.first), terms_of(verdict.second));
+    }
     return finish(compare, verdict.same, verdict.largest_difference,
                   lab_text(compare.first, verdict.first) + lab_text(compare.second, verdict.second),
                   verdict.why, lab_json(compare.first, verdict.first),
@@ -154,9 +189,13 @@ void run(Compare& compare) {
   const auto weights = compare.choice.weights();
   compare.options.weights = weights ? &*weights : nullptr;
   compare.options.causal = true;
-  const auto verdict =
-      compare_order(compare.splitting.tokens(compare.first, "compare.first"),
-                    compare.splitting.tokens(compare.second, "compare.second"), compare.options);
+  const auto first = compare.splitting.tokens(compare.first, "compare.first");
+  const auto second = compare.splitting.tokens(compare.second, "compare.second");
+  if (wants_sum(compare)) {
+    return write_sum(compare, {first, last_word_terms(first, compare.options)},
+                     {second, last_word_terms(second, compare.options)});
+  }
+  const auto verdict = compare_order(first, second, compare.options);
   finish(
       compare, verdict.same, verdict.largest_difference,
       sentence_text(compare.first, verdict.first) + sentence_text(compare.second, verdict.second),
@@ -191,7 +230,9 @@ void add_compare(CLI::App& program, Job& job) {
   for (const char* name : {"--split", "--lower", "--heads"}) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
-  compare->output.add_to(command, kTextOrJson, "save as .json");
+  compare->output.add_to(command, kCompareFormats,
+                         "save as .json, or the sum that the last token gets, word by word, as "
+                         ".svg .png .html (both orders as walks) or .csv");
   compare->choice.add_to(command, "none", nullptr, true);
   lab->excludes(command.get_option("--scheme-weights"));
   command.footer(
@@ -201,6 +242,7 @@ void add_compare(CLI::App& program, Job& job) {
       "--scheme sinusoidal\n"
       "  sextant compare \"a b c\" \"b a c\" --lab --words \"a b c\" --width 8 --scheme rotary\n"
       "  sextant compare \"dog bites man!\" \"man bites dog!\" --scheme rotary --json\n"
+      "  sextant compare \"dog bites man!\" \"man bites dog!\" -o sum.svg\n"
       "The exit code is 0 either way; --json says {\"same\": true or false, ...}.");
   command.callback([compare, &command, &job] {
     if (command.count("--width") > 0) compare->lab_options.width = compare->options.width;

@@ -17,6 +17,7 @@ constexpr Kind kKinds[] = {
     {"similarity", "similarity", ""},
     {"distance", "distance", "measure"},
     {"offset-matrix", "offset_matrix", "shift"},
+    {"difference", "difference", ""},
 };
 
 const Kind& find_kind(const std::string& name) {
@@ -31,14 +32,23 @@ const Kind& find_kind(const std::string& name) {
 // What the kinds of schemes can be drawn as.
 void check_scheme(const PlotOptions& options, const Kind& kind) {
   if (!options.schemes.empty()) {
-    if (kind.name != "distance") {
-      throw Error("plot.schemes", "must be given with distance only, got it with " + options.kind);
+    if (kind.name != "distance" && kind.name != "difference") {
+      throw Error("plot.schemes",
+                  "must be given with distance and difference only, got it with " + options.kind);
     }
     if (options.choice.is_given() || !options.table.empty()) {
       throw Error("plot.schemes", "must be given without --scheme, its parameters and --table");
     }
-    parse_schemes(options.schemes, "plot.schemes");
+    const auto schemes = parse_schemes(options.schemes, "plot.schemes");
+    if (kind.name == "difference" && schemes.size() != 2) {
+      throw Error("plot.schemes",
+                  "must be two for difference, got " + std::to_string(schemes.size()));
+    }
     return;
+  }
+  if (kind.name == "difference") {
+    throw Error("plot.schemes", "must be given with difference: two schemes such as " +
+                                    std::string("sinusoidal,sinusoidal:precision=framework"));
   }
   options.choice.check();
   if (kind.name == "offset-matrix" && options.choice.scheme != "sinusoidal") {
@@ -67,6 +77,10 @@ void check(const CLI::App& command, const PlotOptions& options) {
       if (given(name)) throw Error("plot." + name, "must not be given with offset-matrix");
     }
   }
+  if (kind.name != "offset-matrix" && given("position")) {
+    throw Error("plot.position", "must be given with offset-matrix only, got it with " +
+                                     options.kind + " (the first row's is --first)");
+  }
   options.text.check("plot.text", false);
   if (options.text.is_given() && kind.name != "sinusoids") {
     throw Error("plot.text", "must be given with sinusoids only, got it with " + options.kind +
@@ -94,7 +108,8 @@ void run(const PlotOptions& options) {
     words =
         options.splitting.tokens(options.text.read("plot.text", kLongestShownText), "plot.text");
   }
-  const figures::Figure plot = make_plot(options, kind, words);
+  Json about;
+  const figures::Figure plot = make_plot(options, kind, words, about);
   auto format = options.output.format(kTableFormats, "plot");
   if (!format && !stdout_is_terminal()) format = Format::svg;
   if (!format) {
@@ -107,7 +122,7 @@ void run(const PlotOptions& options) {
   if (*format == Format::svg || *format == Format::png || *format == Format::html) {
     return write_picture(plot.picture, plot.labels.title, options.output, *format);
   }
-  TableNames names{plot.labels, {}, {}};
+  TableNames names{plot.labels, {}, about};
   if (kind.name == "sinusoids") names.about["columns"] = options.columns;
   if (kind.name == "rows") names.about["rows"] = options.rows;
   if (!plot.columns.empty()) names.about["columns"] = plot.columns;
@@ -128,11 +143,13 @@ void add_plot(CLI::App& program, Job& job) {
       "kind: rotations as cosines and sines, biases by distance or by query and key. similarity: "
       "how similar any two positions are. distance: similarity or bias as a function of the "
       "distance; --schemes draws several together. offset-matrix: the matrix that moves sinusoidal "
-      "positions by --shift. Loss curves of training runs: `sextant plot "
+      "positions by --shift, with --position at work on that position. difference: two --schemes, "
+      "the second minus the first. Loss curves of training runs: `sextant plot "
       "losses`.");
   auto plot = std::make_shared<PlotOptions>();
-  command.add_option("KIND", plot->kind,
-                     "sinusoids | rows | heatmap | similarity | distance | offset-matrix");
+  command.add_option(
+      "KIND", plot->kind,
+      "sinusoids | rows | heatmap | similarity | distance | offset-matrix | difference");
   plot->text.add_to(command, "sinusoids: words to mark");
   plot->splitting.add_to(command);
   add_integer(command, "--length", plot->length, 1, kMaxInteger,
@@ -169,13 +186,17 @@ void add_plot(CLI::App& program, Job& job) {
   add_list("rows", plot->rows, "rows: which rows, counted from the first (default 0,4,10)");
   add_integer(command, "--shift", plot->shift, -kFarthestPosition, kFarthestPosition,
               "offset-matrix: by how many positions (default 1)");
+  add_integer(command, "--position", plot->position, -kFarthestPosition, kFarthestPosition,
+              "offset-matrix: PE(p), M PE(p) and PE(p + shift) of this position p instead of M");
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
       ->check(CLI::IsMember({"cosine", "dot"}));
   command
-      .add_option("--schemes", plot->schemes,
-                  "distance: several schemes with their parameters, such as "
-                  "sinusoidal,rotary,rotary:base=500000; one panel per kind")
+      .add_option(
+          "--schemes", plot->schemes,
+          "distance: several schemes with their parameters, such as "
+          "sinusoidal,rotary,rotary:base=500000; one panel per kind. difference: two of one "
+          "shape")
       ->type_name("LIST");
   auto* table = command
                     .add_option("--table", plot->table,
@@ -198,6 +219,9 @@ void add_plot(CLI::App& program, Job& job) {
       "  sextant plot distance --width 64 --measure dot -o profile.svg\n"
       "  sextant plot offset-matrix --shift 5 -o matrix.svg\n"
       "  sextant plot distance --schemes sinusoidal,rotary,rotary:base=500000 -o schemes.svg\n"
+      "  sextant plot offset-matrix --shift 5 --position 10 -o at-work.svg\n"
+      "  sextant plot difference --schemes sinusoidal,sinusoidal:precision=framework --first "
+      "1000000\n"
       "Without -o: colour blocks in a terminal, SVG in a pipe.");
   add_plot_losses(command, job);
   command.callback([plot, &command, &job] {

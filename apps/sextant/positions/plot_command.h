@@ -24,7 +24,7 @@ struct PlotOptions {
   std::int64_t heads = 8;
   std::optional<std::int64_t> head;
   bool all_heads = false;
-  std::string schemes;  // of distance: several, with their parameters
+  std::string schemes;  // of distance: several, with their parameters; of difference: two
   std::int64_t first = 0;
   std::string table;
   std::string dtype;
@@ -32,6 +32,7 @@ struct PlotOptions {
   std::vector<std::int64_t> rows = {0, 4, 10};
   std::string measure = "cosine";
   std::int64_t shift = 1;
+  std::optional<std::int64_t> position;  // that the offset matrix is applied to
   SchemeChoice choice;
   Output output;
 };
@@ -48,9 +49,9 @@ struct Kind {
 // A table of rows that are added to embeddings, or one from a file.
 bool has_rows(const PlotOptions& options);
 
-// The picture with its numbers; words mark positions of sinusoids. Throws Error for what the scheme
-// does not have.
+// The picture with its numbers, and `about` fields for JSON; words mark positions of sinusoids.
+// Throws Error for what the scheme does not have.
 figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
-                          const std::vector<std::string>& words);
+                          const std::vector<std::string>& words, Json& about);
 
 }  // namespace sextant::app

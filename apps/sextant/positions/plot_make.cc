@@ -5,6 +5,7 @@
 #include "sextant/core/error.h"
 #include "sextant/figures/position_figures.h"
 #include "sextant/figures/scheme_array.h"
+#include "sextant/figures/scheme_difference.h"
 #include "sextant/figures/scheme_profiles.h"
 #include "streams/table_input.h"
 
@@ -60,6 +61,19 @@ figures::Figure plot_several(const PlotOptions& options, const Kind& kind) {
   return plot_profiles(schemes, profile);
 }
 
+// How far two tables are apart, and where most.
+figures::Figure plot_two(const PlotOptions& options, const Kind& kind, Json& about) {
+  const auto schemes = parse_schemes(options.schemes, "plot.schemes");
+  auto found = figures::plot_difference(schemes[0], schemes[1],
+                                        {.length = options.length.value_or(kind.length()),
+                                         .first = options.first,
+                                         .heads = options.heads,
+                                         .head_dim = head_dim_of(options)},
+                                        options.width.value_or(kind.width()));
+  about["largest"] = {{"difference", found.largest}, {"row", found.row}, {"column", found.column}};
+  return std::move(found.figure);
+}
+
 }  // namespace
 
 bool has_rows(const PlotOptions& options) {
@@ -68,11 +82,14 @@ bool has_rows(const PlotOptions& options) {
 }
 
 figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
-                          const std::vector<std::string>& words) {
+                          const std::vector<std::string>& words, Json& about) {
+  if (kind.name == "difference") return plot_two(options, kind, about);
   if (kind.name == "offset-matrix") {
     Sinusoidal table = sinusoidal_from(options.choice.parameters);
     table.width = options.width.value_or(kind.width());
-    return figures::plot_offset_matrix(table, options.shift);
+    if (!options.position) return figures::plot_offset_matrix(table, options.shift);
+    table.first = *options.position;
+    return figures::plot_offset_at_work(table, options.shift);
   }
   if (!has_rows(options)) {
     if (kind.name == "distance") return plot_several(options, kind);

@@ -19,7 +19,7 @@ namespace sextant::figures {
 struct PlotSizes {
   std::int64_t length = 100, width = 512;
 };
-// Of "sinusoids", "rows", "heatmap", "similarity", "distance" or "offset_matrix".
+// Of "sinusoids", "rows", "heatmap", "similarity", "distance", "offset_matrix" or "difference".
 PlotSizes plot_sizes(std::string_view kind);
 
 // A table and where it comes from: nothing is known of one that came from a file.
@@ -58,6 +58,10 @@ Figure plot_heatmap(const PositionTable& table);
 // The matrix M with PE(p + offset) = M PE(p) for every p, [width, width]: a rotation of each pair.
 // Throws Error as offset_matrix(), and naming figure.width for more than 4096 columns.
 Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset);
+
+// That matrix at work on one position: PE(p), M PE(p), PE(p + offset) and what the last two differ
+// by, [4, width], with p in options.first. Throws Error likewise.
+Figure plot_offset_at_work(const Sinusoidal& options, std::int64_t offset);
 
 // Cosine similarity of every position with every other. Throws Error naming figure.length for no
 // position and for more than 4096; so do the next two.

@@ -7,12 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
 #include "sextant/layers/position_scheme.h"
 #include "sextant/lessons/position_effect.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
+
+// A pair that is hidden by hand, counted from 0; -1: all queries, all keys.
+struct HiddenPair {
+  std::int64_t query = -1, key = -1;
+};
 
 struct SentenceAttentionOptions {
   std::int64_t width = 64;  // of the model, a multiple of heads
@@ -22,6 +28,13 @@ struct SentenceAttentionOptions {
   bool causal = false;
   std::uint32_t seed = 7;
   std::int64_t first_position = 0;  // of the first word of either sentence
+
+  // What scores meet before the softmax. All off.
+  Window window = {};              // keys to the left and right of a query's own
+  double temperature = 1;          // divides q k^T / sqrt(head_dim); above 0
+  double softcap = 0;              // as of AttentionOptions
+  std::vector<double> sinks = {};  // logits: none, one for all heads, or one per head
+  std::vector<HiddenPair> hidden = {};
 };
 
 struct SentenceAttention {
@@ -40,8 +53,10 @@ struct SentenceAttention {
 // bytes and the seed only, so the same word has the same vector in every sentence and at every
 // position; then a seeded MultiHead whose q and k weights are sqrt(6) times those of
 // Linear::random, which gives scores of deviation 2, so that maps are neither uniform nor
-// concentrated on one word. A rotation leaves the last channel of an odd head_dim as it is. Throws
-// Error for an empty sentence or options that do not fit together.
+// concentrated on one word. A rotation leaves the last channel of an odd head_dim as it is. With
+// sinks rows sum to less than one; a row without a visible key is zeros. attention_steps.h has all
+// that is computed on the way. Throws Error for an empty sentence or options that do not fit
+// together.
 SentenceAttention attend_sentences(const std::vector<std::string>& first,
                                    const std::vector<std::string>& second,
                                    const SentenceAttentionOptions& options);

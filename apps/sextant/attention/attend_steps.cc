@@ -1,0 +1,114 @@
+// `sextant attend --step`: what attention computes between words and output, and what its scores
+// meet on the way.
+#include <tuple>
+#include <utility>
+
+#include "attention/attend_command.h"
+#include "sextant/core/error.h"
+#include "sextant/figures/attention_steps.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr std::string_view kAllSteps = "all";
+
+std::string step_names() {
+  std::string names;
+  for (const std::string_view name : names_of<AttentionStep>()) names += std::string(name) + " | ";
+  return names + std::string(kAllSteps);
+}
+
+template <class Parse>
+void add_parsed_option(CLI::App& command, const std::string& option, const std::string& type,
+                       Parse parse, const std::string& meaning) {
+  const std::string where = "attend." + option.substr(2);
+  command
+      .add_option_function<std::string>(
+          option, [parse, where](const std::string& text) { parse(text, where); }, meaning)
+      ->type_name(type);
+}
+
+void write_all(const Attend& attend, const AttentionSteps& steps) {
+  const auto format = attend.output.format(kAttendFormats, "attend");
+  if (format != Format::json) {
+    throw Error("attend.step", "must be one step for " +
+                                   std::string(name_of(format.value_or(Format::text))) +
+                                   "; all of them are --json");
+  }
+  write_result(attend.output, Format::json,
+               figures::steps_json(steps, attend.options, attend.head) + "\n");
+}
+
+}  // namespace
+
+void add_steps(CLI::App& command, Attend& attend) {
+  SentenceAttentionOptions& options = attend.options;
+  add_parsed_option(
+      command, "--window", "L,R",
+      [&options](const std::string& text, const std::string& where) {
+        std::tie(options.window.left, options.window.right) = parse_pair(text, where, -1);
+      },
+      "visible keys to the left and right of a query's own, which is not counted; -1: no limit");
+  add_parsed_option(
+      command, "--temperature", "T",
+      [&options](const std::string& text, const std::string& where) {
+        options.temperature = parse_finite(text, where, 0, true);
+      },
+      "divides q k^T / sqrt(head_dim), above 0: small gives one word all (default 1)");
+  add_parsed_option(
+      command, "--softcap", "C",
+      [&options](const std::string& text, const std::string& where) {
+        options.softcap = parse_finite(text, where, 0);
+      },
+      "replaces each score by C tanh(score / C), before biases; 0: off (default)");
+  add_parsed_option(
+      command, "--sinks", "X[,X...]",
+      [&options](const std::string& text, const std::string& where) {
+        options.sinks = parse_finite_list(text, where);
+      },
+      "a logit that takes part in the softmax but has no value: one, or one per head");
+  add_parsed_option(
+      command, "--hide", "Q:K[,Q:K...]",
+      [&options](const std::string& text, const std::string& where) {
+        options.hidden.clear();
+        for (const auto& [query, key] : parse_index_pairs(text, where)) {
+          options.hidden.push_back({.query = query, .key = key});
+        }
+      },
+      "pairs that are hidden, query and key counted from 0; * is all of them: *:2");
+  command
+      .add_option("--step", attend.step,
+                  "shows one step of the computation: " + step_names() + " (all: --json only)")
+      ->type_name("NAME");
+}
+
+void attend_step(const Attend& attend, const std::vector<std::string>& first,
+                 const std::vector<std::string>& second) {
+  const bool all = attend.step == kAllSteps;
+  const auto step =
+      all ? AttentionStep::weights : parse_name<AttentionStep>(attend.step, "attend.step");
+  const AttentionSteps steps = attention_steps(first, second, attend.options);
+  if (all) {
+    double numbers = 0;
+    for (const auto& table : steps.tables) numbers += static_cast<double>(table.count());
+    check_written(attend, numbers);
+    return write_all(attend, steps);
+  }
+  const View<const double> table = figures::step_table(steps, step, attend.head);
+  check_written(attend, static_cast<double>(table.count()));
+  figures::Figure figure = figures::plot_step(steps, step, attend.options, attend.head);
+  TableNames names;
+  static_cast<figures::TableLabels&>(names) = figure.labels;
+  names.draw = [&figure] { return figure.picture; };
+  names.about = {{"step", name_of(step)},
+                 {"meaning", meaning_of(step)},
+                 {"queries", steps.queries},
+                 {"keys", steps.keys}};
+  const Format format = attend.output.format(kAttendFormats, "attend").value_or(Format::text);
+  const bool keeps_heads = format == Format::json || format == Format::npy;
+  write_table<double>(keeps_heads ? table : std::as_const(figure.values).view(), names,
+                      attend.output, format);
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,40 @@
+// What a small model that attends to sentences was asked for.
+#include "figures/sentence_json.h"
+
+#include <string>
+
+namespace sextant::figures {
+namespace {
+
+// Those of one scheme; of several, a list in their order.
+Json parameters_of(const PositionSchemes& schemes) {
+  if (schemes.empty()) return Json::object();
+  if (schemes.size() == 1) return schemes[0].parameters;
+  Json list = Json::array();
+  for (const PositionScheme& scheme : schemes) list.push_back(scheme.parameters);
+  return list;
+}
+
+}  // namespace
+
+Json sentence_json(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
+                   const SentenceAttentionOptions& options) {
+  Json json;
+  json["queries"] = queries;
+  json["keys"] = keys;
+  json["scheme"] = names_of(options.positions);
+  json["parameters"] = parameters_of(options.positions);
+  json["causal"] = options.causal;
+  json["width"] = options.width;
+  json["seed"] = options.seed;
+  if (options.window.left >= 0 || options.window.right >= 0) {
+    json["window"] = {options.window.left, options.window.right};
+  }
+  if (options.temperature != 1) json["temperature"] = options.temperature;
+  if (options.softcap != 0) json["softcap"] = options.softcap;
+  if (!options.sinks.empty()) json["sinks"] = options.sinks;
+  for (const HiddenPair& pair : options.hidden) json["hidden"].push_back({pair.query, pair.key});
+  return json;
+}
+
+}  // namespace sextant::figures

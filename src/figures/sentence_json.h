@@ -1,0 +1,17 @@
+// What a small model that attends to sentences was asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "sextant/lessons/sentence_attention.h"
+
+namespace sextant::figures {
+
+// Tokens, scheme and options; of the softmax's options those that are not off.
+Json sentence_json(const std::vector<std::string>& queries, const std::vector<std::string>& keys,
+                   const SentenceAttentionOptions& options);
+
+}  // namespace sextant::figures

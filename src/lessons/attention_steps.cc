@@ -1,0 +1,110 @@
+// Attention step by step.
+#include "sextant/lessons/attention_steps.h"
+
+#include <cmath>
+#include <utility>
+
+#include "core/enum_names.h"
+#include "lessons/sentence_model.h"
+#include "lessons/views.h"
+
+namespace sextant {
+
+using namespace lessons;
+
+namespace {
+
+// [length, width] -> [heads, length, head_dim].
+Tensor<double> by_head(const Tensor<double>& rows, std::int64_t heads) {
+  return copy_of(as_heads(rows.view(), heads).select(0, 0));
+}
+
+Tensor<double> difference(const Tensor<double>& a, const Tensor<double>& b) {
+  Tensor<double> result = a.clone();
+  for (std::int64_t i = 0; i < result.count(); ++i) result.data()[i] -= b.data()[i];
+  return result;
+}
+
+// The scores that the softmax would get of this scheme alone, less those without positions.
+Tensor<double> from_positions(const SentenceModel& model, const SentenceAttentionOptions& asked) {
+  AttentionOptions<double> with = model.options;
+  with.window = {};
+  with.mask = {};
+  with.sinks = {};
+  with.softcap = 0;
+  AttentionOptions<double> without;
+  without.causal = with.causal;
+  without.scale = 1 / std::sqrt(static_cast<double>(model.head_dim())) / asked.temperature;
+  const Tensor<double> q = model.model.to_q(model.queries.embeddings),
+                       k = model.model.to_k(model.keys.embeddings);
+  const auto scores = [&](const Tensor<double>& queries, const Tensor<double>& keys,
+                          const AttentionOptions<double>& options, Stage stage) {
+    const Tensor<double> all =
+        attention_weights<double>(as_heads(queries.view(), model.heads()),
+                                  as_heads(keys.view(), model.heads()), options, {.stage = stage});
+    return copy_of(all.view().select(0, 0));
+  };
+  return difference(scores(model.rotated_q, model.rotated_k, with, Stage::biased),
+                    scores(q, k, without, Stage::scores));
+}
+
+}  // namespace
+
+std::string_view name_of(AttentionStep step) noexcept {
+  return enum_name(step, {"embeddings", "positions", "inputs", "key_embeddings", "key_positions",
+                          "key_inputs", "q", "k", "v", "rotated_q", "rotated_k", "scores",
+                          "from_positions", "capped", "biased", "weights", "mixed", "output"});
+}
+
+std::string_view meaning_of(AttentionStep step) noexcept {
+  return enum_name(step,
+                   {"one vector per word; the same word has the same vector wherever it stands",
+                    "what the scheme adds to these vectors", "words and positions added up",
+                    "one vector per word of the keys", "what the scheme adds to the keys' vectors",
+                    "words and positions of the keys added up",
+                    "what each word asks for: its input times W_q, in the channels of each head",
+                    "what each word offers: its input times W_k",
+                    "what each word hands over: its input times W_v",
+                    "q after the rotation by its position", "k after the rotation by its position",
+                    "how well each q fits each k: their dot product, scaled",
+                    "what the scheme changes of the scores", "scores after the softcap",
+                    "scores after biases and masks: what the softmax gets",
+                    "after the softmax: shares of attention", "weights times v, of each head",
+                    "the heads side by side times W_out: what attention hands on"});
+}
+
+AttentionSteps attention_steps(const std::vector<std::string>& first,
+                               const std::vector<std::string>& second,
+                               const SentenceAttentionOptions& options) {
+  SentenceModel model(first, second, options);
+  AttentionSteps result;
+  result.tables.resize(kAttentionSteps);
+  const auto set = [&result](AttentionStep step, Tensor<double> table) {
+    result.tables[static_cast<std::size_t>(step)] = std::move(table);
+  };
+  const std::int64_t heads = model.heads();
+  set(AttentionStep::from_positions, from_positions(model, options));
+  set(AttentionStep::q, by_head(model.q, heads));
+  set(AttentionStep::k, by_head(model.k, heads));
+  set(AttentionStep::v, by_head(model.v, heads));
+  set(AttentionStep::rotated_q, by_head(model.rotated_q, heads));
+  set(AttentionStep::rotated_k, by_head(model.rotated_k, heads));
+  set(AttentionStep::scores, model.maps(Stage::scores));
+  set(AttentionStep::capped, model.maps(Stage::capped));
+  set(AttentionStep::biased, model.maps(Stage::biased));
+  set(AttentionStep::weights, model.maps(Stage::probabilities));
+  const Tensor<double> mixed = model.mixed();
+  set(AttentionStep::mixed, by_head(mixed, heads));
+  set(AttentionStep::output, model.model.to_out(mixed));
+  set(AttentionStep::positions, difference(model.queries.inputs, model.queries.embeddings));
+  set(AttentionStep::key_positions, difference(model.keys.inputs, model.keys.embeddings));
+  set(AttentionStep::embeddings, std::move(model.queries.embeddings));
+  set(AttentionStep::key_embeddings, std::move(model.keys.embeddings));
+  set(AttentionStep::inputs, std::move(model.queries.inputs));
+  set(AttentionStep::key_inputs, std::move(model.keys.inputs));
+  result.queries = std::move(model.queries.tokens);
+  result.keys = std::move(model.keys.tokens);
+  return result;
+}
+
+}  // namespace sextant
