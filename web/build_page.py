@@ -11,8 +11,9 @@ import sys
 PAGE = pathlib.Path(__file__).resolve().parent / "page"
 VERSION = (PAGE.parent.parent / "version.txt").read_text().split()[0]
 # In the order in which they run; worker.js runs in the worker, which gets it as text.
-SCRIPTS = ["engine.js", "state.js", "elements.js", "controls.js", "views/views.js", "views/order.js", "views/positions.js",
-           "views/attention.js", "views/model.js", "app.js"]
+SCRIPTS = ["engine.js", "state.js", "elements.js", "exports.js", "progress.js", "maps.js", "controls.js", "views/views.js",
+           "views/order_words.js", "views/toy_model.js", "views/order.js", "views/positions_parts.js", "views/positions.js",
+           "views/steps.js", "views/attention_options.js", "views/attention.js", "views/model.js", "app.js"]
 
 
 def engine_script(program: pathlib.Path) -> str:

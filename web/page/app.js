@@ -47,6 +47,9 @@
       }}, explorer.views[name].title)));
   document.getElementById('tabs').replaceChildren(tabs);
 
+  explorer.show_progress(document.getElementById('progress'));
+  explorer.engine.warm();
+
   // A folder or a file that is dropped where nothing takes it must not replace the page.
   for (const kind of ['dragover', 'drop']) addEventListener(kind, (event) => event.preventDefault());
   addEventListener('unhandledrejection', (event) => explorer.say('Something went wrong: ' + (event.reason?.message ?? event.reason)));

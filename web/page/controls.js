@@ -13,13 +13,48 @@
   const titles = {none: 'none', added: 'Added to embeddings', rotated: 'Rotations of q and k', distance_bias: 'Biases by distance',
     indexed_bias: 'Biases by query and key', content: 'Terms that depend on the words'};
 
-  // A labelled control; `change` is called with its text.
-  explorer.field = (label, control, help = '') => {
+  // A labelled control. What is wrong with its value is said beside it: `option` is the name that the
+  // program's errors have for it, "window" of "[attend.window] must be ...".
+  explorer.field = (label, control, help = '', option = '') => {
     const id = 'c' + (explorer.field.count = (explorer.field.count || 0) + 1);
     control.id = id;
-    if (help !== '') control.setAttribute('aria-describedby', id + 'h');
-    return make('div', {class: 'field'}, make('label', {for: id}, label), control,
-      help === '' ? null : make('small', {id: id + 'h'}, help));
+    control.setAttribute('aria-describedby', `${id}h ${id}p`);
+    return make('div', {class: 'field', 'data-option': option}, make('label', {for: id}, label), control,
+      make('small', {class: 'problem', id: id + 'p', role: 'alert'}), make('small', {id: id + 'h'}, help));
+  };
+
+  explorer.say_beside = (field, text) => {
+    const says = field.querySelector('.problem'), control = field.querySelector('input, select, textarea');
+    if (says.textContent !== text) says.textContent = text;
+    if (text === '') control.removeAttribute('aria-invalid');
+    else control.setAttribute('aria-invalid', 'true');
+  };
+
+  // Shows what a call complains of, beside its control where there is one, and in the picture's place.
+  explorer.show_problem = (answer, picture) => {
+    const text = explorer.problem(answer), name = (text.match(/^\[[^\]]*?([a-z_-]+)\]/) || [])[1]?.replaceAll('-', '_');
+    const field = name && [...document.querySelectorAll('#view .field')].find((one) => one.dataset.option === name);
+    if (field) {
+      field.closest('details')?.setAttribute('open', '');
+      explorer.say_beside(field, text.replace(/^\[[^\]]*\] /, ''));
+    }
+    picture.replaceChildren(make('p', {class: 'verdict bad', role: field ? null : 'alert'}, text));
+  };
+  explorer.forget_problems = () => {
+    for (const field of document.querySelectorAll('#view .field[data-option]:not([data-option=text]):not([data-option=second])')) explorer.say_beside(field, '');
+  };
+
+  // A text of which at most `most` words are used; `change` is called when its state has changed.
+  explorer.text_field = ({name, label, start, help = '', most, delay = 200}, change) => {
+    const input = make('textarea', {rows: 2, spellcheck: 'false', dir: 'auto', maxlength: explorer.longest_text, oninput: explorer.later(() => {
+      const text = input.value.slice(0, explorer.longest_text);
+      explorer.say_beside(field, explorer.text_problem(input.value, most));
+      state.set({[name]: text === start ? null : text});
+      change(text);
+    }, delay)});
+    input.value = state.get(name, start);
+    const field = explorer.field(label, input, help, name);
+    return field;
   };
 
   explorer.select = (options, value, change) => {
@@ -57,21 +92,25 @@
     return input;
   }
 
-  // Fields for all parameters of a scheme but those that `left_out` names; their values are in the state as "p.NAME".
-  explorer.parameter_fields = (scheme, change, left_out = ['heads']) => scheme.parameters
+  // Fields for all parameters of a scheme but those that `left_out` names; their values are in the state as "p.NAME",
+  // or with another prefix.
+  explorer.parameter_fields = (scheme, change, {left_out = ['heads'], prefix = 'p.'} = {}) => scheme.parameters
     .filter((parameter) => parameter.values.type !== 'text' && !left_out.includes(parameter.name))
     .map((parameter) => explorer.field(parameter.name,
-      parameter_control(parameter, state.get('p.' + parameter.name), (value) => {
-        state.set({['p.' + parameter.name]: value === '' || value === parameter.default ? null : value});
+      parameter_control(parameter, state.get(prefix + parameter.name), (value) => {
+        state.set({[prefix + parameter.name]: value === '' || value === parameter.default ? null : value});
         change();
-      }), parameter.meaning + ' (' + parameter.range + ')'));
+      }), parameter.meaning + ' (' + parameter.range + ')', parameter.name));
+
+  // The parameters that the state gives a scheme, as [parameter, value].
+  explorer.given_parameters = (scheme, prefix = 'p.') => scheme.parameters
+    .filter((parameter) => state.has(prefix + parameter.name)).map((parameter) => [parameter, state.get(prefix + parameter.name)]);
 
   // The options of a command that the state asks for.
-  explorer.parameter_args = (scheme) => scheme.parameters
-    .filter((parameter) => state.has('p.' + parameter.name))
-    .map((parameter) => parameter.option.replace(/^--(scheme-)?/, '--scheme-') + '=' + state.get('p.' + parameter.name));
+  explorer.parameter_args = (scheme, prefix = 'p.') => explorer.given_parameters(scheme, prefix)
+    .map(([parameter, value]) => parameter.option.replace(/^--(scheme-)?/, '--scheme-') + '=' + value);
 
   // Another scheme has other parameters.
-  explorer.forget_parameters = () => state.set(Object.fromEntries(
-    state.names().filter((name) => name.startsWith('p.')).map((name) => [name, null])));
+  explorer.forget_parameters = (prefix = 'p.') => state.set(Object.fromEntries(
+    state.names().filter((name) => name.startsWith(prefix)).map((name) => [name, null])));
 })();

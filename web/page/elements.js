@@ -1,4 +1,4 @@
-// Small helpers for the document: elements, pictures, and what every view has below its picture.
+// Small helpers for the document: elements, pictures, messages, words, timers.
 'use strict';
 
 (() => {
@@ -28,55 +28,26 @@
 
   explorer.say = (text) => { document.getElementById('message').textContent = text; };
 
-  const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
-  explorer.command_text = (args) => 'sextant ' + args.map(quoted).join(' ');
-
-  explorer.save = (name, content, type) => {
-    const link = explorer.make('a', {href: URL.createObjectURL(new Blob([content], {type})), download: name});
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  // Lower-cased words and punctuation marks, at most `most`, of the first 20,000 characters: a pasted book must not stop the page.
+  explorer.longest_text = 20000;
+  explorer.words_of = (text, most = Infinity) => {
+    const words = [];
+    for (const {segment} of new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, explorer.longest_text).toLowerCase())) {
+      const word = segment.trim();
+      if (word === '') continue;
+      if (words.length === most) break;
+      words.push(word);
+    }
+    return words;
+  };
+  // What to say beside a text of which only a part is used; empty: all is.
+  explorer.text_problem = (text, most) => {
+    if (text.length > explorer.longest_text) return `Only the first ${most} words are used: the text has ${text.length} characters.`;
+    const count = explorer.words_of(text).length;
+    return count > most ? `Only the first ${most} of ${count} words are used.` : '';
   };
 
-  async function png_of(svg_element) {
-    const svg = svg_element.cloneNode(true), box = svg_element.viewBox.baseVal, scale = 2;
-    svg.setAttribute('width', box.width);
-    svg.setAttribute('height', box.height);
-    const image = new Image();
-    image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(new XMLSerializer().serializeToString(svg));
-    await image.decode();
-    const canvas = explorer.make('canvas', {width: box.width * scale, height: box.height * scale});
-    const context = canvas.getContext('2d');
-    context.fillStyle = '#fff';
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
-  }
-
-  // Buttons for the picture in `place` and its numbers, and the lines that make the same. `csv` is a
-  // promise of the numbers, or null; `code` is {command, python, cpp}, each may be absent.
-  explorer.show_exports = (place, {name, picture, csv = null, code}) => {
-    const {make} = explorer, svg = () => picture.querySelector('svg');
-    const button = (text, onclick) => make('button', {type: 'button', onclick}, text);
-    const names = {command: 'Command', python: 'Python', cpp: 'C++'};
-    place.replaceChildren(
-      make('div', {class: 'row'},
-        button('SVG', () => explorer.save(name + '.svg', new XMLSerializer().serializeToString(svg()), 'image/svg+xml')),
-        button('PNG', async () => explorer.save(name + '.png', await png_of(svg()), 'image/png')),
-        csv && button('CSV', async () => explorer.save(name + '.csv', await csv(), 'text/csv')),
-        button('Copy link', async (event) => {
-          await navigator.clipboard.writeText(location.href);
-          event.target.textContent = 'Copied';
-        })),
-      ...Object.keys(names).filter((kind) => code[kind]).map((kind) =>
-        make('details', {open: kind === 'command'}, make('summary', {}, names[kind]),
-          make('pre', {tabindex: 0, 'aria-label': names[kind]}, code[kind]))));
-  };
-
-  // Lower-cased words and punctuation marks.
-  explorer.words_of = (text) => [...new Intl.Segmenter('en', {granularity: 'word'}).segment(text.toLowerCase())]
-    .map((part) => part.segment.trim()).filter((word) => word !== '');
-
-  // Calls f at most once in `delay` milliseconds, with the last arguments.
+  // Calls f when it has not been called for `delay` milliseconds, with the last arguments.
   explorer.later = (f, delay = 120) => {
     let timer = 0;
     return (...args) => {

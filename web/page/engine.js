@@ -1,47 +1,88 @@
-// The program in its worker: explorer.engine.run(args) is `sextant ARGS`.
+// The program in a worker: explorer.engine.run(args) is `sextant ARGS`. explorer.new_engine() has a worker of its own.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer = globalThis.explorer || {};
-  const waiting = new Map();  // by id: {resolve, progress}
-  let worker = null, next = 0;
 
-  function start() {
+  function new_worker() {
     const {glue, worker: source, wasm} = globalThis.sextant_engine;
     const url = URL.createObjectURL(new Blob([glue, '\n', source], {type: 'text/javascript'}));
-    worker = new Worker(url);
+    const worker = new Worker(url);
     URL.revokeObjectURL(url);
-    worker.onmessage = ({data}) => {
-      if (data.ready) return document.documentElement.dataset.engine = 'ready';
-      if (data.broken) return explorer.say('The engine could not start: ' + data.broken);
-      const call = waiting.get(data.id);
-      if (!call) return;
-      if (data.progress !== undefined) return call.progress(data.progress);
-      waiting.delete(data.id);
-      call.resolve(data);
-    };
     worker.onerror = (event) => explorer.say('The engine could not start: ' + event.message);
     worker.postMessage({wasm});
+    return worker;
   }
 
-  explorer.engine = {
-    // {code, out, err, files}; `read` names files that the command writes.
-    run(args, {read = [], files = {}, progress = () => {}} = {}) {
+  const kStopped = {code: 130, out: '', err: 'stopped\n', files: {}};
+
+  explorer.new_engine = () => {
+    let worker = null, next = 0, running = null, memory = 0;
+    let waiting = [];  // calls that the worker does not have yet, so that they can still be dropped
+    const watchers = new Set();
+    const tell = () => watchers.forEach((watch) => watch(running));
+
+    function post() {
+      if (running !== null || waiting.length === 0) return;
       if (worker === null) start();
-      const id = ++next;
-      return new Promise((resolve) => {
-        waiting.set(id, {resolve, progress});
-        worker.postMessage({id, args, read, files});
-      });
-    },
-    // Ends what runs and begins anew; what was asked for is answered with code 130.
-    stop() {
-      if (worker !== null) worker.terminate();
-      worker = null;
-      for (const call of waiting.values()) call.resolve({code: 130, out: '', err: 'stopped\n', files: {}});
-      waiting.clear();
-    },
+      running = waiting.shift();
+      running.began = performance.now();
+      const {id, args, read, files, pick} = running;
+      worker.postMessage({id, args, read, files, pick});
+      tell();
+    }
+
+    function start() {
+      worker = new_worker();
+      worker.onmessage = ({data}) => {
+        if (data.ready) return document.documentElement.dataset.engine = 'ready';
+        if (data.broken) return explorer.say('The engine could not start: ' + data.broken);
+        if (running === null || data.id !== running.id) return;
+        if (data.progress !== undefined) {
+          running.said = data.progress;
+          running.progress(data.progress);
+          return tell();
+        }
+        const call = running;
+        running = null;
+        memory = data.memory;
+        call.resolve(data);
+        post();
+        tell();
+      };
+    }
+
+    return {
+      // Starts the worker before it is needed.
+      warm() { if (worker === null) start(); },
+      // {code, out, err, files}; `read` names files that the command writes, `pick` fields of its JSON (worker.js). Of calls with the same `key`
+      // that wait only the newest is made; the others are answered with {stale: true}.
+      run(args, {read = [], files = {}, pick = [], progress = () => {}, key = ''} = {}) {
+        return new Promise((resolve) => {
+          if (key !== '') {
+            for (const call of waiting.filter((one) => one.key === key)) call.resolve({...kStopped, stale: true});
+            waiting = waiting.filter((one) => one.key !== key);
+          }
+          waiting.push({id: ++next, args, read, files, pick, progress, key, resolve});
+          post();
+        });
+      },
+      // Ends what runs and begins anew; what was asked for is answered with code 130. Files are gone.
+      stop() {
+        if (worker !== null) worker.terminate();
+        worker = null;
+        const calls = [...(running ? [running] : []), ...waiting];
+        running = null;
+        waiting = [];
+        for (const call of calls) call.resolve({...kStopped});
+        tell();
+      },
+      memory: () => memory,  // bytes that the program has
+      // Calls watch(call or null) whenever another call runs or says something: {args, began, said}.
+      watch(watch) { watchers.add(watch); },
+    };
   };
+  explorer.engine = explorer.new_engine();
 
   // What the program says of a mistake, without its own name: "[plot.width] must be ...".
   explorer.problem = ({err}) => err.split('\n').filter((line) => line !== '')

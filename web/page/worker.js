@@ -1,6 +1,7 @@
-// Runs commands of the program, one at a time. A message {id, args, files, read} is answered by
-// {id, code, out, err, files}: `files` of the message are written before the command, those named in
-// `read` are read after it. While it runs, {id, progress} has a line of its stderr.
+// Runs commands of the program, one at a time. A message {id, args, files, read, pick} is answered by
+// {id, code, out, err, files, picked}: `files` of the message are written before the command, those named in
+// `read` are read after it. Of JSON that is long `pick` names the fields that are wanted, "first.tokens";
+// they come in `picked` and `out` is empty. While it runs, {id, progress} has a line of its stderr.
 'use strict';
 
 let program = null;  // a promise of the module
@@ -29,7 +30,21 @@ async function start(base64) {
   });
 }
 
-function run(module, {id, args, files = {}, read = []}) {
+function pick_from(json, paths) {
+  const picked = {};
+  for (const path of paths) {
+    const names = path.split('.'), last = names.pop();
+    let from = json, to = picked;
+    for (const name of names) {
+      from = from[name];
+      to = to[name] ??= {};
+    }
+    to[last] = from[last];
+  }
+  return picked;
+}
+
+function run(module, {id, args, files = {}, read = [], pick = []}) {
   current = {id, out: '', err: ''};
   let code;
   try {
@@ -46,8 +61,10 @@ function run(module, {id, args, files = {}, read = []}) {
       module.FS.unlink(name);
     } catch (missing) { /* the command has said why */ }
   }
-  postMessage({id, code, out: current.out, err: current.err, files: found});
+  const {out, err} = current, memory = module.HEAPU8.length;
   current = null;
+  const picked = pick.length > 0 && code === 0 ? pick_from(JSON.parse(out), pick) : undefined;
+  postMessage({id, code, out: picked ? '' : out, err, files: found, memory, picked});
 }
 
 onmessage = async ({data}) => {

@@ -11,12 +11,15 @@ from playwright.sync_api import sync_playwright
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "out" / "explorer.html"
 PROGRAM = ROOT / "build" / "release" / "bin" / "sextant"
+BENCH = ROOT / "build" / "web" / "bench" / "browser"  # and its .js and .wasm
+VIEWS = ["", "view=positions", "view=positions&plot=difference&beside1=sinusoidal&p1.exponent=doubled", "view=attention",
+         "view=attention&scheme=rotary&step=rotated_q", "view=attention&step=tokens", "view=model"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left out of CI, `make check-all` runs it")
-    for needed in (PAGE, PROGRAM, CHROMIUM):
+    for needed in (PAGE, PROGRAM, CHROMIUM, BENCH.with_suffix(".js")):
         if needed is None or not pathlib.Path(needed).exists():
             pytest.exit(f"needs {needed or 'chromium'}: run `make test-page`", returncode=1)
 
@@ -74,6 +77,15 @@ def sextant(*arguments):
     """What the native command line prints."""
     environment = {**os.environ, "SEXTANT_TARGET": "SSSE3"}
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def sextant_bench():
+    """What the native program of bench/browser.cc measures with vectors of 128 bits; None where it is not built."""
+    program = ROOT / "build" / "release" / "bench" / "browser"
+    if not program.exists():
+        return None
+    environment = {**os.environ, "SEXTANT_TARGET": "SSSE3"}
+    return json.loads(subprocess.run([program, "20"], capture_output=True, text=True, check=True, env=environment).stdout)
 
 
 def sextant_json(*arguments):

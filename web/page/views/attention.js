@@ -1,118 +1,136 @@
-// Attention: weights of a sentence, as maps or lines, and word by word.
+// Attention, step by step: words, vectors, q k v, scores, masks, softmax, output, as the program computes them.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
   const kStart = 'the black cat sat on the couch and the brown dog slept on the rug .';
+  const kMost = 2048, kMostSmall = 32, kMostNumbers = 512;  // words; with small pictures; with exact numbers
 
   explorer.views.attention = {
-    title: 'Attention',
+    title: 'Attention, step by step',
     async show(place) {
       const list = await explorer.schemes();
-      const picture = explorer.picture_place(), exports = make('div', {class: 'exports'});
-      const options = make('div', {class: 'parameters'}), words = make('div', {class: 'tinted', role: 'group', 'aria-label': 'Words: choose one to see its weights'});
-      const says = make('p', {class: 'reading', role: 'status'});
-      let asked = 0, weights = null, chosen = -1;
+      const picture = explorer.picture_place('Picture of the step; arrow keys read its cells'), exports = make('div', {class: 'exports'});
+      const says = make('p', {class: 'meaning'}), reading = make('p', {class: 'reading', role: 'status'});
+      const words = explorer.weighted_words();
+      let asked = 0, numbers = null, small = null;
 
       const scheme = () => list.find((one) => one.name === state.get('scheme', 'sinusoidal')) || list[0];
-      const head = () => state.get('head');
-
-      function args() {
-        const text = (name, fallback) => explorer.words_of(state.get(name, fallback)).slice(0, 512).join(' ');
-        const result = ['attend', '--scheme', scheme().name, ...explorer.parameter_args(scheme()), '--split', 'spaces',
-          '--heads', state.get('heads', '4'), '--seed', state.get('seed', '7')];
-        if (state.get('causal') === 'yes') result.push('--causal');
-        if (head() !== '') result.push('--head', head());
-        if (explorer.words_of(state.get('second')).length > 0) result.push('--second', text('second', ''));
-        return [...result, '--', text('text', kStart)];
-      }
-      const with_options = (...more) => {
-        const line = args();
-        line.splice(1, 0, ...more);
-        return line;
+      const tokens = (name, fallback) => explorer.words_of(state.get(name, fallback), kMost);
+      const two_texts = () => tokens('second', '').length > 0;
+      const step = () => {
+        const name = state.get('step', 'weights');
+        return explorer.step_names(two_texts()).includes(name) ? name : 'weights';
       };
 
-      // The mean over the heads that are shown of the chosen word's weights.
-      function tint() {
-        if (weights === null) return;
-        const {queries, keys, weights: heads} = weights, row = Math.min(Math.max(chosen, 0), queries.length - 1);
-        const mean = keys.map((_, key) => heads.reduce((sum, one) => sum + one[row][key], 0) / heads.length);
-        const line = (tokens, label, paint) => make('p', {}, make('span', {class: 'label'}, label), ...tokens.map(paint));
-        const query = (token, i) => make('button', {type: 'button', 'aria-pressed': String(i === row),
-          onclick: () => { chosen = i; tint(); words.querySelectorAll('button')[i].focus(); }, onpointerenter: () => { if (chosen !== i) { chosen = i; tint(); } }}, token);
-        words.replaceChildren(line(queries, 'word ', query),
-          line(keys, 'looks at ', (token, key) => make('span', {class: 'tint', style: `--weight:${mean[key].toFixed(4)}`, title: mean[key].toFixed(4)}, token)));
-        const largest = mean.indexOf(Math.max(...mean));
-        says.textContent = `'${queries[row]}' gives ${(100 * mean[largest]).toFixed(1)} % of its attention to '${keys[largest]}'` +
-          (heads.length > 1 ? ` (mean of ${heads.length} heads).` : '.');
+      // The command that makes what is shown; `more` goes in front of the text.
+      function args(...more) {
+        const result = ['attend', '--scheme', scheme().name, ...explorer.parameter_args(scheme()), '--split', 'spaces',
+          '--heads', state.get('heads', '4'), '--seed', state.get('seed', '7')];
+        for (const option of ['window', 'temperature', 'softcap', 'sinks', 'hide']) {
+          if (state.get(option) !== '') result.push(`--${option}=${state.get(option)}`);
+        }
+        if (state.get('causal') === 'yes') result.push('--causal');
+        if (state.get('head') !== '') result.push('--head', state.get('head'));
+        if (two_texts()) result.push('--second', tokens('second', '').join(' '));
+        return [...result, ...more, '--', tokens('text', kStart).join(' ')];
+      }
+      const drawn = () => step() === 'weights' ? (state.get('form') === 'lines' ? ['--lines'] : []) : ['--step', step()];
+
+      const about = () => ({kind: scheme().kind, softcap: Number(state.get('softcap', '0')) > 0,
+        masks: state.get('causal') === 'yes' || state.has('window') || state.has('hide')});
+
+      async function numbers_of_step() {
+        const longest = Math.max(tokens('text', kStart).length, tokens('second', '').length);
+        if (longest > kMostNumbers) return null;
+        if (small !== null) return {queries: small.queries, keys: small.keys, values: small.steps[step()]};
+        numbers ??= explorer.engine.run(args('--step', step(), '--json')).then((answer) => answer.code === 0 ? JSON.parse(answer.out) : null);
+        return numbers;
+      }
+
+      async function describe(cell) {
+        const table = await numbers_of_step();
+        if (table === null) return `row ${cell.row}, column ${cell.column}: exact numbers are read of up to ${kMostNumbers} words`;
+        const of_keys = /^key_|^[kv]$|^rotated_k$/.test(step()), pairs = table.values.length > 0 && /scores|from_positions|capped|biased|weights/.test(step());
+        const head = state.get('head') === '' && Array.isArray(table.values[0][0]) ? `head ${cell.panel}, ` : '';
+        const value = explorer.number_at(table.values, cell);
+        const to = pairs ? `'${table.keys[cell.column]}'` : `channel ${cell.column}`;
+        if (value === undefined) return '';
+        return `${head}'${(of_keys ? table.keys : table.queries)[cell.row]}' → ${to}: ${value === null ? 'hidden' : value}`;
+      }
+
+      // A click on a pair of words hides it, or shows it again.
+      function paint({row, column}) {
+        if (!/scores|capped|biased|weights/.test(step())) return;
+        const pairs = state.get('hide') === '' ? [] : state.get('hide').split(','), pair = `${row}:${column}`;
+        const left = pairs.filter((one) => one !== pair);
+        state.set({hide: [...left, ...(left.length === pairs.length ? [pair] : [])].join(',') || null});
+        options.draw();
+        draw();
+      }
+      const maps = explorer.read_maps(picture, reading, describe, paint);
+
+      const row = explorer.step_row((name) => {
+        state.set({step: name === 'weights' ? null : name});
+        draw();
+      });
+
+      function show_exports() {
+        const code = {command: explorer.command_text(args(...drawn(), '-o', 'attention.svg')), ...explorer.sentence_code(scheme(), tokens('text', kStart), tokens('second', ''), step())};
+        if (step() === 'tokens') code.command = explorer.command_text(['tokenize', tokens('text', kStart).join(' ')]);
+        explorer.show_exports(exports, {name: 'attention-' + step(), picture, code, csv: async () => step() === 'tokens'
+          ? tokens('text', kStart).map((word, i) => `${i},${JSON.stringify(word)}\n`).join('')
+          : (await explorer.engine.run(args(...(step() === 'weights' ? [] : ['--step', step()]), '--format', 'csv'))).out});
+      }
+
+      function show_words() {
+        picture.replaceChildren(make('ol', {class: 'tokens', start: 0, 'aria-label': 'Tokens, counted from 0'},
+          ...tokens('text', kStart).slice(0, 512).map((word, i) => make('li', {}, make('span', {class: 'place'}, String(i)), word))));
       }
 
       const draw = explorer.later(async () => {
-        const mine = ++asked, form = state.get('form') === 'lines' ? ['--lines'] : [];
+        const mine = ++asked, count = tokens('text', kStart).length, longest = Math.max(count, tokens('second', '').length);
         picture.setAttribute('aria-busy', 'true');
-        const [answer, numbers] = await Promise.all([
-          explorer.engine.run(with_options(...form, '-o', '/picture.svg'), {read: ['/picture.svg']}), explorer.engine.run(with_options('--json'))]);
-        if (mine !== asked) return;
+        explorer.forget_problems();
+        const wants_small = longest <= kMostSmall;
+        const [answer, all] = await Promise.all([
+          step() === 'tokens' ? {code: 0, files: {}} : explorer.engine.run(args(...drawn(), '-o', '/picture.svg'), {read: ['/picture.svg'], key: 'attention picture'}),
+          wants_small ? explorer.engine.run(args('--step', 'all', '--json'), {key: 'attention numbers'}) : null]);
+        if (mine !== asked) return;  // something newer was asked for
         picture.removeAttribute('aria-busy');
+        numbers = null;
+        small = all?.code === 0 ? JSON.parse(all.out) : null;
         if (answer.code !== 0) {
-          picture.replaceChildren(make('p', {class: 'verdict bad', role: 'alert'}, explorer.problem(answer)));
-          weights = null;
-          words.replaceChildren();
-          says.textContent = '';
+          explorer.show_problem(answer, picture);
+          words.show(null);
+          says.textContent = reading.textContent = '';
           return exports.replaceChildren();
         }
-        explorer.show_svg(picture, answer.files['/picture.svg']);
-        weights = JSON.parse(numbers.out);
-        tint();
-        explorer.show_exports(exports, {name: 'attention', picture, csv: async () => csv_of(weights),
-          code: {command: explorer.command_text(with_options(...form, '-o', 'attention.svg'))}});
+        if (step() === 'tokens') show_words();
+        else explorer.show_svg(picture, answer.files['/picture.svg']);
+        row.show({chosen: step(), two_texts: two_texts(), about: about(), all: small, tokens: count});
+        says.textContent = step() === 'tokens' ? `${count} tokens, counted from 0: attention itself never sees these numbers.`
+          : small === null ? '' : small.meanings[step()] + '.';
+        words.show(step() === 'weights' && small !== null ? {queries: small.queries, keys: small.keys, weights: small.steps.weights} : null);
+        maps.again();
+        show_exports();
       });
 
-      const csv_of = ({queries, keys, weights: heads}) => 'head,query,key,weight\n' + heads.flatMap((one, h) => one.flatMap((row, i) =>
-        row.map((weight, j) => [h, JSON.stringify(queries[i]), JSON.stringify(keys[j]), weight].join(',')))).join('\n') + '\n';
-
-      function draw_options() {
-        const {field, number, select} = explorer;
-        const set = (name, fallback) => (value) => {
-          state.set({[name]: value === fallback ? null : value});
-          draw();
-        };
-        const heads = Number(state.get('heads', '4'));
-        options.replaceChildren(
-          field('Show', select([['maps', 'maps'], ['lines', 'lines']], state.get('form', 'maps'), set('form', 'maps'))),
-          field('Mask', select([['', 'none: every word sees all'], ['yes', 'causal: no word sees later ones']], state.get('causal'), set('causal', ''))),
-          field('Heads', select([1, 2, 4, 8].map((n) => [String(n), String(n)]), state.get('heads', '4'), (value) => {
-            state.set({heads: value === '4' ? null : value, head: null});
-            draw_options();
-            draw();
-          })),
-          field('Head', select([['', 'all'], ...Array.from({length: heads}, (_, i) => [String(i), String(i)])], head(), set('head', ''))),
-          field('Seed', number(state.get('seed', '7'), {min: 0, max: 4294967295}, (value) => set('seed', '7')(value || '7')), 'of the random weights'),
-          ...explorer.parameter_fields(scheme(), draw));
-      }
-
-      const text_field = (name, label, fallback, help) => {
-        const input = make('textarea', {rows: 2, spellcheck: 'false', oninput: explorer.later(() => {
-          state.set({[name]: input.value === fallback ? null : input.value});
-          chosen = -1;
-          draw();
-        }, 200)});
-        input.value = state.get(name, fallback);
-        return explorer.field(label, input, help);
-      };
-
+      const options = explorer.attention_options(scheme, draw);
+      const text_change = () => { state.set({hide: null}); options.draw(); draw(); };
       place.replaceChildren(
-        text_field('text', 'Text', kStart, ''),
-        text_field('second', 'Second text', '', 'empty: the text attends to itself'),
+        explorer.text_field({name: 'text', label: 'Text', start: kStart, most: kMost}, text_change),
+        explorer.text_field({name: 'second', label: 'Second text', start: '', most: kMost, help: 'Empty: the text looks at itself. With one, its words are the keys.'}, text_change),
         explorer.field('Positions', explorer.scheme_select(list, ['none', 'added', 'rotated', 'distance_bias', 'indexed_bias', 'content'], scheme().name, (value) => {
           state.set({scheme: value === 'sinusoidal' ? null : value});
           explorer.forget_parameters();
-          draw_options();
+          options.draw();
           draw();
-        })),
-        make('details', {}, make('summary', {}, 'Options'), options), words, says, picture,
-        make('p', {class: 'note'}, 'Random weights: the pattern shows what positions do, not what words mean. Every row sums to one.'), exports);
-      draw_options();
+        }), '', 'scheme'),
+        make('details', {open: ['window', 'temperature', 'softcap', 'sinks', 'hide'].some(state.has)}, make('summary', {}, 'Options: mask, window, temperature, softcap, sinks, heads'), options.place),
+        row.row, says, words.place, picture, reading,
+        make('p', {class: 'note'}, 'Random weights: the pattern shows what positions do, not what words mean. Click a pair of words in scores, mask or weights to hide it (with keys: arrows, then Enter).'), exports);
+      options.draw();
       draw();
     },
   };

@@ -3,11 +3,11 @@
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
-  const kStart = 'the dog chased the cat and the cat ran away';
+  const kStart = 'the dog chased the cat and the cat ran away', kMost = 128, kMostBars = 24;
 
   // A full stop at the end, so that the last word, whose output is compared, may stay where it is.
   const sentence_of = (text) => {
-    const words = explorer.words_of(text).slice(0, 40);
+    const words = explorer.words_of(text, kMost);
     if (words.length > 0 && /[\p{L}\p{N}]$/u.test(words.at(-1))) words.push('.');
     return words;
   };
@@ -26,158 +26,137 @@
     return order;
   }
 
-  // What the last word looks at, a bar per word; the mean of the heads.
-  function bars(side, title) {
-    const tokens = side.tokens, heads = side.weights, last = tokens.length - 1;
-    const mean = tokens.map((_, key) => heads.reduce((sum, head) => sum + head[last][key], 0) / heads.length);
-    return make('table', {class: 'bars'}, make('caption', {}, title),
-      make('tbody', {}, ...tokens.map((token, key) => make('tr', {},
-        make('th', {scope: 'row'}, token),
-        make('td', {}, make('span', {class: 'bar', style: `width:${(100 * mean[key]).toFixed(2)}%`}), mean[key].toFixed(3))))));
-  }
-
   const number = (value) => value === 0 ? '0' : value < 1e-3 ? value.toExponential(1) : value.toPrecision(2);
+  const is_same = (order) => order.every((from, to) => from === to);
 
   explorer.views.order = {
     title: 'Does order matter?',
     async show(place) {
       const list = await explorer.schemes();
-      let words = [], order = [], chosen = null;
+      let words = [], order = [], asked = 0;
 
-      const chips = make('ol', {class: 'chips', 'aria-label': 'The words of the second sentence, in its order'});
-      const verdict = make('p', {class: 'verdict', role: 'status'});
-      const why = make('p', {class: 'why'});
-      const columns = make('div', {class: 'columns'});
-      const toy = make('div');
-      const exports = make('div', {class: 'exports'});
+      const verdict = make('p', {class: 'verdict', role: 'status'}), why = make('p', {class: 'why'});
+      const sums = make('div', {class: 'columns'}), columns = make('div', {class: 'columns'}), exports = make('div', {class: 'exports'});
+      const pictures = ['without positions', 'with positions'].map((name) => explorer.picture_place('What the last word gets, ' + name));
+      sums.append(...pictures);
+      const chips = explorer.word_chips((changed, done) => {
+        order = [...changed];
+        if (done) state.set({order: is_same(order) ? null : order.join('.')});
+        compare(done);
+      });
+      const scheme = () => list.find((one) => one.name === state.get('scheme', 'sinusoidal')) || list[0];
+      const texts = () => [words, order.map((i) => words[i])].map((one) => one.join(' '));
+      const args = (name, ...more) => ['compare', '--scheme', name, ...(name === 'none' ? [] : explorer.parameter_args(scheme())), '--split', 'spaces',
+        ...more, '--', ...texts()];
 
-      const save = () => state.set({order: order.every((from, to) => from === to) ? null : order.join('.')});
-      const text_of = (indices) => indices.map((i) => words[i]).join(' ');
-
-      function move(from, to) {
-        if (to < 0 || to >= words.length) return;
-        order.splice(to, 0, ...order.splice(from, 1));
-        save();
-        draw_chips(to);
-        compare();
-      }
-
-      function draw_chips(focus = -1) {
-        chips.replaceChildren(...order.map((word, place_of) => {
-          const chip = make('button', {type: 'button', draggable: 'true', class: word === place_of ? '' : 'moved',
-            'aria-label': `${words[word]}, place ${place_of + 1} of ${words.length}; arrow keys move it`,
-            'aria-pressed': chosen === place_of ? 'true' : 'false',
-            onclick: () => {
-              if (chosen === null) { chosen = place_of; return draw_chips(place_of); }
-              const other = chosen;
-              chosen = null;
-              [order[other], order[place_of]] = [order[place_of], order[other]];
-              save();
-              draw_chips(place_of);
-              compare();
-            },
-            onkeydown: (event) => {
-              const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-              if (step === undefined) return;
-              event.preventDefault();
-              move(place_of, place_of + step);
-            },
-            ondragstart: (event) => event.dataTransfer.setData('text/plain', String(place_of)),
-            ondragover: (event) => event.preventDefault(),
-            ondrop: (event) => {
-              event.preventDefault();
-              move(Number(event.dataTransfer.getData('text/plain')), place_of);
-            }}, words[word]);
-          return make('li', {}, chip);
-        }));
-        if (focus >= 0) chips.children[focus].firstChild.focus();
-      }
-
-      const compare = explorer.later(async () => {
-        const scheme = state.get('scheme', 'sinusoidal');
-        const described = list.find((one) => one.name === scheme) || list[0];
-        const parameters = explorer.parameter_args(described);
-        const sentences = ['--split', 'spaces', '--json', '--', text_of(words.map((_, i) => i)), text_of(order)];
-        const [without, having] = await Promise.all([
-          explorer.engine.run(['compare', '--scheme', 'none', ...sentences]),
-          explorer.engine.run(['compare', '--scheme', scheme, ...parameters, ...sentences])]);
+      // The verdict follows a dragged word; pictures and bars wait until it has its place.
+      async function compare(done = true) {
+        const mine = ++asked, names = ['none', scheme().name];
+        const wanted = ['same', 'largest_difference', 'verdict', 'first.tokens', 'first.last.weights', 'second.tokens', 'second.last.weights'];
+        const ask = (name) => explorer.engine.run(args(name, '--json'), {pick: wanted, key: 'verdict ' + name});
+        const draw = (name) => explorer.engine.run(args(name, '-o', '/sum.svg'), {read: ['/sum.svg'], key: 'sum ' + name});
+        const [without, having] = await Promise.all(names.map(ask));
+        if (mine !== asked) return;
+        explorer.forget_problems();
         const failed = [without, having].find((answer) => answer.code !== 0);
         verdict.classList.toggle('bad', failed !== undefined);
         if (failed) {
+          explorer.show_problem(failed, make('div'));
           columns.replaceChildren();
+          pictures.forEach((one) => one.replaceChildren());
+          exports.replaceChildren();
           why.textContent = '';
           return verdict.textContent = explorer.problem(failed);
         }
-        const plain = JSON.parse(without.out), placed = JSON.parse(having.out);
-        const same_order = order.every((from, to) => from === to);
-        verdict.textContent = same_order ? 'Both sentences are the same. Move a word.'
+        tell(without.picked, having.picked);
+        if (!done) return;
+        columns.replaceChildren(
+          make('section', {}, make('h3', {}, 'Without positions'), ...bars(without.picked)),
+          make('section', {}, make('h3', {}, `With ${scheme().title}`), ...bars(having.picked)));
+        const drawn = await Promise.all(names.map(draw));
+        if (mine !== asked) return;
+        drawn.forEach((answer, i) => answer.code === 0 ? explorer.show_svg(pictures[i], answer.files['/sum.svg']) : explorer.show_problem(answer, pictures[i]));
+        show_exports();
+      }
+
+      function tell(plain, placed) {
+        const said = is_same(order) ? 'Both sentences are the same. Move a word.'
           : `Without positions: ${plain.same ? 'the same output to 15 digits' : number(plain.largest_difference) + ' apart'}. ` +
-            `With ${described.title}: ${placed.same ? 'the same output' : number(placed.largest_difference) + ' apart'}.`;
+            `With ${scheme().title}: ${placed.same ? 'the same output' : number(placed.largest_difference) + ' apart'}.`;
+        if (verdict.textContent !== said) verdict.textContent = said;
         verdict.dataset.without = plain.largest_difference;
         verdict.dataset.having = placed.largest_difference;
         const after = placed.verdict.split('); ')[1];
         why.textContent = order.at(-1) !== words.length - 1
           ? 'The last word itself has changed, so its output changes with or without positions.'
-          : 'Attention adds up the words, each by its weight, and a sum does not care in which order it is made. Only what depends on ' +
-            'the place, added to a word, turned into it or put onto its score, can make the two orders differ.' +
+          : 'The last word adds up all words, each by its weight. In the pictures a step is a word: a sum ends at the same point in whatever ' +
+            'order its steps are made. Only what depends on the place, added to a word, turned into it or put onto its score, changes the steps themselves.' +
             (after ? ` Here ${after}.` : '');
-        columns.replaceChildren(
-          make('section', {}, make('h3', {}, 'Without positions'), bars(plain.first, 'first sentence'), bars(plain.second, 'second sentence')),
-          make('section', {}, make('h3', {}, `With ${described.title}`), bars(placed.first, 'first sentence'), bars(placed.second, 'second sentence')));
-        const command = explorer.command_text(['compare', '--scheme', scheme, ...parameters, '--split', 'spaces', '--', ...sentences.slice(4)]);
-        exports.replaceChildren(make('details', {}, make('summary', {}, 'The command that computes this'), make('pre', {tabindex: 0}, command)));
+      }
+
+      // What the last word looks at, a bar per word; the mean of the heads.
+      const bars = ({first, second}) => [[first, 'first sentence'], [second, 'second sentence']].map(([side, title]) => {
+        const heads = side.last.weights, mean = side.tokens.map((_, key) => heads.reduce((sum, head) => sum + head[key], 0) / heads.length);
+        const shown = mean.map((weight, key) => ({weight, key})).sort((a, b) => b.weight - a.weight).slice(0, kMostBars).sort((a, b) => a.key - b.key);
+        const caption = title + (shown.length < mean.length ? `, the ${kMostBars} largest of ${mean.length}` : '');
+        return make('table', {class: 'bars'}, make('caption', {}, caption), make('tbody', {}, ...shown.map(({weight, key}) => make('tr', {},
+          make('th', {scope: 'row'}, side.tokens[key]),
+          make('td', {}, make('span', {class: 'bar', style: `width:${(100 * weight).toFixed(2)}%`}), weight.toFixed(3))))));
       });
+
+      function show_exports() {
+        const quoted = texts().map((text) => '[' + text.split(' ').map((word) => JSON.stringify(word)).join(', ') + ']');
+        const given = explorer.given_parameters(scheme());
+        const parameters = given.map(([one, value]) => `{"${one.name}", ${JSON.stringify(value)}}`).join(', ');
+        const python = given.length === 0 ? `"${scheme().name}"`
+          : `{"${scheme().name}": {${given.map(([one, value]) => `"${one.name}": ${explorer.python_value(one, value)}`).join(', ')}}}`;
+        explorer.show_exports(exports, {name: 'order', picture: pictures[1],
+          csv: async () => (await explorer.engine.run(args(scheme().name, '--format', 'csv'))).out,
+          code: {command: explorer.command_text(args(scheme().name)),
+            python: `import sextant\nprint(sextant.compare(${quoted[0]},\n                      ${quoted[1]},\n                      positions=${python}))`,
+            cpp: `sextant::SentenceAttentionOptions options;\noptions.positions = {{"${scheme().name}", {${parameters}}}};\n` +
+              `const sextant::OrderVerdict verdict = sextant::compare_order(\n    {${quoted[0].slice(1, -1)}},\n    {${quoted[1].slice(1, -1)}}, options);`}});
+      }
 
       function read(text) {
         words = sentence_of(text);
         if (words.length === 0) {
-          chips.replaceChildren();
+          chips.show([], []);
           columns.replaceChildren();
+          pictures.forEach((one) => one.replaceChildren());
           why.textContent = '';
           verdict.classList.add('bad');
           return verdict.textContent = 'Type a sentence: it must have at least one word.';
         }
         const saved = state.get('order').split('.').map(Number);
         order = [...saved].sort((a, b) => a - b).every((value, i) => value === i) && saved.length === words.length ? saved : first_swap(words);
-        chosen = null;
-        save();
-        draw_chips();
+        state.set({order: is_same(order) ? null : order.join('.')});
+        chips.show(words, order);
         compare();
       }
 
-      const input = make('textarea', {rows: 2, maxlength: 2000, spellcheck: 'false', oninput: explorer.later(() => {
-        state.set({text: input.value === kStart ? null : input.value, order: null});
-        read(input.value);
-      }, 200)});
-      input.value = state.get('text', kStart);
       const parameters = make('div', {class: 'parameters'});
-      const draw_parameters = () => {
-        const scheme = list.find((one) => one.name === state.get('scheme', 'sinusoidal')) || list[0];
-        parameters.replaceChildren(...explorer.parameter_fields(scheme, compare));
-      };
+      const later_compare = explorer.later(() => compare());
+      const draw_parameters = () => parameters.replaceChildren(...explorer.parameter_fields(scheme(), later_compare));
       draw_parameters();
-
       place.replaceChildren(
         make('p', {}, 'Attention without positions cannot tell order. Move the words of the second sentence: click two words to swap them, drag one, or use the arrow keys.'),
-        explorer.field('First sentence', input),
-        make('h3', {}, 'Second sentence'), chips,
-        explorer.field('Positions', explorer.scheme_select(list, ['added', 'rotated', 'distance_bias', 'indexed_bias', 'content'],
-          state.get('scheme', 'sinusoidal'), (value) => {
-            state.set({scheme: value === 'sinusoidal' ? null : value});
-            explorer.forget_parameters();
-            draw_parameters();
-            compare();
-          })),
+        explorer.text_field({name: 'text', label: 'First sentence', start: kStart, most: kMost}, (text) => {
+          state.set({order: null});
+          read(text);
+        }),
+        make('h3', {}, 'Second sentence'), chips.chips,
+        explorer.field('Positions', explorer.scheme_select(list, ['added', 'rotated', 'distance_bias', 'indexed_bias', 'content'], scheme().name, (value) => {
+          state.set({scheme: value === 'sinusoidal' ? null : value});
+          explorer.forget_parameters();
+          draw_parameters();
+          compare();
+        }), '', 'scheme'),
         make('details', {}, make('summary', {}, 'Parameters'), parameters),
-        verdict, why, columns,
-        make('p', {class: 'note'}, 'Random weights, seed 7: the weights show what positions do, not what words mean. A bar is the mean of four heads for the last token.'),
-        exports,
-        make('details', {ontoggle: async (event) => {
-          if (!event.target.open || toy.childElementCount > 0) return;
-          const answer = await explorer.engine.run(['compare', '--lab', 'the zebra chased the lion .', 'the lion chased the zebra .']);
-          toy.replaceChildren(make('pre', {tabindex: 0, id: 'toy'}, answer.out));
-        }}, make('summary', {}, 'The toy model of the laboratory: every digit'), toy));
-      read(input.value);
+        verdict, why, sums, columns,
+        make('p', {class: 'note'}, 'Random weights, seed 7: they show what positions do, not what words mean. A bar is the mean of four heads for the last token; the pictures show two of its 64 channels.'),
+        exports, explorer.toy_model(scheme));
+      read(state.get('text', kStart));
     },
   };
 })();

@@ -1,140 +1,126 @@
-// Positions: the table of any scheme, as pictures.
+// Positions: the tables of schemes as pictures, up to four side by side.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
   const kKinds = {heatmap: 'Heatmap', sinusoids: 'Columns', rows: 'Rows', similarity: 'Similarity', distance: 'By distance',
-    'offset-matrix': 'Offset matrix'};
-  const kRows = ['sinusoids', 'rows', 'similarity'];  // of tables that are added
-  const kDefaults = {length: 64, width: 64, first: 0, heads: 8};
+    difference: 'Difference of two schemes', 'offset-matrix': 'Offset matrix', 'at-work': 'Offset matrix at work'};
+  const kOfAdded = ['sinusoids', 'rows', 'similarity'], kOfSinusoidal = ['offset-matrix', 'at-work'], kTogether = ['distance', 'difference'];
+  const kDefaults = {length: 64, width: 64, first: 0, heads: 8, shift: 1, position: 10};
+  const kSlots = [0, 1, 2, 3], kMostLength = 4096;
 
-  const kinds_for = (scheme) => Object.keys(kKinds).filter((kind) =>
-    kind === 'offset-matrix' ? scheme.name === 'sinusoidal' : !kRows.includes(kind) || scheme.kind === 'added');
-
-  // What hovering reads: the cell below the pointer of a map, from the numbers of the same command.
-  function cell_at(event) {
-    const map = event.target.closest('[data-rows]');
-    if (!map) return null;
-    const data = map.dataset, svg = map.ownerSVGElement;
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-    const column = Math.floor((point.x - data.x) / data.width * data.columns), row = Math.floor((point.y - data.y) / data.height * data.rows);
-    const inside = row >= 0 && column >= 0 && row < data.rows && column < data.columns;
-    return inside ? {panel: Number(data.panel || 0), rows: Number(data.rows), columns: Number(data.columns), row, column} : null;
-  }
+  const prefix_of = (slot) => slot === 0 ? 'p.' : `p${slot}.`, name_of = (slot) => slot === 0 ? 'scheme' : 'beside' + slot;
 
   explorer.views.positions = {
     title: 'Positions',
     async show(place) {
       const list = await explorer.schemes();
-      const picture = explorer.picture_place(), reading = make('p', {class: 'reading', role: 'status'});
-      const exports = make('div', {class: 'exports'}), about = make('p', {class: 'note'});
-      const options = make('div', {class: 'parameters'}), parameters = make('div', {class: 'parameters'});
-      const more = make('details', {open: state.names().some((name) => name.startsWith('p.'))}, make('summary', {}, 'Parameters of the scheme'), parameters);
-      let asked = 0, numbers = null;
+      const find = (name) => list.find((one) => one.name === name && one.kind !== 'none' && one.kind !== 'content');
+      const pictures = kSlots.map((slot) => explorer.picture_place(`Picture ${slot + 1}; arrow keys read its cells`));
+      const grid = make('div', {class: 'beside'}, ...pictures), reading = make('p', {class: 'reading', role: 'status'});
+      const exports = make('div', {class: 'exports'}), about = make('p', {class: 'note'}), says = make('p', {class: 'meaning', role: 'status'});
+      let asked = 0, numbers = [];
 
-      const scheme = () => list.find((one) => one.name === state.get('scheme', 'sinusoidal')) || list.find((one) => one.name === 'sinusoidal');
-      const kind = () => kinds_for(scheme()).includes(state.get('plot', 'heatmap')) ? state.get('plot', 'heatmap') : 'heatmap';
+      const first = () => find(state.get('scheme', 'sinusoidal')) || find('sinusoidal');
+      const scheme_at = (slot) => slot === 0 ? first() : find(state.get(name_of(slot)));
+      const slots = () => kSlots.filter((slot) => scheme_at(slot) !== undefined);
+      const kinds = () => Object.keys(kKinds).filter((kind) => kOfSinusoidal.includes(kind) ? first().name === 'sinusoidal' : !kOfAdded.includes(kind) || first().kind === 'added');
+      const kind = () => kinds().includes(state.get('plot')) ? state.get('plot') : 'heatmap';
       const size = (name) => state.get(name, String(kDefaults[name]));
 
-      function args() {
-        const {kind: does} = scheme(), result = ['plot', kind()];
-        const beside = ['beside1', 'beside2', 'beside3'].map((name) => state.get(name)).filter((name) => name !== '');
-        if (kind() === 'distance' && beside.length > 0) result.push('--schemes', [scheme().name, ...beside].join(','));
-        else result.push('--scheme', scheme().name, ...explorer.parameter_args(scheme()));
-        if (kind() !== 'offset-matrix') result.push('--length', size('length'), '--first', size('first'));
-        else result.push('--shift', state.get('shift', '1'));
-        if (does === 'added' || kind() === 'offset-matrix') result.push('--width', size('width'));
-        if (does === 'rotated') result.push('--head-dim', size('width'));
-        if (does.endsWith('_bias')) result.push('--heads', size('heads'));
+      const word_of = (slot) => [scheme_at(slot).name, ...explorer.given_parameters(scheme_at(slot), prefix_of(slot)).map(([one, value]) => `${one.name}=${value}`)].join(':');
+
+      function sizes_of(does) {
+        if (kOfSinusoidal.includes(kind())) return ['--shift', size('shift'), ...(kind() === 'at-work' ? ['--position', size('position')] : []), '--width', size('width')];
+        const result = ['--length', size('length'), '--first', size('first')];
+        if (does.includes('added')) result.push('--width', size('width'));
+        if (does.includes('rotated')) result.push('--head-dim', size('width'));
+        if (does.some((one) => one.endsWith('_bias'))) result.push('--heads', size('heads'));
         return result;
       }
-
-      function code() {
-        const {name, kind: does} = scheme(), given = scheme().parameters.filter((one) => state.has('p.' + one.name));
-        const value = (one) => {
-          const text = state.get('p.' + one.name);
-          return one.values.type === 'integer' || one.values.type === 'number' ? text : one.values.type === 'flag' ? (text === 'yes' ? 'True' : 'False') : `"${text}"`;
-        };
-        const sizes = {added: `${size('length')}, ${size('width')}`, rotated: `${size('length')}, ${size('width')}`}[does] || `${size('length')}, heads=${size('heads')}`;
-        const member = {added: 'width', rotated: 'head_dim'}[does] || 'heads';
-        return {
-          command: explorer.command_text([...args(), '-o', 'positions.svg']),
-          python: `import sextant\ntable = sextant.${name}(${[sizes, ...given.map((one) => `${one.name}=${value(one)}`)].join(', ')})`,
-          cpp: `std::vector<std::int64_t> ids(${size('length')});\nstd::iota(ids.begin(), ids.end(), ${size('first')});\nsextant::SchemeRequest request;\n` +
-            `request.positions = ids;\nrequest.${member} = ${size(member === 'heads' ? 'heads' : 'width')};\n` +
-            given.map((one) => `request.parameters["${one.name}"] = "${state.get('p.' + one.name)}";\n`).join('') +
-            `const sextant::SchemeTable table = sextant::find_scheme("${name}").make(request);`,
-        };
+      // The command of a slot; kinds that draw all schemes together have one.
+      function args(slot) {
+        const plot = ['plot', kind() === 'at-work' ? 'offset-matrix' : kind()];
+        if (kTogether.includes(kind())) {
+          const drawn = kind() === 'difference' ? slots().slice(0, 2) : slots();
+          return [...plot, '--schemes', drawn.map(word_of).join(','), ...sizes_of(drawn.map((one) => scheme_at(one).kind))];
+        }
+        return [...plot, '--scheme', scheme_at(slot).name, ...explorer.parameter_args(scheme_at(slot), prefix_of(slot)), ...sizes_of([scheme_at(slot).kind])];
       }
+      // Others than the first may have no such picture: they are left out.
+      const drawn_slots = () => kTogether.includes(kind()) ? [0] : slots().filter((slot) =>
+        kOfSinusoidal.includes(kind()) ? scheme_at(slot).name === 'sinusoidal' : !kOfAdded.includes(kind()) || scheme_at(slot).kind === 'added');
 
       const draw = explorer.later(async () => {
-        const mine = ++asked, line = args();
-        picture.setAttribute('aria-busy', 'true');
-        const answer = await explorer.engine.run([...line, '-o', '/picture.svg'], {read: ['/picture.svg']});
-        if (mine !== asked) return;  // something newer was asked for
-        picture.removeAttribute('aria-busy');
-        numbers = null;
-        reading.textContent = '';
-        if (answer.code !== 0) {
-          picture.replaceChildren(make('p', {class: 'verdict bad', role: 'alert'}, explorer.problem(answer)));
+        const mine = ++asked, drawn = drawn_slots();
+        explorer.forget_problems();
+        pictures.forEach((picture, slot) => picture.hidden = !drawn.includes(slot));
+        grid.dataset.count = drawn.length;
+        numbers = [];
+        reading.textContent = says.textContent = '';
+        if (kind() === 'difference' && slots().length < 2) {
+          pictures[0].replaceChildren(make('p', {class: 'verdict bad', role: 'alert'}, 'Choose a second scheme beside the first.'));
           return exports.replaceChildren();
         }
-        explorer.show_svg(picture, answer.files['/picture.svg']);
-        explorer.show_exports(exports, {name: scheme().name, picture, code: code(),
-          csv: async () => (await explorer.engine.run([...line, '--format', 'csv'])).out});
+        await Promise.all(drawn.map(async (slot) => {
+          const picture = pictures[slot];
+          picture.setAttribute('aria-busy', 'true');
+          const answer = await explorer.engine.run([...args(slot), '-o', `/picture${slot}.svg`], {read: [`/picture${slot}.svg`], key: 'positions ' + slot});
+          if (mine !== asked) return;  // something newer was asked for
+          picture.removeAttribute('aria-busy');
+          if (answer.code !== 0) explorer.show_problem(answer, picture);
+          else explorer.show_svg(picture, answer.files[`/picture${slot}.svg`]);
+        }));
+        if (mine !== asked) return;
+        show_exports(drawn);
+        if (kind() === 'difference') explorer.tell_difference({args: args(0), first: Number(size('first')), says, is_new: () => mine === asked, most: kMostLength});
       });
 
-      picture.addEventListener('pointermove', explorer.later(async (event) => {
-        const cell = cell_at(event);
-        if (cell === null) return reading.textContent = '';
-        const mine = asked;
-        if (numbers === null) numbers = explorer.engine.run([...args(), '--json']).then((answer) => JSON.parse(answer.out));
-        const {values} = await numbers;
-        if (mine !== asked) return;
-        const flat = values.flat(Infinity), at = (cell.panel * cell.rows + cell.row) * cell.columns + cell.column;
-        if (flat.length % (cell.rows * cell.columns) !== 0) return;  // a picture of means has no cell of its own
-        const value = flat[at];
-        reading.textContent = `row ${cell.row + Number(kind() === 'offset-matrix' ? 0 : size('first'))}, column ${cell.column}: ${value === null ? 'hidden' : value}`;
-      }, 30));
+      pictures.forEach((picture, slot) => explorer.read_maps(picture, reading, async (cell) => {
+        numbers[slot] ??= explorer.engine.run([...args(slot), '--json']).then((answer) => answer.code === 0 ? JSON.parse(answer.out).values : []);
+        const value = explorer.number_at(await numbers[slot], cell);
+        if (value === undefined) return '';
+        const row = cell.row + (['heatmap', 'difference'].includes(kind()) && !scheme_at(slot).kind.endsWith('_bias') ? Number(size('first')) : 0);
+        return `row ${row}, column ${cell.column}: ${value === null ? 'hidden' : value}`;
+      }));
 
+      function show_exports(drawn) {
+        const codes = drawn.map((slot) => explorer.scheme_code(scheme_at(slot), prefix_of(slot), size));
+        explorer.show_exports(exports, {name: first().name, picture: grid, csv: async () => (await explorer.engine.run([...args(0), '--format', 'csv'])).out,
+          code: {command: drawn.map((slot) => explorer.command_text([...args(slot), '-o', slot === 0 ? 'positions.svg' : `positions-${slot + 1}.svg`])).join('\n'),
+            python: 'import sextant\n' + codes.map((code) => code.python).join('\n'), cpp: codes.map((code) => code.cpp).join('\n\n')}});
+      }
+
+      const options = make('div', {class: 'parameters'}), schemes = make('div', {class: 'slots'});
       function draw_options() {
-        const {kind: does} = scheme(), {field, number, select} = explorer;
-        const sized = (name, label, range, help = '') => field(label, number(size(name), range, (value) => {
+        const {field, select} = explorer, does = slots().map((slot) => scheme_at(slot).kind), matrix = kOfSinusoidal.includes(kind());
+        const sized = (name, label, range, help = '', slider = 0) => explorer.size_field({name, label, value: size(name), range, help, slider}, (value) => {
           state.set({[name]: value === '' || value === String(kDefaults[name]) ? null : value});
           draw();
-        }), help);
-        const others = [['', 'none'], ...list.filter((one) => one.kind !== 'none' && one.kind !== 'content').map((one) => [one.name, one.title])];
+        });
         options.replaceChildren(...[
-          field('Picture', select(kinds_for(scheme()).map((name) => [name, kKinds[name]]), kind(), (value) => {
+          field('Picture', select(kinds().map((name) => [name, kKinds[name]]), kind(), (value) => {
             state.set({plot: value === 'heatmap' ? null : value});
             draw_options();
             draw();
           })),
-          kind() === 'offset-matrix' ? field('Shift', number(state.get('shift', '1'), {min: -1000000, max: 1000000}, (value) => {
-            state.set({shift: value === '1' ? null : value});
-            draw();
-          }), 'M PE(p) = PE(p + shift), for every p') : sized('length', 'Length', {min: 1, max: 2048}, 'positions'),
-          kind() === 'offset-matrix' ? null : sized('first', 'First position', {min: -9007199254740992, max: 9007199254740992}, 'try 1000000'),
-          does === 'added' || does === 'rotated' ? sized('width', does === 'added' ? 'Width' : 'Head dim', {min: 2, max: 1024, step: 2}) : null,
-          does.endsWith('_bias') ? sized('heads', 'Heads', {min: 1, max: 32}) : null,
-          ...(kind() !== 'distance' ? [] : [1, 2, 3].map((n) => field('Beside it', select(others, state.get('beside' + n), (value) => {
-            state.set({['beside' + n]: value === '' ? null : value});
-            draw();
-          })))),
+          matrix ? sized('shift', 'Shift', {min: -1000000, max: 1000000}, 'M PE(p) = PE(p + shift), for every p') : sized('length', 'Length', {min: 1, max: kMostLength}, 'positions', 512),
+          kind() === 'at-work' ? sized('position', 'Position p', {min: 0, max: 9007199254740992}, 'try 1000000') : null,
+          matrix ? null : sized('first', 'First position', {min: -9007199254740992, max: 9007199254740992}, 'try 1000000'),
+          matrix || does.includes('added') || does.includes('rotated') ? sized('width', does.includes('added') ? 'Width' : 'Head dim', {min: 2, max: 1024, step: 2}) : null,
+          does.some((one) => one.endsWith('_bias')) ? sized('heads', 'Heads', {min: 1, max: 32}) : null,
         ].filter((one) => one !== null));
-        const fields = kind() === 'distance' && state.get('beside1') !== '' ? [] : explorer.parameter_fields(scheme(), draw);
-        parameters.replaceChildren(...fields);
-        more.hidden = fields.length === 0;
-        about.textContent = `${scheme().idea} ${scheme().paper}.`;
+        about.textContent = `${first().idea} ${first().paper}.`;
       }
-
-      place.replaceChildren(
-        explorer.field('Scheme', explorer.scheme_select(list, ['added', 'rotated', 'distance_bias', 'indexed_bias'], scheme().name, (value) => {
-          state.set({scheme: value === 'sinusoidal' ? null : value});
-          explorer.forget_parameters();
+      const draw_schemes = () => schemes.replaceChildren(...kSlots.filter((slot) => slot <= slots().length).map((slot) =>
+        explorer.scheme_slot({list, slot, scheme: scheme_at(slot), name: name_of(slot), prefix: prefix_of(slot)}, draw, () => {
+          draw_schemes();
           draw_options();
           draw();
-        })), about, options, more, picture, reading, exports);
+        })));
+
+      place.replaceChildren(explorer.position_examples(), schemes, about, options, says, grid, reading, exports);
+      draw_schemes();
       draw_options();
       draw();
     },

@@ -1,0 +1,58 @@
+// What every view has below its picture: the picture, its numbers and a link to keep, and the lines that make the same.
+'use strict';
+
+(() => {
+  const explorer = globalThis.explorer;
+
+  const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
+  explorer.command_text = (args) => 'sextant ' + args.map(quoted).join(' ');
+
+  // A parameter's text as Python writes it.
+  explorer.python_value = (parameter, text) => {
+    const {type} = parameter.values;
+    if (type === 'integer' || type === 'number') return text;
+    return type === 'flag' ? (text === 'yes' ? 'True' : 'False') : JSON.stringify(text);
+  };
+
+  explorer.save = (name, content, type) => {
+    const link = explorer.make('a', {href: URL.createObjectURL(new Blob([content], {type})), download: name});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+
+  async function png_of(svg_element) {
+    const svg = svg_element.cloneNode(true), box = svg_element.viewBox.baseVal, scale = 2;
+    svg.setAttribute('width', box.width);
+    svg.setAttribute('height', box.height);
+    svg.querySelectorAll('style, .cursor').forEach((one) => one.remove());  // dark colours and the reader's place
+    const image = new Image();
+    image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(new XMLSerializer().serializeToString(svg));
+    await image.decode();
+    const canvas = explorer.make('canvas', {width: box.width * scale, height: box.height * scale});
+    const context = canvas.getContext('2d');
+    context.fillStyle = '#fff';
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+  }
+
+  // Buttons for the picture in `place` and its numbers, and the lines that make the same. `csv` is a
+  // promise of the numbers, or null; `code` is {command, python, cpp}, each may be absent.
+  explorer.show_exports = (place, {name, picture, csv = null, code}) => {
+    const {make} = explorer, svg = () => picture.querySelector('svg');
+    const button = (text, onclick) => make('button', {type: 'button', onclick}, text);
+    const names = {command: 'Command', python: 'Python', cpp: 'C++'};
+    place.replaceChildren(
+      make('div', {class: 'row'},
+        button('SVG', () => explorer.save(name + '.svg', new XMLSerializer().serializeToString(svg()), 'image/svg+xml')),
+        button('PNG', async () => explorer.save(name + '.png', await png_of(svg()), 'image/png')),
+        csv && button('CSV', async () => explorer.save(name + '.csv', await csv(), 'text/csv')),
+        button('Copy link', async (event) => {
+          await navigator.clipboard.writeText(location.href);
+          event.target.textContent = 'Copied';
+        })),
+      ...Object.keys(names).filter((kind) => code[kind]).map((kind) =>
+        make('details', {open: kind === 'command'}, make('summary', {}, names[kind]),
+          make('pre', {tabindex: 0, 'aria-label': names[kind]}, code[kind]))));
+  };
+})();

@@ -1,0 +1,33 @@
+"""Every view in Debian's Firefox."""
+import json
+
+import pytest
+
+import firefox
+from conftest import PAGE, VIEWS, sextant_json
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(firefox.PROGRAM is None, reason="no Firefox: Debian's package is firefox-esr")]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    one = firefox.Firefox()
+    yield one
+    one.close()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_opens(browser, view):
+    browser.open(PAGE.as_uri() + ("#" + view if view else ""))
+    browser.wait_for("document.querySelector('.picture:not([aria-busy]) svg, .tokens') !== null")
+    assert browser.run("return document.getElementById('message').textContent") == ""
+    assert browser.run("return document.querySelector('.verdict.bad')?.textContent ?? null") is None
+
+
+def test_numbers_are_those_of_the_command_line(browser):
+    browser.open(PAGE.as_uri())
+    browser.wait_for("document.documentElement.dataset.engine === 'ready'")
+    browser.run("""explorer.engine.run(['attend', 'the cat sat', '--scheme', 'rotary', '--step', 'output', '--json'])
+      .then((answer) => { globalThis.answer = answer.out; }); return null;""")
+    found = json.loads(browser.wait_for("globalThis.answer"))
+    assert found == sextant_json("attend", "the cat sat", "--scheme", "rotary", "--step", "output")
