@@ -103,7 +103,7 @@ site:            ## the documentation as one offline, searchable site: build/sit
 page:            ## the explorer, one offline page on the same C++ in WebAssembly: out/explorer/ and out/explorer.html
 	@scripts/setup.sh web
 	NODE_PATH=/usr/share/nodejs cmake --preset web
-	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app
+	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app bench_browser
 	python3 web/build_page.py build/web/bin out/explorer
 
 test-page: page  ## the explorer driven in headless Chromium, beside the command line
@@ -111,7 +111,7 @@ test-page: page  ## the explorer driven in headless Chromium, beside the command
 	@test -x build/page/bin/python || python3 -m venv build/page
 	build/page/bin/pip install --quiet --disable-pip-version-check -r web/requirements.txt
 	cmake --preset release $(CONFIGURE)
-	cmake --build --preset release --target sextant_app
+	cmake --build --preset release --target sextant_app bench_browser
 	build/page/bin/python -m pytest -q -p no:cacheprovider -rs $(PAGE_TESTS) web/tests
 
 bench:           ## the benchmarks, as ratios to what the machine can do

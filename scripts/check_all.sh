@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
-scripts/setup.sh ci build asan tsan fuzz pages site format tidy || exit 1
+scripts/setup.sh ci build asan tsan fuzz pages site format tidy web-test firefox || exit 1
 
 failed=()
 step() {  # NAME COMMAND...

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test]...        default: build
+#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test|firefox]...        default: build
 set -euo pipefail
 
 sanitizers="clang libclang-rt-dev libomp-dev llvm"
@@ -19,6 +19,7 @@ declare -A packages=(
   [site]="doxygen"
   [web]="emscripten python3"
   [web-test]="emscripten chromium python3-venv"
+  [firefox]="firefox-esr"
 )
 
 wanted=()

@@ -32,7 +32,7 @@
 
   // Shows what a call complains of, beside its control where there is one, and in the picture's place.
   explorer.show_problem = (answer, picture) => {
-    const text = explorer.problem(answer), name = (text.match(/^\[[^\]]*?([a-z_-]+)\]/) || [])[1]?.replaceAll('-', '_');
+    const text = explorer.problem(answer), name = (text.match(/^\[[^\]]*?([a-z_-]+)\]/) || [])[1]?.replaceAll('-', '_').replace(/^hide$/, 'hidden');
     const field = name && [...document.querySelectorAll('#view .field')].find((one) => one.dataset.option === name);
     if (field) {
       field.closest('details')?.setAttribute('open', '');

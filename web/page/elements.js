@@ -12,7 +12,7 @@
       else if (value === true) element.setAttribute(key, '');
       else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
     }
-    element.append(...children.filter((child) => child !== null && child !== undefined));
+    element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
     return element;
   };
 

@@ -36,16 +36,19 @@
     return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
   }
 
-  // Buttons for the picture in `place` and its numbers, and the lines that make the same. `csv` is a
+  // Buttons for the pictures in `picture` and their numbers, and the lines that make the same. `csv` is a
   // promise of the numbers, or null; `code` is {command, python, cpp}, each may be absent.
   explorer.show_exports = (place, {name, picture, csv = null, code}) => {
-    const {make} = explorer, svg = () => picture.querySelector('svg');
+    const {make} = explorer, shown = () => [...picture.querySelectorAll('svg')].filter((svg) => svg.closest('[hidden]') === null);
+    const each = async (ending, type, content) => {
+      for (const [i, svg] of shown().entries()) explorer.save(name + (i === 0 ? '' : '-' + (i + 1)) + ending, await content(svg), type);
+    };
     const button = (text, onclick) => make('button', {type: 'button', onclick}, text);
     const names = {command: 'Command', python: 'Python', cpp: 'C++'};
     place.replaceChildren(
       make('div', {class: 'row'},
-        button('SVG', () => explorer.save(name + '.svg', new XMLSerializer().serializeToString(svg()), 'image/svg+xml')),
-        button('PNG', async () => explorer.save(name + '.png', await png_of(svg()), 'image/png')),
+        shown().length > 0 && button('SVG', () => each('.svg', 'image/svg+xml', (svg) => new XMLSerializer().serializeToString(svg))),
+        shown().length > 0 && button('PNG', () => each('.png', 'image/png', png_of)),
         csv && button('CSV', async () => explorer.save(name + '.csv', await csv(), 'text/csv')),
         button('Copy link', async (event) => {
           await navigator.clipboard.writeText(location.href);

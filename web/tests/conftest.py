@@ -35,8 +35,8 @@ def browser():
 class Explorer:
     """A page of the explorer; what it asks the network for and what it complains of are kept."""
 
-    def __init__(self, browser, page_file=PAGE, width=1000, height=900, scheme="light"):
-        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True)
+    def __init__(self, browser, page_file=PAGE, width=1000, height=900, scheme="light", **more):
+        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, **more)
         self.page = self.context.new_page()
         self.requests, self.problems = [], []
         self.file = page_file.as_uri()
@@ -77,6 +77,16 @@ def sextant(*arguments):
     """What the native command line prints."""
     environment = {**os.environ, "SEXTANT_TARGET": "SSSE3"}
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True, env=environment).stdout
+
+
+def same_picture(shown, svg):
+    """Whether the page shows the program's SVG: its texts and its shapes in order. Images are stored in the one and compressed in the other."""
+    parse = """(svg) => { const root = svg instanceof Element ? svg : new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+      return [...root.querySelectorAll('*:not(.cursor)')].map((one) => [one.tagName, one.children.length === 0 ? one.textContent : '',
+        ...['x', 'y', 'd', 'points', 'fill', 'width', 'opacity'].map((name) => one.getAttribute(name))].join('|')); }"""
+    found, expected = shown.evaluate(parse), shown.page.evaluate(parse, svg)
+    assert len(expected) > 5
+    assert found == expected
 
 
 def sextant_bench():

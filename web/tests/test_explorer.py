@@ -2,14 +2,12 @@
 import json
 import pathlib
 import re
-import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from conftest import PAGE, ROOT, sextant, sextant_json
+from conftest import PAGE, ROOT, VIEWS, sextant, sextant_json
 
-VIEWS = ["", "view=positions", "view=attention", "view=model"]
 SENTENCES = ("the dog chased the cat and the cat ran away .", "the cat chased the dog and the cat ran away .")
 
 
@@ -23,10 +21,7 @@ def run(page, *arguments, read=()):
 def test_a_view_opens_from_a_file_and_asks_the_network_for_nothing(explorer, view, file):
     one = explorer(page_file=file)
     page = one.open(view)
-    if view == "":
-        page.wait_for_selector(".bars")
-    else:
-        assert one.picture().count() == 1
+    page.wait_for_selector(".picture:not([aria-busy]) svg, .tokens")
     assert page.locator("#message").inner_text() == ""
     folder = file.parent.as_uri()
     assert [url for url in one.requests if not url.startswith((folder, "about:", "blob:", "data:"))] == []
@@ -132,15 +127,6 @@ def test_axe_finds_nothing(explorer, view, scheme):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [360, 1000, 3840])
-@pytest.mark.parametrize("view", VIEWS)
-def test_the_page_is_not_wider_than_the_window(explorer, view, width):
-    page = explorer(width=width, height=800).open(view)
-    page.wait_for_timeout(1000)
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "   ", "-", "--help", "שלום עולם שלום", "🎉 🎊 🎉", "a" * 3000, "<script>alert(1)</script> <b>", "\x00\x01 \u202e x"])
 @pytest.mark.parametrize("view", ["", "view=attention"])
 def test_any_text_is_shown_or_refused_in_words(explorer, view, text):
@@ -162,6 +148,7 @@ def test_ten_megabytes_do_not_stop_the_page(explorer):
       area.dispatchEvent(new Event('input')); }""")
     page.wait_for_timeout(6000)
     assert page.locator(".picture svg, .verdict.bad").count() > 0
+    assert "Only the first 2048 words are used" in page.locator(".field .problem").first.inner_text()
     assert one.problems == []
 
 
@@ -228,26 +215,3 @@ def test_a_translator_is_trained_in_the_page(explorer):
     page.locator("select").first.locator("option[value=trained]").wait_for(state="attached")
     assert page.locator("select").first.input_value() == "trained"
     assert one.problems == []
-
-
-def test_the_page_is_small_and_quick(explorer, record_property):
-    """Sizes are limits; times are printed, because a busy machine must not fail a test."""
-    assert PAGE.stat().st_size < 3e6
-    one = explorer()
-    begin = time.monotonic()
-    one.open("view=positions")
-    one.picture()
-    print(f"first picture after {time.monotonic() - begin:.2f} s")
-    stalls = one.page.evaluate("""async () => {
-      const stalls = [];
-      new PerformanceObserver((list) => { for (const entry of list.getEntries()) stalls.push(entry.duration); }).observe({type: 'longtask'});
-      const length = [...document.querySelectorAll('.field')].find((one) => one.textContent.startsWith('Length')).querySelector('input');
-      for (let n = 128; n > 96; --n) {
-        length.value = n;
-        length.dispatchEvent(new Event('input'));
-        await new Promise((done) => setTimeout(done, 40));
-      }
-      await new Promise((done) => setTimeout(done, 1500));
-      return stalls;
-    }""")
-    print("stalls of the page's thread while a length changes, ms:", stalls)

@@ -49,7 +49,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
           .add_option_function<std::string>(
               "--scheme",
               [this, several](const std::string& text) {
-                PositionSchemes list = parse_positions(text, where_);
+                PositionSchemes list = parse_position_schemes(text, where_);
                 scheme = names_of(list);
                 if (list.size() == 1) {
                   parameters = std::move(list[0].parameters);

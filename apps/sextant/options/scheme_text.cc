@@ -50,7 +50,7 @@ std::vector<PositionSchemes> parse(std::string_view text, const std::string& whe
 
 }  // namespace
 
-PositionSchemes parse_positions(std::string_view text, const std::string& where) {
+PositionSchemes parse_position_schemes(std::string_view text, const std::string& where) {
   auto lists = parse(text, where);
   if (lists.size() == 1) return std::move(lists.front());
   throw Error(where, "must be one scheme, or several joined by + as in rotary+temperature, got '" +

@@ -13,7 +13,7 @@ namespace sextant::app {
 // colons, schemes that go together joined by "+". A "+" or a comma within a value stays there
 // unless a letter follows ("1e+5", "1,2,4"). Throws Error naming `where` for names that are none;
 // parameters are not looked at.
-PositionSchemes parse_positions(std::string_view text, const std::string& where);
+PositionSchemes parse_position_schemes(std::string_view text, const std::string& where);
 
 // Several of these, separated by commas, with parameters that fit.
 std::vector<PositionSchemes> parse_position_lists(std::string_view text, const std::string& where);

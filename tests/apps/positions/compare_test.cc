@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <sstream>
+
 #include "apps/run_program.h"
 
 namespace sextant::app_tests {
@@ -133,6 +136,27 @@ TEST(Compare, TheLabHasItsOwnModel) {
   EXPECT_EQ(sextant(std::string(kLab) + "--split words").code, 2);
   EXPECT_EQ(sextant("compare 'one sentence'").code, 2);
   EXPECT_EQ(sextant("compare '' 'the lion .' --lab").code, 1);
+}
+
+TEST(Compare, DrawsTheSumOfTheLastToken) {
+  const std::string texts = "compare 'the dog bites the man .' 'the man bites the dog .' ";
+  const auto ends_apart = [](const std::string& csv) {
+    std::istringstream last(csv.substr(csv.rfind('\n', csv.size() - 2) + 1));
+    double x[4];
+    for (double& value : x) {
+      last >> value;
+      last.ignore(1);
+    }
+    return std::abs(x[0] - x[2]) + std::abs(x[1] - x[3]);
+  };
+  EXPECT_LT(ends_apart(sextant(texts + "--format csv").out), 1e-13);
+  EXPECT_GT(ends_apart(sextant(texts + "--format csv --scheme rotary").out), 1e-3);
+  EXPECT_THAT(sextant(texts + "--format svg").out, HasSubstr("word by word"));
+  EXPECT_LT(ends_apart(sextant("compare --lab 'the zebra chased the lion .' 'the lion chased the "
+                               "zebra .' --format csv")
+                           .out),
+            1e-14);
+  EXPECT_THAT(sextant(texts + "--width 1 --heads 1 --format svg").err, HasSubstr("[figure.width]"));
 }
 
 }  // namespace

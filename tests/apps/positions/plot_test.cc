@@ -244,5 +244,38 @@ TEST(Plot, ATerminalGetsABiasAroundDistanceZero) {
   }
 }
 
+TEST(Plot, TheOffsetMatrixAtWorkMovesAPosition) {
+  const auto json = sextant("plot offset-matrix --shift 5 --position 10 --width 8 --json").json();
+  const auto& rows = json["values"];
+  const auto after =
+      sextant("encode --first 15 --length 1 --width 8 --dtype float64 --json").json();
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(rows[2][i], after["values"][0][i]);
+    // Two products of numbers of at most one, and roundings of the matrix.
+    EXPECT_NEAR(rows[1][i].get<double>(), rows[2][i].get<double>(), 1e-15);
+    EXPECT_EQ(rows[3][i].get<double>(), rows[1][i].get<double>() - rows[2][i].get<double>());
+  }
+  EXPECT_THAT(sextant("plot heatmap --position 3").err, HasSubstr("[plot.position]"));
+}
+
+TEST(Plot, ADifferenceSaysHowFarTwoTablesAreApart) {
+  const auto largest = [](const std::string& more) {
+    return sextant("plot difference --json --schemes " + more).json()["largest"];
+  };
+  // Angles in float32 are off by up to half a unit in the last place of a million, 1 / 32.
+  const auto framework =
+      largest("sinusoidal,sinusoidal:precision=framework --first 1000000 --width 8");
+  EXPECT_GT(framework["difference"].get<double>(), 1e-3);
+  EXPECT_LT(framework["difference"].get<double>(), 0.1);
+  const std::string scaled = "rotary,rotary_dynamic_ntk:max_length=64 --head-dim 8 --length ";
+  EXPECT_EQ(largest(scaled + "64")["difference"], 0);
+  EXPECT_GT(largest(scaled + "65")["difference"].get<double>(), 0.01);
+  EXPECT_THAT(sextant("plot difference --schemes alibi,rotary").err,
+              HasSubstr("must be tables of one shape"));
+  EXPECT_THAT(sextant("plot difference --schemes rotary").err,
+              HasSubstr("must be two for difference"));
+  EXPECT_THAT(sextant("plot difference").err, HasSubstr("[plot.schemes]"));
+}
+
 }  // namespace
 }  // namespace sextant::app_tests

@@ -44,7 +44,7 @@
         if (done) state.set({order: is_same(order) ? null : order.join('.')});
         compare(done);
       });
-      const scheme = () => list.find((one) => one.name === state.get('scheme', 'sinusoidal')) || list[0];
+      const scheme = () => list.find((one) => one.name === state.get('scheme') && one.kind !== 'none') || list.find((one) => one.name === 'sinusoidal');
       const texts = () => [words, order.map((i) => words[i])].map((one) => one.join(' '));
       const args = (name, ...more) => ['compare', '--scheme', name, ...(name === 'none' ? [] : explorer.parameter_args(scheme())), '--split', 'spaces',
         ...more, '--', ...texts()];
@@ -53,8 +53,8 @@
       async function compare(done = true) {
         const mine = ++asked, names = ['none', scheme().name];
         const wanted = ['same', 'largest_difference', 'verdict', 'first.tokens', 'first.last.weights', 'second.tokens', 'second.last.weights'];
-        const ask = (name) => explorer.engine.run(args(name, '--json'), {pick: wanted, key: 'verdict ' + name});
-        const draw = (name) => explorer.engine.run(args(name, '-o', '/sum.svg'), {read: ['/sum.svg'], key: 'sum ' + name});
+        const ask = (name, side) => explorer.engine.run(args(name, '--json'), {pick: wanted, key: 'verdict ' + side});
+        const draw = (name, side) => explorer.engine.run(args(name, '-o', '/sum.svg'), {read: ['/sum.svg'], key: 'sum ' + side});
         const [without, having] = await Promise.all(names.map(ask));
         if (mine !== asked) return;
         explorer.forget_problems();
@@ -110,7 +110,7 @@
         const parameters = given.map(([one, value]) => `{"${one.name}", ${JSON.stringify(value)}}`).join(', ');
         const python = given.length === 0 ? `"${scheme().name}"`
           : `{"${scheme().name}": {${given.map(([one, value]) => `"${one.name}": ${explorer.python_value(one, value)}`).join(', ')}}}`;
-        explorer.show_exports(exports, {name: 'order', picture: pictures[1],
+        explorer.show_exports(exports, {name: 'order', picture: sums,
           csv: async () => (await explorer.engine.run(args(scheme().name, '--format', 'csv'))).out,
           code: {command: explorer.command_text(args(scheme().name)),
             python: `import sextant\nprint(sextant.compare(${quoted[0]},\n                      ${quoted[1]},\n                      positions=${python}))`,

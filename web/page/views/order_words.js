@@ -55,6 +55,7 @@
       if (below) move(place_of(drag.chip), place_of(below), false);
     }
     chips.addEventListener('pointermove', (event) => {
+      if (event.buttons === 0) drag = null;  // it was let go elsewhere
       if (drag === null) return;
       if (last === null) requestAnimationFrame(follow);
       last = event;
@@ -67,8 +68,8 @@
       }
       drag = null;
     }
-    addEventListener('pointerup', drop);
-    addEventListener('pointercancel', drop);
+    chips.addEventListener('pointerup', drop);
+    chips.addEventListener('pointercancel', drop);
 
     chips.addEventListener('click', (event) => {
       const chip = event.target.closest('button');

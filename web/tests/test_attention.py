@@ -1,0 +1,119 @@
+"""Attention, step by step: every step beside the command line, masks by hand, options, two texts."""
+import json
+
+import pytest
+
+from conftest import same_picture, sextant, sextant_json
+
+TEXT = "the cat sat on the mat"
+STEPS = ["embeddings", "positions", "inputs", "q", "k", "v", "rotated_q", "rotated_k", "scores", "from_positions", "capped", "biased", "mixed", "output"]
+
+
+def opened(explorer, fragment=""):
+    one = explorer()
+    page = one.open("view=attention&text=" + TEXT.replace(" ", "+") + fragment)
+    one.picture()
+    return page
+
+
+def native(*more):
+    return ["attend", *more, "--split", "spaces", "--heads", "4", "--seed", "7"]
+
+
+@pytest.mark.parametrize("scheme", ["sinusoidal", "rotary", "alibi"])
+def test_every_step_is_the_program_s_picture(explorer, scheme, tmp_path):
+    page = opened(explorer, "&scheme=" + scheme)
+    for step in STEPS:
+        page.locator(f".steps [data-step={step}]").click()
+        page.wait_for_function("(step) => document.querySelector(`[data-step=${step}]`).ariaPressed === 'true' && !document.querySelector('.picture').ariaBusy", arg=step)
+        path = tmp_path / "a.svg"
+        sextant(*native("--scheme", scheme), "--step", step, "-o", str(path), "--", TEXT)
+        same_picture(page.locator(".picture svg").first, path.read_text())
+        assert f"step={step}" in page.url
+
+
+def read_cell(page, *keys):
+    page.locator(".picture").first.focus()
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(60)
+    return page.locator(".reading", has_text="→").last.inner_text()
+
+
+@pytest.mark.parametrize("step", ["q", "scores", "output"])
+def test_keys_read_the_exact_numbers(explorer, step):
+    page = opened(explorer, "&scheme=rotary&step=" + step)
+    found = read_cell(page, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight")
+    values = sextant_json(*native("--scheme", "rotary"), "--step", step, "--", TEXT)["values"]
+    table = values if step == "output" else values[0]
+    assert found.endswith(": " + json.dumps(table[1][2])), found
+
+
+def test_a_click_hides_a_pair_and_shows_it_again(explorer):
+    page = opened(explorer, "&step=biased&head=0")
+    read_cell(page, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "Enter")
+    page.wait_for_function("() => location.hash.includes('hide=1%3A2')")
+    page.locator(".reading", has_text="hidden").wait_for()
+    masked = sextant_json(*native("--scheme", "sinusoidal", "--hide=1:2", "--head", "0"), "--step", "biased", "--", TEXT)
+    assert masked["values"][0][1][2] is None
+    page.locator(".picture").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => !location.hash.includes('hide=')")
+
+
+def test_a_pointer_paints_too(explorer):
+    page = opened(explorer, "&step=biased&head=0")
+    group = page.locator(".picture [data-rows]").first
+    group.scroll_into_view_if_needed()
+    box = page.evaluate("""() => { const {x, y, width, height} = document.querySelector('.picture [data-rows]').dataset;
+      const matrix = document.querySelector('.picture svg').getScreenCTM(), at = new DOMPoint(+x + width * 0.99, +y + height * 0.99).matrixTransform(matrix);
+      return [at.x, at.y]; }""")
+    page.mouse.click(*box)
+    page.wait_for_function("() => location.hash.includes('hide=5%3A5')")
+
+
+OPTIONS = {"causal": ("causal=yes", ["--causal"]), "window": ("window=1,0", ["--window=1,0"]), "temperature": ("temperature=0.5", ["--temperature=0.5"]),
+           "softcap": ("softcap=2", ["--softcap=2"]), "sinks": ("sinks=1", ["--sinks=1"]), "second": ("second=a+dog+ran", ["--second", "a dog ran"]),
+           "head": ("head=2", ["--head", "2"])}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_are_those_of_the_command(explorer, name):
+    fragment, options = OPTIONS[name]
+    page = opened(explorer, "&" + fragment)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    saved = open(download.value.path(), encoding="utf-8").read()
+    assert saved == sextant(*native("--scheme", "sinusoidal"), *options, "--format", "csv", "--", TEXT)
+
+
+def test_what_is_wrong_stands_beside_its_control(explorer):
+    page = opened(explorer)
+    page.locator("details", has_text="Options").locator("summary").first.click()
+    for label, wrong, says in [("Temperature", "0", "above 0"), ("Window", "1", "two"), ("Softcap", "nan", "finite"), ("Hidden pairs", "9:9", "below 6"),
+                               ("Sinks", "1,2,3", "one per head")]:
+        field = page.locator(".field", has=page.get_by_label(label, exact=True))
+        field.locator("input").fill(wrong)
+        field.locator(".problem:not(:empty)").wait_for()
+        assert says in field.locator(".problem").inner_text(), label
+        field.locator("input").fill("")
+        page.wait_for_function("() => document.querySelectorAll('.problem:not(:empty)').length === 0")
+
+
+def test_lines_show_the_same_weights(explorer, tmp_path):
+    page = opened(explorer, "&form=lines")
+    sextant(*native("--scheme", "sinusoidal"), "--lines", "-o", str(tmp_path / "a.svg"), "--", TEXT)
+    same_picture(page.locator(".picture svg").first, (tmp_path / "a.svg").read_text())
+
+
+def test_a_window_of_one_word_by_one(explorer):
+    page = opened(explorer, "&window=0,0&step=weights")
+    assert page.locator(".picture svg").count() == 1
+    assert "100.0 % of its attention" in page.locator(".tinted .reading").inner_text()
+
+
+def test_the_lines_of_code_name_what_is_shown(explorer):
+    page = opened(explorer, "&scheme=alibi&causal=yes&window=2,0&hide=3:1&step=biased")
+    cpp = page.locator("pre[aria-label='C++']").text_content()
+    for line in ('options.positions = {{"alibi", {}}};', "options.causal = true;", "options.window = {2,0};", "options.hidden = {{3, 1}};", "AttentionStep::biased"):
+        assert line in cpp, cpp

@@ -1,0 +1,96 @@
+"""Does order matter? Words that are moved, the verdict, the sum, the toy model."""
+import pytest
+
+from conftest import same_picture, sextant, sextant_json
+
+FIRST = "the dog chased the cat and the cat ran away ."
+
+
+def words_of(page):
+    return page.locator(".chips button").all_inner_texts()
+
+
+def opened(explorer, fragment=""):
+    page = explorer().open(fragment)
+    page.wait_for_selector(".verdict[data-having]")
+    return page
+
+
+def test_the_sums_are_the_program_s_pictures(explorer, tmp_path):
+    page = opened(explorer)
+    page.wait_for_function("() => document.querySelectorAll('.picture svg').length === 2")
+    second = " ".join(words_of(page))
+    for picture, scheme in zip(page.locator(".picture svg").all(), ("none", "sinusoidal")):
+        path = tmp_path / "sum.svg"
+        sextant("compare", "--scheme", scheme, "--split", "spaces", "-o", str(path), "--", FIRST, second)
+        same_picture(picture, path.read_text())
+
+
+def test_a_word_is_dragged_by_the_pointer(explorer):
+    page = opened(explorer)
+    before, verdict = words_of(page), page.locator(".verdict").inner_text()
+    chips = page.locator(".chips button")
+    begin, end = chips.nth(1).bounding_box(), chips.nth(5).bounding_box()
+    page.mouse.move(begin["x"] + 8, begin["y"] + 8)
+    page.mouse.down()
+    for part in range(1, 11):
+        page.mouse.move(begin["x"] + 8 + (end["x"] - begin["x"]) * part / 10, begin["y"] + 8 + (end["y"] - begin["y"]) * part / 10)
+        page.wait_for_timeout(30)
+    page.mouse.up()
+    after = words_of(page)
+    assert sorted(after) == sorted(before) and after != before
+    assert after.index(before[1], 2) == 5
+    page.wait_for_function("(before) => document.querySelector('.verdict').textContent !== before", arg=verdict)
+    assert page.locator(".chips [aria-pressed=true]").count() == 0, "a drag is no click"
+    native = sextant_json("compare", "--scheme", "sinusoidal", "--split", "spaces", "--", FIRST, " ".join(after))
+    page.wait_for_function("(value) => Number(document.querySelector('.verdict').dataset.having) === value", arg=native["largest_difference"])
+
+
+def test_keys_move_a_word_and_keep_it_in_hand(explorer):
+    page = opened(explorer)
+    word = words_of(page)[0]
+    page.locator(".chips button").first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert words_of(page)[2] == word
+    assert page.evaluate("() => document.activeElement.textContent") == word
+    page.keyboard.press("Enter")
+    assert page.locator(".chips button").nth(2).get_attribute("aria-pressed") == "true"
+
+
+def test_the_link_holds_the_order(explorer):
+    page = opened(explorer)
+    page.locator(".chips button").first.focus()
+    page.keyboard.press("ArrowRight")
+    fragment, words = page.url.split("#")[1], words_of(page)
+    assert words_of(opened(explorer, fragment)) == words
+
+
+@pytest.mark.parametrize("scheme", ["", "rotary"])
+def test_the_toy_model_has_every_digit(explorer, scheme):
+    page = opened(explorer, "toy=" + scheme if scheme else "toy1=the+zebra+chased+the+lion+.")
+    more = ["--scheme", scheme, "--width", "12"] if scheme else []
+    page.wait_for_function("() => document.getElementById('toy').textContent !== ''")
+    assert page.locator("#toy").text_content() == sextant("compare", "--lab", *more, "--", "the zebra chased the lion .", "the lion chased the zebra .")
+
+
+def test_the_toy_model_refuses_a_word_beside_its_field(explorer):
+    page = opened(explorer, "toy1=the+cat")
+    page.locator(".problem", has_text="and not 'cat'").wait_for()
+
+
+@pytest.mark.parametrize("kind,read", [("CSV", "csv"), ("SVG", "svg")])
+def test_what_is_saved_is_what_the_command_writes(explorer, kind, read):
+    page = opened(explorer)
+    page.wait_for_function("() => document.querySelectorAll('.picture svg').length === 2")
+    page.wait_for_selector(".exports button")
+    with page.expect_download() as download:
+        page.get_by_role("button", name=kind, exact=True).click()
+    saved = open(download.value.path(), encoding="utf-8").read()
+    second = " ".join(words_of(page))
+    native = sextant("compare", "--scheme", "sinusoidal", "--split", "spaces", "--format", read, "--", FIRST, second)
+    if read == "csv":
+        assert saved == native
+    else:
+        assert saved.startswith("<svg")

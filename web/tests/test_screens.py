@@ -1,0 +1,33 @@
+"""Every view at three widths, light and dark, beside goldens; and that nothing is wider than the window."""
+import pytest
+
+import goldens
+from conftest import VIEWS
+
+pytestmark = pytest.mark.slow
+SCREENS = {"order": "", "positions": "view=positions&length=32&width=32", "positions-beside": "view=positions&length=32&width=32&beside1=sinusoidal&p1.exponent=doubled",
+           "attention": "view=attention&text=the+black+cat+sat+on+the+couch", "attention-scores": "view=attention&text=the+black+cat+sat+on+the+couch&scheme=alibi&step=biased&causal=yes"}
+
+
+def settle(page):
+    page.wait_for_selector(".exports pre")
+    page.wait_for_function("() => document.querySelectorAll('[aria-busy]').length === 0 && document.querySelectorAll('.picture:not([hidden]):empty').length === 0")
+    page.wait_for_timeout(400)
+    page.evaluate("() => document.fonts.ready")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1000, 1600])
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_is_its_golden(explorer, name, width, scheme):
+    page = explorer(width=width, height=900, scheme=scheme, reduced_motion="reduce").open(SCREENS[name])
+    settle(page)
+    goldens.check(page, f"{name}-{width}-{scheme}", 0.4 if width < 1600 else 0.3)
+
+
+@pytest.mark.parametrize("width", [360, 1000, 1600, 3840])
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_page_is_not_wider_than_the_window(explorer, view, width):
+    page = explorer(width=width, height=800).open(view)
+    page.wait_for_timeout(1000)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
