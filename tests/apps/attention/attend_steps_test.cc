@@ -54,7 +54,8 @@ TEST(AttendSteps, AWindowASoftcapAndSinksDoWhatTheySay) {
   };
   EXPECT_TRUE(at("biased --window 0,1")[2][1].is_null());
   EXPECT_FALSE(at("biased --window 0,1")[0][1].is_null());
-  const double score = at("scores")[0][1], capped = at("capped --softcap 2")[0][1];
+  const double score = at("scores")[0][1].get<double>();
+  const double capped = at("capped --softcap 2")[0][1].get<double>();
   EXPECT_NEAR(capped, 2 * std::tanh(score / 2), 1e-14);
   double sum = 0, plain = 0;
   for (const auto& weight : at("weights --sinks 1")[0]) sum += weight.get<double>();

@@ -110,7 +110,7 @@
         else explorer.show_svg(picture, answer.files['/picture.svg']);
         row.show({chosen: step(), two_texts: two_texts(), about: about(), all: small, tokens: count});
         says.textContent = step() === 'tokens' ? `${count} tokens, counted from 0: attention itself never sees these numbers.`
-          : small === null ? '' : small.meanings[step()] + '.';
+          : small === null ? '' : small.meanings[step()].replace(/^[a-z](?=[a-z]| )/, (letter) => step().length === 1 || step().startsWith('rotated') ? letter : letter.toUpperCase()) + '.';
         words.show(step() === 'weights' && small !== null ? {queries: small.queries, keys: small.keys, weights: small.steps.weights} : null);
         maps.again();
         show_exports();

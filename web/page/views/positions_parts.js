@@ -15,8 +15,8 @@
     if (slot > 0) select.prepend(make('option', {value: '', selected: scheme === undefined}, 'none'));
     const fields = scheme ? explorer.parameter_fields(scheme, draw, {prefix}) : [];
     return make('div', {class: 'slot'}, explorer.field(slot === 0 ? 'Scheme' : 'Beside it', select),
-      fields.length === 0 ? null : make('details', {open: state.names().some((one) => one.startsWith(prefix))},
-        make('summary', {}, 'Parameters of ' + scheme.title), make('div', {class: 'parameters'}, ...fields)));
+      fields.length === 0 ? null : make('details', {},
+        make('summary', {}, ['Parameters of ' + scheme.title, ...explorer.given_parameters(scheme, prefix).map(([one, value]) => `${one.name} = ${value}`)].join(', ')), make('div', {class: 'parameters'}, ...fields)));
   };
 
   // A number, and a slider for those that are worth sliding.

@@ -9,7 +9,7 @@
     key_positions: '+ positions', key_inputs: '= inputs of keys', q: 'q', k: 'k', v: 'v', rotated_q: 'q rotated', rotated_k: 'k rotated',
     scores: 'scores q · k', from_positions: 'what positions change', capped: 'capped', biased: 'biases and mask', weights: 'softmax: weights',
     mixed: 'weights × v', output: 'output'};
-  const kColors = [[0, 114, 178], [213, 94, 0]];  // above and below zero, as in the pictures
+  const kColors = [[178, 24, 43], [33, 102, 172]];  // above and below zero, as in the pictures
   const kSide = 56;
 
   // Steps that leave everything as it was for these choices are shown as such.
@@ -25,7 +25,7 @@
   explorer.step_names = (two_texts) => Object.keys(kTitles).filter((name) => two_texts || !name.startsWith('key_'));
 
   // The first matrix of a table as pixels; null is hidden.
-  function paint(canvas, table) {
+  function paint(canvas, table, of_weights) {
     const rows = Array.isArray(table[0][0]) ? table[0] : table, high = Math.min(rows.length, kSide), wide = Math.min(rows[0].length, kSide);
     canvas.width = wide;
     canvas.height = high;
@@ -33,7 +33,7 @@
     const largest = Math.max(1e-300, ...rows.flat().map((value) => Math.abs(value ?? 0)));
     for (let row = 0; row < high; ++row) for (let column = 0; column < wide; ++column) {
       const value = rows[row][column], at = 4 * (row * wide + column);
-      const color = value === null ? [128, 128, 128] : kColors[value < 0 ? 1 : 0];
+      const color = value === null ? [128, 128, 128] : kColors[value < 0 || of_weights ? 1 : 0];
       image.data.set([...color, value === null ? 90 : Math.round(255 * Math.abs(value) / largest)], at);
     }
     context.putImageData(image, 0, 0);
@@ -50,7 +50,7 @@
         row.replaceChildren(...names.map((name) => {
           const table = all?.steps[name], quiet = idle(name, about);
           const canvas = table ? make('canvas', {'aria-hidden': 'true'}) : make('span', {class: 'count', 'aria-hidden': 'true'}, name === 'tokens' ? String(tokens) : '▦');
-          if (table) paint(canvas, table);
+          if (table) paint(canvas, table, name === 'weights');
           return make('button', {type: 'button', 'data-step': name, class: quiet ? 'idle' : '', 'aria-pressed': String(name === chosen),
             title: quiet ? 'changes nothing with these choices' : '', onclick: () => choose(name)}, canvas, kTitles[name]);
         }));
