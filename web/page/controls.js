@@ -41,7 +41,7 @@
     picture.replaceChildren(make('p', {class: 'verdict bad', role: field ? null : 'alert'}, text));
   };
   explorer.forget_problems = () => {
-    for (const field of document.querySelectorAll('#view .field[data-option]:not([data-option=text]):not([data-option=second])')) explorer.say_beside(field, '');
+    for (const field of document.querySelectorAll('#view .field[data-option]:not([data-option=""]):not([data-option=text]):not([data-option=second])')) explorer.say_beside(field, '');
   };
 
   // A text of which at most `most` words are used; `change` is called when its state has changed.

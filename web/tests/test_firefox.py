@@ -32,6 +32,6 @@ def test_numbers_are_those_of_the_command_line(browser):
     browser.open(PAGE.as_uri())
     browser.wait_for("document.documentElement.dataset.engine === 'ready'")
     browser.run("""explorer.engine.run(['attend', 'the cat sat', '--scheme', 'rotary', '--step', 'output', '--json'])
-      .then((answer) => { globalThis.answer = answer.out; }); return null;""")
-    found = json.loads(browser.wait_for("globalThis.answer"))
+      .then((answer) => { document.documentElement.dataset.answer = answer.out; }); return null;""")
+    found = json.loads(browser.wait_for("document.documentElement.dataset.answer"))
     assert found == sextant_json("attend", "the cat sat", "--scheme", "rotary", "--step", "output")

@@ -157,7 +157,7 @@ def test_attention_is_near_the_peak_of_128_bits(explorer):
           const text = atob(data), bytes = Uint8Array.from(text, (c) => c.charCodeAt(0));
           let out = '';
           const module = await sextant_bench({wasmBinary: bytes, print: (line) => { out += line; }});
-          module.callMain(['20']);
+          module.callMain(['100']);
           postMessage(out);
         };`;
       const worker = new Worker(URL.createObjectURL(new Blob([source], {type: 'text/javascript'})));

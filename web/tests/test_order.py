@@ -1,4 +1,6 @@
 """Does order matter? Words that are moved, the verdict, the sum, the toy model."""
+import pathlib
+
 import pytest
 
 from conftest import same_picture, sextant, sextant_json
@@ -87,7 +89,7 @@ def test_what_is_saved_is_what_the_command_writes(explorer, kind, read):
     page.wait_for_selector(".exports button")
     with page.expect_download() as download:
         page.get_by_role("button", name=kind, exact=True).click()
-    saved = open(download.value.path(), encoding="utf-8").read()
+    saved = pathlib.Path(download.value.path()).read_text(encoding="utf-8")
     second = " ".join(words_of(page))
     native = sextant("compare", "--scheme", "sinusoidal", "--split", "spaces", "--format", read, "--", FIRST, second)
     if read == "csv":

@@ -58,8 +58,9 @@ TEST(AttendSteps, AWindowASoftcapAndSinksDoWhatTheySay) {
   const double capped = at("capped --softcap 2")[0][1].get<double>();
   EXPECT_NEAR(capped, 2 * std::tanh(score / 2), 1e-14);
   double sum = 0, plain = 0;
-  for (const auto& weight : at("weights --sinks 1")[0]) sum += weight.get<double>();
-  for (const auto& logit : at("biased")[0]) plain += std::exp(logit.get<double>());
+  const auto weights = at("weights --sinks 1"), logits = at("biased");
+  for (const auto& weight : weights.front()) sum += weight.get<double>();
+  for (const auto& logit : logits.front()) plain += std::exp(logit.get<double>());
   EXPECT_NEAR(sum, plain / (plain + std::exp(1.0)), 1e-14);
 }
 

@@ -33,6 +33,8 @@
       function sizes_of(does) {
         if (kOfSinusoidal.includes(kind())) return ['--shift', size('shift'), ...(kind() === 'at-work' ? ['--position', size('position')] : []), '--width', size('width')];
         const result = ['--length', size('length'), '--first', size('first')];
+        if (kind() === 'sinusoids') result.push('--columns', explorer.some_columns(Number(size('width'))).join(','));
+        if (kind() === 'rows') result.push('--rows', explorer.some_rows(Number(size('length'))).join(','));
         if (does.includes('added')) result.push('--width', size('width'));
         if (does.includes('rotated')) result.push('--head-dim', size('width'));
         if (does.some((one) => one.endsWith('_bias'))) result.push('--heads', size('heads'));

@@ -33,6 +33,13 @@
     return field;
   };
 
+  // Fast, slower and slow waves, sine and cosine; rows near and far, as the program's own choice is.
+  explorer.some_columns = (width) => {
+    const step = 2 * Math.max(1, Math.round(width / 10));
+    return [0, 1, step, step + 1, 2 * step, 2 * step + 1].filter((column) => column < Math.max(width, 1));
+  };
+  explorer.some_rows = (length) => [0, 4, 10].filter((row) => row < Math.max(length, 1));
+
   const kExamples = {
     'Angles in float32 at position 1,000,000': 'plot=difference&beside1=sinusoidal&p1.precision=framework&first=1000000',
     'The doubled exponent beside the formula': 'beside1=sinusoidal&p1.exponent=doubled',
