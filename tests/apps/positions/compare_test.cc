@@ -156,7 +156,7 @@ TEST(Compare, DrawsTheSumOfTheLastToken) {
                                "zebra .' --format csv")
                            .out),
             1e-14);
-  EXPECT_THAT(sextant(texts + "--width 1 --heads 1 --format svg").err, HasSubstr("[figure.width]"));
+  EXPECT_THAT(sextant(texts + "--width 1 --heads 1 --format svg").err, HasSubstr("[compare.width]"));
 }
 
 }  // namespace
