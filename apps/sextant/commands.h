@@ -20,7 +20,8 @@ struct EndWith {
 // alive.
 void add_encode(CLI::App& program, Job& job);
 void add_plot(CLI::App& program, Job& job);
-void add_plot_losses(CLI::App& plot, Job& job);  // a command of `plot`
+void add_plot_losses(CLI::App& plot, Job& job);  // commands of `plot`
+void add_plot_extrapolation(CLI::App& plot, Job& job);
 void add_attend(CLI::App& program, Job& job);
 void add_attention(CLI::App& program, Job& job);
 void add_compare(CLI::App& program, Job& job);
@@ -32,6 +33,7 @@ void add_vocabulary(CLI::App& program, Job& job);
 void add_tokenize(CLI::App& program, Job& job);
 void add_convert_rotary(CLI::App& program, Job& job);
 void add_identify(CLI::App& program, Job& job);
+void add_guess(CLI::App& program, Job& job);
 void add_generate(CLI::App& program, Job& job);
 void add_translate(CLI::App& program, Job& job);
 void add_evaluate(CLI::App& program, Job& job);

@@ -74,6 +74,7 @@ void build(CLI::App& program, Job& job) {
   add_identify(program, job);
   add_generate(program, job);
   add_translate(program, job);
+  add_guess(program, job);
   add_evaluate(program, job);
   add_train(program, job);
   add_average(program, job);

@@ -114,6 +114,14 @@ typename TransformerStack<T>::Saved TransformerStack<T>::forward(View<const T> x
 }
 
 template <class T>
+View<const T> TransformerStack<T>::ended(View<const T> x, Pass& pass) const {
+  if (!final_norm) return x;
+  const View<T> y = pass.memory.take<T>(x.shape());
+  final_norm->forward(x, y, pass);
+  return y;
+}
+
+template <class T>
 void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dcontext,
                                    TransformerStack& gradient,
                                    SchemePositions<T>* positions_gradient, Pass& pass) const {

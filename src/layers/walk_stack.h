@@ -54,6 +54,7 @@ void walk_stack(const TransformerStack<T>& stack, View<const T> x,
         layer.feed_forward_norm, pre, x, kept.feed_forward,
         [&](View<const T> from, View<T> to) { return layer.feed_forward.forward(from, to, pass); },
         pass);
+    saved.residual.push_back(x);
   }
   saved.y = x;
   if (!stack.final_norm) return;

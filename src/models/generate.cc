@@ -51,7 +51,11 @@ std::vector<std::int64_t> generate(const LanguageModel<float>& model,
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);
-    const std::int64_t token = sample_token(logits, options.sampling, random, different);
+    const std::vector<double> probabilities =
+        token_probabilities(logits, options.sampling, different);
+    const std::int64_t token =
+        token_at(probabilities, options.sampling.temperature == 0 ? 0 : random.uniform());
+    if (options.watch) options.watch({token, logits, probabilities});
     if (token == options.stop) break;
     tokens.push_back(token);
     add_different(token);

@@ -19,6 +19,14 @@ TransformerConfig checked(const TransformerConfig& config) {
   return config;
 }
 
+TokenBatch one_sequence(std::span<const std::int64_t> tokens) {
+  TokenBatch batch;
+  batch.tokens.assign(tokens.begin(), tokens.end());
+  batch.segments = {0, static_cast<std::int64_t>(tokens.size())};
+  batch.targets.assign(tokens.size(), -1);
+  return batch;
+}
+
 }  // namespace
 
 void TokenBatch::check(std::int64_t vocabulary) const {
@@ -130,13 +138,34 @@ Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std:
 }
 
 template <class T>
+std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64_t> tokens,
+                                                      Pass& pass) const {
+  const auto mark = pass.memory.mark();
+  const TokenBatch batch = one_sequence(tokens);  // what is kept looks at its segments
+  const Forward run = forward(batch, pass);
+  std::vector<View<const T>> streams = {run.x};
+  streams.insert(streams.end(), run.stack.residual.begin(), run.stack.residual.end());
+  std::vector<Tensor<T>> result;
+  for (const View<const T>& x : streams) {
+    result.push_back(Tensor<T>::uninitialized({x.size(0), config.vocabulary}));
+    ops::linear<T>(stack.ended(x, pass), logits_matrix(), nullptr, result.back().view(),
+                   pass.threads);
+  }
+  pass.memory.release(mark);
+  return result;
+}
+
+template <class T>
+void LanguageModel<T>::remove_positions() {
+  config.positions = {"none"};
+  positions = SchemePositions<T>(config.position_options());
+}
+
+template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
                                                         Pass& pass) const {
   const auto mark = pass.memory.mark();
-  TokenBatch batch;
-  batch.tokens.assign(tokens.begin(), tokens.end());
-  batch.segments = {0, static_cast<std::int64_t>(tokens.size())};
-  batch.targets.assign(tokens.size(), -1);
+  const TokenBatch batch = one_sequence(tokens);  // what is kept looks at its segments
   const Forward run = forward(batch, pass);
   std::vector<Tensor<T>> maps;
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {

@@ -105,8 +105,11 @@ std::vector<double> token_probabilities(std::span<const float> logits,
 
 std::int64_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           NumpyRandom& random, std::span<const std::int64_t> previous) {
-  const std::vector<double> probabilities = token_probabilities(logits, options, previous);
-  const double point = options.temperature == 0 ? 0 : random.uniform();
+  return token_at(token_probabilities(logits, options, previous),
+                  options.temperature == 0 ? 0 : random.uniform());
+}
+
+std::int64_t token_at(std::span<const double> probabilities, double point) {
   double sum = 0;
   std::size_t last = 0;  // the last token that can come: rounding may leave the sum below the point
   for (std::size_t i = 0; i < probabilities.size(); ++i) {

@@ -89,6 +89,7 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
       throw Error(path, "must hold finite numbers, got others in " + name);
     }
   }
+  if (folder.without_positions) model.remove_positions();
   return model;
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "layers/ops.h"
 #include "models/embed_tokens.h"
 #include "sextant/core/error.h"
 
@@ -84,6 +85,7 @@ typename Translator<T>::Forward Translator<T>::forward(const PairBatch& batch, P
   const View<T> target =
       models::embed_tokens(embedding, *run.target_positions, batch.target.tokens,
                            batch.target.segments, batch.target.first_row, run.target_key, pass);
+  run.target = target;
   run.decoder = decoder.forward(target,
                                 {.segments = batch.target.segments,
                                  .context = run.encoder.y,
@@ -155,6 +157,38 @@ typename Translator<T>::Maps Translator<T>::attention_maps(std::span<const std::
   }
   pass.memory.release(mark);
   return maps;
+}
+
+template <class T>
+std::vector<Tensor<T>> Translator<T>::layer_logits(std::span<const std::int64_t> source,
+                                                   std::span<const std::int64_t> target,
+                                                   Pass& pass) const {
+  const auto mark = pass.memory.mark();
+  const PairBatch batch = one_pair(source, target);
+  const Forward run = forward(batch, pass);
+  View<T> keys;
+  if (pointer) {
+    keys = pass.memory.take<T>(run.encoder.y.shape());
+    pointer->to_k.forward(run.encoder.y, keys, pass);
+  }
+  std::vector<View<const T>> streams = {run.target};
+  streams.insert(streams.end(), run.decoder.residual.begin(), run.decoder.residual.end());
+  std::vector<Tensor<T>> result;
+  for (const View<const T>& x : streams) {
+    const View<const T> h = decoder.ended(x, pass);
+    result.push_back(Tensor<T>::uninitialized({x.size(0), config.vocabulary}));
+    ops::linear<T>(h, logits_matrix(), nullptr, result.back().view(), pass.threads);
+    if (pointer) pointer->mix(h, keys, batch.source, result.back().view(), {}, pass);
+  }
+  pass.memory.release(mark);
+  return result;
+}
+
+template <class T>
+void Translator<T>::remove_positions() {
+  config.positions = {"none"};
+  encoder_positions = SchemePositions<T>(config.position_options());
+  decoder_positions = SchemePositions<T>(config.position_options());
 }
 
 template <class T>

@@ -18,12 +18,13 @@ std::size_t chosen_layer(const Attend& attend, const figures::ModelAttention& pa
 }  // namespace
 
 void attend_trained(const Attend& attend) {
-  const ModelFolder folder =
+  ModelFolder folder =
       attend.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
   const std::string text = attend.text.read("attend.text", kLongestShownText);
   std::optional<std::string> target;
   if (attend.has_second()) target = read_text(attend.second, "attend.target", kLongestShownText);
   const auto parts = figures::attend_model(folder, text, target, attend.model.threads);
+  if (folder.without_positions) folder.config.positions = {"none"};  // as pages say
   const figures::ModelAttention& part = figures::find_part(parts, attend.part);
   const std::size_t layer = chosen_layer(attend, part);
   const HeadMaps maps = maps_of(part, layer, attend.head);

@@ -9,6 +9,7 @@
 #include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
+#include "sextant/models/layer_guesses.h"
 #include "sextant/models/text_stream.h"
 #include "sextant/text/segment.h"
 #include "streams/console.h"
@@ -24,7 +25,7 @@ std::string prompt_of(const Generate& command) {
 }
 
 Json json_of(const Generate& command, const ModelFolder& folder, const std::string& prompt,
-             const TextStream& stream, const std::vector<std::int64_t>& made) {
+             const TextStream& stream, const std::vector<std::int64_t>& made, const Json& steps) {
   const SamplingOptions& sampling = command.options.sampling;
   Json json;
   json["model"] = folder.path;
@@ -33,6 +34,7 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
   Json tokens = Json::array();
   for (const std::int64_t token : made) tokens.push_back(folder.tokenizer.piece(token));
   json["tokens"] = tokens;
+  if (command.alternatives > 0) json["steps"] = steps;
   const bool all = static_cast<std::int64_t>(made.size()) == command.options.max_tokens;
   json["ended_by"] = stream.stopped() ? "stop" : all ? "tokens" : "end";
   json["temperature"] = sampling.temperature;
@@ -41,6 +43,18 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
   json["repetition_penalty"] = sampling.repetition_penalty;
   json["seed"] = command.options.seed;
   return json;
+}
+
+// What else could have come: the most probable tokens, what the model gives them, and what they
+// were drawn with.
+Json alternatives(const GeneratedToken& chosen, const Tokenizer& tokenizer, std::int64_t count) {
+  Json list = Json::array();
+  for (const auto& [token, probability] : most_probable(chosen.logits, count)) {
+    list.push_back({{"token", tokenizer.piece(token)},
+                    {"probability", probability},
+                    {"drawn", chosen.probabilities[static_cast<std::size_t>(token)]}});
+  }
+  return {{"token", tokenizer.piece(chosen.token)}, {"alternatives", list}};
 }
 
 void run(const Generate& command) {
@@ -56,6 +70,12 @@ void run(const Generate& command) {
   GenerateOptions options = command.options;
   options.stop = Tokenizer::eos();
   options.threads = command.model.threads;
+  Json steps = Json::array();
+  if (command.alternatives > 0) {
+    options.watch = [&](const GeneratedToken& chosen) {
+      steps.push_back(alternatives(chosen, folder.tokenizer, command.alternatives));
+    };
+  }
 
   // The prompt is printed with the first token: what cannot be continued prints nothing.
   bool begun = command.json;
@@ -70,7 +90,7 @@ void run(const Generate& command) {
       generate(model, ids, options, [&stream](std::int64_t token) { return stream.add(token); });
   stream.finish();
   if (command.json) {
-    return print(to_text(json_of(command, folder, prompt, stream, made)) + "\n");
+    return print(to_text(json_of(command, folder, prompt, stream, made, steps)) + "\n");
   }
   show(stream.text().ends_with('\n') ? "" : "\n");
 }
@@ -102,11 +122,16 @@ void add_generate(CLI::App& program, Job& job) {
       .add_option("--stop", generate->stop,
                   "stop before this text, which is not part of the result")
       ->type_name("TEXT");
-  for (const char* other : {"--max-tokens", "--temperature", "--top-p", "--repetition-penalty",
-                            "--greedy", "--seed", "--stop"}) {
+  auto* alternatives = add_integer(
+      command, "--alternatives", generate->alternatives, 1, kMaxInteger,
+      "with --json: so many of the most probable tokens at every step, with the model's "
+      "probability and the one that they were drawn with");
+  for (const char* other : {"--alternatives", "--max-tokens", "--temperature", "--top-p",
+                            "--repetition-penalty", "--greedy", "--seed", "--stop"}) {
     fill->excludes(command.get_option(other));
   }
-  command.add_flag("--json", generate->json, "one object at the end instead of a stream of text");
+  alternatives->needs(command.add_flag("--json", generate->json,
+                                       "one object at the end instead of a stream of text"));
   command.footer(
       "Examples:\n"
       "  sextant generate --model runs/plays --prompt \"ROMEO:\" --max-tokens 300 --seed 7\n"

@@ -13,6 +13,7 @@ struct Generate {
   ModelOption model;
   std::string prompt, fill, stop;
   GenerateOptions options = default_generation();
+  std::int64_t alternatives = 0;  // of each token, in JSON
   bool greedy = false;
   bool json = false;
 };

@@ -1,27 +1,90 @@
-// `sextant info`: what was built, and what runs on this machine.
+// `sextant info`: what was built, and what runs on this machine; what a trained model is.
 #include <memory>
 #include <string>
 
 #include "commands.h"
+#include "models/model_option.h"
 #include "options/options.h"
 #include "sextant/figures/environment.h"
+#include "sextant/models/text_model.h"
+#include "sextant/schemes/scheme.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
 
 namespace sextant::app {
+namespace {
+
+struct Info {
+  ModelOption model;
+  Output output;
+};
+
+// What a model is made of, and where its positions act.
+Json json_of(const ModelFolder& folder, std::int64_t parameters) {
+  const TransformerConfig& config = folder.config;
+  Json json{{"model", folder.path}, {"parameters", parameters}};
+  json["tokenizer"] = name_of(folder.tokenizer.kind());
+  json["config"] = Json::parse(format_config(config));
+  json["config"].erase("format");
+  json["schemes"] = Json::array();
+  for (const PositionScheme& position : config.positions) {
+    const Scheme& scheme = find_scheme(position.scheme);
+    json["schemes"].push_back(
+        {{"name", scheme.name}, {"title", scheme.title}, {"kind", name_of(scheme.kind)}});
+  }
+  return json;
+}
+
+std::string text_of(const ModelFolder& folder, std::int64_t parameters) {
+  const TransformerConfig& c = folder.config;
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const bool pairs = c.kind == ModelKind::translator;
+  const std::int64_t encoder = c.encoder_layers > 0 ? c.encoder_layers : c.layers;
+  return aligned({{"model", described(c.kind).substr(2) + " in " + folder.path},
+                  {"parameters", number(parameters)},
+                  {"tokens", number(c.vocabulary) + " of kind " +
+                                 std::string(name_of(folder.tokenizer.kind()))},
+                  {"layers", pairs ? number(encoder) + " of the encoder, " + number(c.layers) +
+                                         " of the decoder"
+                                   : number(c.layers)},
+                  {"width", number(c.width) + ", heads " + number(c.heads)},
+                  {"positions", names_of(c.positions)},
+                  {"length", number(c.length)}},
+                 false);
+}
+
+void describe_model(const Info& info) {
+  const ModelFolder folder =
+      info.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
+  const std::int64_t parameters = folder.config.kind == ModelKind::translator
+                                      ? count_of(TextTranslator::load(folder).parameters())
+                                      : count_of(TextModel::load(folder).parameters());
+  if (info.output.format(kTextOrJson, "info").value_or(Format::text) == Format::json) {
+    return write_result(info.output, Format::json, to_text(json_of(folder, parameters)) + "\n");
+  }
+  write_result(info.output, Format::text, text_of(folder, parameters));
+}
+
+}  // namespace
 
 void add_info(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "info",
-      "version, compiler, instruction sets, threads\n"
+      "version, compiler, instruction sets, threads; or a trained model\n"
       "Prints the version, the compiler, the compiled instruction sets and the one in use on this "
-      "processor, and the number of threads of a call (set by OMP_NUM_THREADS).");
-  auto output = std::make_shared<Output>();
-  output->add_to(command, kTextOrJson, "save as .json");
-  command.footer("Examples:\n  sextant info\n  OMP_NUM_THREADS=1 sextant info --json");
-  command.callback([output, &job] {
-    output->format(kTextOrJson, "info");
-    job = [output] {
+      "processor, and the number of threads of a call (set by OMP_NUM_THREADS). With --model: what "
+      "kind of model it is, its sizes and its positions; its files are read and checked.");
+  auto info = std::make_shared<Info>();
+  info->model.add_folder(command);
+  info->output.add_to(command, kTextOrJson, "save as .json");
+  command.footer(
+      "Examples:\n  sextant info\n  OMP_NUM_THREADS=1 sextant info --json\n"
+      "  sextant info --model shipped");
+  command.callback([info, &job] {
+    info->output.format(kTextOrJson, "info");
+    job = [info] {
+      if (!info->model.folders.empty()) return describe_model(*info);
+      const Output* output = &info->output;
       const figures::Environment here = figures::environment();
       if (output->format(kTextOrJson, "info").value_or(Format::text) == Format::json) {
         return write_result(*output, Format::json, here.json() + "\n");

@@ -1,4 +1,4 @@
-// --model DIR and --threads.
+// --model DIR, --without-positions and --threads.
 #include "models/model_option.h"
 
 #include <algorithm>
@@ -15,8 +15,14 @@
 namespace sextant::app {
 
 CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
-  where_ = command.get_name() + ".model";
   add_threads(command, threads);
+  command.add_flag("--without-positions", without_positions,
+                   "take the positions out of the trained model, to see what it does without");
+  return add_folder(command, several);
+}
+
+CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
+  where_ = command.get_name() + ".model";
   std::string text =
       "the folder of a model, or of a training run, whose best model is used; 'shipped': the "
       "translator of dates that is part of the program";
@@ -43,6 +49,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     std::error_code unknown;
     const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
     all.push_back(ships ? dates_model() : open_model_folder(folder));
+    all.back().without_positions = without_positions;
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
     throw Error(where_,

@@ -1,4 +1,4 @@
-// --model DIR and --threads, of the commands that use trained models.
+// --model DIR, --without-positions and --threads, of the commands that use trained models.
 #pragma once
 
 #include <initializer_list>
@@ -15,9 +15,11 @@ namespace sextant::app {
 struct ModelOption {
   std::vector<std::string> folders;
   int threads = 0;
+  bool without_positions = false;
 
   // `several`: the option may be there more than once.
   CLI::Option* add_to(CLI::App& command, bool several = false);
+  CLI::Option* add_folder(CLI::App& command, bool several = false);  // --model alone
   // The folder, with config and tokenizer. Throws Error for a model of none of these kinds, for
   // more than one, and as open_model_folder().
   ModelFolder open(std::initializer_list<ModelKind> kinds) const;

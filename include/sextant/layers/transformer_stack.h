@@ -74,7 +74,8 @@ struct TransformerStack {
   struct Saved {
     std::vector<typename TransformerLayer<T>::Saved> layers;
     std::optional<typename Norm<T>::Saved> final_norm;
-    View<const T> y;  // the result, [tokens, width]
+    std::vector<View<const T>> residual;  // behind each layer, before the final norm
+    View<const T> y;                      // the result, [tokens, width]
   };
   struct Input {
     std::span<const std::int64_t> segments{};          // of x
@@ -84,6 +85,9 @@ struct TransformerStack {
   };
   // x: [tokens, width], contiguous, and alive until the backward pass is over.
   Saved forward(View<const T> x, const Input& input, Pass& pass) const;
+  // What the stack would give if it ended where its residual stream is x: the final norm, or x
+  // itself where there is none. In the pass's memory.
+  View<const T> ended(View<const T> x, Pass& pass) const;
   // d: [tokens, width], the gradient of the result, becomes that of x; dcontext is added to.
   void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,
                 SchemePositions<T>* positions_gradient, Pass& pass) const;

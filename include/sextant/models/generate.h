@@ -14,12 +14,21 @@
 
 namespace sextant {
 
+// How a token was chosen. Borrows, for the time of the call.
+struct GeneratedToken {
+  std::int64_t token = 0;
+  std::span<const float> logits;          // [vocabulary], of the model
+  std::span<const double> probabilities;  // [vocabulary], what it was drawn from
+};
+
 struct GenerateOptions {
   std::int64_t max_tokens = 200;  // to generate, >= 1
   SamplingOptions sampling{};
   std::uint32_t seed = 1;
   std::int64_t stop = -1;  // a token that ends the text and is not part of it; -1: none
   int threads = 0;
+  // Called with every choice, that of `stop` too; may be empty.
+  std::function<void(const GeneratedToken&)> watch{};
 };
 
 // Continues `prompt` (at least one token), with a KV cache; returns the new tokens. `each` (may be

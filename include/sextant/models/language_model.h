@@ -47,8 +47,15 @@ struct LanguageModel {
   // The logits at some positions of a batch (of the token there, or of the next one): [places,
   // vocabulary]. Throws Error for a place outside the batch.
   Tensor<T> logits(const TokenBatch& batch, std::span<const std::int64_t> places, Pass& pass) const;
+  // What each layer would say of the next token (a masked model: of the token there) if the stack
+  // ended behind it: final norm and logits of the residual stream ("logit lens", nostalgebraist
+  // 2020). [layers + 1][tokens, vocabulary]: before any layer, behind each; the last is logits().
+  std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> tokens, Pass& pass) const;
   // Attention weights of a sentence, [layers][heads, tokens, tokens].
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass) const;
+
+  // Takes the positions out of a trained model, to see what it does without; config says none then.
+  void remove_positions();
 
   // "embedding.weight", "positions.", "stack.", "output.weight".
   Parameters<T> parameters();

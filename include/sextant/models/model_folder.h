@@ -19,6 +19,8 @@ struct ModelFolder {
   Tokenizer tokenizer;
   // The bytes of model.safetensors, where they are in memory: borrowed. `path` is a name then.
   std::string_view weights = {};
+  // What loads the folder takes the positions out of the model (LanguageModel::remove_positions()).
+  bool without_positions = false;
 
   SafetensorsFile load_weights() const;
   std::string weights_path() const { return path + "/model.safetensors"; }

@@ -37,6 +37,9 @@ std::vector<double> token_probabilities(std::span<const float> logits,
                                         const SamplingOptions& options,
                                         std::span<const std::int64_t> previous = {});
 
+// The index that `point` in [0, 1) falls on when the probabilities are laid side by side.
+std::int64_t token_at(std::span<const double> probabilities, double point);
+
 // Draws with one number of `random` (none at temperature 0): the same seed gives the same tokens.
 std::int64_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           NumpyRandom& random, std::span<const std::int64_t> previous = {});

@@ -25,7 +25,8 @@ struct WithTokenizer : Model {
 
   // The model with its weights, of a folder as open_model_folder() finds it. Throws Error as it
   // does, for another kind of model, for a file smaller than config.json asks for, before memory is
-  // taken for it, for weights that are not finite, and as load_parameters().
+  // taken for it, for weights that are not finite, and as load_parameters(). Without positions
+  // where the folder says so.
   static WithTokenizer load(const std::string& folder) { return load(open_model_folder(folder)); }
   static WithTokenizer load(const ModelFolder& folder);
 };

@@ -54,6 +54,15 @@ struct Translator {
   Maps attention_maps(std::span<const std::int64_t> source, std::span<const std::int64_t> target,
                       Pass& pass) const;
 
+  // As LanguageModel::layer_logits(), of the decoder, after each token of `target`: [layers + 1]
+  // [target tokens, vocabulary]. With a pointer they are logarithms of probabilities, copying
+  // included.
+  std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> source,
+                                      std::span<const std::int64_t> target, Pass& pass) const;
+
+  // As LanguageModel::remove_positions(), of encoder and decoder.
+  void remove_positions();
+
   // "embedding.weight", "encoder_positions.", "decoder_positions.", "encoder.", "decoder.",
   // "output.weight", "pointer.".
   Parameters<T> parameters();
@@ -66,6 +75,7 @@ struct Translator {
     // The stacks keep their addresses.
     std::unique_ptr<const PositionTables<T>> source_positions, target_positions;
     RandomKey source_key, target_key;
+    View<const T> target;  // what goes into the decoder
     typename TransformerStack<T>::Saved encoder, decoder;
   };
   Forward forward(const PairBatch& batch, Pass& pass) const;

@@ -1,0 +1,164 @@
+// `sextant guess`: what each layer of a trained model would write next.
+#include <memory>
+
+#include "commands.h"
+#include "models/model_option.h"
+#include "options/options.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/models/layer_guesses.h"
+#include "sextant/text/tokenizer.h"
+#include "streams/console.h"
+#include "streams/table_output.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr Format kGuessFormats[] = {Format::text, Format::csv, Format::json};
+
+struct GuessLayers {
+  ModelOption model;
+  TextInput text;
+  std::string target;
+  const CLI::Option* target_option = nullptr;
+  LayerGuessOptions options;
+  Output output;
+};
+
+LayerGuesses guesses_of(const GuessLayers& command, const ModelFolder& folder,
+                        const LayerGuessOptions& options) {
+  const std::string text = command.text.read("guess.text", kLongestShownText);
+  const bool has_target = command.target_option->count() > 0;
+  if (folder.config.kind != ModelKind::translator) {
+    if (has_target) {
+      throw Error("guess.target",
+                  "must not be given: " + described(folder.config.kind) + " looks at one text");
+    }
+    return layer_guesses(TextModel::load(folder), text, options);
+  }
+  std::optional<std::string> target;
+  if (has_target) target = read_text(command.target, "guess.target", kLongestShownText);
+  return layer_guesses(TextTranslator::load(folder), text, target, options);
+}
+
+std::string name_of_layer(std::size_t layer) {
+  return layer == 0 ? "embedding" : "layer " + std::to_string(layer - 1);
+}
+
+Json json_of(const LayerGuesses& found, const ModelFolder& folder) {
+  const auto piece = [&](std::int64_t token) { return folder.tokenizer.piece(token); };
+  Json json{{"model", folder.path}, {"positions", !folder.without_positions}};
+  json["tokens"] = Json::array();
+  json["next"] = Json::array();
+  for (const std::int64_t token : found.read) json["tokens"].push_back(piece(token));
+  for (const std::int64_t token : found.next) {
+    json["next"].push_back(token < 0 ? Json() : Json(piece(token)));
+  }
+  json["layers"] = Json::array();
+  for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
+    Json of_layer{{"name", name_of_layer(layer)},
+                  {"next_probability", Json::array()},
+                  {"guesses", Json::array()}};
+    for (std::size_t row = 0; row < found.read.size(); ++row) {
+      const double next = found.next_probability[layer][row];
+      of_layer["next_probability"].push_back(found.next[row] < 0 ? Json() : Json(next));
+      Json guesses = Json::array();
+      for (const auto& [token, probability] : found.guesses[layer][row]) {
+        guesses.push_back({{"token", piece(token)}, {"probability", probability}});
+      }
+      of_layer["guesses"].push_back(guesses);
+    }
+    json["layers"].push_back(of_layer);
+  }
+  return json;
+}
+
+// A line for every token that is read, a column for every layer: its guess and how sure it is.
+std::string text_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
+  const auto label = [&](std::int64_t token) { return token_label(tokenizer.piece(token)); };
+  std::vector<std::vector<std::string>> rows(1, {"read"});
+  for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
+    rows[0].push_back(name_of_layer(layer));
+  }
+  rows[0].push_back("next");
+  for (std::size_t row = 0; row < found.read.size(); ++row) {
+    rows.push_back({label(found.read[row])});
+    for (const auto& layer : found.guesses) {
+      const TokenGuess& best = layer[row].front();
+      rows.back().push_back(label(best.token) + " " + fixed(best.probability, 3));
+    }
+    rows.back().push_back(found.next[row] < 0 ? "" : label(found.next[row]));
+  }
+  return aligned(rows, false);
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+std::string csv_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
+  std::string text = "row,read,layer,rank,guess,probability\n";
+  for (std::size_t row = 0; row < found.read.size(); ++row) {
+    for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
+      const auto& guesses = found.guesses[layer][row];
+      for (std::size_t rank = 0; rank < guesses.size(); ++rank) {
+        text += std::to_string(row) + "," + quoted(tokenizer.piece(found.read[row])) + "," +
+                std::to_string(layer) + "," + std::to_string(rank + 1) + "," +
+                quoted(tokenizer.piece(guesses[rank].token)) + "," +
+                shortest(guesses[rank].probability) + "\n";
+      }
+    }
+  }
+  return text;
+}
+
+void run(const GuessLayers& command) {
+  const ModelFolder folder =
+      command.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
+  LayerGuessOptions options = command.options;
+  options.threads = command.model.threads;
+  const LayerGuesses found = guesses_of(command, folder, options);
+  const Format format = command.output.format(kGuessFormats, "guess").value_or(Format::text);
+  write_result(command.output, format,
+               format == Format::json  ? to_text(json_of(found, folder)) + "\n"
+               : format == Format::csv ? csv_of(found, folder.tokenizer)
+                                       : text_of(found, folder.tokenizer));
+}
+
+}  // namespace
+
+void add_guess(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "guess",
+      "what each layer of a trained model would write next\n"
+      "After every token, the most probable next ones as each layer sees them: the final norm and "
+      "the map to the vocabulary (and the pointer, where there is one) read the sum of the layers "
+      "up to there, as if the model ended there (the logit lens). The last layer's are the model's "
+      "own. A masked model guesses the token itself.");
+  auto guess = std::make_shared<GuessLayers>();
+  guess->model.add_to(command)->required();
+  guess->text.add_to(command, "the text that is read; for a translator, the source");
+  guess->target_option = command.add_option(
+      "TARGET", guess->target,
+      "for a translator: the translation (default: the model's own); - reads stdin");
+  add_integer(command, "--top-k", guess->options.count, 1, kMaxInteger,
+              "how many tokens of each layer, .json and .csv (default 5)");
+  guess->output.add_to(command, kGuessFormats, "save as .txt, .json or .csv, by the extension");
+  command.footer(
+      "Examples:\n"
+      "  sextant guess --model shipped \"the third of march 1999\"\n"
+      "  sextant guess --model runs/plays \"To be, or not to be\" --json\n"
+      "  sextant guess --model shipped \"the third of march 1999\" --without-positions");
+  command.callback([guess, &job] {
+    guess->text.check("guess.text");
+    if (guess->text.is_stdin() && guess->target == "-") {
+      throw Error("guess.target", "must not be - when the text is: there is one stdin");
+    }
+    guess->output.format(kGuessFormats, "guess");
+    job = [guess] { run(*guess); };
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,56 @@
+// What each layer of a trained model would write next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/models/text_model.h"
+
+namespace sextant {
+
+// A token that may come next.
+struct TokenGuess {
+  std::int64_t token = 0;
+  double probability = 0;
+};
+
+// The most probable of softmax(logits), at most `count` of them: by falling probability, equal ones
+// by token. `logits` is [vocabulary]; computed in float64. Throws Error for a count below 1 and as
+// greedy_token().
+std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_t count);
+
+struct LayerGuessOptions {
+  std::int64_t count = 5;  // guesses of a layer at a token, at least 1
+  int threads = 0;         // as in parallel_for; the numbers do not depend on it
+};
+
+// The guesses of every layer, made as if the stack ended behind it: the final norm and the map to
+// the vocabulary, and the pointer where there is one, read its residual stream ("logit lens",
+// nostalgebraist 2020). Layer 0 is what goes into the first layer; the last one is the model's own
+// distribution.
+struct LayerGuesses {
+  std::vector<std::int64_t> read;  // tokens; a translator's decoder reads <bos> and its target
+  // What stands behind each token that is read: the next one; -1 where the text ends. A translator
+  // ends with <eos>. A masked model guesses the token itself.
+  std::vector<std::int64_t> next;
+  std::vector<std::vector<std::vector<TokenGuess>>> guesses;  // [layers + 1][read][up to count]
+  std::vector<std::vector<double>> next_probability;          // [layers + 1][read]; 0 without one
+};
+
+inline constexpr std::size_t kMaxGuessTokens = 512;
+
+// Of a language model over a text. Throws Error naming guess.text for a text of no token or of more
+// than kMaxGuessTokens, guess.count, and as the model does.
+LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
+                           const LayerGuessOptions& options = {});
+// Of a translator's decoder; `target` is the translation, not given: the model's own by beam
+// search. Throws Error as above, also naming guess.target.
+LayerGuesses layer_guesses(const TextTranslator& model, std::string_view source,
+                           const std::optional<std::string>& target = {},
+                           const LayerGuessOptions& options = {});
+
+}  // namespace sextant

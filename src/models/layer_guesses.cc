@@ -1,0 +1,101 @@
+// Each layer's guesses: its logits as probabilities, the largest first.
+#include "sextant/models/layer_guesses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sextant/core/error.h"
+#include "sextant/models/sampling.h"
+#include "sextant/models/translate.h"
+
+namespace sextant {
+namespace {
+
+using Tokens = std::vector<std::int64_t>;
+
+Tokens tokens_of(const Tokenizer& tokenizer, std::string_view text, const char* where,
+                 std::size_t least) {
+  Tokens tokens = tokenizer.encode(text);
+  if (tokens.size() < least || tokens.size() > kMaxGuessTokens) {
+    throw Error(where, "must be " + std::to_string(least) + " .. " +
+                           std::to_string(kMaxGuessTokens) + " tokens, got " +
+                           std::to_string(tokens.size()));
+  }
+  return tokens;
+}
+
+void check(const LayerGuessOptions& options) {
+  if (options.count >= 1) return;
+  throw Error("guess.count", "must be at least 1, got " + std::to_string(options.count));
+}
+
+LayerGuesses guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, Tokens next,
+                        std::int64_t count) {
+  LayerGuesses result;
+  for (const Tensor<float>& logits : layers) {
+    auto& guesses = result.guesses.emplace_back();
+    auto& of_next = result.next_probability.emplace_back();
+    for (std::int64_t row = 0; row < logits.size(0); ++row) {
+      const std::span<const float> line(&logits(row, 0), static_cast<std::size_t>(logits.size(1)));
+      guesses.push_back(most_probable(line, count));
+      const std::int64_t token = next[static_cast<std::size_t>(row)];
+      of_next.push_back(token < 0 ? 0
+                                  : token_probabilities(line, {})[static_cast<std::size_t>(token)]);
+    }
+  }
+  result.read = std::move(read);
+  result.next = std::move(next);
+  return result;
+}
+
+}  // namespace
+
+std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_t count) {
+  if (count < 1) throw Error("guess.count", "must be at least 1, got " + std::to_string(count));
+  const std::vector<double> probabilities = token_probabilities(logits, {});
+  Tokens order(probabilities.size());
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  const auto end = order.begin() + std::min<std::ptrdiff_t>(count, std::ssize(order));
+  const auto of = [&](std::int64_t token) {
+    return probabilities[static_cast<std::size_t>(token)];
+  };
+  std::partial_sort(order.begin(), end, order.end(), [&](std::int64_t a, std::int64_t b) {
+    return of(a) != of(b) ? of(a) > of(b) : a < b;
+  });
+  std::vector<TokenGuess> guesses;
+  for (auto token = order.begin(); token != end; ++token) guesses.push_back({*token, of(*token)});
+  return guesses;
+}
+
+LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
+                           const LayerGuessOptions& options) {
+  check(options);
+  Tokens read = tokens_of(model.tokenizer, text, "guess.text", 1), next = read;
+  if (model.config.kind == ModelKind::causal) {
+    next.erase(next.begin());
+    next.push_back(-1);
+  }
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = options.threads};
+  const auto layers = model.layer_logits(read, pass);
+  return guesses_of(layers, std::move(read), std::move(next), options.count);
+}
+
+LayerGuesses layer_guesses(const TextTranslator& model, std::string_view source,
+                           const std::optional<std::string>& target,
+                           const LayerGuessOptions& options) {
+  check(options);
+  const std::vector<Tokens> sources = {tokens_of(model.tokenizer, source, "guess.text", 1)};
+  Tokens next = target ? tokens_of(model.tokenizer, *target, "guess.target", 0)
+                       : translate(model, sources, {.threads = options.threads})[0][0].tokens;
+  Tokens read = next;
+  read.insert(read.begin(), Tokenizer::bos());
+  next.push_back(Tokenizer::eos());
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = options.threads};
+  const auto layers = model.layer_logits(sources[0], read, pass);
+  return guesses_of(layers, std::move(read), std::move(next), options.count);
+}
+
+}  // namespace sextant
