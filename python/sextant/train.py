@@ -1,4 +1,4 @@
-"""Trainings: a language model (lm), a masked one (mlm), a translator (translate), a translator of dates (dates).
+"""Trainings: language models (lm, mlm), translators (translate), small tasks without files (dates, copy, reverse, sort).
 
 Options, defaults and folders are those of ``sextant train``; the same options and seed give the same bits.
 """
@@ -6,11 +6,11 @@ Options, defaults and folders are those of ``sextant train``; the same options a
 from __future__ import annotations
 
 from . import _core
-from ._calls import dates, lm, mlm, resume, translate
+from ._calls import copy, dates, lm, mlm, resume, reverse, sort, translate
 from ._core import StepMetrics
 from ._training import Training
 
-__all__ = ["StepMetrics", "Training", "check_dates", "dates", "lm", "mlm", "resume", "translate"]
+__all__ = ["StepMetrics", "Training", "check_dates", "copy", "dates", "lm", "mlm", "resume", "reverse", "sort", "translate"]
 
 
 def check_dates(seed: int = 0) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@
 #include "sextant/core/error.h"
 #include "sextant/figures/model_attention.h"
 #include "sextant/training/evaluate.h"
-#include "sextant/training/tasks/dates.h"
+#include "sextant/training/tasks/built_in_data.h"
 
 namespace sextant::python {
 namespace {
@@ -188,7 +188,8 @@ void bind_translator(nb::module_& module) {
         return as_list(parse_pairs({text.c_str(), text.size()}, columns, where));
       },
       nb::arg("text"), nb::arg("reverse"), nb::arg("where"));
-  module.def("check_dates", [](std::uint64_t seed) { return as_list(date_data(seed).check); });
+  module.def("check_dates",
+             [](std::uint64_t seed) { return as_list(built_in_data("dates", seed).check); });
 }
 
 }  // namespace sextant::python

@@ -165,7 +165,7 @@ def test_progress_is_shown_on_request(capfd: pytest.CaptureFixture[str], monkeyp
 
 def test_options_are_those_of_the_library() -> None:
     calls = _core.calls()
-    for kind in ("lm", "mlm", "translate", "dates", "resume"):
+    for kind in ("lm", "mlm", "translate", "dates", "copy", "reverse", "sort", "resume"):
         signature = inspect.signature(getattr(sextant.train, kind)).parameters
         for option in calls[kind]:
             assert signature[option["name"]].default == option["default"], option["name"]

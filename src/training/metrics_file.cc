@@ -22,21 +22,6 @@ namespace {
   throw Error(path, "cannot be written: " + std::generic_category().message(reason));
 }
 
-std::string to_line(const StepMetrics& metrics) {
-  Json json = {{"step", metrics.step},
-               {"loss", metrics.loss},
-               {"objective", metrics.objective},
-               {"mean_loss", metrics.mean_loss},
-               {"gradient_norm", metrics.gradient_norm},
-               {"learning_rate", metrics.learning_rate},
-               {"tokens", metrics.tokens},
-               {"seconds", metrics.seconds},
-               {"tokens_per_second", metrics.tokens_per_second}};
-  if (metrics.validation_loss) json["validation_loss"] = *metrics.validation_loss;
-  if (metrics.validation_accuracy) json["validation_accuracy"] = *metrics.validation_accuracy;
-  return json.dump() + "\n";
-}
-
 // Of those in the first bytes of the file.
 std::string checksum_of_lines(const std::string& path, std::int64_t bytes) {
   std::string checksum;
@@ -51,6 +36,21 @@ std::string checksum_of_lines(const std::string& path, std::int64_t bytes) {
 }
 
 }  // namespace
+
+std::string format_metrics(const StepMetrics& metrics) {
+  Json json = {{"step", metrics.step},
+               {"loss", metrics.loss},
+               {"objective", metrics.objective},
+               {"mean_loss", metrics.mean_loss},
+               {"gradient_norm", metrics.gradient_norm},
+               {"learning_rate", metrics.learning_rate},
+               {"tokens", metrics.tokens},
+               {"seconds", metrics.seconds},
+               {"tokens_per_second", metrics.tokens_per_second}};
+  if (metrics.validation_loss) json["validation_loss"] = *metrics.validation_loss;
+  if (metrics.validation_accuracy) json["validation_accuracy"] = *metrics.validation_accuracy;
+  return json.dump();
+}
 
 MetricsFile::MetricsFile(std::string path, std::int64_t bytes, const std::string& checksum)
     : path_(std::move(path)),
@@ -84,7 +84,7 @@ MetricsFile::MetricsFile(std::string path, std::int64_t bytes, const std::string
 MetricsFile::~MetricsFile() { ::close(descriptor_); }
 
 void MetricsFile::append(const StepMetrics& metrics) {
-  const std::string line = to_line(metrics);
+  const std::string line = format_metrics(metrics) + "\n";
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = ::write(descriptor_, rest.data(), rest.size());

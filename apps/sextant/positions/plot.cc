@@ -144,8 +144,8 @@ void add_plot(CLI::App& program, Job& job) {
       "how similar any two positions are. distance: similarity or bias as a function of the "
       "distance; --schemes draws several together. offset-matrix: the matrix that moves sinusoidal "
       "positions by --shift, with --position at work on that position. difference: two --schemes, "
-      "the second minus the first. Loss curves of training runs: `sextant plot "
-      "losses`.");
+      "the second minus the first. Loss curves of training runs: `sextant plot losses`; perplexities "
+      "by length: `sextant plot extrapolation`.");
   auto plot = std::make_shared<PlotOptions>();
   command.add_option(
       "KIND", plot->kind,
@@ -224,6 +224,7 @@ void add_plot(CLI::App& program, Job& job) {
       "1000000\n"
       "Without -o: colour blocks in a terminal, SVG in a pipe.");
   add_plot_losses(command, job);
+  add_plot_extrapolation(command, job);
   command.callback([plot, &command, &job] {
     if (!command.get_subcommands().empty()) return;
     if (plot->kind.empty()) throw CLI::RequiredError("KIND");

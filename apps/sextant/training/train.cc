@@ -5,7 +5,7 @@
 #include "options/arguments.h"
 #include "sextant/core/files.h"
 #include "sextant/figures/loss_chart.h"
-#include "sextant/training/tasks/dates.h"
+#include "sextant/training/tasks/built_in_data.h"
 #include "sextant/training/tasks/make_task.h"
 #include "training/train_options.h"
 #include "training/train_report.h"
@@ -60,17 +60,23 @@ void run(const TrainOptions& options, const CLI::App& command) {
   {
     const StopSignals signals;
     TrainProgress progress;
-    result = train(*made.task, trainer, [&](const TrainingProgress& now) { progress.show(now); });
+    result = train(*made.task, trainer, [&](const TrainingProgress& now) {
+      if (options.json_lines) return print(format_metrics(now.metrics) + "\n");
+      progress.show(now);
+    });
     if (result.end == TrainingEnd::stopped) signal = StopSignals::caught();
   }
   TrainReport report = report_of(options, plan, made, result);
-  if (plan.settings.kind == "dates" && signal == 0) {
+  if (is_built_in(plan.settings.kind) && signal == 0) {
     const TextTranslator best = TextTranslator::load(options.folder);
-    const Progress checking("checking on held-out dates ...");
-    report.exact = exact_match(best, date_data(trainer.seed).check, trainer.threads);
+    const Progress checking("checking on held-out pairs ...");
+    report.exact =
+        exact_match(best, built_in_data(plan.settings.kind, trainer.seed).check, trainer.threads);
   }
   try {
-    print(options.json ? to_text(report_as_json(report)) + "\n" : text_of(report));
+    print(options.json_lines ? report_as_json(report).dump() + "\n"
+          : options.json     ? to_text(report_as_json(report)) + "\n"
+                             : text_of(report));
   } catch (...) {
     if (signal == 0) throw;  // a terminal that was closed has no reader; the run is saved
   }
@@ -87,7 +93,9 @@ void add_train(CLI::App& program, Job& job) {
       "train",
       "train a small transformer on your text\n"
       "Trains a language model (lm), a masked language model (mlm) or a translator (translate) on "
-      "your files, or a translator of dates on built-in data (dates). The folder holds the best "
+      "your files, or a translator on built-in data: dates in words (dates), letters that are "
+      "copied, "
+      "reversed or sorted (copy, reverse, sort). The folder holds the best "
       "and the last model with their tokenizer, the metrics of every step and a picture of them. A "
       "stopped run continues with --resume, bit for bit as if it had not stopped.");
   auto options = std::make_shared<TrainOptions>();
@@ -95,6 +103,7 @@ void add_train(CLI::App& program, Job& job) {
   command.footer(
       "Examples:\n"
       "  sextant train dates -o dates\n"
+      "  sextant train reverse --scheme none -o reverse\n"
       "  sextant train lm --text plays.txt --minutes 20 -o plays\n"
       "  sextant train lm --text plays.txt --tokenizer subword --scheme alibi --steps 2000 -o run\n"
       "  sextant train translate --pairs train.tsv --valid valid.tsv --pointer --minutes 60 -o "

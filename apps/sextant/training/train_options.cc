@@ -44,13 +44,17 @@ void TrainOptions::add(CLI::App& command, const char* group, std::span<const Wor
 void TrainOptions::add_to(CLI::App& command) {
   command.add_option("KIND", kind,
                      "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
-                     "of sentences; dates: a small built-in task");
+                     "of sentences; dates, copy, reverse, sort: small built-in tasks");
   command.add_option("-o,--output", folder, "the run's folder, created if needed")
       ->type_name("DIR");
   command.add_flag("--resume", resume,
                    "continue the run in -o with its settings; only --steps, --minutes and "
                    "--patience may change");
   command.add_flag("--json", json, "the result as one JSON object");
+  command.add_flag(
+      "--json-lines", json_lines,
+      "every step's metrics as a line of JSON, as in metrics.jsonl; then the result as "
+      "one line");
   command.add_option("--text", texts_, "lm, mlm: one or more files of text")
       ->type_name("FILE ...")
       ->group(kData);
@@ -106,10 +110,9 @@ void TrainOptions::add_to(CLI::App& command) {
 void TrainOptions::check(const CLI::App& command) const {
   const auto given = [&command](const char* name) { return command.count(name) > 0; };
   if (!kind.empty() && !is_training_kind(kind)) {
-    throw CLI::ValidationError("KIND",
-                               "must be one of lm, mlm, translate, dates, got '" + kind + "'");
+    throw CLI::ValidationError("KIND", "must be " + training_kinds() + ", got '" + kind + "'");
   }
-  if (kind.empty() && !resume) throw CLI::RequiredError("KIND (lm, mlm, translate or dates)");
+  if (kind.empty() && !resume) throw CLI::RequiredError("KIND (" + training_kinds() + ")");
   if (folder.empty()) throw CLI::RequiredError("--output");
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
@@ -117,8 +120,8 @@ void TrainOptions::check(const CLI::App& command) const {
     const auto& names = option->get_lnames();
     const std::string name = names.empty() ? option->get_name() : "--" + names.front();
     const std::string where = "train." + name.substr(name.find_first_not_of('-'));
-    if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--steps",
-                                    "--minutes", "--patience", "--threads"})) {
+    if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines",
+                                    "--steps", "--minutes", "--patience", "--threads"})) {
       throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
     // Those of a scheme's parameters are in no group.
@@ -140,7 +143,7 @@ void TrainOptions::check(const CLI::App& command) const {
   if (given("--valid") && given("--held-out")) {
     throw Error("train.held-out", "must not be given with --valid, which is the held-out data");
   }
-  if (kind != "dates" && !given("--steps") && !given("--minutes")) {
+  if (!is_built_in(kind) && !given("--steps") && !given("--minutes")) {
     throw CLI::RequiredError("--steps or --minutes");
   }
   if (!choice_.weights_file.empty()) {

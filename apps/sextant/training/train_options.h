@@ -20,6 +20,7 @@ struct TrainOptions {
   std::string folder;
   bool resume = false;
   bool json = false;
+  bool json_lines = false;
 
   void add_to(CLI::App& command);
   // Throws Error for options that the task would ignore, and CLI::RequiredError for missing ones.

@@ -45,6 +45,10 @@ std::string next_commands(const TrainReport& report) {
   if (report.kind == "lm") text += "  sextant generate" + dir + "--prompt \"...\"\n";
   if (report.kind == "mlm") text += "  sextant attend" + dir + "\"...\" -o attention.svg\n";
   if (report.kind == "translate") text += "  sextant translate" + dir + "\"...\"\n";
+  if (is_built_in(report.kind) && report.kind != "dates") {
+    text += "  sextant translate" + dir + "\"dbca\"\n  sextant attend" + dir +
+            "\"dbca\" --part encoder -o " + report.folder + "/attention.svg\n";
+  }
   if (report.kind == "dates") {
     text += "  sextant translate" + dir + "\"the third of march nineteen ninety-nine\"\n";
     text += "  sextant attend" + dir +
@@ -90,9 +94,10 @@ std::string text_of(const TrainReport& report) {
                                    (bits ? ", " + fixed(*bits, 3) + " bits per character" : ""));
   }
   if (report.exact) {
-    text += line("exact match", fixed(100 * report.exact->share(), 1) +
-                                    " %: " + grouped(report.exact->right) + " of " +
-                                    grouped(report.exact->count) + " held-out dates");
+    text += line("exact match",
+                 fixed(100 * report.exact->share(), 1) + " %: " + grouped(report.exact->right) +
+                     " of " + grouped(report.exact->count) +
+                     (report.kind == "dates" ? " held-out dates" : " held-out texts"));
     for (const auto& miss : report.exact->misses) {
       text += line("", miss.source + " is " + miss.wanted + ", got " + miss.got);
     }

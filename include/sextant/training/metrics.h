@@ -23,6 +23,10 @@ struct StepMetrics {
   std::optional<double> validation_loss, validation_accuracy;
 };
 
+// A line of metrics.jsonl without its end: an object with all of them; those of a validation where
+// there was one.
+std::string format_metrics(const StepMetrics& metrics);
+
 // The curves of a metrics.jsonl, for LinePanels. A last line without its end (a process is writing
 // or was killed) is left out. Throws Error that names the file and the line for anything else that
 // is no metrics.

@@ -209,13 +209,4 @@ SentencePairs date_pairs(const DateTask& task) {
   return pairs;
 }
 
-DateData date_data(std::uint64_t seed) {
-  const auto drawn = [seed](std::uint64_t stream, DateSet set, std::int64_t count) {
-    return date_pairs(
-        {.count = count, .set = set, .seed = static_cast<std::uint32_t>(3 * seed + stream)});
-  };
-  return {drawn(0, DateSet::training, 20000), drawn(1, DateSet::held_out, 500),
-          drawn(2, DateSet::held_out, 1000)};
-}
-
 }  // namespace sextant

@@ -15,7 +15,7 @@
 #include "sextant/schemes/added/learned.h"
 #include "sextant/text/pairs.h"
 #include "sextant/training/tasks/augment_pairs.h"
-#include "sextant/training/tasks/dates.h"
+#include "sextant/training/tasks/built_in_data.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/text_data.h"
 #include "sextant/training/tasks/translation_task.h"
@@ -140,10 +140,10 @@ PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
 PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   TrainingSettings& settings = plan.settings;
   SentencePairs pairs, held_out;
-  if (settings.kind == "dates") {
-    DateData dates = date_data(plan.trainer.seed);
-    pairs = std::move(dates.training);
-    held_out = std::move(dates.validation);
+  if (is_built_in(settings.kind)) {
+    BuiltInData data = built_in_data(settings.kind, plan.trainer.seed);
+    pairs = std::move(data.training);
+    held_out = std::move(data.validation);
   } else {
     const PairColumns columns{.source = settings.reverse ? 1 : 0,
                               .target = settings.reverse ? 0 : 1};

@@ -13,7 +13,7 @@ namespace sextant {
 inline constexpr const char* kModel = "The model";
 inline constexpr const char* kData = "The data";
 inline constexpr const char* kSteps = "The steps";
-inline constexpr const char* kPairTasks = "translate dates";
+inline constexpr const char* kPairTasks = "translate dates copy reverse sort";
 inline constexpr const char* kTextTasks = "lm mlm";
 
 // Names that lists of fields do not give, and what follows from other options. All other rows of

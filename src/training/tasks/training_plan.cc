@@ -61,9 +61,18 @@ bool is_training_kind(std::string_view kind) noexcept {
          std::end(kTrainingKinds);
 }
 
+std::string training_kinds() {
+  std::string text;
+  for (const char* kind : kTrainingKinds) {
+    const bool last = kind == *std::rbegin(kTrainingKinds);
+    text += std::string(text.empty() ? "" : last ? " or " : ", ") + kind;
+  }
+  return text;
+}
+
 TrainingPlan default_plan(const std::string& kind) {
   if (!is_training_kind(kind)) {
-    throw Error("training_plan.kind", "must be lm, mlm, translate or dates, got '" + kind + "'");
+    throw Error("training_plan.kind", "must be " + training_kinds() + ", got '" + kind + "'");
   }
   TrainingPlan plan;
   TrainingSettings& settings = plan.settings;
@@ -102,6 +111,9 @@ TrainingPlan default_plan(const std::string& kind) {
     trainer.dropout = 0;
     trainer.steps = 600;
     trainer.validate_every = 200;
+    if (kind == "dates") return plan;
+    settings.model.width = 32;
+    settings.model.layers = 1;
   }
   return plan;
 }

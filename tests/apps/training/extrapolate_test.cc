@@ -58,6 +58,24 @@ TEST_F(Extrapolate, PrintsATableAndKeepsItInItsFolder) {
   EXPECT_TRUE(results["rows"][1]["sliding"][2]["perplexity"].is_null());
 }
 
+TEST_F(Extrapolate, IsDrawnAgainFromItsResults) {
+  const Outcome made = sextant(words("--steps 2 --format csv"));
+  ASSERT_EQ(made.code, 0) << made.err;
+  const std::string plot = "plot extrapolation " + (folder_ / "runs/results.json") + " ";
+  EXPECT_EQ(sextant(plot + "--format csv").out, made.out);
+  EXPECT_EQ(sextant(plot + "--token character").out, contents(folder_ / "runs/extrapolation.svg"));
+  EXPECT_EQ(sextant(plot + "--json").json().dump(),
+            Json::parse(contents(folder_ / "runs/results.json")).dump());
+  const Outcome text = sextant(words("--steps 2"));
+  const std::string table = sextant(plot + "--token character --format text").out;
+  EXPECT_EQ(text.out.substr(0, table.size()), table);
+  put(folder_ / "broken.json", "{\"rows\": 3}");
+  const Outcome broken = sextant("plot extrapolation " + (folder_ / "broken.json"));
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_THAT(broken.err, HasSubstr("broken.json"));
+  EXPECT_EQ(sextant("plot extrapolation").code, 2);
+}
+
 TEST_F(Extrapolate, GivesTheSameTableAgainWithoutTraining) {
   const Outcome first = sextant(words("--steps 3 --json"));
   ASSERT_EQ(first.code, 0) << first.err;

@@ -138,6 +138,28 @@ TEST_F(Train, ChecksDatesItHasNotSeen) {
   EXPECT_LT(run.json()["exact_match"].get<double>(), 0.5);  // of two steps
 }
 
+TEST_F(Train, LearnsTasksOnLetters) {
+  for (const std::string task : {"copy", "reverse", "sort"}) {
+    const Outcome run =
+        sextant("train " + task + " -o " + (folder_ / task) + kTiny + "--steps 2 --json");
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.json()["exact_match_count"], 1000);
+    EXPECT_THAT(run.json()["data"].dump(), HasSubstr("20,000 pairs to learn from, 500 held out"));
+    EXPECT_EQ(sextant("translate --model " + (folder_ / task) + " dbca").code, 0);
+  }
+}
+
+TEST_F(Train, PrintsALineForEveryStepOnRequest) {
+  const Outcome run =
+      sextant("train sort -o " + (folder_ / "run") + kTiny + "--steps 3 --json-lines");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string metrics = contents(folder_ / "run/metrics.jsonl");
+  ASSERT_EQ(run.out.substr(0, metrics.size()), metrics);
+  const Json result = Json::parse(run.out.substr(metrics.size()));
+  EXPECT_EQ(result["kind"], "sort");
+  EXPECT_EQ(result["step"], 3);
+}
+
 TEST_F(Train, TakesSchemesWithTheirParameters) {
   const auto json = sextant(lm("run", "--scheme rotary --base 500 --steps 1 --json")).json();
   EXPECT_EQ(json["model"]["positions"][0]["scheme"], "rotary");
@@ -307,7 +329,7 @@ TEST_F(Train, RefusesWrongCommandLines) {
   };
   const std::string to = " -o " + (folder_ / "run");
   refused("train", "KIND");
-  refused("train poem --steps 1" + to, "must be one of lm, mlm, translate, dates");
+  refused("train poem --steps 1" + to, "must be lm, mlm, translate, dates, copy, reverse or sort");
   refused("train lm --text t --steps 1", "--output");
   refused("train lm --steps 1" + to, "--text");
   refused("train translate --steps 1" + to, "--pairs");

@@ -13,7 +13,7 @@
 #include "sextant/core/files.h"
 #include "sextant/models/generate.h"
 #include "sextant/models/text_model.h"
-#include "sextant/training/tasks/dates.h"
+#include "sextant/training/tasks/built_in_data.h"
 #include "sextant/training/tasks/make_task.h"
 #include "training/run_folders.h"
 
@@ -252,13 +252,13 @@ TEST_F(Plans, PairsAreSplitAndTurnedAround) {
   EXPECT_THAT(refusal([&] { make_task(plan, ""); }), HasSubstr("with sub-words only"));
 }
 
-TEST(DateData, IsAnotherForEachPurposeAndSeed) {
-  const DateData data = date_data(1);
+TEST(BuiltInData, IsAnotherForEachPurposeAndSeed) {
+  const BuiltInData data = built_in_data("dates", 1);
   EXPECT_EQ(data.training.source.size(), 20000u);
   EXPECT_EQ(data.validation.source.size(), 500u);
   EXPECT_EQ(data.check.source.size(), 1000u);
   EXPECT_NE(data.validation.source[0], data.check.source[0]);
-  EXPECT_NE(date_data(2).training.source[0], data.training.source[0]);
+  EXPECT_NE(built_in_data("dates", 2).training.source[0], data.training.source[0]);
 }
 
 }  // namespace

@@ -52,11 +52,4 @@ struct DateTask {
 // range or years without a date of the set.
 SentencePairs date_pairs(const DateTask& task = {});
 
-// What a training on dates with a seed uses; those for the loss and those for the check in the end
-// are held out.
-struct DateData {
-  SentencePairs training, validation, check;
-};
-DateData date_data(std::uint64_t seed);
-
 }  // namespace sextant

@@ -10,6 +10,7 @@
 #include "sextant/text/pairs.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/training/tasks/augment_pairs.h"
+#include "sextant/training/tasks/built_in_data.h"
 #include "sextant/training/trainer.h"
 
 namespace sextant {
@@ -21,7 +22,7 @@ struct DataFile {
 };
 
 struct TrainingSettings {
-  std::string kind;               // lm | mlm | translate | dates
+  std::string kind;               // one of kTrainingKinds
   std::vector<DataFile> files;    // texts, or one of pairs
   std::vector<DataFile> valid;    // of pairs: one or none
   std::vector<DataFile> from;     // a model's folder to start from: one or none
@@ -38,7 +39,7 @@ struct TrainingSettings {
   double label_smoothing = 0;
   double subword_dropout = 0;  // of pairs
 
-  bool is_pairs() const { return kind == "translate" || kind == "dates"; }
+  bool is_pairs() const { return kind == "translate" || is_built_in(kind); }
 };
 
 struct TrainingPlan {
@@ -46,7 +47,9 @@ struct TrainingPlan {
   TrainerOptions trainer;
 };
 
-inline constexpr const char* kTrainingKinds[] = {"lm", "mlm", "translate", "dates"};
+inline constexpr const char* kTrainingKinds[] = {"lm",   "mlm",     "translate", "dates",
+                                                 "copy", "reverse", "sort"};
+std::string training_kinds();  // "lm, mlm, ... or sort"
 bool is_training_kind(std::string_view kind) noexcept;
 
 // The recipe of a task: sensible for two cores. Throws Error for another kind.
