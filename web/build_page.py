@@ -9,11 +9,14 @@ import pathlib
 import sys
 
 PAGE = pathlib.Path(__file__).resolve().parent / "page"
+DATA = PAGE.parent / "data"
 VERSION = (PAGE.parent.parent / "version.txt").read_text().split()[0]
 # In the order in which they run; worker.js runs in the worker, which gets it as text.
 SCRIPTS = ["engine.js", "state.js", "elements.js", "exports.js", "progress.js", "maps.js", "controls.js", "views/views.js",
            "views/order_words.js", "views/toy_model.js", "views/order.js", "views/positions_parts.js", "views/positions.js",
-           "views/steps.js", "views/attention_options.js", "views/attention.js", "views/model.js", "app.js"]
+           "views/steps.js", "views/attention_options.js", "views/attention.js",
+           "models.js", "drop.js", "views/diagram.js", "views/model_text.js", "views/model_tokens.js", "views/model_folder.js", "views/model_looks.js", "views/model.js",
+           "views/train_words.js", "views/train.js", "views/lengths.js", "app.js"]
 
 
 def engine_script(program: pathlib.Path) -> str:
@@ -22,6 +25,13 @@ def engine_script(program: pathlib.Path) -> str:
     parts = {"glue": (program / "sextant.js").read_text(), "worker": (PAGE / "worker.js").read_text(),
              "wasm": base64.b64encode(wasm).decode()}
     return "globalThis.sextant_engine = " + json.dumps(parts).replace("</", "<\\/") + ";\n"
+
+
+def data_script() -> str:
+    """The models and results that ship, by their paths below web/data: gzip as base64, which the worker unpacks."""
+    files = {path.relative_to(DATA).as_posix(): base64.b64encode(gzip.compress(path.read_bytes(), 9, mtime=0)).decode()
+             for path in sorted(DATA.rglob("*")) if path.suffix in (".json", ".safetensors")}
+    return "globalThis.sextant_data = " + json.dumps(files) + ";\n"
 
 
 def fill(sources: str, files: str, style: str, scripts: str) -> str:
@@ -40,22 +50,23 @@ def write(path: pathlib.Path, text: str) -> None:
 
 def main() -> None:
     program, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    engine = engine_script(program)
+    engine, data = engine_script(program), data_script()
     style = (PAGE / "style.css").read_text()
     sources = {name: (PAGE / name).read_text() for name in SCRIPTS}
 
     write(out / "engine-data.js", engine)
+    write(out / "models-data.js", data)
     write(out / "style.css", style)
     for name, text in sources.items():
         write(out / name, text)
-    tags = "".join(f'<script src="{name}"></script>\n' for name in ["engine-data.js", *SCRIPTS])
+    tags = "".join(f'<script src="{name}"></script>\n' for name in ["engine-data.js", "models-data.js", *SCRIPTS])
     write(out / "index.html", fill("'self' file:", "file:", '<link rel="stylesheet" href="style.css">', tags))
 
-    blocks = [engine, *sources.values()]
+    blocks = [engine, data, *sources.values()]
     hashes = " ".join("'sha256-" + base64.b64encode(hashlib.sha256(("\n" + block).encode()).digest()).decode() + "'" for block in blocks)
     inline = "".join("<script>\n" + block + "</script>\n" for block in blocks)
     write(out.parent / "explorer.html", fill(hashes, "", "<style>\n" + style + "</style>", inline))
-    for path in (out / "engine-data.js", out.parent / "explorer.html"):
+    for path in (out / "engine-data.js", out / "models-data.js", out.parent / "explorer.html"):
         print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
 
 

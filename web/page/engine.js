@@ -27,8 +27,8 @@
       if (worker === null) start();
       running = waiting.shift();
       running.began = performance.now();
-      const {id, args, read, files, pick} = running;
-      worker.postMessage({id, args, read, files, pick});
+      const {id, args, read, files, pick, packed, line, watch} = running;
+      worker.postMessage({id, args, read, files, pick, packed, lines: line !== null, watch});
       tell();
     }
 
@@ -38,6 +38,8 @@
         if (data.ready) return document.documentElement.dataset.engine = 'ready';
         if (data.broken) return explorer.say('The engine could not start: ' + data.broken);
         if (running === null || data.id !== running.id) return;
+        if (data.line !== undefined) return running.line(data.line);
+        if (data.folder !== undefined) return running.folder(data.folder);
         if (data.progress !== undefined) {
           running.said = data.progress;
           running.progress(data.progress);
@@ -55,15 +57,16 @@
     return {
       // Starts the worker before it is needed.
       warm() { if (worker === null) start(); },
+      // line(text) gets every line as it is printed, folder({name: bytes}) the folder `watch` whenever a checkpoint has renewed it.
       // {code, out, err, files}; `read` names files that the command writes, `pick` fields of its JSON (worker.js). Of calls with the same `key`
       // that wait only the newest is made; the others are answered with {stale: true}.
-      run(args, {read = [], files = {}, pick = [], progress = () => {}, key = ''} = {}) {
+      run(args, {read = [], files = {}, packed = {}, pick = [], line = null, watch = '', folder = () => {}, progress = () => {}, key = ''} = {}) {
         return new Promise((resolve) => {
           if (key !== '') {
             for (const call of waiting.filter((one) => one.key === key)) call.resolve({...kStopped, stale: true});
             waiting = waiting.filter((one) => one.key !== key);
           }
-          waiting.push({id: ++next, args, read, files, pick, progress, key, resolve});
+          waiting.push({id: ++next, args, read, files, packed, pick, line, watch, folder, progress, key, resolve});
           post();
         });
       },

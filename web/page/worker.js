@@ -1,11 +1,12 @@
-// Runs commands of the program, one at a time. A message {id, args, files, read, pick} is answered by
+// Runs commands of the program, one at a time. A message {id, args, files, packed, read, pick, lines, watch} is answered by
 // {id, code, out, err, files, picked}: `files` of the message are written before the command, those named in
 // `read` are read after it. Of JSON that is long `pick` names the fields that are wanted, "first.tokens";
-// they come in `picked` and `out` is empty. While it runs, {id, progress} has a line of its stderr.
+// they come in `picked` and `out` is empty. `packed` files are gzip as base64. While it runs, {id, progress} has a
+// line of its stderr, {id, line} one of its stdout, {id, folder} the files of the folder `watch`, a link, when it has changed.
 'use strict';
 
 let program = null;  // a promise of the module
-let current = null;  // what is running: {id, out, err}
+let current = null;  // what is running: {id, out, err, lines, watch}
 
 async function unpack(base64) {
   const text = atob(base64);
@@ -19,7 +20,12 @@ async function start(base64) {
   return sextant_program({
     wasmBinary: await unpack(base64),
     stdin: () => null,
-    print: (line) => { if (current) current.out += line + '\n'; },
+    print: (line) => {
+      if (!current) return;
+      if (current.lines) postMessage({id: current.id, line});
+      else current.out += line + '\n';
+      if (current.watch !== '') current.look();
+    },
     printErr: (line) => {
       if (!current) return;
       const plain = line.replace(/\r?\x1b\[K/g, '').trim();
@@ -44,11 +50,27 @@ function pick_from(json, paths) {
   return picked;
 }
 
-function run(module, {id, args, files = {}, read = [], pick = []}) {
-  current = {id, out: '', err: ''};
+// The files of a folder that a link leads to, when it leads elsewhere than before.
+function watcher(module, id, path) {
+  let seen = '';
+  return () => {
+    let target;
+    try { target = module.FS.readlink(path); } catch (absent) { return; }
+    if (target === seen) return;
+    seen = target;
+    const names = module.FS.readdir(path).filter((name) => /\.(json|safetensors)$/.test(name));
+    postMessage({id, folder: Object.fromEntries(names.map((name) => [name, module.FS.readFile(path + '/' + name)]))});
+  };
+}
+
+function run(module, {id, args, files = {}, read = [], pick = [], lines = false, watch = ''}) {
+  current = {id, out: '', err: '', lines, watch, look: watcher(module, id, watch)};
   let code;
   try {
-    for (const [name, bytes] of Object.entries(files)) module.FS.writeFile(name, bytes);
+    for (const [name, bytes] of Object.entries(files)) {
+      module.FS.mkdirTree(name.slice(0, name.lastIndexOf('/')) || '/');
+      module.FS.writeFile(name, bytes);
+    }
     code = module.callMain(args);
   } catch (problem) {
     code = 70;
@@ -73,5 +95,7 @@ onmessage = async ({data}) => {
     program.then(() => postMessage({ready: true}), (problem) => postMessage({broken: String(problem)}));
     return;
   }
-  run(await program, data);
+  const files = {...data.files};
+  for (const [name, text] of Object.entries(data.packed || {})) files[name] = await unpack(text);
+  run(await program, {...data, files});
 };

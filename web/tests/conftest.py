@@ -13,7 +13,8 @@ PAGE = ROOT / "out" / "explorer.html"
 PROGRAM = ROOT / "build" / "release" / "bin" / "sextant"
 BENCH = ROOT / "build" / "web" / "bench" / "browser"  # and its .js and .wasm
 VIEWS = ["", "view=positions", "view=positions&plot=difference&beside1=sinusoidal&p1.exponent=doubled", "view=attention",
-         "view=attention&scheme=rotary&step=rotated_q", "view=attention&step=tokens", "view=model"]
+         "view=attention&scheme=rotary&step=rotated_q", "view=attention&step=tokens", "view=model", "view=model&model=plays&tokens=12",
+         "view=lengths"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 

@@ -202,16 +202,3 @@ def test_hovering_reads_the_exact_number(explorer):
     page.wait_for_timeout(1200)
     values = sextant_json("plot", "heatmap", "--length", "8", "--width", "8")["values"]
     assert page.locator(".reading").inner_text() == f"row 7, column 7: {json.dumps(values[7][7])}"
-
-
-def test_a_translator_is_trained_in_the_page(explorer):
-    one = explorer()
-    page = one.open("view=model")
-    one.picture()
-    assert page.locator(".written").inner_text() == "1999-03-03"
-    page.locator("input[type=number]").fill("3")
-    page.get_by_role("button", name="Train").click()
-    page.locator(".log", has_text="all steps done").wait_for(timeout=60000)
-    page.locator("select").first.locator("option[value=trained]").wait_for(state="attached")
-    assert page.locator("select").first.input_value() == "trained"
-    assert one.problems == []

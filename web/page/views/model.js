@@ -1,87 +1,131 @@
-// A trained model: the translator of dates that is part of the program, and one trained in the page.
+// Trained models: what they write, what else could have come, what each layer guesses, where they look, and what is left
+// without positions.
 'use strict';
 
 (() => {
-  const explorer = globalThis.explorer, {make, state} = explorer;
-  const kStart = 'the third of march nineteen ninety-nine';
-  const kParts = {cross: 'cross: what was written looks at what was read', encoder: 'encoder: what is read looks at itself',
-    decoder: 'decoder: what is written looks at what was written'};
+  const explorer = globalThis.explorer, {make, state, models} = explorer;
+  const kDate = 'the third of march nineteen ninety-nine', kPrompt = 'ROMEO:\nI am ';
+  const kOptions = {tokens: '60', temperature: '0.8', top_k: '0', seed: '1'};
 
   explorer.views.model = {
-    title: 'A trained model',
+    title: 'Trained models',
     async show(place) {
-      const list = await explorer.schemes();
-      const written = make('output', {class: 'written'}), picture = explorer.picture_place(), exports = make('div', {class: 'exports'});
-      const log = make('pre', {class: 'log', tabindex: 0, 'aria-label': 'What training says'}), losses = explorer.picture_place('Losses');
-      let asked = 0, runs = 0, trained = '';
+      const {field, number, select} = explorer;
+      const about = make('div', {class: 'about'}), which = make('div'), controls = make('div'), said = make('div', {class: 'said'});
+      const tokens = make('div'), chosen = make('div', {class: 'columns'});
+      let asked = 0, found = null, info = null;
 
-      const model = () => trained !== '' && state.get('model') === 'trained' ? trained : 'shipped';
-      const text = () => state.get('date', kStart);
+      const name = () => models.has(state.get('model', 'shipped')) ? state.get('model', 'shipped') : 'shipped';
+      const off = () => state.get('off') === 'yes';
+      const pairs = () => info.config.kind === 'translator';
+      const text = () => pairs() ? state.get('date', kDate) : state.get('prompt', kPrompt);
+      const option = (key) => state.get(key, kOptions[key]);
+      const options = () => ({'max-tokens': option('tokens'), temperature: option('temperature'), 'top-k': option('top_k'), seed: option('seed')});
+      const at = () => Math.min(Math.max(Number(state.get('at', '0')) || 0, 0), Math.max(found.written.length - 1, 0));
+      const set = (key, fallback, then) => (value) => {
+        state.set({[key]: value === fallback ? null : value});
+        then();
+      };
+      const bad = (words) => make('p', {class: 'verdict bad', role: 'alert'}, words);
+      const looks = explorer.model_looks(() => ({name: name(), off: off(), info, found, at: at(), text: text(), options: options()}));
 
-      const draw = explorer.later(async () => {
-        const mine = ++asked, part = state.get('part', 'cross');
-        const line = ['attend', '--model', model(), '--part', part, '-o', '/picture.svg', '--', text()];
-        const [said, answer] = await Promise.all([explorer.engine.run(['translate', '--model', model(), '--', text()]),
-          explorer.engine.run(line, {read: ['/picture.svg']})]);
+      // One of the written tokens: what else could have come, and what each layer would have said.
+      function choose(i, focus = true) {
+        state.set({at: i === 0 ? null : i});
+        tokens.replaceChildren(explorer.token_row(found.written, i, choose));
+        if (focus) tokens.querySelectorAll('button')[i]?.focus();
+        const one = found.written[i];
+        const take = pairs() ? null : (token) => {
+          state.set({prompt: found.prompt + found.written.slice(0, i).map((before) => before.token).join('') + token, at: null});
+          draw_controls();
+          write();
+        };
+        chosen.replaceChildren(...one === undefined ? [] : [
+          make('section', {}, make('h3', {}, `Token ${i + 1}: ${explorer.token_text(one.token)}`), explorer.next_tokens(one, take)),
+          make('section', {}, make('h3', {}, 'Each layer\'s own guess'), found.layers.length > 0 ? explorer.layer_guesses(found.layers, found.first + i, one.token)
+            : make('p', {class: 'note'}, found.layers_problem))]);
+        looks.draw();
+      }
+
+      const write = explorer.later(async () => {
+        const mine = ++asked, ask = {name: name(), text: text(), options: options()}, make_text = explorer.model_text[info.config.kind];
+        said.setAttribute('aria-busy', 'true');
+        const [now, before] = await Promise.all([make_text({...ask, off: off()}), off() ? make_text({...ask, off: false}) : null]);
         if (mine !== asked) return;
-        written.textContent = said.code === 0 ? said.out.trim() : '';
-        if (said.code !== 0 || answer.code !== 0) {
-          picture.replaceChildren(make('p', {class: 'verdict bad', role: 'alert'}, explorer.problem(said.code !== 0 ? said : answer)));
-          return exports.replaceChildren();
+        said.removeAttribute('aria-busy');
+        explorer.forget_problems();
+        if (now.problem) {
+          found = null;
+          explorer.show_problem({err: now.problem}, said);
+          for (const one of [tokens, chosen, looks.place]) one.replaceChildren();
+          return;
         }
-        explorer.show_svg(picture, answer.files['/picture.svg']);
-        explorer.show_exports(exports, {name: 'dates', picture,
-          code: {command: explorer.command_text(['attend', '--model', model(), '--part', part, '-o', 'dates.svg', '--', text()]),
-            python: `import sextant\nmodel = sextant.shipped()\nprint(model.translate(${JSON.stringify(text())}))`}});
-      });
+        found = now;
+        const wrote = (label, result) => make('p', {class: 'translation'}, make('span', {class: 'label'}, label),
+          make('output', {class: pairs() ? 'written' : 'written long'}, pairs() ? result.said : result.prompt, pairs() ? null : make('b', {}, result.said)));
+        said.replaceChildren(...before ? [wrote('Without positions ', now), wrote('With them ', before)] : [wrote(pairs() ? 'It writes ' : 'It goes on ', now)]);
+        choose(at(), false);
+      }, 200);
 
-      const steps = make('input', {type: 'number', min: 1, max: 2000, value: 60});
-      const scheme = explorer.scheme_select(list, ['none', 'added', 'rotated', 'distance_bias'], 'rotary', () => {});
-      const stop = make('button', {type: 'button', disabled: true, onclick: () => { explorer.engine.stop(); }}, 'Stop');
-      const start = make('button', {type: 'button', onclick: async () => {
-        start.disabled = true;
-        stop.disabled = false;
-        log.textContent = '';
-        const folder = '/trained' + ++runs, curve = folder + '/loss.svg';
-        const answer = await explorer.engine.run(['train', 'dates', '-o', folder, '--scheme', scheme.value, '--steps', steps.value,
-          '--width', '32', '--heads', '4', '--layers', '1'], {read: [curve], progress: (said) => {
-          log.textContent = said + '\n' + log.textContent.slice(0, 4000);
+      function draw_controls() {
+        const input = pairs() ? make('input', {value: text(), maxlength: 200, spellcheck: 'false'}) : make('textarea', {rows: 2, maxlength: 400, spellcheck: 'false'});
+        if (!pairs()) input.value = text();
+        input.addEventListener('input', () => {
+          const [key, start] = pairs() ? ['date', kDate] : ['prompt', kPrompt];
+          state.set({[key]: input.value === start ? null : input.value, at: null});
+          write();
+        });
+        const numeric = (label, key, range, help) => field(label, number(option(key), range, set(key, kOptions[key], write)), help, key === 'tokens' ? 'max_tokens' : key);
+        const more = (key) => () => {
+          state.set({[key]: String(Number(option(key)) + 1)});
+          draw_controls();
+          write();
+        };
+        controls.replaceChildren(
+          field(pairs() ? 'Text to translate' : 'Beginning of the text', input, name() === 'shipped' ? 'a date in words, as "Saturday, March 14th, 2026"' : '', pairs() ? 'text' : 'prompt'),
+          ...pairs() ? [] : [make('div', {class: 'parameters'},
+            numeric('Tokens', 'tokens', {min: 1, max: 200}, 'how many it writes'),
+            numeric('Temperature', 'temperature', {min: 0, max: 10, step: 0.1}, 'divides the logits; 0: always the most probable token'),
+            numeric('Top-k', 'top_k', {min: 0, max: 1000}, 'draws from the k most probable tokens; 0: from all'),
+            numeric('Seed', 'seed', {min: 0, max: 4294967295}, 'of the random choices')),
+          make('div', {class: 'row'}, make('button', {type: 'button', onclick: more('tokens')}, 'One token more'),
+            make('button', {type: 'button', onclick: more('seed')}, 'Another text'))]);
+      }
+
+      async function draw_model() {
+        const mine = ++asked, described = await models.info(name());
+        if (mine !== asked) return;
+        if (described.problem) return said.replaceChildren(bad(described.problem));
+        info = described;
+        about.replaceChildren(make('p', {class: 'note'}, `${info.parameters.toLocaleString('en')} parameters, width ${info.config.width}, ${info.config.heads} heads; a token is a ${info.tokenizer}.`), explorer.diagram(info, off()));
+        draw_controls();
+        write();
+      }
+
+      const other = {at: null, part: null, layer: null, head: null};
+      function draw_choice() {
+        which.replaceChildren(field('Model', select(models.names().map((one) => [one, models.title(one)]), name(), (value) => {
+          state.set({...other, model: value === 'shipped' ? null : value});
+          draw_model();
+        })));
+      }
+      const load = explorer.drop_place({label: 'A model folder of your own', folder: true,
+        help: 'Drop the folder here, or choose it: config.json, model.safetensors and tokenizer.json, as `sextant train` writes them. It stays on your computer.',
+        take: async (files) => {
+          const problem = await explorer.load_model_folder(files);
+          if (problem !== '') return problem;
+          state.set({...other, model: 'own'});
+          draw_choice();
+          draw_model();
+          return '';
         }});
-        start.disabled = false;
-        stop.disabled = true;
-        log.textContent = (answer.code === 0 ? answer.out : answer.err) + log.textContent;
-        if (answer.files[curve]) explorer.show_svg(losses, answer.files[curve]);
-        if (answer.code !== 0) return;
-        trained = folder;
-        state.set({model: 'trained'});
-        which.disabled = false;
-        which.value = 'trained';
-        draw();
-      }}, 'Train');
 
-      const which = explorer.select([['', 'the one that ships with the program'], ['trained', 'the one trained below']], '', (value) => {
-        state.set({model: value === '' ? null : value});
-        draw();
-      });
-      which.disabled = true;
-      const input = make('input', {value: text(), maxlength: 200, spellcheck: 'false', oninput: explorer.later(() => {
-        state.set({date: input.value === kStart ? null : input.value});
-        draw();
-      }, 200)});
-
+      draw_choice();
       place.replaceChildren(
-        make('p', {}, 'These weights are not random: a small translator was taught dates, letter by letter. Type a date in words and see which letters it looked at for each digit.'),
-        explorer.field('Date in words', input), make('p', {class: 'translation'}, 'It writes ', written),
-        explorer.field('Model', which),
-        explorer.field('Attention', explorer.select(Object.entries(kParts), state.get('part', 'cross'), (value) => {
-          state.set({part: value === 'cross' ? null : value});
-          draw();
-        })), picture, exports,
-        make('h3', {}, 'Train one here'),
-        make('p', {}, 'It learns in this page, in a worker; nothing leaves your computer. With no positions it has a harder time.'),
-        make('div', {class: 'parameters'}, explorer.field('Positions', scheme), explorer.field('Steps', steps)),
-        make('div', {class: 'row'}, start, stop), losses, log);
-      draw();
+        make('p', {}, 'These weights are not random: they were learned. See what a model writes, what else could have come, what each layer would have said, and where it looked. Then take its positions away.'),
+        which, field('Positions', select([['', 'on'], ['yes', 'off: the same weights without positions']], state.get('off'), set('off', '', draw_model))), controls,
+        said, tokens, chosen, looks.place, make('h3', {}, 'Where its positions act'), about, load);
+      await draw_model();
     },
   };
 })();

@@ -1,0 +1,86 @@
+// Where a model's positions act, drawn from what `sextant info --model` says: beside the embedding, or inside every block.
+'use strict';
+
+(() => {
+  const explorer = globalThis.explorer, {make} = explorer;
+  const kSvg = 'http://www.w3.org/2000/svg';
+  const kWide = 210, kHigh = 30, kGap = 14;
+  const kActs = {rotated: 'turn q and k', distance_bias: 'are added to the scores', indexed_bias: 'are added to the scores', content: 'add terms to the scores'};
+
+  const shape = (name, attributes, text = '') => {
+    const element = document.createElementNS(kSvg, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    if (text !== '') element.textContent = text;
+    return element;
+  };
+
+  // One stack, upwards from its tokens: [lines of boxes], those with positions marked.
+  function boxes_of(info, {layers, tokens, cross, out}) {
+    const inside = info.schemes.filter((one) => kActs[one.kind]), beside = info.schemes.filter((one) => one.kind === 'added');
+    return [
+      {text: tokens}, {text: 'embedding'},
+      ...beside.map((one) => ({text: `+ ${one.title}`, positions: true})),
+      {block: layers, boxes: [
+        {text: 'self attention'},
+        ...inside.map((one) => ({text: `${one.title}: ${kActs[one.kind]}`, positions: true})),
+        ...(cross ? [{text: 'cross attention (no positions)'}] : []),
+        {text: 'feed-forward'}]},
+      ...out.map((text) => ({text})),
+    ];
+  }
+
+  function draw_stack(svg, boxes, left, bottom, off) {
+    let y = bottom;
+    const put = (box, x, wide) => {
+      y -= kHigh;
+      svg.append(shape('rect', {x, y, width: wide, height: kHigh, rx: 5, class: box.positions ? (off ? 'positions off' : 'positions') : 'box'}));
+      svg.append(shape('text', {x: x + wide / 2, y: y + kHigh / 2 + 4, 'text-anchor': 'middle', class: box.positions && off ? 'off' : ''}, box.text));
+    };
+    const arrow = () => {
+      svg.append(shape('line', {x1: left + kWide / 2, x2: left + kWide / 2, y1: y, y2: y - kGap, class: 'arrow'}));
+      y -= kGap;
+    };
+    boxes.forEach((box, i) => {
+      if (i > 0) arrow();
+      if (!box.block) return put(box, left, kWide);
+      const low = y;
+      y -= 8;
+      box.boxes.forEach((one, j) => {
+        if (j > 0) y -= 4;
+        put(one, left + 8, kWide - 16);
+      });
+      y -= 8;
+      const frame = shape('rect', {x: left, y, width: kWide, height: low - y, rx: 8, class: 'block'});
+      svg.prepend(frame);
+      svg.append(shape('text', {x: left + kWide + 6, y: (low + y) / 2 + 4, class: 'times'}, '× ' + box.block));
+    });
+    return y;
+  }
+
+  const height_of = (boxes) => boxes.reduce((sum, box) => sum + kGap + (box.block ? box.boxes.length * (kHigh + 4) + 12 : kHigh), 0);
+
+  // "Rotary positions turn q and k inside every block."
+  explorer.where_positions_act = (info) => {
+    const titles = (kind) => info.schemes.filter(kind).map((one) => one.title);
+    const beside = titles((one) => one.kind === 'added'), inside = info.schemes.filter((one) => kActs[one.kind]);
+    const says = [...(beside.length ? [`${beside.join(' and ')}: added to the embeddings, once, below the first block`] : []),
+      ...inside.map((one) => `${one.title}: inside every block, where they ${kActs[one.kind]}`)];
+    return says.length === 0 ? 'This model has no positions.' : `Its positions are ${says.join('; and ')}.`;
+  };
+
+  explorer.diagram = (info, off) => {
+    const {config} = info, pairs = config.kind === 'translator';
+    const decoder = boxes_of(info, {layers: config.layers, tokens: pairs ? 'what is written' : 'the text', cross: pairs,
+      out: ['norm and map to the vocabulary', ...(config.pointer ? ['pointer: copy a source token'] : []), 'probabilities of the next token']});
+    const encoder = pairs ? boxes_of(info, {layers: config.encoder_layers || config.layers, tokens: 'what is read', cross: false, out: []}) : [];
+    const margin = 12, step = kWide + 58, high = Math.max(height_of(decoder), height_of(encoder)) + margin;
+    const wide = (pairs ? 2 : 1) * step + margin, bottom = high - margin / 2;
+    const svg = shape('svg', {viewBox: `0 0 ${wide} ${high}`, width: wide, role: 'img', class: 'diagram', 'aria-label': explorer.where_positions_act(info)});
+    if (pairs) {
+      const top = draw_stack(svg, encoder, margin, bottom, off);
+      svg.append(shape('path', {d: `M${margin + kWide / 2} ${top} v-16 h${step / 2 + 20} v60 h${step / 2 - 20 - kWide / 2 + 8}`, class: 'arrow', fill: 'none'}));
+    }
+    draw_stack(svg, decoder, margin + (pairs ? step : 0), bottom, off);
+    return make('figure', {}, svg, make('figcaption', {class: 'note'}, explorer.where_positions_act(info) + (off && info.schemes.length ? ' They are switched off now.' : '')));
+  };
+})();

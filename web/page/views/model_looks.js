@@ -1,0 +1,70 @@
+// Where a trained model looks: the map of a part, a layer and a head, with what is below every picture.
+'use strict';
+
+(() => {
+  const explorer = globalThis.explorer, {make, state, models} = explorer;
+  const kParts = {cross: 'cross: what was written looks at what was read', copy: 'copy: the source tokens that may be copied',
+    encoder: 'encoder: what is read looks at itself', decoder: 'decoder: what is written looks at what was written', self: 'self: the text looks at itself'};
+  const kLooked = 48;  // characters of a language model's text in a map
+
+  const parts_of = ({config}) => config.kind !== 'translator' ? ['self'] : ['cross', ...config.pointer ? ['copy'] : [], 'encoder', 'decoder'];
+
+  // `shown()` is what the view shows: {name, off, info, found, at, text, options}. A language model's
+  // map is of the text up to the chosen token.
+  explorer.model_looks = (shown) => {
+    const {field, select} = explorer;
+    const controls = make('div', {class: 'parameters'}), picture = explorer.picture_place('Attention; arrow keys read its cells');
+    const reading = make('p', {class: 'reading', role: 'status'}), exports = make('div', {class: 'exports'}), place = make('div');
+    let asked = 0, numbers = null, ask_numbers = null;
+
+    const set = (key, fallback) => (value) => {
+      state.set({[key]: value === fallback ? null : value});
+      draw();
+    };
+    const counted = (n) => Array.from({length: n}, (_, i) => [String(i), String(i)]);
+
+    function choice(info) {
+      const all = parts_of(info), {config} = info, part = all.includes(state.get('part')) ? state.get('part') : all[0];
+      const depth = part === 'encoder' ? config.encoder_layers || config.layers : config.layers;
+      const layer = String(Math.min(Number(state.get('layer', String(depth - 1))) || 0, depth - 1));
+      const head = counted(config.heads).some(([one]) => one === state.get('head')) ? state.get('head') : '';
+      controls.replaceChildren(
+        field('Attention', select(all.map((one) => [one, kParts[one]]), part, set('part', all[0]))),
+        ...part === 'copy' ? [] : [field('Layer', select(counted(depth), layer, set('layer', ''))), field('Head', select([['', 'all'], ...counted(config.heads)], head, set('head', '')))]);
+      return ['--part', part, ...part === 'copy' ? [] : ['--layer', layer, ...head === '' ? [] : ['--head', head]]];
+    }
+
+    const maps = explorer.read_maps(picture, reading, async (cell) => {
+      numbers ??= ask_numbers().then((answer) => answer.code === 0 ? JSON.parse(answer.out) : null);
+      const table = await numbers;
+      const value = table === null ? undefined : explorer.number_at(table.weights, cell);
+      return value === undefined ? '' : `${table.heads > 1 ? `head ${cell.panel}, ` : ''}'${table.queries[cell.row]}' → '${table.keys[cell.column]}': ${value}`;
+    });
+
+    const draw = explorer.later(async () => {
+      const mine = ++asked, {name, off, info, found, at, text, options} = shown();
+      if (found === null) return;
+      place.replaceChildren(make('h3', {}, 'Where it looks'), controls, picture, reading, exports);
+      const rest = [...choice(info), ...off ? ['--without-positions'] : []];
+      const texts = found.attend || found.attend_to(at).map((whole) => [...whole].slice(-kLooked).join(''));
+      const args = (folder, ...more) => ['attend', '--model', folder, ...rest, ...more, '--', ...texts];
+      numbers = null;
+      ask_numbers = () => models.run(name, args(models.folder(name), '--json'));
+      picture.setAttribute('aria-busy', 'true');
+      const answer = await models.run(name, args(models.folder(name), '-o', '/picture.svg'), {read: ['/picture.svg'], key: 'look'});
+      if (mine !== asked || answer.stale) return;
+      picture.removeAttribute('aria-busy');
+      if (answer.code !== 0) {
+        explorer.show_problem(answer, picture);
+        return exports.replaceChildren();
+      }
+      explorer.show_svg(picture, answer.files['/picture.svg']);
+      maps.again();
+      const guess = ['guess', '--model', models.folder(name), '--format', 'csv', ...found.guess_command.slice(3)];
+      explorer.show_exports(exports, {name: 'model', picture, csv: async () => (await models.run(name, guess)).out,
+        code: {command: [found.command, found.guess_command, args(models.shown(name), '-o', 'attention.svg')].map(explorer.command_text).join('\n'),
+          ...explorer.model_code(name, info, text, options, off)}});
+    }, 60);
+    return {place, draw};
+  };
+})();

@@ -1,0 +1,52 @@
+// What a trained model makes of a text, step by step: for translators the translation, for language models what comes next.
+// explorer.model_text.KIND(...) answers {said, written, layers, first, attend, command} or {problem}.
+'use strict';
+
+(() => {
+  const explorer = globalThis.explorer, {models} = explorer;
+  const kGuesses = '8', kMostTokens = 512;
+
+  const without = (off) => off ? ['--without-positions'] : [];
+  const line = (name, folder, off, command, ...more) => [command, '--model', folder ? models.folder(name) : models.shown(name), ...without(off), ...more];
+
+  // guess --json as layers: [{name, guesses: of each token that is read}].
+  async function guesses(name, off, texts) {
+    const answer = await models.run(name, line(name, true, off, 'guess', '--json', '--top-k', kGuesses, '--', ...texts));
+    return answer.code === 0 ? JSON.parse(answer.out) : {problem: explorer.problem(answer)};
+  }
+
+  explorer.model_text = {
+    // Of translators: `text` is the source.
+    async translator({name, off, text}) {
+      const answer = await models.run(name, line(name, true, off, 'translate', '--', text));
+      if (answer.code !== 0) return {problem: explorer.problem(answer)};
+      const guess = await guesses(name, off, [text]);
+      if (guess.problem) return guess;
+      const last = guess.layers.at(-1);
+      return {
+        said: answer.out.replace(/\n$/, ''), layers: guess.layers, first: 0, attend: [text],
+        written: guess.next.map((token, i) => ({token, alternatives: last.guesses[i]})),
+        command: line(name, false, off, 'translate', '--', text),
+        guess_command: line(name, false, off, 'guess', '--top-k', kGuesses, '--', text),
+      };
+    },
+
+    // Of language models: `text` is the prompt; options are {max-tokens, temperature, top-k, seed}.
+    async causal({name, off, text, options}) {
+      const given = Object.entries(options).flatMap(([option, value]) => ['--' + option, value]);
+      const answer = await models.run(name, line(name, true, off, 'generate', ...given, '--alternatives', kGuesses, '--json', `--prompt=${text}`));
+      if (answer.code !== 0) return {problem: explorer.problem(answer)};
+      const made = JSON.parse(answer.out), whole = text + made.text;
+      const guess = await guesses(name, off, [whole]);
+      const rows = guess.problem ? 0 : guess.tokens.length;
+      return {
+        said: made.text, layers: guess.problem ? [] : guess.layers, layers_problem: guess.problem && `of more than ${kMostTokens} tokens no layers are shown`,
+        first: rows - made.tokens.length - 1, written: made.steps, prompt: text,
+        // What is looked at up to a token: its own text and what is before it.
+        attend_to: (i) => [text + made.tokens.slice(0, i).join('')],
+        command: line(name, false, off, 'generate', ...given, `--prompt=${text}`),
+        guess_command: line(name, false, off, 'guess', '--top-k', kGuesses, '--', whole),
+      };
+    },
+  };
+})();

@@ -1,0 +1,200 @@
+"""The views of trained models, of training in the page, and of test lengths: their numbers beside the command line's."""
+import json
+import pathlib
+import re
+import shutil
+
+import pytest
+
+from conftest import ROOT, sextant
+
+DATA = ROOT / "web" / "data"
+DATES = ROOT / "src" / "training" / "tasks" / "dates_translator"
+DATE = "the third of march nineteen ninety-nine"
+
+
+def written(page):
+    page.wait_for_selector(".said:not([aria-busy]) .written", timeout=60000)
+    page.wait_for_selector(".guesses", timeout=60000)
+    return page.locator(".said .written").first.inner_text()
+
+
+def test_a_date_is_translated_and_every_number_is_the_programs(explorer):
+    one = explorer()
+    page = one.open("view=model")
+    assert written(page) == sextant("translate", "--model", "shipped", DATE).strip() == "1999-03-03"
+    guess = json.loads(sextant("guess", "--json", "--top-k", "8", "--model", "shipped", DATE))
+    page.locator(".tokens button").nth(5).click()
+    cells = page.locator(".guesses tbody tr").first.locator("td")
+    assert cells.count() == len(guess["layers"])
+    for layer, cell in zip(guess["layers"], cells.all()):
+        assert float(cell.get_attribute("title")) == layer["guesses"][5][0]["probability"]
+    bars = page.locator(".bars tbody tr td:nth-of-type(1)")
+    assert [float(bar.get_attribute("title")) for bar in bars.all()] == [each["probability"] for each in guess["layers"][-1]["guesses"][5]]
+    assert "at=5" in page.url
+    one.picture()
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
+def test_maps_are_those_of_the_native_program(explorer, tmp_path, part):
+    one = explorer()
+    page = one.open(f"view=model&part={part}&layer=0&head=2")
+    one.picture()
+    arguments = ["attend", "--model", "shipped", "--part", part, "--layer", "0", "--head", "2", "--json", "--", DATE]
+    answer = page.evaluate("(args) => explorer.engine.run(args)", arguments)
+    assert answer["out"] == sextant(*arguments)
+
+
+def test_a_model_without_positions_is_another_one(explorer):
+    page = explorer().open("view=model&off=yes")
+    without = written(page)
+    assert without == sextant("translate", "--model", "shipped", "--without-positions", DATE).strip()
+    assert without != "1999-03-03"
+    assert page.locator(".said .written").nth(1).inner_text() == "1999-03-03"
+    assert "switched off" in page.locator("figcaption").inner_text()
+    page.get_by_label("Positions").select_option("")
+    page.wait_for_function("() => document.querySelectorAll('.said .written').length === 1")
+    assert "off" not in page.url
+
+
+def test_the_plays_go_on_as_in_the_native_program(explorer):
+    page = explorer().open("view=model&model=plays&tokens=40&temperature=0.7&top_k=5&seed=3")
+    shown = written(page)
+    arguments = ["generate", "--max-tokens", "40", "--temperature", "0.7", "--top-k", "5", "--seed", "3", "--prompt", "ROMEO:\nI am "]
+    native = sextant(*arguments, "--model", str(DATA / "plays"))
+    assert shown.strip() == native.strip()
+    made = json.loads(sextant(*arguments, "--json", "--alternatives", "8", "--model", str(DATA / "plays")))
+    page.locator(".tokens button").nth(7).click()
+    rows = page.locator(".bars tbody tr")
+    for alternative, row in zip(made["steps"][7]["alternatives"], rows.all()):
+        numbers = [float(cell.get_attribute("title")) for cell in row.locator("td").all()]
+        assert numbers == [alternative["probability"], alternative["drawn"]]
+    assert "5" in page.locator(".field", has_text="Top-k").locator("input").input_value()
+
+
+def test_another_token_can_be_put_in_its_place(explorer):
+    page = explorer().open("view=model&model=plays&tokens=12")
+    written(page)
+    page.locator(".tokens button").nth(3).click()
+    other = page.locator(".bars tbody tr:not(.written-here) th button").first
+    token = other.inner_text()
+    other.click()
+    page.wait_for_function("() => new URLSearchParams(location.hash.slice(1)).has('prompt')")
+    prompt = page.locator("textarea").input_value()
+    assert prompt.startswith("ROMEO:\nI am ") and len(prompt) == len("ROMEO:\nI am ") + 4
+    assert prompt[-1] == token.replace("␣", " ").replace("↵", "\n")
+
+
+def test_a_model_folder_of_ones_own(explorer, tmp_path):
+    shutil.copytree(DATES, tmp_path / "mine")
+    page = explorer().open("view=model")
+    written(page)
+    page.locator("input[type=file]").set_input_files(tmp_path / "mine")
+    page.wait_for_function("() => location.hash.includes('model=own')")
+    page.locator("pre", has_text="--model mine").first.wait_for(timeout=30000)
+    assert written(page) == "1999-03-03"
+
+
+@pytest.mark.parametrize("break_it, says", [
+    (lambda folder: (folder / "config.json").write_text("{"), "config.json"),
+    (lambda folder: (folder / "config.json").unlink(), "must have a config.json"),
+    (lambda folder: (folder / "tokenizer.json").unlink(), "tokenizer.json"),
+    (lambda folder: (folder / "model.safetensors").write_bytes(b"\0" * 9), "model.safetensors"),
+    (lambda folder: (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-100]), "model.safetensors"),
+], ids=["config", "no config", "no tokenizer", "weights", "cut"])
+def test_a_broken_folder_is_refused_beside_its_control(explorer, tmp_path, break_it, says):
+    shutil.copytree(DATES, tmp_path / "mine")
+    break_it(tmp_path / "mine")
+    one = explorer()
+    page = one.open("view=model")
+    written(page)
+    page.locator("input[type=file]").set_input_files(tmp_path / "mine")
+    problem = page.locator(".drop > .problem")
+    page.wait_for_function("() => document.querySelector('.drop > .problem').textContent !== ''")
+    assert says in problem.inner_text()
+    assert page.locator("input[type=file]").get_attribute("aria-invalid") == "true"
+    assert written(page) == "1999-03-03"
+    assert one.problems == []
+
+
+@pytest.mark.parametrize("fragment, says", [("view=model&date=", "text"), ("view=model&model=plays&temperature=-1", "temperature"),
+                                            ("view=model&model=plays&tokens=0", "max-tokens"), ("view=model&model=plays&prompt=", "prompt")])
+def test_what_cannot_be_read_is_said_in_words(explorer, fragment, says):
+    one = explorer()
+    page = one.open(fragment)
+    page.locator(".verdict.bad").wait_for(timeout=30000)
+    assert says in page.locator(".verdict.bad").inner_text()
+    assert one.problems == []
+
+
+def without_seconds(line):
+    return re.sub(r'"(seconds|tokens_per_second)":[^,}]*', "", line)
+
+
+def test_two_schemes_race_with_the_steps_of_the_native_program(explorer, tmp_path):
+    one = explorer()
+    page = one.open("view=train&task=sort&steps=30&a=none&b=alibi&width=16")
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.locator(".verdict:not([hidden])").wait_for(timeout=120000)
+    one.picture()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    saved = pathlib.Path(download.value.path()).read_text().splitlines()
+    for scheme in ("none", "alibi"):
+        sextant("train", "sort", "--scheme", scheme, "--steps", "30", "--width", "16", "--layers", "1", "--rate", "0.003", "--seed", "0",
+                "--validate-every", "25", "--checkpoint-every", "25", "-o", str(tmp_path / scheme))
+        lines = [json.loads(line) for line in (tmp_path / scheme / "metrics.jsonl").read_text().splitlines()]
+        expected = [",".join([scheme, *(json.dumps(line[key]) if key in line else "" for key in ("step", "loss", "mean_loss", "validation_loss"))]) for line in lines]
+        ours = [line for line in saved if line.startswith(scheme + ",")]
+        assert len(ours) == 30
+        for mine, theirs in zip(ours, expected):
+            assert [float(x) for x in mine.split(",")[1:] if x] == [float(x) for x in theirs.split(",")[1:] if x]
+    for scheme in ("none", "alibi"):
+        section = page.locator(f"section[data-scheme={scheme}]")
+        assert "exactly right" in section.inner_text()
+        assert section.locator("svg").count() == 1
+        assert section.locator(".written").inner_text() == sextant("translate", "--model", str(tmp_path / scheme / "last"), "dbcaf").strip()
+    assert one.problems == []
+
+
+def test_a_training_can_be_stopped_and_its_model_looked_at(explorer):
+    page = explorer().open("view=train&task=copy&steps=5000&a=rotary&b=&width=16")
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.wait_for_function("() => Number(document.querySelector('.reading[data-step]')?.dataset.step) > 27", timeout=60000)
+    page.locator("button", has_text="Stop").last.click()
+    page.locator("section .reading", has_text="(stopped)").wait_for()
+    page.locator("section .picture svg").wait_for()
+    page.get_by_role("tab", name="Trained models").click()
+    page.locator("select").first.locator("option[value=trained-rotary]").wait_for(state="attached")
+    page.locator("select").first.select_option("trained-rotary")
+    page.wait_for_function("() => location.hash.includes('trained-rotary')")
+    assert "copy" in page.locator("select").first.locator("option:checked").inner_text()
+
+
+def test_shipped_lengths_and_a_file_of_ones_own(explorer, tmp_path):
+    one = explorer()
+    page = one.open("view=lengths")
+    one.picture()
+    results = DATA / "extrapolation" / "results.json"
+    assert page.locator("pre.table").inner_text() == sextant("plot", "extrapolation", str(results), "--token", "character", "--format", "text")
+    table = json.loads(results.read_text())
+    table["rows"] = table["rows"][:2]
+    (tmp_path / "mine.json").write_text(json.dumps(table))
+    page.locator("input[type=file]").set_input_files(tmp_path / "mine.json")
+    page.locator("p", has_text="The results of mine.json").wait_for()
+    one.picture()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    assert pathlib.Path(download.value.path()).read_text() == sextant("plot", "extrapolation", str(tmp_path / "mine.json"), "--format", "csv")
+    (tmp_path / "broken.json").write_text('{"rows": 1}')
+    page.locator("input[type=file]").set_input_files(tmp_path / "broken.json")
+    page.wait_for_function("() => document.querySelector('.drop > .problem').textContent !== ''")
+    assert "broken.json" in page.locator(".drop > .problem").inner_text()
+    assert one.problems == []
+
+
+def test_the_models_are_a_small_part_of_the_page():
+    page = (ROOT / "out" / "explorer.html").stat().st_size
+    models = (ROOT / "out" / "explorer" / "models-data.js").stat().st_size
+    assert page < 8e6 and page - models < 3e6
