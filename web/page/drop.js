@@ -27,18 +27,14 @@
   explorer.drop_place = ({label, help, folder = false, accept = '', take}) => {
     const input = make('input', {type: 'file', webkitdirectory: folder, multiple: folder, accept: accept || null});
     const field = explorer.field(label, input, help);
-    const says = make('p', {class: 'problem', role: 'alert'});
     field.classList.add('drop');
-    field.append(says);
     async function got(files) {
-      says.textContent = '';
-      input.removeAttribute('aria-invalid');
+      explorer.say_beside(field, '');
       try {
-        says.textContent = files.length === 0 ? 'There is no file in it.' : await take(files);
+        explorer.say_beside(field, files.length === 0 ? 'There is no file in it.' : await take(files));
       } catch (problem) {
-        says.textContent = 'It cannot be read: ' + problem.message;
+        explorer.say_beside(field, 'It cannot be read: ' + problem.message);
       }
-      if (says.textContent !== '') input.setAttribute('aria-invalid', 'true');
     }
     input.addEventListener('change', () => got([...input.files].map((file) => [file.webkitRelativePath || file.name, file])));
     field.addEventListener('dragover', (event) => { event.preventDefault(); field.classList.add('over'); });

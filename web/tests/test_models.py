@@ -53,7 +53,7 @@ def test_a_model_without_positions_is_another_one(explorer):
     assert without != "1999-03-03"
     assert page.locator(".said .written").nth(1).inner_text() == "1999-03-03"
     assert "switched off" in page.locator("figcaption").inner_text()
-    page.get_by_label("Positions").select_option("")
+    page.get_by_label("Positions", exact=True).select_option("")
     page.wait_for_function("() => document.querySelectorAll('.said .written').length === 1")
     assert "off" not in page.url
 
@@ -110,8 +110,8 @@ def test_a_broken_folder_is_refused_beside_its_control(explorer, tmp_path, break
     page = one.open("view=model")
     written(page)
     page.locator("input[type=file]").set_input_files(tmp_path / "mine")
-    problem = page.locator(".drop > .problem")
-    page.wait_for_function("() => document.querySelector('.drop > .problem').textContent !== ''")
+    problem = page.locator(".drop .problem")
+    page.wait_for_function("() => document.querySelector('.drop .problem').textContent !== ''")
     assert says in problem.inner_text()
     assert page.locator("input[type=file]").get_attribute("aria-invalid") == "true"
     assert written(page) == "1999-03-03"
@@ -189,8 +189,8 @@ def test_shipped_lengths_and_a_file_of_ones_own(explorer, tmp_path):
     assert pathlib.Path(download.value.path()).read_text() == sextant("plot", "extrapolation", str(tmp_path / "mine.json"), "--format", "csv")
     (tmp_path / "broken.json").write_text('{"rows": 1}')
     page.locator("input[type=file]").set_input_files(tmp_path / "broken.json")
-    page.wait_for_function("() => document.querySelector('.drop > .problem').textContent !== ''")
-    assert "broken.json" in page.locator(".drop > .problem").inner_text()
+    page.wait_for_function("() => document.querySelector('.drop .problem').textContent !== ''")
+    assert "broken.json" in page.locator(".drop .problem").inner_text()
     assert one.problems == []
 
 
