@@ -40,7 +40,7 @@ TEST(LayerLogits, AreThoseOfAModelThatEndsThere) {
       const auto layers = model.layer_logits(kTokens, pass);
       ASSERT_EQ(layers.size(), 4U);
       for (std::size_t kept = layers.size(); kept-- > 0;) {
-        model.stack.layers.resize(kept, model.stack.layers[0]);
+        while (model.stack.layers.size() > kept) model.stack.layers.pop_back();
         const TokenBatch batch{kTokens, {0, 7}, std::vector<std::int64_t>(7, -1)};
         const std::vector<std::int64_t> places = {0, 1, 2, 3, 4, 5, 6};
         EXPECT_TRUE(equal(layers[kept], model.logits(batch, places, pass))) << kept << pre_norm;
@@ -66,14 +66,16 @@ TEST(LayerLogits, OfATranslatorCountWhatItCopies) {
       for (std::int64_t token = 0; token < 7; ++token) {
         total += std::exp(layers.back()(row, token));
       }
-      if (pointer) EXPECT_NEAR(total, 1, 1e-14);  // probabilities: seven roundings of at most 1
+      if (pointer) {
+        EXPECT_NEAR(total, 1, 1e-14);  // probabilities: seven roundings of at most 1
+      }
       loss +=
           std::log(total) - layers.back()(row, batch.target.targets[static_cast<std::size_t>(row)]);
     }
     EXPECT_NEAR(loss, model.loss(batch, {}, nullptr, pass).loss,
                 1e-13);  // sums of numbers below 10
     for (std::size_t kept = 3; kept-- > 0;) {
-      model.decoder.layers.resize(kept, model.decoder.layers[0]);
+      while (model.decoder.layers.size() > kept) model.decoder.layers.pop_back();
       EXPECT_TRUE(equal(layers[kept], model.layer_logits(kTokens, kTarget, pass).back())) << kept;
     }
   }
