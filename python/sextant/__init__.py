@@ -7,6 +7,7 @@ come out without a copy.
 
 from __future__ import annotations
 
+from . import _interpreter  # first: it refuses sub-interpreters
 from . import _schemes, plot, train
 from ._core import (
     AttentionPlan,

@@ -2,10 +2,13 @@
 
 import array
 import gc
+import subprocess
+import sys
 
 import ml_dtypes
 import numpy as np
 import pytest
+from calls import CALLS, arrays_of, results_of
 
 import sextant
 
@@ -84,21 +87,139 @@ def test_views_of_tables_are_the_tables_memory():
     np.testing.assert_array_equal(cos, kept)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda x: x[:, ::-1],
-        lambda x: x[..., ::2],
-        lambda x: x[:, :, 1:4],
-        lambda x: np.asfortranarray(x),
-        lambda x: x.swapaxes(1, 2),
-        lambda x: np.broadcast_to(x[:, :1], x.shape),
-    ],
-)
+CHANGES = {
+    "reversed": lambda x: x[::-1],
+    "every other": lambda x: x[..., ::2],
+    "part": lambda x: x[..., 1:-1],
+    "Fortran": np.asfortranarray,
+    "swapped": lambda x: x.swapaxes(0, -1),
+    "repeated": lambda x: np.broadcast_to(x[:1], x.shape),
+}
+
+
+def strided(x, change):
+    """x's numbers at the strides that `change` makes of a larger array; writable but for repeated rows."""
+    if change == "repeated":
+        return CHANGES[change](x)
+    room = np.zeros([2 * size + 6 for size in x.shape], x.dtype)
+    view = CHANGES[change](room)
+    if change == "swapped":
+        view = CHANGES[change](room.T.copy().T)
+    view = view[tuple(slice(size) for size in x.shape)]
+    view[...] = x
+    return view
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_strided_views(name, change):
+    call = CALLS[name]
+    views = {key: strided(x, change) for key, x in arrays_of(call).items()}
+    wanted = results_of(call, call.run(**{key: np.ascontiguousarray(x) for key, x in views.items()}))
+    for seen, expected in zip(results_of(call, call.run(**views)), wanted):
+        np.testing.assert_array_equal(seen, expected)
+    if call.out and change != "repeated":
+        out = strided(np.zeros(call.shapes[call.out], np.float32), change)
+        base, outside = out.base, out.base.sum(dtype=np.float64)
+        assert outside == 0
+        assert call.run(**views, out=out) is out
+        np.testing.assert_array_equal(out, wanted[0])
+        out[...] = 0
+        assert not base.any()  # nothing beside the view was written
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_out_of_another_library_gets_the_numbers(name):
+    """DLPack in and out for each function: what it is given, and what it writes to, are the same memory."""
+    call = CALLS[name]
+    arrays = arrays_of(call)
+    wanted = results_of(call, call.run(**arrays))
+    foreign = {key: OnlyDLPack(x) for key, x in arrays.items()}
+    for seen, expected in zip(results_of(call, call.run(**foreign)), wanted):
+        np.testing.assert_array_equal(seen, expected)
+    if call.out:
+        room = np.zeros(call.shapes[call.out], np.float32)
+        alias = OnlyDLPack(room)
+        assert call.run(**foreign, out=alias) is alias
+        np.testing.assert_array_equal(room, wanted[0])
+        for wrong, kind in ((np.zeros(room.shape), TypeError), (room[..., 1:].copy(), ValueError), ("out", TypeError)):
+            with pytest.raises(kind, match=r"\.out\] must be"):
+                call.run(**arrays, out=wrong)
+        frozen = room.copy()
+        frozen.flags.writeable = False
+        with pytest.raises((TypeError, ValueError), match=r"\.out\] must be"):
+            call.run(**arrays, out=frozen)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_go_out_by_dlpack_without_a_copy(name):
+    call = CALLS[name]
+    for result in results_of(call, call.run(**arrays_of(call))):
+        again = np.from_dlpack(result)
+        assert again.ctypes.data == result.ctypes.data and again.strides == result.strides
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_mask_of_numpy_ma_is_not_passed_over(name):
+    """DLPack shows the numbers of a MaskedArray without its mask."""
+    call = CALLS[name]
+    arrays = arrays_of(call)
+    for key, x in arrays.items():
+        masked = np.ma.MaskedArray(x, mask=np.zeros(x.shape, bool))
+        with pytest.raises(TypeError, match=rf"{key}\] must be an array without a mask, as filled\(\) gives"):
+            call.run(**{**arrays, key: masked})
+    if call.out:
+        with pytest.raises(TypeError, match="out. must be an array without a mask"):
+            call.run(**arrays, out=np.ma.zeros(call.shapes[call.out], np.float32))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16])
-def test_strided_views(change, dtype):
-    x = change(random(2, 4, 6, 8, dtype=dtype))
+def test_strided_views_of_every_dtype(dtype):
+    x = random(2, 4, 6, 8, dtype=dtype)[:, ::-1, :, ::2]
     np.testing.assert_array_equal(sextant.attention(x, x, x), sextant.attention(*[np.ascontiguousarray(x)] * 3))
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+import sextant
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+x = np.ones((1, 8, 32768, 64), np.float32)  # 64 MiB
+out, one = np.empty_like(x), x[:, :, :1]
+table = x[0, 0]
+rotation = sextant.rotary(32768, 64)
+near = dict(causal="at_offsets", window=(63, 0), query_offsets=[32767])
+calls = {
+    "attention": (lambda: sextant.attention(one, x, x, **near), 0),
+    "attention out": (lambda: sextant.attention(x, x, x, out=out, causal="top_left", window=(63, 0), threads=1), 0),
+    "attention_weights": (lambda: sextant.attention_weights(one, x, **near), 8 * 32768 * 4),
+    "attention_statistics": (lambda: sextant.attention_statistics(one, x, **near), 8 * 32768 * 4),
+    "rotate": (lambda: sextant.rotate(x, rotation, out=out), 0),
+    "rotate new": (lambda: sextant.rotate(x, rotation), x.nbytes),
+    "add_positions": (lambda: sextant.add_positions(x, table, out=out), 0),
+    "sinusoidal": (lambda: sextant.sinusoidal(262144, 64, out=out.reshape(-1, 64)), 0),
+    "backward": (lambda: sextant.attention_backward(one, one, x, x, **near), 2 * x.nbytes),
+}
+out[...] = 0
+call, made = calls[sys.argv[1]]
+tiny = np.ones((1, 8, 64, 64), np.float32)
+sextant.attention(tiny, tiny, tiny)
+before = peak()
+call()
+print(peak() - before - made)
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["attention", "attention out", "attention_weights", "attention_statistics", "rotate", "rotate new", "add_positions", "sinusoidal",
+     "backward"],
+)  # fmt: skip
+def test_memory_is_that_of_the_result(name):
+    """A copy of an argument would be 64 MiB; scratch of blocks and tasks is a few."""
+    run = subprocess.run([sys.executable, "-c", MEMORY, name], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 32 << 20
 
 
 def test_dlpack_and_buffers():
