@@ -13,6 +13,7 @@ import time
 
 import numpy
 
+TURNS = 9
 TURN = 0.02  # seconds of a turn at least
 REST = 0.05  # between turns: threads that wait for work stop spinning
 PACKAGES = {"sextant": "sextant", "torch": "torch", "onnxruntime": "onnxruntime"}  # module: distribution
@@ -128,7 +129,7 @@ def compare(options):
     except ImportError as error:
         print(f"python: needs sextant, torch and onnxruntime beside one another: {error}", file=sys.stderr)
         return
-    results = {"versions": python_cases.VERSIONS, "rows": [], "imports": imports(3 if options.quick else 15)}
+    results = {"versions": python_cases.VERSIONS, "rows": [], "imports": imports(3 if options.quick else TURNS)}
     results["sizes"] = sizes(pathlib.Path(options.out) / "wheels")
     for case in python_cases.cases(options.quick):
         if options.cases and not any(part in case.name for part in options.cases):
@@ -136,7 +137,7 @@ def compare(options):
         for threads in map(int, options.threads.split(",")):
             print(f"python: {case.name}, {threads} threads", file=sys.stderr, flush=True)
             python_cases.use_threads(threads)
-            results["rows"] += measure(case, threads, 3 if options.quick else 15)
+            results["rows"] += measure(case, threads, 3 if options.quick else TURNS)
             (options.out / "python.json").write_text(json.dumps(results, indent=1))
     text = "\n".join(table(results["rows"]) + [""] + cost_table(results)) + "\n"
     (options.out / "python.md").write_text(text)
