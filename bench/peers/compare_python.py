@@ -67,7 +67,7 @@ def measure(case, threads, turns):
     for one in contenders:
         ratios = [theirs / our for theirs, our in zip(one.seconds, ours.seconds)]
         rows.append({"case": case.name, "threads": threads, "who": one.name, "best": min(one.seconds), "median": statistics.median(one.seconds),
-                     "ratio": statistics.median(ratios), "least": min(ratios), "most": max(ratios),
+                     "ratio of best": min(one.seconds) / min(ours.seconds), "ratio": statistics.median(ratios), "least": min(ratios), "most": max(ratios),
                      "differs": bool(one is not ours and one.differs(wanted, case.tolerance))})
     return rows
 
@@ -104,12 +104,12 @@ def spread(milliseconds):
 
 
 def table(rows):
-    lines = ["| task | threads | ours, best | median | others, median over ours (least .. most) |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| task | threads | ours, best | median | others over ours: best times; median of turns (least .. most) |", "| --- | --- | --- | --- | --- |"]
     for ours in (row for row in rows if row["who"] == "sextant"):
         others = [row for row in rows if (row["case"], row["threads"]) == (ours["case"], ours["threads"]) and row is not ours]
-        cells = [f"{row['who']} {row['ratio']:.2f} ({row['least']:.2f} .. {row['most']:.2f})" + (", another result" if row["differs"] else "")
-                 for row in sorted(others, key=lambda row: row["ratio"])]
-        lines.append(f"| {ours['case']} | {ours['threads']} | {duration(ours['best'])} | {duration(ours['median'])} | {'; '.join(cells)} |")
+        cells = [f"{row['who']} {row['ratio of best']:.2f}; {row['ratio']:.2f} ({row['least']:.2f} .. {row['most']:.2f})"
+                 + (", another result" if row["differs"] else "") for row in sorted(others, key=lambda row: row["ratio of best"])]
+        lines.append(f"| {ours['case']} | {ours['threads']} | {duration(ours['best'])} | {duration(ours['median'])} | {'<br>'.join(cells)} |")
     return lines
 
 
