@@ -46,6 +46,11 @@ def returns(run):
     return run, run
 
 
+def first(run):
+    """Likewise, of several: all are given, so that no compiler leaves one out."""
+    return run, lambda: run()[0]
+
+
 def compiled(function):
     """The first call compiles; it is not measured."""
     torch._dynamo.reset()
@@ -111,13 +116,13 @@ class Rotation:
         self.length, self.q, self.k = length, heads(length, 1), heads(length, 2)
 
     def contenders(self, threads):
-        return {"sextant": self.ours, "torch eager": lambda: returns(self.eager()), "torch compiled": lambda: returns(compiled(self.eager())),
+        return {"sextant": self.ours, "torch eager": lambda: first(self.eager()), "torch compiled": lambda: first(compiled(self.eager())),
                 "ORT rotary": lambda: self.operator(threads)}
 
     def ours(self):
         table = sextant.rotary(self.length, HEAD_DIM, layout="half_split")
         q, k = numpy.zeros_like(self.q), numpy.zeros_like(self.k)
-        return returns(lambda: (sextant.rotate(self.q, table, out=q), sextant.rotate(self.k, table, out=k))[0])
+        return first(lambda: (sextant.rotate(self.q, table, out=q), sextant.rotate(self.k, table, out=k)))
 
     def tables(self):
         angles = numpy.outer(numpy.arange(self.length), frequencies(HEAD_DIM))
@@ -131,7 +136,7 @@ class Rotation:
             a, b = x.chunk(2, -1)
             return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
 
-        return lambda: (turn(q), turn(k))[0]
+        return lambda: (turn(q), turn(k))
 
     def operator(self, threads):
         cos, sin = self.tables()
