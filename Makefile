@@ -9,6 +9,7 @@ PEERS ?=
 CONFIGURE ?=
 # The interpreter that the Python module is built for and tested with; empty: without the module, and without PyPI.
 PYTHON ?= python3
+PYTHONS ?=
 VENV := build/venv
 MODULE = $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF)
 
@@ -81,6 +82,14 @@ packages:        ## Debian packages in build/packages, and every way to use the 
 	cpack --config build/release/CPackConfig.cmake -G DEB
 	ctest --test-dir build/release -C packages -L consumer --output-on-failure
 
+wheel:           ## the Python wheel and its source archive in build/wheel, tried in clean environments; PYTHONS="python3.12 ..." for further ones
+	@scripts/setup.sh build python
+	@$(MAKE) --no-print-directory $(VENV)/ready
+	cmake --preset release $(MODULE) $(CONFIGURE)
+	PYTHONS="$(PYTHONS)" ctest --test-dir build/release -C packages -R '^consumer[.]wheel$$' --output-on-failure --no-tests=error
+	@mkdir -p build/wheel
+	cp build/release/tests/consumer/wheel/*.tar.gz build/release/tests/consumer/wheel/repaired/*.whl build/wheel
+
 fuzz:            ## every fuzz target for FUZZ_SECONDS each
 	@scripts/setup.sh fuzz
 	cmake --preset fuzz
@@ -151,5 +160,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch asan tsan packages fuzz bench bench-peers format check-format check-all tidy site page test-page clean
+.PHONY: help demo demo-train program build test test-torch asan tsan packages wheel fuzz bench bench-peers format check-format check-all tidy site page test-page clean
 .DEFAULT_GOAL := help

@@ -33,6 +33,12 @@ void throw_type_error(const Argument& argument, std::string_view wanted) {
 
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
 
+std::string type_of(nb::handle value) {
+  const nb::handle type = value.type();
+  return text_of(nb::object(type.attr("__module__"))) + "." +
+         text_of(nb::object(type.attr("__name__")));
+}
+
 std::string Argument::where() const {
   return scope.empty() ? std::string(name) : std::string(scope) + "." + std::string(name);
 }
@@ -72,7 +78,8 @@ double Argument::number() const {
 
 bool Argument::flag() const {
   if (value.is(Py_True) || value.is(Py_False)) return value.is(Py_True);
-  if (std::string_view(nb::inst_name(value).c_str()) == "numpy.bool") return nb::cast<bool>(value);
+  const std::string type = type_of(value);
+  if (type == "numpy.bool" || type == "numpy.bool_") return PyObject_IsTrue(value.ptr()) == 1;
   throw_type_error(*this, "True or False");
 }
 

@@ -48,6 +48,9 @@ struct Argument {
 // What str() gives.
 std::string text_of(nb::handle object);
 
+// "numpy.ndarray": the module and the name of the value's type.
+std::string type_of(nb::handle value);
+
 // TypeError: "[where] must be <wanted>, got <type of value>".
 [[noreturn]] void throw_type_error(const Argument& argument, std::string_view wanted);
 

@@ -11,7 +11,7 @@ bool is_plain_numpy(nb::handle value) {
   static std::atomic<PyObject*> numpys{nullptr};  // the class, which lives as long as the process
   PyObject* type = value.type().ptr();
   if (type == numpys.load(std::memory_order_relaxed)) return true;
-  if (std::string_view(nb::inst_name(value).c_str()) != "numpy.ndarray") return false;
+  if (type_of(value) != "numpy.ndarray") return false;
   numpys.store(type, std::memory_order_relaxed);
   return true;
 }

