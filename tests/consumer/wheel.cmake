@@ -41,17 +41,22 @@ step(${PYTHON} -m venv ${folder}/clone)
 step(${compiler} ${folder}/clone/bin/python ${pip} install ${ROOT})
 step(${folder}/clone/bin/python ${ROOT}/python/tests/readme.py ${ROOT}/README.md)
 
-# Beside what the policy allows it needs OpenMP's run-time library alone, which can be put into the wheel.
+# Beside what the policy allows it needs OpenMP's run-time library, and Highway's where that is shared; both can be put into the
+# wheel, which then needs nothing else.
 step(${compiler} ${builder}/auditwheel show ${wheel})
 string(REGEX MATCHALL "lib[A-Za-z0-9_+-]+\\.so[.0-9]*" libraries "${said}")
 list(REMOVE_DUPLICATES libraries)
-list(FILTER libraries EXCLUDE REGEX "^lib(gomp|gcc_s|stdc\\+\\+|m|c|z|pthread|dl|rt)\\.so")
+list(FILTER libraries EXCLUDE REGEX "^lib(gomp|hwy|gcc_s|stdc\\+\\+|m|c|z|pthread|dl|rt)\\.so")
 if(libraries)
   message(FATAL_ERROR "the wheel stands on ${libraries}:\n${said}")
 endif()
 step(${compiler} ${builder}/auditwheel repair -w ${folder}/repaired ${wheel})
 file(GLOB repaired ${folder}/repaired/sextant-*manylinux*.whl)
 check_size("${repaired}")
+step(${compiler} ${builder}/auditwheel show ${repaired})
+if(NOT said MATCHES "manylinux_2_[0-9]+_")
+  message(FATAL_ERROR "the repaired wheel is outside the manylinux policy:\n${said}")
+endif()
 use_wheel(${PYTHON} ${repaired} clean)
 
 # Of 3.12 and newer ones, one wheel serves all; older ones have one each.
