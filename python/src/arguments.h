@@ -40,7 +40,8 @@ struct Argument {
   std::vector<double> numbers() const;
   template <NamedEnum E>
   E choice() const {
-    return static_cast<E>(index_in(names_of<E>()));
+    static const std::vector<std::string_view> names = names_of<E>();
+    return static_cast<E>(index_in(names));
   }
   std::size_t index_in(std::span<const std::string_view> names) const;
 };

@@ -34,12 +34,15 @@ Inputs::Inputs(std::string_view function, nb::handle q_value, nb::handle k_value
 template <class T>
 CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given) {
   for (const auto [key, value] : given) {
-    const std::string given_name = text_of(key);
+    Py_ssize_t size = 0;  // keywords are texts
+    const char* text = PyUnicode_AsUTF8AndSize(key.ptr(), &size);
+    if (text == nullptr) throw nb::python_error();
+    const std::string_view given_name(text, static_cast<std::size_t>(size));
     const auto name = std::ranges::find(kNames, given_name);
     if (name == std::end(kNames)) {
-      throw nb::type_error(
-          (std::string(function) + "() got an unexpected keyword argument '" + given_name + "'")
-              .c_str());
+      throw nb::type_error((std::string(function) + "() got an unexpected keyword argument '" +
+                            std::string(given_name) + "'")
+                               .c_str());
     }
     if (!value.is_none()) set(Argument{value, function, *name});
   }

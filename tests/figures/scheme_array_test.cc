@@ -118,7 +118,8 @@ TEST(SchemeArray, OfTablesThatAreThereAlready) {
 
   const auto made = scheme_array(find_scheme("rotary"), Request(3));
   const auto rotation = std::get<RotationTable<double>>(find_scheme("rotary").make(Request(3)));
-  EXPECT_TRUE(std::ranges::equal(array_of(rotation).values.span(), made.values.span()));
+  const auto same = array_of(rotation);
+  EXPECT_TRUE(std::ranges::equal(same.values.span(), made.values.span()));
 }
 
 TEST(SchemeArray, WhatHasNoTableIsRefused) {
