@@ -144,7 +144,8 @@ void add_plot(CLI::App& program, Job& job) {
       "how similar any two positions are. distance: similarity or bias as a function of the "
       "distance; --schemes draws several together. offset-matrix: the matrix that moves sinusoidal "
       "positions by --shift, with --position at work on that position. difference: two --schemes, "
-      "the second minus the first. Loss curves of training runs: `sextant plot losses`; perplexities "
+      "the second minus the first. Loss curves of training runs: `sextant plot losses`; "
+      "perplexities "
       "by length: `sextant plot extrapolation`.");
   auto plot = std::make_shared<PlotOptions>();
   command.add_option(

@@ -151,12 +151,14 @@ TEST(Compare, DrawsTheSumOfTheLastToken) {
   };
   EXPECT_LT(ends_apart(sextant(texts + "--format csv").out), 1e-13);
   EXPECT_GT(ends_apart(sextant(texts + "--format csv --scheme rotary").out), 1e-3);
-  EXPECT_THAT(sextant(texts + "--format svg").out, HasSubstr("What the last word gets, no positions"));
+  EXPECT_THAT(sextant(texts + "--format svg").out,
+              HasSubstr("What the last word gets, no positions"));
   EXPECT_LT(ends_apart(sextant("compare --lab 'the zebra chased the lion .' 'the lion chased the "
                                "zebra .' --format csv")
                            .out),
             1e-14);
-  EXPECT_THAT(sextant(texts + "--width 1 --heads 1 --format svg").err, HasSubstr("[compare.width]"));
+  EXPECT_THAT(sextant(texts + "--width 1 --heads 1 --format svg").err,
+              HasSubstr("[compare.width]"));
 }
 
 }  // namespace
