@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
-scripts/setup.sh ci build asan tsan fuzz pages site format tidy web-test firefox || exit 1
+scripts/setup.sh ci build asan tsan fuzz pages site format tidy web-test firefox ranks || exit 1
 
 failed=()
 step() {  # NAME COMMAND...
@@ -33,6 +33,7 @@ step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON &&
 step "torch and transformers" make test-torch
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
+step "ranks of MPI" make ranks CONFIGURE=-DSEXTANT_WERROR=ON
 step "pages in a browser" make pages
 step "the documentation site" make site
 step "the explorer in a browser" make test-page
