@@ -74,6 +74,12 @@ tsan:            ## the tests under the thread sanitizer
 	cmake --build --preset tsan
 	ctest --preset tsan
 
+ranks:           ## the parts that run on several processes of MPI, and their tests with 1, 2, 3 and 4 of them
+	@scripts/setup.sh build ranks
+	cmake --preset ranks $(CONFIGURE)
+	cmake --build --preset ranks
+	ctest --preset ranks
+
 packages:        ## Debian packages in build/packages, and every way to use the library from outside
 	@scripts/setup.sh build
 	cmake --preset release $(CONFIGURE)
@@ -151,5 +157,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch asan tsan packages fuzz bench bench-peers format check-format check-all tidy site page test-page clean
+.PHONY: help demo demo-train program build test test-torch asan tsan ranks packages fuzz bench bench-peers format check-format check-all tidy site page test-page clean
 .DEFAULT_GOAL := help

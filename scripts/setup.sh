@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|python|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test|firefox]...        default: build
+#   scripts/setup.sh [build|python|ranks|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test|firefox]...        default: build
 set -euo pipefail
 
 sanitizers="clang libclang-rt-dev libomp-dev llvm"
@@ -8,6 +8,7 @@ declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libfasttext-dev libcli11-dev
            nlohmann-json3-dev zlib1g-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
   [python]="python3-venv python3-dev"
+  [ranks]="libopenmpi-dev openmpi-bin"
   [ci]="ccache"
   [asan]=$sanitizers
   [tsan]=$sanitizers

@@ -25,3 +25,6 @@
 #include "sextant/models.h"
 #include "sextant/training.h"
 #endif
+#if __has_include("sextant/ranks.h")
+#include "sextant/ranks.h"
+#endif

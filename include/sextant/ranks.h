@@ -1,0 +1,7 @@
+// Several processes, the ranks of MPI, that work on one call: over the sequence and over the batch.
+// In builds with SEXTANT_MPI alone. docs/ranks.md explains when to divide what.
+#pragma once
+
+#include "sextant/ranks/agreement.h"
+#include "sextant/ranks/communicator.h"
+#include "sextant/ranks/session.h"

@@ -1,0 +1,40 @@
+// Mistakes that only one rank sees, told to all: an error on one rank that another does not know of
+// is a program that never ends.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sextant/ranks/communicator.h"
+
+namespace sextant::ranks {
+
+// Runs `work`, which makes no call on the communicator, on every rank. If it threw on any, every
+// rank throws Error: the same one, that of the lowest rank, with "on rank R" in the text.
+void together(const Communicator& comm, const std::function<void()>& work);
+
+// What all ranks must have given alike. Add what a call depends on, then check(): every rank throws
+// the same Error, which names the first thing that differs and the ranks and values, or none does.
+class Agreement {
+ public:
+  // `where` is the argument for the Error, as in "ranks.attention.softcap".
+  Agreement& add(std::string where, std::string value);
+  // Long ones, compared by checksum.
+  Agreement& add(std::string where, std::span<const std::byte> bytes);
+
+  void check(const Communicator& comm) const;
+
+ private:
+  struct Item {
+    std::string where, value;
+  };
+  std::vector<Item> items_;
+};
+
+// The same for one thing.
+void same_everywhere(const Communicator& comm, std::string where, std::span<const std::byte> bytes);
+
+}  // namespace sextant::ranks

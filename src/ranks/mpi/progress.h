@@ -1,0 +1,27 @@
+// The thread that asks MPI about exchanges under way while the caller computes. Most MPI libraries
+// move long messages only inside of calls.
+#pragma once
+
+#include <memory>
+
+#include "ranks/mpi/calls.h"
+
+namespace sextant::ranks {
+
+// Has the thread look after an exchange until it is done. With mpi_mutex() not held.
+void look_after(std::shared_ptr<Exchange::State> exchange);
+
+// Ends the thread, if it runs: before MPI ends.
+void stop_progress();
+
+// Gives the processor to others between two questions to MPI: the first ones in quick succession,
+// then with growing pauses, up to 0.1 ms.
+class Patience {
+ public:
+  void pause();
+
+ private:
+  int asked_ = 0;
+};
+
+}  // namespace sextant::ranks
