@@ -3,5 +3,8 @@
 #pragma once
 
 #include "sextant/ranks/agreement.h"
+#include "sextant/ranks/attention.h"
 #include "sextant/ranks/communicator.h"
+#include "sextant/ranks/division.h"
+#include "sextant/ranks/plan.h"
 #include "sextant/ranks/session.h"

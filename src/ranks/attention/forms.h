@@ -1,0 +1,35 @@
+// The three forms of a checked call. Divisions are contiguous or zigzag, for ulysses any.
+#pragma once
+
+#include "ranks/attention/call.h"
+
+namespace sextant::ranks {
+
+// Not for float64 and content terms.
+template <class T>
+void ring_attention(const Call<T>& call, View<T> out, View<float> log_sum_exp);
+
+// Not for content terms in packed sequences.
+template <class T>
+void gather_attention(const Call<T>& call, View<T> out, View<float> log_sum_exp);
+
+// On as many ranks as there are key heads, at most.
+template <class T>
+void ulysses_attention(const Call<T>& call, View<T> out, View<float> log_sum_exp);
+
+template <class T>
+struct BackwardCall {
+  const Call<T>& call;
+  View<const T> out, dout;
+  View<const float> log_sum_exp;
+  const AttentionGradients<T>& wanted;
+};
+
+// Returns false, on all ranks, where something is not finite: the results are of no use then.
+template <class T>
+bool ring_backward(const BackwardCall<T>& call);
+// `on_one`: all heads on rank 0.
+template <class T>
+void ulysses_backward(const BackwardCall<T>& call, bool on_one);
+
+}  // namespace sextant::ranks

@@ -1,0 +1,66 @@
+// Whole sequences of some heads on each rank: moving arrays there and back, and the options of
+// these heads alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ranks/attention/block.h"
+
+namespace sextant::ranks {
+
+// Which key heads a rank has; query heads go with theirs.
+struct Heads {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const noexcept { return end - begin; }
+};
+class HeadShare {
+ public:
+  HeadShare(std::int64_t kv_heads, int ranks, bool on_one)
+      : kv_heads_(kv_heads), ranks_(ranks), on_one_(on_one) {}
+  Heads of(int rank) const noexcept {
+    if (on_one_) return {0, rank == 0 ? kv_heads_ : 0};
+    return {kv_heads_ * rank / ranks_, kv_heads_ * (rank + 1) / ranks_};
+  }
+  bool on_one() const noexcept { return on_one_; }
+
+ private:
+  std::int64_t kv_heads_;
+  int ranks_;
+  bool on_one_;
+};
+
+// part [batch, heads, own positions, ...] of every rank <-> [batch, own heads, positions, ...].
+// `group` heads of the array belong to one key head. Rank 3 or 4.
+template <class T>
+Tensor<T> to_heads(const Communicator& comm, View<const T> part, const Layout& layout,
+                   const HeadShare& share, std::int64_t group);
+template <class T>
+void from_heads(const Communicator& comm, View<const T> whole, const Layout& layout,
+                const HeadShare& share, std::int64_t group, View<T> part);
+
+// A content term that is asked about other heads than those of the call.
+class ShiftedContent;
+
+// The options of a rank's heads with the whole sequences.
+template <class T>
+struct HeadOptions {
+  HeadOptions(const Call<T>& call, Heads heads);
+  HeadOptions(const HeadOptions&) = delete;
+  HeadOptions& operator=(const HeadOptions&) = delete;
+  ~HeadOptions();
+
+  AttentionOptions<T> options;
+  Heads queries;  // the heads of q
+
+ private:
+  Tensor<bool> bool_mask_;
+  Tensor<typename Arguments<T>::Mask> float_mask_;
+  DistanceBias bias_;
+  RotationTable<float> rotation_;
+  ShiftedBias indexed_;
+  std::unique_ptr<ShiftedContent> content_;
+};
+
+}  // namespace sextant::ranks

@@ -1,0 +1,48 @@
+// Keys and values that travel between ranks: which ones, in which slices, in which type.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ranks/attention/call.h"
+
+namespace sextant::ranks {
+
+// Keys of one rank that another needs, at most some MiB of them: [pieces] one after the other.
+struct Slice {
+  std::vector<Piece> pieces;
+  std::int64_t keys = 0;
+};
+
+// The keys of `owner` that a query of `reader` sees, in the order of the owner's rows.
+template <class T>
+std::vector<Piece> needed(const Call<T>& call, int reader, int owner);
+
+// The same in slices of at most slice_keys().
+template <class T>
+std::vector<Slice> slices(const Call<T>& call, int reader, int owner);
+
+// Bytes of one number on its way, and keys in a slice: multiples of 128, the operator's block.
+template <class T>
+std::int64_t wire_size(const Call<T>& call) noexcept;
+template <class T>
+std::int64_t slice_keys(const Call<T>& call) noexcept;
+
+// Bytes of a slice: keys [batch, kv_heads, keys, head_dim], then values.
+template <class T>
+std::int64_t slice_bytes(const Call<T>& call, std::int64_t keys) noexcept;
+
+// The numbers of rows [row, row + size) of the pieces of own keys and values, rounded to the type
+// in which they travel.
+template <class T>
+void pack(const Call<T>& call, const Slice& slice, std::byte* to);
+
+// A slice as arrays of U.
+template <class U>
+struct KeyArrays {
+  Tensor<U> k, v;
+};
+template <class T, class U>
+void unpack(const Call<T>& call, const std::byte* from, std::int64_t keys, KeyArrays<U>& to);
+
+}  // namespace sextant::ranks
