@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -48,7 +50,7 @@ class WavyBias final : public IndexedBias {
 // What a case may ask for; see AttentionOptions.
 struct Case {
   std::string name;
-  std::int64_t q_len = 300, k_len = 300;
+  std::int64_t q_len = 200, k_len = 200;
   std::optional<Causal> causal{};
   Window window{};
   bool offsets = false, lengths = false, segments = false, key_segments = false;
@@ -59,13 +61,15 @@ struct Case {
   std::int64_t kv_heads = 2;
 };
 
+inline void PrintTo(const Case& of, std::ostream* to) { *to << of.name; }
+
 inline std::vector<Case> cases() {
   const auto left = Causal::top_left;
   return {
       {.name = "plain"},
       {.name = "causal", .causal = left},
-      {.name = "cross", .q_len = 150, .k_len = 401},
-      {.name = "bottom_right", .q_len = 130, .k_len = 333, .causal = Causal::bottom_right},
+      {.name = "cross", .q_len = 100, .k_len = 271},
+      {.name = "bottom_right", .q_len = 130, .k_len = 233, .causal = Causal::bottom_right},
       {.name = "window", .causal = left, .window = {40, -1}},
       {.name = "narrow_window", .window = {7, 5}},
       {.name = "offsets",
@@ -78,7 +82,7 @@ inline std::vector<Case> cases() {
       {.name = "at_lengths", .causal = Causal::at_lengths, .lengths = true, .slopes = true},
       {.name = "segments", .causal = left, .segments = true, .rotation = true},
       {.name = "key_segments",
-       .q_len = 300,
+       .q_len = 200,
        .k_len = 250,
        .causal = Causal::bottom_right,
        .segments = true,

@@ -40,7 +40,8 @@ TEST(Layout, GivesEachPositionToOneRank) {
 
 TEST(Layout, IsAsTheirNamesSay) {
   EXPECT_EQ(Layout(Division::contiguous, 8, 2).runs(1), (std::vector<ranks::Run>{{4, 4, 1}}));
-  EXPECT_EQ(Layout(Division::zigzag, 8, 2).runs(1), (std::vector<ranks::Run>{{2, 2, 1}, {4, 2, 1}}));
+  EXPECT_EQ(Layout(Division::zigzag, 8, 2).runs(1),
+            (std::vector<ranks::Run>{{2, 2, 1}, {4, 2, 1}}));
   EXPECT_EQ(Layout(Division::striped, 8, 2).runs(1), (std::vector<ranks::Run>{{1, 4, 2}}));
 }
 

@@ -247,6 +247,7 @@ class RingBackward {
     for (std::int64_t b = 0; b < out.size(0); ++b) {
       for (std::int64_t h = 0; h < out.size(1); ++h) {
         const double sink = call_.options.sinks[static_cast<std::size_t>(h)];
+        if (std::isinf(sink)) continue;  // there is none
         for (std::int64_t i = 0; i < out.size(2); ++i) {
           double delta = 0;
           for (std::int64_t c = 0; c < out.size(3); ++c) {

@@ -1,0 +1,206 @@
+// Gradients over divided sequences beside those of one process.
+#include <gtest/gtest.h>
+
+#include "ranks/case.h"
+
+namespace sextant::ranks {
+namespace {
+
+constexpr Division kDivisions[] = {Division::contiguous, Division::zigzag, Division::striped};
+
+// All gradients that a case has.
+template <class T>
+struct Gradients {
+  using Wide = typename AttentionGradients<T>::Wide;
+  Tensor<T> q, k, v;
+  Tensor<Wide> table, slopes, mask, sinks;
+  Tensor<double> indexed;
+
+  template <class Arrays>
+  Gradients(const Arrays& of, const AttentionOptions<T>& options)
+      : q(of.q.shape()), k(of.k.shape()), v(of.v.shape()) {
+    wanted = {.q = q, .k = k, .v = v, .bias = {}};
+    if (options.bias != nullptr && options.bias->has_table()) {
+      table = Tensor<Wide>(options.bias->values.shape());
+      wanted.bias.values = table;
+    }
+    if (options.bias != nullptr && !options.bias->slopes.empty()) {
+      slopes = Tensor<Wide>(Shape{kHeads});
+      wanted.bias.slopes = slopes;
+    }
+    if (const auto* floats = std::get_if<FloatMask<T>>(&options.mask)) {
+      mask = Tensor<Wide>(floats->shape());
+      wanted.mask = mask;
+    }
+    if (!options.sinks.empty()) {
+      sinks = Tensor<Wide>(Shape{kHeads});
+      wanted.sinks = sinks;
+    }
+    if (options.indexed != nullptr) {
+      indexed = Tensor<double>(Shape{options.indexed->gradient_size()});
+      wanted.indexed = indexed;
+    }
+  }
+  Gradients(const Gradients&) = delete;
+  AttentionGradients<T> wanted;
+};
+
+template <class T>
+Tensor<T> dout_of(const Whole<T>& whole) {
+  const Tensor<float> values = random_array<float>(whole.out_shape(), 9);
+  Tensor<T> dout(values.shape());
+  std::transform(values.data(), values.data() + values.count(), dout.data(),
+                 [](float x) { return static_cast<T>(x); });
+  return dout;
+}
+
+// Float arrays as double ones.
+Whole<double> as_double(const Whole<float>& whole) {
+  Whole<double> same(whole.of);
+  std::copy_n(whole.q.data(), whole.q.count(), same.q.data());
+  std::copy_n(whole.k.data(), whole.k.count(), same.k.data());
+  std::copy_n(whole.v.data(), whole.v.count(), same.v.data());
+  return same;
+}
+
+template <class T>
+void fill(const Whole<T>& whole, Gradients<T>& gradients) {
+  const Result<T> forward = in_one_process(whole);
+  sextant::attention_backward<T>(whole.q, whole.k, whole.v, forward.out, dout_of(whole),
+                                 gradients.wanted, whole.options(), forward.logs.view());
+}
+
+// Of a rank's part; `forward` is one process's result.
+template <class T>
+void fill_on_ranks(const Whole<T>& whole, const Result<T>& forward, const Part<T>& part,
+                   const Options& ranks, Gradients<T>& gradients) {
+  const int me = world().rank();
+  ranks::attention_backward<T>(
+      world(), part.q, part.k, part.v, part_of<T>(forward.out, part.q_layout, me),
+      part_of<T>(dout_of(whole), part.q_layout, me), gradients.wanted, part.options, ranks,
+      part_of<float>(forward.logs, part.q_layout, me));
+}
+
+class RanksBackward : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Cases, RanksBackward, testing::ValuesIn(cases()),
+                         [](const auto& each) { return each.param.name; });
+
+// Between orders of summing, errors are of one size: see RanksAttention. What is added here are the
+// log-sum-exps, float32 for all ranks alike, which one process computes anew where they are large.
+TEST_P(RanksBackward, InARingIsAsExactAsInOneProcess) {
+  const Whole<float> whole(GetParam());
+  const Whole<double> same = as_double(whole);
+  const Result<float> forward = in_one_process(whole);
+  Gradients<float> one(whole, whole.options());
+  Gradients<double> truth(same, same.options());
+  fill(whole, one);
+  fill(same, truth);
+  double largest = 0;
+  for (const float log : forward.logs.span()) {
+    if (std::isfinite(log)) largest = std::max(largest, std::fabs(static_cast<double>(log)));
+  }
+  for (const Division division : kDivisions) {
+    SCOPED_TRACE(name_of(division));
+    const Part<float> part(whole, division);
+    Gradients<float> got(part, part.options);
+    fill_on_ranks(whole, forward, part, {.form = Form::ring, .division = division}, got);
+    const auto check = [&](const char* name, const auto& of, const auto& of_one,
+                           const auto& exact) {
+      const double more = 0x1p-23 * (1 + largest) * world().size() * size_of(exact);
+      EXPECT_LE(distance(of, exact), 2 * distance(of_one, exact) + more) << name;
+    };
+    check("dq", gather<float>(world(), got.q, part.q_layout), one.q, truth.q);
+    check("dk", gather<float>(world(), got.k, part.k_layout), one.k, truth.k);
+    check("dv", gather<float>(world(), got.v, part.k_layout), one.v, truth.v);
+    check("table", got.table, one.table, truth.table);
+    check("slopes", got.slopes, one.slopes, truth.slopes);
+    check("sinks", got.sinks, one.sinks, truth.sinks);
+    check("indexed", got.indexed, one.indexed, truth.indexed);
+    if (one.mask.count() > 0) {
+      check("mask", gather<float>(world(), got.mask, part.q_layout, 1), one.mask, truth.mask);
+    }
+  }
+}
+
+TEST_P(RanksBackward, ReproducibleHasTheBitsOfOneProcess) {
+  const Whole<float> whole(GetParam());
+  const Result<float> forward = in_one_process(whole);
+  Gradients<float> one(whole, whole.options());
+  fill(whole, one);
+  for (const Division division : kDivisions) {
+    SCOPED_TRACE(name_of(division));
+    const Part<float> part(whole, division);
+    Gradients<float> got(part, part.options);
+    fill_on_ranks(whole, forward, part, {.division = division, .reproducible = true}, got);
+    const int me = world().rank();
+    EXPECT_TRUE(same_bits(got.q, part_of<float>(one.q, part.q_layout, me)));
+    EXPECT_TRUE(same_bits(got.k, part_of<float>(one.k, part.k_layout, me)));
+    EXPECT_TRUE(same_bits(got.v, part_of<float>(one.v, part.k_layout, me)));
+    EXPECT_TRUE(same_bits(got.table, one.table));
+    EXPECT_TRUE(same_bits(got.slopes, one.slopes));
+    EXPECT_TRUE(same_bits(got.sinks, one.sinks));
+    EXPECT_TRUE(same_bits(got.indexed, one.indexed));
+    if (one.mask.count() == 0) continue;
+    EXPECT_TRUE(same_bits(got.mask, part_of<float>(one.mask, part.q_layout, me, 1)));
+  }
+}
+
+TEST_P(RanksBackward, InARingHasTheSameBitsInEveryRunAndForEveryNumberOfThreads) {
+  const Whole<float> whole(GetParam());
+  const Result<float> forward = in_one_process(whole);
+  Part<float> part(whole, Division::zigzag);
+  const Options options{.form = Form::ring, .division = Division::zigzag};
+  part.options.threads = 1;
+  Gradients<float> first(part, part.options), again(part, part.options);
+  fill_on_ranks(whole, forward, part, options, first);
+  part.options.threads = 3;
+  fill_on_ranks(whole, forward, part, options, again);
+  EXPECT_TRUE(same_bits(first.q, again.q) && same_bits(first.k, again.k) &&
+              same_bits(first.v, again.v) && same_bits(first.table, again.table) &&
+              same_bits(first.slopes, again.slopes) && same_bits(first.mask, again.mask) &&
+              same_bits(first.sinks, again.sinks) && same_bits(first.indexed, again.indexed));
+}
+
+TEST(RanksBackward64, HasTheBitsOfOneProcess) {
+  Case of{.name = "causal", .causal = Causal::top_left, .slopes = true, .rotation = true};
+  const Whole<double> whole(of);
+  const Result<double> forward = in_one_process(whole);
+  Gradients<double> one(whole, whole.options());
+  fill(whole, one);
+  const Part<double> part(whole, Division::zigzag);
+  Gradients<double> got(part, part.options);
+  fill_on_ranks(whole, forward, part, {.division = Division::zigzag}, got);
+  EXPECT_TRUE(same_bits(got.q, part_of<double>(one.q, part.q_layout, world().rank())));
+  EXPECT_TRUE(same_bits(got.k, part_of<double>(one.k, part.k_layout, world().rank())));
+}
+
+// 16-bit results are rounded once: at most a step from one process's, but for what float32 sums
+// differ by, which shows where terms cancel.
+TEST(RanksBackward16, IsRoundedOnce) {
+  const Case of{.name = "causal", .causal = Causal::top_left, .rotation = true};
+  const Whole<bfloat16> whole(of);
+  const Result<bfloat16> forward = in_one_process(whole);
+  Gradients<bfloat16> one(whole, whole.options());
+  fill(whole, one);
+  const Part<bfloat16> part(whole, Division::zigzag);
+  Gradients<bfloat16> got(part, part.options);
+  fill_on_ranks(whole, forward, part, {.form = Form::ring, .division = Division::zigzag}, got);
+  const auto wanted = part_of<bfloat16>(one.k, part.k_layout, world().rank());
+  EXPECT_LE(distance(got.k, wanted), 0x1p-9 * size_of(wanted));
+}
+
+// Where something is not finite, gradients are those of one process, which defines them.
+TEST(RanksBackwardNan, HasTheBitsOfOneProcess) {
+  Whole<float> whole({.name = "window", .causal = Causal::top_left, .window = {20, -1}});
+  whole.k(0, 1, 100, 3) = std::numeric_limits<float>::infinity();
+  const Result<float> forward = in_one_process(whole);
+  Gradients<float> one(whole, whole.options());
+  fill(whole, one);
+  const Part<float> part(whole, Division::contiguous);
+  Gradients<float> got(part, part.options);
+  fill_on_ranks(whole, forward, part, {.form = Form::ring}, got);
+  EXPECT_TRUE(same_bits(got.q, part_of<float>(one.q, part.q_layout, world().rank())));
+}
+
+}  // namespace
+}  // namespace sextant::ranks
