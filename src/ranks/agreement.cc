@@ -54,7 +54,7 @@ void together(const Communicator& comm, const std::function<void()>& work) {
     const std::string where = take(parts), what = take(parts);
     bool everywhere = true;
     for (const auto& other : all) everywhere = everywhere && other == all[rank];
-    throw Error(where, what + (everywhere ? "" : ", on rank " + std::to_string(rank)));
+    throw SharedError(where, what + (everywhere ? "" : ", on rank " + std::to_string(rank)));
   }
 }
 
@@ -86,13 +86,14 @@ void Agreement::check(const Communicator& comm) const {
       if (where != where_other) break;  // not even the same questions
       if (value == value_other) continue;
       const std::string on = " on rank " + std::to_string(rank);
-      throw Error(where, "must be the same on all ranks, got " +
-                             (value[0] == kChecksum ? "other values"
-                                                    : value + " on rank 0 and " + value_other) +
-                             on);
+      throw SharedError(
+          where,
+          "must be the same on all ranks, got " +
+              (value[0] == kChecksum ? "other values" : value + " on rank 0 and " + value_other) +
+              on);
     }
-    throw Error("ranks", "all ranks must make the same call, but rank " + std::to_string(rank) +
-                             " makes another one than rank 0");
+    throw SharedError("ranks", "all ranks must make the same call, but rank " +
+                                   std::to_string(rank) + " makes another one than rank 0");
   }
 }
 

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kPositions = "Masks and positions";
 constexpr const char* kScores = "Scores";
 constexpr const char* kGradients = "Gradients";
+constexpr const char* kRanks = "Several processes, started by mpirun -n R";
 
 CLI::Option* add_file(CLI::App& command, std::map<std::string, std::string>& files,
                       const std::string& option, const std::string& meaning) {
@@ -182,6 +183,51 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
   add("--dscheme", "the scheme's learned weights, by name, .safetensors", nullptr);
 }
 
+void add_ranks(CLI::App& program, RanksChoice& ranks) {
+  auto* form = program
+                   .add_option("--ranks", ranks.form,
+                               "the processes divide the sequence; each reads and writes its part "
+                               "of the files. ring: keys travel; gather: each fetches all keys; "
+                               "ulysses: whole heads; auto: what --explain expects to be fastest")
+                   ->type_name("FORM")
+                   ->check(CLI::IsMember({"auto", "ring", "gather", "ulysses"}))
+                   ->group(kRanks);
+  program
+      .add_option("--divide", ranks.divide,
+                  "which positions a process has: contiguous (default), zigzag: early and late "
+                  "ones, for causal calls; striped: every R-th")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"contiguous", "zigzag", "striped"}))
+      ->group(kRanks)
+      ->needs(form);
+  program
+      .add_option("--transport", ranks.transport,
+                  "keys and values are rounded for the journey: unchanged (default) | float16 | "
+                  "bfloat16")
+      ->type_name("T")
+      ->check(CLI::IsMember({"unchanged", "float16", "bfloat16"}))
+      ->group(kRanks)
+      ->needs(form);
+  program
+      .add_flag("--reproducible", ranks.reproducible,
+                "the bits of one process, by gather or ulysses")
+      ->group(kRanks)
+      ->needs(form);
+}
+
+// What needs the whole of a file or of the weights.
+void check_ranks(const AttentionCommand& command) {
+  if (!command.ranks.is_given()) return;
+  if (command.wants("weights")) {
+    throw Error("attention.weights", "must not go with --ranks");
+  }
+  for (const auto* files : {&command.inputs, &command.outputs}) {
+    for (const auto& [name, path] : *files) {
+      if (path == "-") throw Error("attention." + name, "must be a file with --ranks");
+    }
+  }
+}
+
 // Why the operator cannot take a scheme.
 std::string why_it_cannot_attend(const Scheme& scheme) {
   if (scheme.kind != SchemeKind::added) return "";
@@ -269,6 +315,7 @@ void check(const AttentionCommand& command) {
          "--dscheme");
   }
   check_scheme(command);
+  check_ranks(command);
 }
 
 }  // namespace
@@ -286,6 +333,7 @@ void add_attention(CLI::App& program, Job& job) {
   add_visibility(command, *attention);
   add_scores(command, *attention);
   add_more_results(command, *attention);
+  add_ranks(command, attention->ranks);
   add_threads(command, attention->threads);
   command.add_flag(
       "--explain", attention->explain,
@@ -302,7 +350,9 @@ void add_attention(CLI::App& program, Job& job) {
       "--dk dk.npy --dv dv.npy\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy --rotary-base 10000 --explain\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --scheme t5 --scheme-weights "
-      "t5.safetensors --causal top_left");
+      "t5.safetensors --causal top_left\n"
+      "  mpirun -n 4 sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --causal top_left "
+      "--ranks auto --divide zigzag");
   command.callback([attention, &job] {
     check(*attention);
     job = [attention] { run_attention(*attention); };

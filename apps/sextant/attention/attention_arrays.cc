@@ -22,7 +22,11 @@ std::string found(DType dtype, const std::string& path) {
 AttentionArrays load_arrays(const AttentionCommand& command) {
   AttentionArrays arrays;
   for (const auto& [name, path] : command.inputs) arrays.emplace(name, load(path));
+  check_types(command, arrays);
+  return arrays;
+}
 
+void check_types(const AttentionCommand& command, AttentionArrays& arrays) {
   std::optional<DType> wanted;
   if (!command.dtype.empty()) wanted = parse_dtype(command.dtype);
   for (const char* name : {"q", "k", "v", "grad"}) {
@@ -50,7 +54,6 @@ AttentionArrays load_arrays(const AttentionCommand& command) {
                              found(array.dtype, path));
     }
   }
-  return arrays;
 }
 
 }  // namespace sextant::app

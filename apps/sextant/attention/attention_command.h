@@ -8,11 +8,21 @@
 
 #include "options/scheme_choice.h"
 #include "sextant/attention/attention.h"
+#include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "streams/console.h"
 
 namespace sextant::app {
+
+// --ranks and what goes with it: several processes of MPI that divide the sequence.
+struct RanksChoice {
+  std::string form;  // empty: one process
+  std::string divide = "contiguous", transport = "unchanged";
+  bool reproducible = false;
+
+  bool is_given() const { return !form.empty(); }
+};
 
 struct AttentionCommand {
   // Paths by the names of their options without dashes: "q", "kv-lengths"; those given only. "-" is
@@ -28,6 +38,7 @@ struct AttentionCommand {
   std::optional<double> rotary_base;  // with either of the two, q and k are rotated
   std::optional<RotaryLayout> rotary_layout;
   SchemeChoice choice;
+  RanksChoice ranks;
   int threads = 0;
   bool explain = false;
   bool json = false;
@@ -42,6 +53,18 @@ using AttentionArrays = std::map<std::string, Array>;
 // Reads every input; q, k, v and the gradient get the one type that they have, raw uint16 becoming
 // bfloat16. Throws Error for files that are no arrays and for types that do not fit.
 AttentionArrays load_arrays(const AttentionCommand& command);
+
+// The type of q, k, v and the gradient, raw uint16 becoming bfloat16, checked.
+void check_types(const AttentionCommand& command, AttentionArrays& arrays);
+
+// The operator's complaint in the words of the command line.
+Error as_option(const Error& error, bool scheme);
+
+// Throws Error for folders that are not there.
+void check_folders(const AttentionCommand& command);
+
+// The job of the command on ranks of MPI; throws Error where this program has none.
+void run_attention_on_ranks(const AttentionCommand& command);
 
 // Does all of it: the job of the command.
 void run_attention(const AttentionCommand& command);

@@ -19,6 +19,11 @@ View<const T> four_axes(const AttentionArrays& arrays, const char* name) {
     throw Error(std::string("attention.") + name,
                 "must be [batch, heads, length, head_dim], got " + array.shape.to_string());
   }
+  if (array.bytes.count() == 0 && array.count() > 0) {  // read in parts elsewhere: a shape alone
+    static constexpr std::int64_t kStrides[] = {0, 0, 0, 0};
+    static const T element{};
+    return View<const T>(&element, array.shape, kStrides);
+  }
   return array.as<T>();
 }
 
@@ -109,7 +114,7 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
                                         output_shape().to_string() + ", got " +
                                         array.shape.to_string());
     }
-    grad = array.as<T>();
+    grad = four_axes<T>(arrays, "grad");
     if (command.wants("dmask") && !std::holds_alternative<FloatMask<T>>(options.mask)) {
       throw Error("attention.dmask", "must go with a mask of floats, got bool");
     }

@@ -13,60 +13,6 @@
 namespace sextant::app {
 namespace {
 
-// What the operator calls its arguments, and what the command line calls them.
-constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {
-    {"query_offsets", "query-offsets"},
-    {"query_positions", "query-positions"},
-    {"key_positions", "key-positions"},
-    {"key_lengths", "kv-lengths"},
-    {"window.left", "window"},
-    {"window.right", "window"},
-    {"slopes", "alibi"},
-    {"rotation", "rotary-base"},
-};
-
-// The operator's complaint in the words of the command line.
-Error as_option(const Error& error, bool scheme) {
-  const std::string& where = error.where();
-  const auto dot = where.find('.');
-  constexpr std::string_view kFunctions[] = {"attention", "attention_plan", "attention_weights",
-                                             "attention_backward"};
-  if (std::find(std::begin(kFunctions), std::end(kFunctions), where.substr(0, dot)) ==
-      std::end(kFunctions)) {
-    return error;
-  }
-  std::string what = error.what();
-  what.erase(0, where.size() + 3);  // "[where] "
-  std::string option = where.substr(dot + 1);
-  // The tables of a scheme have no options of their own.
-  constexpr std::string_view kTables[] = {"rotation", "bias", "indexed", "content"};
-  if (scheme && std::find(std::begin(kTables), std::end(kTables), option) != std::end(kTables)) {
-    return Error("attention.scheme", what);
-  }
-  for (const auto& [argument, name] : kOptionNames) {
-    if (option == argument) option = name;
-    const auto at = what.find(argument);
-    if (at != std::string::npos) what.replace(at, argument.size(), "--" + std::string(name));
-  }
-  return Error("attention." + option, what);
-}
-
-void check_folders(const AttentionCommand& command) {
-  for (const auto& [name, path] : command.outputs) {
-    if (path == "-") {
-      if (!stdout_is_terminal()) continue;
-      throw Error("attention." + name, "must be a file or a pipe for .npy, which is no text");
-    }
-    const auto folder = std::filesystem::path(path).parent_path();
-    std::error_code unknown;
-    if (std::filesystem::is_directory(path, unknown)) {
-      throw Error(path, "must be a file, got a folder");
-    }
-    if (folder.empty() || std::filesystem::is_directory(folder, unknown)) continue;
-    throw Error(path, "cannot be written: there is no folder " + folder.string());
-  }
-}
-
 // What was computed and waits to be written.
 template <Floating T>
 struct AttentionResults {
@@ -126,24 +72,6 @@ AttentionResults<T> compute(const AttentionCommand& command, const AttentionOper
   return results;
 }
 
-// In float32, or in float64 where the call is.
-template <Floating T>
-void write_scheme(const std::string& path, const SchemeWeights& gradients) {
-  using Wide = typename AttentionOperands<T>::Wide;
-  std::map<std::string, Array> arrays;
-  for (const auto& [name, values] : gradients) {
-    Array& array = arrays[name];
-    array.dtype = dtype_of<Wide>;
-    array.shape = values.shape();
-    const auto bytes = static_cast<std::int64_t>(sizeof(Wide)) * values.count();
-    array.bytes = Tensor<std::byte>({bytes});
-    auto* out = reinterpret_cast<Wide*>(array.bytes.data());
-    std::transform(values.data(), values.data() + values.count(), out,
-                   [](double value) { return static_cast<Wide>(value); });
-  }
-  save_safetensors(path, arrays);
-}
-
 // The output last: when it is there, so is everything else.
 template <Floating T>
 void write(const AttentionCommand& command, const AttentionResults<T>& results) {
@@ -188,6 +116,7 @@ void run_as(const AttentionCommand& command, const AttentionArrays& arrays) {
 }  // namespace
 
 void run_attention(const AttentionCommand& command) {
+  if (command.ranks.is_given()) return run_attention_on_ranks(command);
   check_folders(command);
   const AttentionArrays arrays = load_arrays(command);
   try {

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "sextant/core/error.h"
+#include "sextant/core/npy.h"
+#include "sextant/core/safetensors.h"
 #include "sextant/tables/content_term.h"
 #include "sextant/tables/indexed_bias.h"
 
@@ -70,9 +72,27 @@ SchemeWeights AttentionScheme::gradients() const {
   return scheme_->backward(request_, std::as_const(wide).view());
 }
 
+template <Floating T>
+void write_scheme(const std::string& path, const SchemeWeights& gradients) {
+  using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  std::map<std::string, Array> arrays;
+  for (const auto& [name, values] : gradients) {
+    Array& array = arrays[name];
+    array.dtype = dtype_of<Wide>;
+    array.shape = values.shape();
+    const auto bytes = static_cast<std::int64_t>(sizeof(Wide)) * values.count();
+    array.bytes = Tensor<std::byte>({bytes});
+    auto* out = reinterpret_cast<Wide*>(array.bytes.data());
+    std::transform(values.data(), values.data() + values.count(), out,
+                   [](double value) { return static_cast<Wide>(value); });
+  }
+  save_safetensors(path, arrays);
+}
+
 #define SEXTANT_INSTANTIATE(T)                                 \
   template void AttentionScheme::add_to(AttentionOptions<T>&); \
-  template void AttentionScheme::want(AttentionGradients<T>&);
+  template void AttentionScheme::want(AttentionGradients<T>&); \
+  template void write_scheme<T>(const std::string&, const SchemeWeights&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(bfloat16)

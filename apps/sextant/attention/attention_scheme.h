@@ -42,4 +42,9 @@ class AttentionScheme {
   Tensor<float> narrow_;
 };
 
+// Gradients of a scheme's weights as a .safetensors file: in float32, or in float64 where the call
+// is.
+template <Floating T>
+void write_scheme(const std::string& path, const SchemeWeights& gradients);
+
 }  // namespace sextant::app

@@ -8,16 +8,24 @@
 #include <string>
 #include <string_view>
 
+#include "sextant/core/error.h"
 #include "sextant/ranks/communicator.h"
 
 namespace sextant::ranks {
 
+// An Error that every rank throws: one of them may tell it for all.
+class SharedError : public Error {
+ public:
+  using Error::Error;
+};
+
 // Runs `work`, which makes no call on the communicator, on every rank. If it threw on any, every
-// rank throws Error: the same one, that of the lowest rank, with "on rank R" in the text.
+// rank throws SharedError: the same one, that of the lowest rank, with "on rank R" in the text.
 void together(const Communicator& comm, const std::function<void()>& work);
 
 // What all ranks must have given alike. Add what a call depends on, then check(): every rank throws
-// the same Error, which names the first thing that differs and the ranks and values, or none does.
+// the same SharedError, which names the first thing that differs and the ranks and values, or none
+// does.
 class Agreement {
  public:
   // `where` is the argument for the Error, as in "ranks.attention.softcap".

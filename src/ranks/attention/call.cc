@@ -130,10 +130,11 @@ Layout layout_of(const char* function, const char* argument, const Communicator&
   for (int r = 0; r < comm.size(); ++r) {
     const std::int64_t count = counts[static_cast<std::size_t>(r)];
     if (count == layout.count(r)) continue;
-    throw Error(in(function, argument),
-                "must have " + std::to_string(layout.count(r)) + " of the " +
-                    std::to_string(length) + " positions on rank " + std::to_string(r) + " (" +
-                    std::string(name_of(division)) + "), got " + std::to_string(count));
+    throw SharedError(in(function, argument), "must have " + std::to_string(layout.count(r)) +
+                                                  " of the " + std::to_string(length) +
+                                                  " positions on rank " + std::to_string(r) + " (" +
+                                                  std::string(name_of(division)) + "), got " +
+                                                  std::to_string(count));
   }
   return layout;
 }
@@ -289,11 +290,13 @@ Call<T> check_call(const char* function, const Communicator& comm, View<const T>
   } else if (const auto* floats = std::get_if<FloatMask<T>>(&options.mask)) {
     whole.mask = FloatMask<T>(whole_mask(function, comm, *floats, q.size(2), q_len));
   }
-  call.all = attention_detail::check_scores<T>(
-      function, shape_only<T>(Shape{q.size(0), q.size(1), q_len, q.size(3)}),
-      shape_only<T>(Shape{k.size(0), k.size(1), k_len, k.size(3)}), whole);
-  attention_detail::check_v<T>(function, call.all,
-                               shape_only<T>(Shape{v.size(0), v.size(1), k_len, v.size(3)}));
+  together(comm, [&] {
+    call.all = attention_detail::check_scores<T>(
+        function, shape_only<T>(Shape{q.size(0), q.size(1), q_len, q.size(3)}),
+        shape_only<T>(Shape{k.size(0), k.size(1), k_len, k.size(3)}), whole);
+    attention_detail::check_v<T>(function, call.all,
+                                 shape_only<T>(Shape{v.size(0), v.size(1), k_len, v.size(3)}));
+  });
   return call;
 }
 

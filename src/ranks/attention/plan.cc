@@ -7,6 +7,7 @@
 #include "ranks/attention/heads.h"
 #include "ranks/attention/travel.h"
 #include "sextant/core/numbers.h"
+#include "sextant/ranks/agreement.h"
 
 namespace sextant::ranks {
 namespace {
@@ -258,10 +259,10 @@ void refuse_impossible(const char* function, const Call<T>& call) {
       reason = why_not(call, form);
       if (reason.empty()) return;
     }
-    throw Error(std::string(function) + ".transport", reason);
+    throw SharedError(std::string(function) + ".transport", reason);
   }
   const std::string reason = why_not(call, call.ranks.form);
-  if (!reason.empty()) throw Error(std::string(function) + ".form", reason);
+  if (!reason.empty()) throw SharedError(std::string(function) + ".form", reason);
 }
 
 std::string bytes_text(std::int64_t bytes) {

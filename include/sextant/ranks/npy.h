@@ -1,0 +1,34 @@
+// Arrays in .npy files of which every rank reads and writes its part.
+#pragma once
+
+#include <string>
+
+#include "sextant/core/npy.h"
+#include "sextant/ranks/communicator.h"
+#include "sextant/ranks/division.h"
+
+namespace sextant::ranks {
+
+// An array in a file, without its elements.
+struct NpyFile {
+  std::string path;
+  DType dtype = DType::float32;
+  Shape shape{0};
+  std::size_t data_begin = 0;  // bytes
+};
+
+// Reads the header; checks that the file has all bytes. The file must be in C order and in this
+// machine's byte order. Throws Error as load_npy() does.
+NpyFile open_npy(const std::string& path);
+
+// The part of `rank` along an axis; reads no other bytes. Throws Error that names the path.
+Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis = 2);
+
+// Writes the parts of all ranks as one array. Rank 0 makes the file under a temporary name and
+// reserves its size, every rank writes its part, rank 0 flushes it and gives it its name: the
+// file is complete or not there. All ranks must see the same folder. Throws the same Error on all.
+template <class T>
+void save_parts(const Communicator& comm, const std::string& path, View<const T> part,
+                const Layout& layout, int axis = 2);
+
+}  // namespace sextant::ranks

@@ -1,0 +1,202 @@
+// Parts of .npy files, by reading and writing at their place.
+#include "sextant/ranks/npy.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "core/descriptor.h"
+#include "core/folder_sync.h"
+#include "core/npy_header.h"
+#include "core/temporary_file.h"
+#include "ranks/rows.h"
+#include "sextant/ranks/agreement.h"
+
+namespace sextant::ranks {
+namespace {
+
+constexpr std::size_t kAtOnce = std::size_t{1} << 30;  // bytes; some systems refuse more than 2 GiB
+
+// Calls `move(offset in memory, bytes, place)` until all is moved; 0, or the reason why not.
+template <class Move>
+int move_all(std::size_t size, std::int64_t place, const Move& move) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t moved = move(done, std::min(kAtOnce, size - done),
+                               static_cast<off_t>(place + static_cast<std::int64_t>(done)));
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0) return errno;
+    if (moved == 0) return EIO;  // the file has become shorter
+    done += static_cast<std::size_t>(moved);
+  }
+  return 0;
+}
+
+// f(bytes of the part from .. , how many, place in the file's data) for each stretch that is one
+// piece in both.
+template <class F>
+void each_stretch(const Shape& whole, std::size_t element, const Layout& layout, int rank, int axis,
+                  const F& f) {
+  std::int64_t outer = 1, inner = static_cast<std::int64_t>(element);
+  for (int a = 0; a < axis; ++a) outer *= whole[a];
+  for (int a = axis + 1; a < whole.rank(); ++a) inner *= whole[a];
+  std::int64_t from = 0;
+  for (std::int64_t n = 0; n < outer; ++n) {
+    for (const Run& run : layout.runs(rank)) {
+      const std::int64_t rows = run.step == 1 ? run.count : 1;
+      for (std::int64_t i = 0; i < run.count; i += rows) {
+        f(from, rows * inner, (n * layout.length() + run.begin + i * run.step) * inner);
+        from += rows * inner;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+NpyFile open_npy(const std::string& path) {
+  check_path(path);
+  const Descriptor file(path, O_RDONLY);
+  if (!file.is_open()) fail_file(path, "cannot be opened", errno);
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) fail_file(path, "cannot be read", errno);
+  if (!S_ISREG(status.st_mode)) throw Error(path, "must be a file that can be read in parts");
+  constexpr std::int64_t kLongestHeader = 1 << 20;
+  std::string head(static_cast<std::size_t>(std::min<std::int64_t>(kLongestHeader, status.st_size)),
+                   '\0');
+  const int problem = move_all(head.size(), 0, [&](std::size_t at, std::size_t count, off_t place) {
+    return ::pread(file.number(), head.data() + at, count, place);
+  });
+  if (problem != 0) fail_file(path, "cannot be read", problem);
+  const NpyHeader header = parse_npy_header(head, path);
+  if (header.fortran && header.shape.rank() > 1) {
+    throw Error(path, "must be in C order to be read in parts, got Fortran order");
+  }
+  if (header.swapped) {
+    throw Error(path, "must have this machine's byte order to be read in parts");
+  }
+  const std::int64_t wanted =
+      static_cast<std::int64_t>(header.data_begin) +
+      header.shape.count() * static_cast<std::int64_t>(dtype_size(header.dtype));
+  if (status.st_size != wanted) {
+    throw Error(path, "must have " + std::to_string(wanted) + " bytes for shape " +
+                          header.shape.to_string() + " of " +
+                          std::string(dtype_name(header.dtype)) + ", got " +
+                          std::to_string(status.st_size));
+  }
+  return {path, header.dtype, header.shape, header.data_begin};
+}
+
+Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis) {
+  if (axis < 0 || axis >= file.shape.rank() || file.shape[axis] != layout.length()) {
+    throw Error(file.path, "must have " + std::to_string(layout.length()) + " rows along axis " +
+                               std::to_string(axis) + ", got " + file.shape.to_string());
+  }
+  const Descriptor from(file.path, O_RDONLY);
+  if (!from.is_open()) fail_file(file.path, "cannot be opened", errno);
+  const std::size_t element = dtype_size(file.dtype);
+  std::vector<std::int64_t> sizes(file.shape.begin(), file.shape.end());
+  sizes[static_cast<std::size_t>(axis)] = layout.count(rank);
+  Array part;
+  part.dtype = file.dtype;
+  part.shape = Shape(std::span<const std::int64_t>(sizes));
+  part.bytes = Tensor<std::byte>::uninitialized(
+      Shape{part.shape.count() * static_cast<std::int64_t>(element)});
+  each_stretch(file.shape, element, layout, rank, axis,
+               [&](std::int64_t to, std::int64_t count, std::int64_t place) {
+                 const int problem = move_all(
+                     static_cast<std::size_t>(count),
+                     static_cast<std::int64_t>(file.data_begin) + place,
+                     [&](std::size_t at, std::size_t bytes, off_t where) {
+                       return ::pread(from.number(), part.bytes.data() + to + at, bytes, where);
+                     });
+                 if (problem != 0) fail_file(file.path, "cannot be read", problem);
+               });
+  if (file.dtype == DType::boolean) {
+    for (std::byte& each : part.bytes.span()) each = std::byte{each != std::byte{0}};
+  }
+  return part;
+}
+
+template <class T>
+void save_parts(const Communicator& comm, const std::string& path, View<const T> part,
+                const Layout& layout, int axis) {
+  std::vector<std::int64_t> sizes(part.shape().begin(), part.shape().end());
+  sizes[static_cast<std::size_t>(axis)] = layout.length();
+  const Shape whole{std::span<const std::int64_t>(sizes)};
+  const std::string header = format_npy_header(dtype_of<T>, whole);
+  const std::string target =
+      std::filesystem::is_symlink(path) ? std::filesystem::weakly_canonical(path).string() : path;
+  std::array<char, 4096> name{};
+  std::optional<TemporaryName> temporary;
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    check_path(path);
+    if (std::filesystem::exists(target) && !std::filesystem::is_regular_file(target)) {
+      throw Error(path, "must be a file, whose parts ranks can write");
+    }
+    const std::string beside =
+        (std::filesystem::path(target).parent_path() /
+         (".sextant-" + std::to_string(::getpid()) + "-ranks-" +
+          std::to_string(std::hash<std::string>{}(target) % 1000000) + ".tmp"))
+            .string();
+    if (beside.size() >= name.size()) throw Error(path, "must be a shorter path");
+    temporary.emplace(beside);
+    Descriptor file(beside, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (!file.is_open()) fail_file(path, "cannot be written", errno);
+    const std::int64_t size = static_cast<std::int64_t>(header.size()) +
+                              whole.count() * static_cast<std::int64_t>(sizeof(T));
+    const int full = ::posix_fallocate(file.number(), 0, static_cast<off_t>(size));
+    if (full != 0) fail_file(path, "cannot be written", full);
+    const int problem =
+        move_all(header.size(), 0, [&](std::size_t at, std::size_t count, off_t place) {
+          return ::pwrite(file.number(), header.data() + at, count, place);
+        });
+    if (problem != 0) fail_file(path, "cannot be written", problem);
+    std::copy(beside.begin(), beside.end(), name.begin());
+  });
+  comm.broadcast(0, std::as_writable_bytes(std::span(name)));
+  // On every rank: whichever is told to end removes it.
+  if (comm.rank() != 0) temporary.emplace(name.data());
+  together(comm, [&] {
+    const Tensor<T> rows = copy_of(part);
+    const auto* bytes = reinterpret_cast<const std::byte*>(rows.data());
+    Descriptor file(name.data(), O_WRONLY);
+    if (!file.is_open()) fail_file(path, "cannot be written by all ranks", errno);
+    each_stretch(whole, sizeof(T), layout, comm.rank(), axis,
+                 [&](std::int64_t from, std::int64_t count, std::int64_t place) {
+                   const int problem =
+                       move_all(static_cast<std::size_t>(count),
+                                static_cast<std::int64_t>(header.size()) + place,
+                                [&](std::size_t at, std::size_t size, off_t where) {
+                                  return ::pwrite(file.number(), bytes + from + at, size, where);
+                                });
+                   if (problem != 0) fail_file(path, "cannot be written", problem);
+                 });
+    if (::fsync(file.number()) != 0) fail_file(path, "cannot be written", errno);
+  });
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    if (::rename(name.data(), target.c_str()) != 0) fail_file(path, "cannot be written", errno);
+    const int problem = sync_names(parent_folder(target));
+    if (problem != 0) fail_file(path, "cannot be written", problem);
+  });
+  temporary->forget();
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                                    \
+  template void save_parts(const Communicator&, const std::string&, View<const T>, const Layout&, \
+                           int);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::ranks
