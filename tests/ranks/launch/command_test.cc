@@ -1,0 +1,112 @@
+// `sextant attention --ranks` beside the same command in one process.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "ranks/launch/launch.h"
+#include "sextant/core/files.h"
+#include "sextant/core/npy.h"
+#include "sextant/core/random.h"
+
+namespace sextant::ranks {
+namespace {
+
+class AttentionOnRanks : public testing::Test {
+ protected:
+  AttentionOnRanks() {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    write("q", {2, 4, 90, 16}, 1);
+    write("k", {2, 2, 90, 16}, 2);
+    write("v", {2, 2, 90, 8}, 3);
+    write("dout", {2, 4, 90, 8}, 4);
+    write("mask", {90, 90}, 5);
+    write("bias", {4, 199}, 6);
+  }
+
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  void write(const std::string& name, const Shape& shape, std::uint32_t seed) const {
+    NumpyRandom random(seed);
+    Tensor<float> x(shape);
+    for (float& value : x.span()) value = static_cast<float>(random.normal());
+    save_npy<float>(path(name + ".npy"), x);
+  }
+  std::string call(const std::string& more, const std::string& end) const {
+    return sextant_program() + " attention --q " + path("q.npy") + " --k " + path("k.npy") +
+           " --v " + path("v.npy") + " -o " + path("out" + end) + " --lse " + path("lse" + end) +
+           " " + more;
+  }
+  // Every file of the results has the bytes of one process's.
+  void expect_same(int count, const std::string& more, const std::string& ranks,
+                   const std::vector<std::string>& results) const {
+    std::string alone = call(more, "-1.npy"), many = call(more + " " + ranks, "-r.npy");
+    for (const std::string& name : results) {
+      alone += " --" + name + " " + path(name + "-1.npy");
+      many += " --" + name + " " + path(name + "-r.npy");
+    }
+    const Ended one = run_alone(alone), all = launch(count, many);
+    ASSERT_EQ(one.code, 0) << one.text;
+    ASSERT_EQ(all.code, 0) << all.text;
+    EXPECT_EQ(all.text, "");
+    for (std::string name : results)
+      EXPECT_EQ(bytes(name + "-1.npy"), bytes(name + "-r.npy")) << name;
+    EXPECT_EQ(bytes("out-1.npy"), bytes("out-r.npy"));
+    EXPECT_EQ(bytes("lse-1.npy"), bytes("lse-r.npy"));
+  }
+  std::string bytes(const std::string& name) const { return read_file(path(name)); }
+
+  std::string folder_ = testing::TempDir() + "/attention-on-ranks";
+};
+
+TEST_F(AttentionOnRanks, ReproducibleWritesTheFilesOfOneProcess) {
+  expect_same(3, "--causal top_left --rotary-base 10000 --window 40,-1",
+              "--ranks gather --divide zigzag --reproducible", {});
+  expect_same(
+      2,
+      "--mask " + path("mask.npy") + " --bias " + path("bias.npy") + " --grad " + path("dout.npy"),
+      "--ranks ulysses --divide striped --reproducible", {"dq", "dk", "dv", "dmask", "dbias"});
+}
+
+TEST_F(AttentionOnRanks, ARingWritesNearlyTheSameNumbers) {
+  const Ended one = run_alone(call("--causal top_left --alibi", "-1.npy"));
+  const Ended all =
+      launch(3, call("--causal top_left --alibi --ranks ring --divide zigzag", "-r.npy"));
+  ASSERT_EQ(one.code + all.code, 0) << one.text << all.text;
+  const Array a = load_npy(path("out-1.npy")), b = load_npy(path("out-r.npy"));
+  ASSERT_EQ(a.shape, b.shape);
+  for (std::int64_t n = 0; n < a.count(); ++n) {
+    // Chains of 90 additions of values of about 1, and three of them merged.
+    EXPECT_NEAR(a.as<float>().data()[n], b.as<float>().data()[n], 100 * 0x1p-24);
+  }
+}
+
+TEST_F(AttentionOnRanks, ExplainsItsPlan) {
+  const Ended ended = launch(2, sextant_program() + " attention --q " + path("q.npy") + " --k " +
+                                    path("k.npy") + " --v " + path("v.npy") +
+                                    " --causal top_left --ranks auto --divide zigzag --explain");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_NE(ended.text.find("ranks: 2, form "), std::string::npos) << ended.text;
+  EXPECT_NE(ended.text.find("division zigzag"), std::string::npos);
+  EXPECT_NE(ended.text.find("balance 1.000"), std::string::npos) << ended.text;
+}
+
+TEST_F(AttentionOnRanks, TellsAMistakeOnceAndEnds) {
+  const auto lines_with = [](const std::string& text, const std::string& part) {
+    int count = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  };
+  std::filesystem::remove(path("k.npy"));
+  Ended ended = launch(3, call("--ranks ring", "-r.npy"));
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(lines_with(ended.text, "k.npy] cannot be opened"), 1) << ended.text;
+  write("k", {2, 3, 90, 16}, 2);
+  ended = launch(3, call("--ranks ring", "-r.npy"));
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(lines_with(ended.text, "sextant: [attention.k]"), 1) << ended.text;
+  ended = launch(2, call("--ranks ring --weights " + path("w.npy"), "-r.npy"));
+  EXPECT_NE(ended.text.find("[attention.weights] must not go with --ranks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sextant::ranks
