@@ -1,7 +1,7 @@
 // Attention over ranks: how time falls with their number, and how much of the messages is hidden.
-//   mpirun -n R scaling [--length N] [--heads H] [--repeat K]     strong: N in all; weak: N sqrt(R)
-//   mpirun -n R scaling --long N                                  one causal forward, its memory,
-//   and its ends beside one process
+//   mpirun -n R bench/ranks [--length N] [--heads H] [--repeat K]     strong: N in all; weak: N
+//   sqrt(R) mpirun -n R bench/ranks --long N                                  one causal forward,
+//   its memory, and its ends beside one process
 // Each rank is pinned to a core by mpirun (--bind-to core). The time of one rank is measured by
 // rank 0 alone, with the others asleep, in turns with the time of all, so that both meet the same
 // machine.
