@@ -68,8 +68,7 @@ Communicator::Communicator(std::shared_ptr<State> state) : state_(std::move(stat
 
 Communicator Communicator::from(void* mpi_comm) {
   const std::lock_guard lock(mpi_mutex());
-  return Communicator(
-      std::make_shared<State>(duplicate_of(*static_cast<MPI_Comm*>(mpi_comm))));
+  return Communicator(std::make_shared<State>(duplicate_of(*static_cast<MPI_Comm*>(mpi_comm))));
 }
 
 Communicator Communicator::duplicate() const {
