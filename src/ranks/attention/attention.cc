@@ -36,7 +36,6 @@ bool wants(const V& view) {
 // The gradients besides those of q, k and v, which must fit on every rank, and be wanted by all.
 template <class T>
 void check_gradients(const Call<T>& call, const AttentionGradients<T>& wanted) {
-  using Wide = typename AttentionGradients<T>::Wide;
   const AttentionOptions<T>& options = call.options;
   const auto check = [](const char* name, const auto& view, bool exists, const Shape& shape,
                         const char* needs) {
@@ -61,7 +60,6 @@ void check_gradients(const Call<T>& call, const AttentionGradients<T>& wanted) {
           Shape{options.indexed ? options.indexed->gradient_size() : 0}, "options.indexed");
     check("content", wanted.content, options.content != nullptr,
           Shape{options.content ? options.content->gradient_size() : 0}, "options.content");
-    static_assert(std::is_floating_point_v<Wide>);
   });
   std::string all;
   for (const bool each : {wants(wanted.q), wants(wanted.k), wants(wanted.v),
