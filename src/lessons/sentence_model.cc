@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/hash.h"
 #include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -15,9 +16,7 @@ namespace {
 // A number that depends on the bytes of the word and the seed: FNV-1a, then the finaliser of
 // MurmurHash3 over both, so that near words and near seeds give unrelated generators.
 std::uint32_t word_seed(std::string_view word, std::uint32_t seed) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  hash ^= std::uint64_t{seed} * 0x9e3779b97f4a7c15u;
+  std::uint64_t hash = fnv1a(word) ^ (std::uint64_t{seed} * 0x9e3779b97f4a7c15u);
   hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
   hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53u;
   return static_cast<std::uint32_t>(hash ^ (hash >> 33));

@@ -1,6 +1,7 @@
 // Rows of arrays along one axis, taken and put.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 

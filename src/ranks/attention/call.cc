@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/enum_names.h"
+#include "core/hash.h"
 #include "sextant/core/numbers.h"
 #include "sextant/ranks/agreement.h"
 
@@ -37,12 +38,9 @@ std::string sample_of(const Tensor<T>& table) {
   constexpr std::int64_t kSample = 1024;
   std::string text = table.shape().to_string();
   const std::int64_t step = std::max<std::int64_t>(1, table.count() / kSample);
-  std::uint64_t hash = 1469598103934665603U;  // FNV-1a
+  std::uint64_t hash = fnv1a(text);
   for (std::int64_t i = 0; i < table.count(); i += step) {
-    std::array<unsigned char, sizeof(T)> element;
-    std::copy_n(reinterpret_cast<const unsigned char*>(table.data() + i), sizeof(T),
-                element.begin());
-    for (const unsigned char byte : element) hash = (hash ^ byte) * 1099511628211U;
+    hash = fnv1a({reinterpret_cast<const char*>(table.data() + i), sizeof(T)}, hash);
   }
   return text + " " + std::to_string(hash);
 }

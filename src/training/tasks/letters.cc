@@ -5,6 +5,7 @@
 
 #include "core/enum_names.h"
 #include "core/fields.h"
+#include "core/hash.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 
@@ -15,10 +16,7 @@ constexpr std::int64_t kMostTries = 1000;  // draws for one pair of the wanted s
 
 // FNV-1a, and the finalizer of MurmurHash3, which spreads its last bits.
 bool is_held_out(std::string_view letters) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const char letter : letters) {
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3u;
-  }
+  std::uint64_t hash = fnv1a(letters);
   hash = (hash ^ (hash >> 33)) * 0xFF51AFD7ED558CCDu;
   return (hash ^ (hash >> 33)) % 10 == 0;
 }
