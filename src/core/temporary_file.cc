@@ -8,8 +8,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "core/descriptor.h"
 #include "sextant/core/files.h"
 
 namespace sextant {
@@ -52,6 +55,25 @@ void TemporaryName::forget() noexcept {
     return;
   }
   listed_ = nullptr;  // a handler has it, for the rest of the process
+}
+
+std::string follow_links(const std::string& path) {
+  constexpr int kMaxLinks = 40;  // as many as Linux follows
+  std::filesystem::path target = path;
+  std::error_code problem;
+  for (int i = 0; i < kMaxLinks; ++i) {
+    const auto next = std::filesystem::read_symlink(target, problem);
+    if (problem) return target.string();  // no link
+    target = target.parent_path() / next;
+  }
+  fail_file(path, "cannot be written", ELOOP);
+}
+
+std::string temporary_beside(const std::string& target) {
+  static std::atomic<unsigned> serial{0};
+  const auto name =
+      ".sextant-" + std::to_string(::getpid()) + "-" + std::to_string(serial++) + ".tmp";
+  return (std::filesystem::path(target).parent_path() / name).string();
 }
 
 void remove_temporary_files() noexcept {

@@ -24,4 +24,12 @@ class TemporaryName {
   char* listed_ = nullptr;  // what a signal handler sees
 };
 
+// Where a chain of symbolic links ends, whether or not anything is there yet, so that the link
+// itself stays a link when a file is replaced. Throws Error naming `path` for a circle of links.
+std::string follow_links(const std::string& path);
+
+// A name beside `target` that no other part of this process makes, and that is short even when the
+// final name is as long as allowed. Another process may have it: make the file with O_EXCL.
+std::string temporary_beside(const std::string& target);
+
 }  // namespace sextant

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -51,29 +50,6 @@ void write_in_place(const std::string& path, Pieces pieces) {
   int problem = write_all(file.number(), pieces);
   if (problem == 0) problem = file.close();
   if (problem != 0) fail_file(path, "cannot be written", problem);
-}
-
-// Where a chain of symbolic links ends, whether or not anything is there yet, so that the link
-// itself stays a link.
-std::string follow_links(const std::string& path) {
-  constexpr int kMaxLinks = 40;  // as many as Linux follows
-  std::filesystem::path target = path;
-  std::error_code problem;
-  for (int i = 0; i < kMaxLinks; ++i) {
-    const auto next = std::filesystem::read_symlink(target, problem);
-    if (problem) return target.string();  // no link
-    target = target.parent_path() / next;
-  }
-  fail_file(path, "cannot be written", ELOOP);
-}
-
-// A name beside `target` that nobody else makes, and that is short even when the final name is as
-// long as allowed.
-std::string temporary_beside(const std::string& target) {
-  static std::atomic<unsigned> serial{0};
-  const auto name =
-      ".sextant-" + std::to_string(::getpid()) + "-" + std::to_string(serial++) + ".tmp";
-  return (std::filesystem::path(target).parent_path() / name).string();
 }
 
 // What is written and where; each function returns 0 or the reason why not.

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include "core/descriptor.h"
@@ -124,6 +123,39 @@ Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis) {
   return part;
 }
 
+namespace {
+
+// The file that `path` leads to, which ranks may write in its place.
+std::string target_of(const std::string& path) {
+  check_path(path);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) throw Error(path, "must be a file, whose parts ranks can write");
+    // A folder that can be written would let us replace a file that cannot.
+    if (::access(path.c_str(), W_OK) != 0) fail_file(path, "cannot be written", errno);
+  }
+  return follow_links(path);
+}
+
+// Makes `name` with the permissions of what is at `path`, room for `size` bytes and the header;
+// 0, or the reason why not.
+int begin_file(const std::string& name, const std::string& path, const std::string& header,
+               std::int64_t size) {
+  const Descriptor file(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  if (!file.is_open()) return errno;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && ::fchmod(file.number(), status.st_mode & 07777) != 0) {
+    return errno;
+  }
+  const int full = ::posix_fallocate(file.number(), 0, static_cast<off_t>(size));
+  if (full != 0) return full;
+  return move_all(header.size(), 0, [&](std::size_t at, std::size_t count, off_t place) {
+    return ::pwrite(file.number(), header.data() + at, count, place);
+  });
+}
+
+}  // namespace
+
 template <class T>
 void save_parts(const Communicator& comm, const std::string& path, View<const T> part,
                 const Layout& layout, int axis) {
@@ -131,34 +163,23 @@ void save_parts(const Communicator& comm, const std::string& path, View<const T>
   sizes[static_cast<std::size_t>(axis)] = layout.length();
   const Shape whole{std::span<const std::int64_t>(sizes)};
   const std::string header = format_npy_header(dtype_of<T>, whole);
-  const std::string target =
-      std::filesystem::is_symlink(path) ? std::filesystem::weakly_canonical(path).string() : path;
+  std::string target;
   std::array<char, 4096> name{};
   std::optional<TemporaryName> temporary;
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    check_path(path);
-    if (std::filesystem::exists(target) && !std::filesystem::is_regular_file(target)) {
-      throw Error(path, "must be a file, whose parts ranks can write");
-    }
-    const std::string beside =
-        (std::filesystem::path(target).parent_path() /
-         (".sextant-" + std::to_string(::getpid()) + "-ranks-" +
-          std::to_string(std::hash<std::string>{}(target) % 1000000) + ".tmp"))
-            .string();
-    if (beside.size() >= name.size()) throw Error(path, "must be a shorter path");
-    temporary.emplace(beside);
-    Descriptor file(beside, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (!file.is_open()) fail_file(path, "cannot be written", errno);
+    target = target_of(path);
     const std::int64_t size = static_cast<std::int64_t>(header.size()) +
                               whole.count() * static_cast<std::int64_t>(sizeof(T));
-    const int full = ::posix_fallocate(file.number(), 0, static_cast<off_t>(size));
-    if (full != 0) fail_file(path, "cannot be written", full);
-    const int problem =
-        move_all(header.size(), 0, [&](std::size_t at, std::size_t count, off_t place) {
-          return ::pwrite(file.number(), header.data() + at, count, place);
-        });
+    int problem = EEXIST;
+    while (problem == EEXIST) {
+      temporary.emplace(temporary_beside(target));
+      problem = begin_file(temporary->path(), path, header, size);
+      if (problem == EEXIST) temporary->forget();  // another process's
+    }
     if (problem != 0) fail_file(path, "cannot be written", problem);
+    const std::string& beside = temporary->path();
+    if (beside.size() >= name.size()) throw Error(path, "must be a shorter path");
     std::copy(beside.begin(), beside.end(), name.begin());
   });
   comm.broadcast(0, std::as_writable_bytes(std::span(name)));

@@ -25,7 +25,7 @@ NpyFile open_npy(const std::string& path);
 Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis = 2);
 
 // Writes the parts of all ranks as one array. Rank 0 makes the file under a temporary name and
-// reserves its size, every rank writes its part, rank 0 flushes it and gives it its name: the
+// reserves its size, every rank writes and flushes its part, rank 0 gives it its name: the
 // file is complete or not there. All ranks must see the same folder. Throws the same Error on all.
 template <class T>
 void save_parts(const Communicator& comm, const std::string& path, View<const T> part,

@@ -80,6 +80,22 @@ TEST_F(AttentionOnRanks, ARingWritesNearlyTheSameNumbers) {
   }
 }
 
+TEST_F(AttentionOnRanks, ReplacesWhatALinkLeadsToAndKeepsItsPermissions) {
+  namespace fs = std::filesystem;
+  const auto permissions = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
+  write_file(path("old.npy"), "old");
+  fs::permissions(path("old.npy"), permissions);
+  fs::create_symlink("old.npy", path("out-r.npy"));
+  const Ended ended = launch(2, call("--ranks gather", "-r.npy"));
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_TRUE(fs::is_symlink(path("out-r.npy")));
+  EXPECT_EQ(load_npy(path("old.npy")).shape, (Shape{2, 4, 90, 8}));
+  EXPECT_EQ(fs::status(path("old.npy")).permissions(), permissions);
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  }
+}
+
 TEST_F(AttentionOnRanks, ExplainsItsPlan) {
   const Ended ended = launch(2, sextant_program() + " attention --q " + path("q.npy") + " --k " +
                                     path("k.npy") + " --v " + path("v.npy") +
