@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 from . import _core
@@ -26,7 +25,8 @@ def contents_of(given: Any, argument: str) -> bytes:
         read: str | bytes = given.read()
         return read.encode() if isinstance(read, str) else bytes(read)
     try:
-        return Path(given).read_bytes()
+        with open(given, "rb") as file:
+            return file.read()
     except OSError as error:
         raise ValueError(f"[{name_of(given, argument)}] cannot be read: {error.strerror}") from None
 
@@ -52,7 +52,7 @@ class Files:
     """Sources as files: the library reads paths. What is in memory is written beside the run, under a name made of its contents."""
 
     def __init__(self, folder: str) -> None:
-        self.folder = Path(folder)
+        self.folder = folder
 
     def path(self, given: Any, argument: str) -> str:
         if not hasattr(given, "read"):
@@ -79,10 +79,11 @@ class Files:
 
     def keep(self, contents: bytes, ending: str) -> str:
         import hashlib
+        from pathlib import Path
 
-        path = self.folder / (hashlib.sha256(contents).hexdigest()[:16] + ending)
+        path = Path(self.folder) / (hashlib.sha256(contents).hexdigest()[:16] + ending)
         if not path.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_suffix(f".{os.getpid()}.part")
             part.write_bytes(contents)
             part.replace(path)

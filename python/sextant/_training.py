@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _core
@@ -62,7 +61,8 @@ def arrays_of(rows: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 def rows_in(folder: str) -> list[Mapping[str, Any]]:
     """The metrics of all steps of a run, those of earlier sittings too."""
-    return [json.loads(line) for line in (Path(folder) / "metrics.jsonl").read_text().splitlines()]
+    with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def row_of(metrics: _core.StepMetrics) -> dict[str, Any]:
