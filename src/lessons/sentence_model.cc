@@ -1,6 +1,7 @@
 // The small seeded model over words, opened.
 #include "lessons/sentence_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -108,12 +109,12 @@ Tensor<bool> mask_of(const std::vector<HiddenPair>& hidden, std::int64_t queries
                            " and a key below " + std::to_string(keys) + ", got " +
                            std::to_string(pair.query) + ":" + std::to_string(pair.key));
     }
-    for (std::int64_t i = 0; i < queries; ++i) {
-      for (std::int64_t j = 0; j < keys; ++j) {
-        if ((pair.query == -1 || pair.query == i) && (pair.key == -1 || pair.key == j)) {
-          mask(i, j) = false;
-        }
-      }
+    const std::int64_t i = std::max<std::int64_t>(pair.query, 0);
+    const std::int64_t j = std::max<std::int64_t>(pair.key, 0);
+    const std::int64_t i_end = pair.query == -1 ? queries : i + 1;
+    const std::int64_t j_end = pair.key == -1 ? keys : j + 1;
+    for (std::int64_t row = i; row < i_end; ++row) {
+      for (std::int64_t column = j; column < j_end; ++column) mask(row, column) = false;
     }
   }
   return mask;
