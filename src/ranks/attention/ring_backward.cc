@@ -210,7 +210,7 @@ class RingBackward {
     if (slopes_.count() > 0) wanted.bias.slopes = slopes;
     if (indexed_.count() > 0) wanted.indexed = indexed;
     if (mask_.count() > 0) {
-      mask = Tensor<float>(part_of_mask(mask_view(), queries, keys).shape());
+      mask = Tensor<float>(part_of_mask(std::as_const(mask_).view(), queries, keys).shape());
       wanted.mask = mask;
     }
     sextant::attention_backward<float>(q, k, v, rows(out_.view()), rows(dout_.view()), wanted,
@@ -225,8 +225,6 @@ class RingBackward {
       add<double, float>(std::as_const(mask).view(), part_of_mask(mask_.view(), queries, keys));
     }
   }
-
-  View<const double> mask_view() const { return mask_.view(); }
 
   // Adds what has come back for own keys.
   void take(const Slice& slice, const Gradients& gradients) {

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "sextant/ranks/communicator.h"
 
 namespace sextant::ranks {
+
+inline constexpr std::size_t kPiece = std::size_t{1} << 30;  // bytes; MPI counts in int
 
 // Held during every call of MPI. Calls that would wait are begun under it and asked about under it
 // again and again, so that a thread that waits keeps no other one out.

@@ -1,15 +1,13 @@
 // What all ranks of a group do together.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "ranks/mpi/calls.h"
 
 namespace sextant::ranks {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 30;  // bytes; MPI counts in int
-constexpr int kGatherTag = 1025, kSumTag = 1026;      // beyond those of callers
+constexpr int kGatherTag = 1025, kSumTag = 1026;  // beyond those of callers
 
 }  // namespace
 

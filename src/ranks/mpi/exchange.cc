@@ -8,12 +8,6 @@
 #include "sextant/core/error.h"
 
 namespace sextant::ranks {
-namespace {
-
-constexpr std::size_t kPiece = std::size_t{1} << 30;  // bytes; MPI counts in int
-
-}  // namespace
-
 Exchange::Exchange(Exchange&& other) noexcept
     : state_(std::move(other.state_)), waited_(other.waited_) {}
 
