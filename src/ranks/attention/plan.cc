@@ -53,15 +53,16 @@ template <class T>
 double pairs_between(const Call<T>& call, int reader, int owner) {
   double sum = 0;
   const std::vector<Piece> keys = call.key_pieces(owner);
+  const auto before = [](const Piece& a, const Piece& b) { return a.segment < b.segment; };
+  const bool sorted = std::is_sorted(keys.begin(), keys.end(), before);
   for (const Piece& queries : call.query_pieces(reader)) {
-    auto at = std::lower_bound(keys.begin(), keys.end(), queries.segment,
-                               [](const Piece& a, std::int64_t s) { return a.segment < s; });
-    if (!std::is_sorted(keys.begin(), keys.end(),
-                        [](const Piece& a, const Piece& b) { return a.segment < b.segment; })) {
-      at = keys.begin();
-    }
+    auto at = sorted ? std::lower_bound(keys.begin(), keys.end(), queries, before) : keys.begin();
     for (; at != keys.end(); ++at) {
-      if (at->segment == queries.segment) sum += call.pairs(queries, *at);
+      if (at->segment == queries.segment) {
+        sum += call.pairs(queries, *at);
+      } else if (sorted) {
+        break;
+      }
     }
   }
   return sum * static_cast<double>(call.all.heads_q);
