@@ -8,7 +8,7 @@
 Of reports of 5, 15 and 62 words, in windows of 400, 1000 and 1600 pixels, light and dark: the page is not wider than the window, no text is
 smaller than 10 pixels or cut, pictures and controls have names, headings are in order, nothing is fetched, no script fails, and the file is small
 enough. Printed on A4, no figure is wider or higher than the paper. Of charts: no text is small or cut, and they say what they show. Pictures may differ from the goldens in one block of 8 x 8 pixels in
-a hundred. Ends with 77 where there is no Chromium.
+a hundred; rows of blocks may drift by a pixel each, as text does between systems. Ends with 77 where there is no Chromium.
 """
 import argparse
 import base64
