@@ -47,10 +47,13 @@ function(sextant_floor name)
     MODULES ${arg_PRIVATE} ${arg_MODULES} LIBS ${arg_LIBS})
 endfunction()
 
-# A header of a floor that does not lie below is a file with an #error: each floor finds those before the headers themselves.
+# A header of a floor that does not lie below is a file with an #error: each floor finds those before the headers themselves. The
+# optional floor is forbidden where it is not built too: the flags are the same with and without it, so ccache shares the objects.
 function(sextant_forbid_upward_includes)
   get_property(floors GLOBAL PROPERTY SEXTANT_FLOORS)
-  foreach(floor ${floors})
+  set(named ${floors} ranks)
+  list(REMOVE_DUPLICATES named)
+  foreach(floor ${named})
     set(forbidden ${PROJECT_BINARY_DIR}/forbidden/${floor})
     foreach(root include/sextant src)
       file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${root} ${PROJECT_SOURCE_DIR}/${root}/${floor}/*.h)
