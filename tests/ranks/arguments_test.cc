@@ -1,7 +1,7 @@
 // Calls that do not fit, or differ from rank to rank: one Error on all ranks, never a hang.
 #include <gtest/gtest.h>
 
-#include "ranks/case.h"
+#include "ranks/results.h"
 #include "sextant/ranks/agreement.h"
 #include "sextant/ranks/plan.h"
 
@@ -56,6 +56,9 @@ TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
             "[ranks.attention.softcap] must be finite and >= 0, got -1");
   EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.reproducible = true; }),
             "[ranks.attention.form] must be gather or ulysses with reproducible");
+  const PlacedTerm term;
+  EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.content = &term; }),
+            "[ranks.attention.form] must be gather or ulysses with a content term");
 }
 
 // With a causal mask and contiguous parts of n positions, a rank r sees r n^2 + n (n + 1) / 2

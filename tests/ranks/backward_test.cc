@@ -1,7 +1,7 @@
 // Gradients over divided sequences beside those of one process.
 #include <gtest/gtest.h>
 
-#include "ranks/case.h"
+#include "ranks/results.h"
 
 namespace sextant::ranks {
 namespace {
@@ -14,7 +14,7 @@ struct Gradients {
   using Wide = typename AttentionGradients<T>::Wide;
   Tensor<T> q, k, v;
   Tensor<Wide> table, slopes, mask, sinks;
-  Tensor<double> indexed;
+  Tensor<double> indexed, content;
 
   template <class Arrays>
   Gradients(const Arrays& of, const AttentionOptions<T>& options)
@@ -39,6 +39,10 @@ struct Gradients {
     if (options.indexed != nullptr) {
       indexed = Tensor<double>(Shape{options.indexed->gradient_size()});
       wanted.indexed = indexed;
+    }
+    if (options.content != nullptr) {
+      content = Tensor<double>(Shape{options.content->gradient_size()});
+      wanted.content = content;
     }
   }
   Gradients(const Gradients&) = delete;
@@ -122,7 +126,11 @@ TEST_P(RanksBackward, InARingIsAsExactAsInOneProcess) {
   }
 }
 
-TEST_P(RanksBackward, ReproducibleHasTheBitsOfOneProcess) {
+class RanksBackwardReproducible : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Cases, RanksBackwardReproducible, testing::ValuesIn(all_cases()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST_P(RanksBackwardReproducible, HasTheBitsOfOneProcess) {
   const Whole<float> whole(GetParam());
   const Result<float> forward = in_one_process(whole);
   Gradients<float> one(whole, whole.options());
@@ -140,6 +148,7 @@ TEST_P(RanksBackward, ReproducibleHasTheBitsOfOneProcess) {
     EXPECT_TRUE(same_bits(got.slopes, one.slopes));
     EXPECT_TRUE(same_bits(got.sinks, one.sinks));
     EXPECT_TRUE(same_bits(got.indexed, one.indexed));
+    EXPECT_TRUE(same_bits(got.content, one.content));
     if (one.mask.count() == 0) continue;
     EXPECT_TRUE(same_bits(got.mask, part_of<float>(one.mask, part.q_layout, me, 1)));
   }
@@ -159,6 +168,31 @@ TEST_P(RanksBackward, InARingHasTheSameBitsInEveryRunAndForEveryNumberOfThreads)
               same_bits(first.v, again.v) && same_bits(first.table, again.table) &&
               same_bits(first.slopes, again.slopes) && same_bits(first.mask, again.mask) &&
               same_bits(first.sinks, again.sinks) && same_bits(first.indexed, again.indexed));
+}
+
+class RanksBackwardContent : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Cases, RanksBackwardContent, testing::ValuesIn(content_cases()),
+                         [](const auto& each) { return each.param.name; });
+
+// Heads are whole on their ranks, so the only sum in another order is that of the term's gradient
+// over heads: float64, with some digits lost where heads cancel.
+TEST_P(RanksBackwardContent, AddsWhatHeadsGiveInAnotherOrder) {
+  const Whole<float> whole(GetParam());
+  const Result<float> forward = in_one_process(whole);
+  Gradients<float> one(whole, whole.options());
+  fill(whole, one);
+  for (const Form form : {Form::automatic, Form::gather, Form::ulysses}) {
+    SCOPED_TRACE(name_of(form));
+    const Part<float> part(whole, Division::striped);
+    Gradients<float> got(part, part.options);
+    fill_on_ranks(whole, forward, part, {.form = form, .division = Division::striped}, got);
+    const int me = world().rank();
+    EXPECT_TRUE(same_bits(got.q, part_of<float>(one.q, part.q_layout, me)));
+    EXPECT_TRUE(same_bits(got.k, part_of<float>(one.k, part.k_layout, me)));
+    EXPECT_TRUE(same_bits(got.v, part_of<float>(one.v, part.k_layout, me)));
+    EXPECT_GT(size_of(one.content), 0);
+    EXPECT_LE(distance(got.content, one.content), 0x1p-44 * size_of(one.content));
+  }
 }
 
 TEST(RanksBackward64, HasTheBitsOfOneProcess) {

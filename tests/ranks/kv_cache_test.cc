@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ranks/case.h"
+#include "ranks/results.h"
 
 namespace sextant::ranks {
 namespace {

@@ -48,7 +48,7 @@ View<M> part_of_mask(View<M> mask, const Piece& queries, const Piece& keys) {
 
 template <class T, class U>
 BlockOptions<T, U>::BlockOptions(const Call<T>& call, const Piece& queries, const Piece& keys,
-                                 bool with_sinks) {
+                                 bool whole_rows) {
   const AttentionOptions<T>& from = call.options;
   const Arguments<T>& all = call.all;
   const Sequence first = call.sequence(0, queries.segment);
@@ -61,9 +61,10 @@ BlockOptions<T, U>::BlockOptions(const Call<T>& call, const Piece& queries, cons
   options.softcap = all.softcap;
   options.scale = all.scale;
   options.threads = all.threads;
-  if (with_sinks) {
-    options.sinks = from.sinks;
-    options.content = from.content;
+  if (whole_rows) options.sinks = from.sinks;
+  if (whole_rows && from.content != nullptr) {
+    options.content = &content_.emplace(
+        *from.content, ShiftedContent::Place{.query = query_shift, .begin = keys.begin});
   }
   for (std::int64_t b = 0; b < all.batch; ++b) {
     const Sequence at = call.sequence(b, queries.segment);

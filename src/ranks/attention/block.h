@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ranks/attention/call.h"
+#include "ranks/attention/shifted_content.h"
 
 namespace sextant::ranks {
 
@@ -36,8 +38,8 @@ class ShiftedBias final : public IndexedBias {
 // is one of several that are merged.
 template <class T, class U>
 struct BlockOptions {
-  // `with_sinks`: the keys are all that the queries see.
-  BlockOptions(const Call<T>& call, const Piece& queries, const Piece& keys, bool with_sinks);
+  // `whole_rows`: the keys are all that the queries see, so sinks and content terms belong here.
+  BlockOptions(const Call<T>& call, const Piece& queries, const Piece& keys, bool whole_rows);
   BlockOptions(const BlockOptions&) = delete;
   BlockOptions& operator=(const BlockOptions&) = delete;
 
@@ -50,6 +52,7 @@ struct BlockOptions {
   std::vector<std::int64_t> offsets_, lengths_;
   Tensor<std::int64_t> query_ids_, key_ids_;
   ShiftedBias indexed_;
+  std::optional<ShiftedContent> content_;
 };
 
 // The part of a mask for these queries (rows of their rank) and keys; axes of size 1 stay.

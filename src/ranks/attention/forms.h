@@ -9,7 +9,6 @@ namespace sextant::ranks {
 template <class T>
 void ring_attention(const Call<T>& call, View<T> out, View<float> log_sum_exp);
 
-// Not for content terms in packed sequences.
 template <class T>
 void gather_attention(const Call<T>& call, View<T> out, View<float> log_sum_exp);
 

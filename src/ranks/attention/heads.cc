@@ -111,58 +111,6 @@ void from_heads(const Communicator& comm, View<const T> whole, const Layout& lay
   }
 }
 
-class ShiftedContent final : public ContentTerm {
- public:
-  ShiftedContent(const ContentTerm& inner, std::int64_t shift, std::int64_t heads)
-      : inner_(inner), shift_(shift), heads_(heads) {}
-
-  void check(const Call& call) const override {
-    Call all = call;
-    all.heads = heads_;
-    inner_.check(all);
-  }
-  double default_scale(std::int64_t head_dim) const override {
-    return inner_.default_scale(head_dim);
-  }
-  std::int64_t scratch_size(std::int64_t keys, std::int64_t head_dim) const noexcept override {
-    return inner_.scratch_size(keys, head_dim);
-  }
-  void add(const Row& row, double* scores, double* scratch) const noexcept override {
-    inner_.add(moved(row), scores, scratch);
-  }
-  bool has_tiles() const noexcept override { return inner_.has_tiles(); }
-  std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept override {
-    return inner_.tile_scratch_size(head_dim);
-  }
-  void add_tile(const Tile& tile, float* scores, std::int64_t stride,
-                float* scratch) const noexcept override {
-    inner_.add_tile(moved(tile), scores, stride, scratch);
-  }
-  std::int64_t gradient_size() const noexcept override { return inner_.gradient_size(); }
-  void backward(const Row& row, const double* scores, double* ds, double* dq, double* dk,
-                double* gradient, double* scratch) const noexcept override {
-    inner_.backward(moved(row), scores, ds, dq, dk, gradient, scratch);
-  }
-  std::int64_t value_dim() const noexcept override { return inner_.value_dim(); }
-  void add_values(const Row& row, const double* weights, double* out) const noexcept override {
-    inner_.add_values(moved(row), weights, out);
-  }
-  void values_backward(const Row& row, const double* weights, const double* dout, double* dweights,
-                       double* gradient) const noexcept override {
-    inner_.values_backward(moved(row), weights, dout, dweights, gradient);
-  }
-
- private:
-  template <class Place>
-  Place moved(Place place) const noexcept {
-    place.head += shift_;
-    return place;
-  }
-
-  const ContentTerm& inner_;
-  std::int64_t shift_, heads_;
-};
-
 template <class T>
 HeadOptions<T>::HeadOptions(const ranks::Call<T>& call, Heads heads) : options(call.options) {
   const std::int64_t group = call.group();
@@ -221,14 +169,10 @@ HeadOptions<T>::HeadOptions(const ranks::Call<T>& call, Heads heads) : options(c
     options.indexed = &indexed_;
   }
   if (call.options.content != nullptr) {
-    content_ =
-        std::make_unique<ShiftedContent>(*call.options.content, queries.begin, call.all.heads_q);
-    options.content = content_.get();
+    options.content =
+        &content_.emplace(*call.options.content, ShiftedContent::Place{.head = queries.begin});
   }
 }
-
-template <class T>
-HeadOptions<T>::~HeadOptions() = default;
 
 #define SEXTANT_INSTANTIATE(T)                                                                     \
   template Tensor<T> to_heads(const Communicator&, View<const T>, const Layout&, const HeadShare&, \

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "ranks/attention/block.h"
@@ -40,16 +40,12 @@ template <class T>
 void from_heads(const Communicator& comm, View<const T> whole, const Layout& layout,
                 const HeadShare& share, std::int64_t group, View<T> part);
 
-// A content term that is asked about other heads than those of the call.
-class ShiftedContent;
-
 // The options of a rank's heads with the whole sequences.
 template <class T>
 struct HeadOptions {
   HeadOptions(const Call<T>& call, Heads heads);
   HeadOptions(const HeadOptions&) = delete;
   HeadOptions& operator=(const HeadOptions&) = delete;
-  ~HeadOptions();
 
   AttentionOptions<T> options;
   Heads queries;  // the heads of q
@@ -60,7 +56,7 @@ struct HeadOptions {
   DistanceBias bias_;
   RotationTable<float> rotation_;
   ShiftedBias indexed_;
-  std::unique_ptr<ShiftedContent> content_;
+  std::optional<ShiftedContent> content_;
 };
 
 }  // namespace sextant::ranks

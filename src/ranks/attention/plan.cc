@@ -40,9 +40,6 @@ std::string why_not(const Call<T>& call, Form form) {
     if (std::is_same_v<T, double>) return "must be gather or ulysses for float64";
     if (call.all.content != nullptr) return "must be gather or ulysses with a content term";
   }
-  if (form == Form::gather && call.all.content != nullptr && !call.all.segments.empty()) {
-    return "must be ulysses with a content term and segments";
-  }
   if (form == Form::ulysses && rounds) return "must be ring or gather with a transport of 16 bits";
   if (call.ranks.reproducible && rounds) return "must have transport unchanged with reproducible";
   return "";
