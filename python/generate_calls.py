@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ._extrapolate import ExtrapolationTable, OnScore
     from ._models import LanguageModel, MaskedModel, Model, Translator
-    from ._results import FilledText, PairScore, TextScore
+    from ._results import FilledText, LayerGuesses, PairScore, TextScore
     from ._training import OnStep
     from ._types import Pairs, PositionNames, Source
 
@@ -45,6 +45,9 @@ POSITIONS = ("positions", "PositionNames", '"rotary"',
 FROM = ("from_model", "str | os.PathLike[str] | None", "None", "the folder of a trained model to start from")
 INTERRUPT = ("Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the exception has the model so far "
              "as its attribute `model`.")
+LENS = ("What each layer would write next, after every token: the final norm and the map to the vocabulary (and the pointer, where there "
+        "is one) read the sum of the layers up to there, as if the model ended there (the logit lens). The last layer's are the model's own.")
+GUESSES = "the tokens that are read, and for each layer its guesses after each of them"
 BEST = "the model with the lowest loss of the held-out data; its `training` has the losses"
 
 
@@ -116,6 +119,11 @@ CALLS = [
     Call("fill", "fill", "What the model would put where a text has [MASK].", [("text", "str", "with [MASK] in it")], "FilledText",
          "the text with the most probable token in every hole, and the guesses of each hole", "return self._fill(text, {options})",
          owner="Fills"),
+    Call("guess", "guess", LENS + " A masked model guesses the token itself.", [("text", "str", "1 to 512 tokens")], "LayerGuesses", GUESSES,
+         "return self._guess(text, {options})", owner="GuessesText"),
+    Call("guess", "guess", LENS,
+         [("text", "str", "the source, 1 to 512 tokens"), ], "LayerGuesses", GUESSES, "return self._guess(text, target, {options})",
+         [("target", "str | None", "None", "its translation, at most 512 tokens; None: what the model makes of it")], owner="GuessesPairs"),
     Call("evaluate", "evaluate_text", "How well the model predicts a text.", [("text", "Source", "a path, or what has read()")],
          "TextScore", "perplexity and bits per character, in windows side by side and, with `stride`, in sliding ones",
          "return self._evaluate(text, {options})", owner="ScoresText"),
@@ -132,6 +140,8 @@ CALLS = [
 HOOKS = {
     "Generates": "_generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str",
     "Fills": "_fill(self, text: str, options: dict[str, Any]) -> FilledText",
+    "GuessesText": "_guess(self, text: str, options: dict[str, Any]) -> LayerGuesses",
+    "GuessesPairs": "_guess(self, text: str, target: str | None, options: dict[str, Any]) -> LayerGuesses",
     "ScoresText": "_evaluate(self, text: Source, options: dict[str, Any]) -> TextScore",
     "Translates": "_translate(self, text: str | Sequence[str], options: dict[str, Any]) -> Any",
     "ScoresPairs": "_evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore",

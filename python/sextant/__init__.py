@@ -7,8 +7,20 @@ come out without a copy.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from . import _interpreter  # first: it refuses sub-interpreters
-from . import _schemes, plot, train
+from . import _schemes
+from ._attention import (
+    AttentionGradients,
+    WeightStatistics,
+    attention,
+    attention_backward,
+    attention_statistics,
+    attention_weights,
+    plan,
+)
 from ._core import (
     AttentionPlan,
     ContentTerm,
@@ -21,23 +33,42 @@ from ._core import (
     can_save_png,
     version as __version__,
 )
-from ._schemes import *
-from ._interop import LayerPositions, convert_rotary, from_config, identify
 from ._kv_cache import KvCache
-from ._attention import (
-    AttentionGradients,
-    WeightStatistics,
-    attention,
-    attention_backward,
-    attention_statistics,
-    attention_weights,
-    plan,
-)
-from ._calls import extrapolate
-from ._models import LanguageModel, MaskedModel, Model, Translator, load, shipped
-from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
-from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
+from ._schemes import *
 from ._tables import add_positions, rotate
+
+if TYPE_CHECKING:
+    from . import plot, train
+    from ._calls import extrapolate
+    from ._interop import LayerPositions, convert_rotary, from_config, identify
+    from ._models import LanguageModel, MaskedModel, Model, Translator, load, shipped
+    from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
+    from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
+
+# What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
+_LATER = {
+    "plot": (),
+    "train": (),
+    "_calls": ("extrapolate",),
+    "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
+    "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "shipped"),
+    "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
+    "_sentences": ("OrderVerdict", "Page", "SentenceAttention", "attend", "compare", "report"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LATER.items():
+        if name == module or name in names:
+            loaded = importlib.import_module("." + module, __name__)
+            globals().update({known: getattr(loaded, known) for known in names})
+            return loaded if name == module else globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AttentionGradients",

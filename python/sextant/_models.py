@@ -7,8 +7,19 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from . import _core
-from ._calls import Fills, Generates, ScoresPairs, ScoresText, Translates
-from ._results import AttentionMaps, Bleu, FilledText, PairScore, TextScore, Translation, TranslatorMaps, WindowScore
+from ._calls import Fills, Generates, GuessesPairs, GuessesText, ScoresPairs, ScoresText, Translates
+from ._results import (
+    AttentionMaps,
+    Bleu,
+    FilledText,
+    LayerGuess,
+    LayerGuesses,
+    PairScore,
+    TextScore,
+    Translation,
+    TranslatorMaps,
+    WindowScore,
+)
 from ._sources import contents_of, folder_of, name_of, pairs_of
 
 if TYPE_CHECKING:
@@ -51,7 +62,7 @@ class Model:
         return f"{type(self).__name__}({sizes}, positions={[each['scheme'] for each in config['positions']]})"
 
 
-class TextModel(Model, ScoresText):
+class TextModel(Model, ScoresText, GuessesText):
     """What causal and masked language models have."""
 
     _core: _core.TextModel
@@ -87,6 +98,9 @@ class TextModel(Model, ScoresText):
         weights = self._core.attention_maps(self.tokenizer.encode(text), threads)
         return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)))
 
+    def _guess(self, text: str, options: dict[str, Any]) -> LayerGuesses:
+        return guesses_of(self._core.guess(text, options))
+
     def _evaluate(self, text: Source, options: dict[str, Any]) -> TextScore:
         score = self._core.evaluate(contents_of(text, "evaluate.text"), options, name_of(text, "evaluate.text"))
         return TextScore(windows=[WindowScore(**one) for one in score.pop("windows")], **score)
@@ -106,7 +120,7 @@ class MaskedModel(TextModel, Fills):
         return FilledText(**self._core.fill(text, options))
 
 
-class Translator(Model, Translates, ScoresPairs):
+class Translator(Model, Translates, ScoresPairs, GuessesPairs):
     """An encoder and a decoder; of several models, an ensemble whose probabilities are averaged."""
 
     _core: _core.Translator
@@ -151,9 +165,16 @@ class Translator(Model, Translates, ScoresPairs):
             results = [all_of_it[0]["text"] if all_of_it else "" for all_of_it in found]
         return results[0] if isinstance(text, str) else results
 
+    def _guess(self, text: str, target: str | None, options: dict[str, Any]) -> LayerGuesses:
+        return guesses_of(self._core.guess(text, target, options))
+
     def _evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore:
         score: Mapping[str, Any] = self._core.evaluate(pairs_of(pairs, "evaluate.pairs", reverse)[:limit], options, "evaluate.pairs")
         return PairScore(**{**score, "bleu": Bleu(**score["bleu"])})
+
+
+def guesses_of(found: dict[str, Any]) -> LayerGuesses:
+    return LayerGuesses(**{**found, "layers": [LayerGuess(**one) for one in found["layers"]]})
 
 
 def model_of(core: Any) -> Model:
@@ -162,12 +183,13 @@ def model_of(core: Any) -> Model:
     return MaskedModel(core) if json.loads(core.config)["kind"] == "masked" else LanguageModel(core)
 
 
-def load(path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *more: str | os.PathLike[str], without_positions: bool = False) -> Any:
     """A model from its folder, or from that of a training run: its best model, else its last one.
 
     Args:
         path: the folder, as `sextant train` and Model.save() write it
         more: further translators with the same tokenizer: an ensemble
+        without_positions: take the positions out of the trained model, to see what it does without
 
     Returns:
         LanguageModel, MaskedModel or Translator, as config.json says.
@@ -175,9 +197,13 @@ def load(path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> Any:
     Raises:
         ValueError: a file is missing, damaged or does not fit the others, or needs a library that this build is without
     """
-    return model_of(_core.load_model([folder_of(each, "load.path") for each in (path, *more)]))
+    return model_of(_core.load_model([folder_of(each, "load.path") for each in (path, *more)], without_positions))
 
 
-def shipped() -> Translator:
-    """The translator of dates that is part of the library: "the third of march nineteen ninety-nine" to "1999-03-03"."""
-    return Translator(_core.shipped_model())
+def shipped(*, without_positions: bool = False) -> Translator:
+    """The translator of dates that is part of the library: "the third of march nineteen ninety-nine" to "1999-03-03".
+
+    Args:
+        without_positions: take the positions out of the trained model, to see what it does without
+    """
+    return Translator(_core.shipped_model(without_positions))

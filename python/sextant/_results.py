@@ -70,6 +70,24 @@ class FilledText:
 
 
 @dataclass(frozen=True)
+class LayerGuess:
+    """What a layer would write next."""
+
+    name: str  # "embedding", "layer 0", ...
+    next_probability: list[float | None]  # of the token that does come next; None where the text ends
+    guesses: list[list[tuple[str, float]]]  # after each token: tokens with their probabilities, the most probable first
+
+
+@dataclass(frozen=True)
+class LayerGuesses:
+    """What each layer of a model would write next."""
+
+    tokens: list[str]  # that are read; a translator's decoder reads <bos> and its target
+    next: list[str | None]  # what comes after each; None where the text ends
+    layers: list[LayerGuess]  # what goes into the first layer, then each layer; the last is the model's own distribution
+
+
+@dataclass(frozen=True)
 class WindowScore:
     """How well a text is predicted in windows of one kind."""
 

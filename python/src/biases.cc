@@ -45,10 +45,12 @@ nb::object all_biases(const PyIndexedBias& self) {
 }  // namespace
 
 void bind_biases(nb::module_& module) {
-  nb::class_<PyDistanceBias>(module, "DistanceBias",
-                             "A number per head and distance (key - query) that is added to the "
-                             "scores: values[head, distance + origin]; -inf hides the pair. Slopes "
-                             "add -slopes[head] * |distance|.")
+  nb::class_<PyDistanceBias> distance(
+      module, "DistanceBias",
+      "A number per head and distance (key - query) that is added to the "
+      "scores: values[head, distance + origin]; -inf hides the pair. Slopes "
+      "add -slopes[head] * |distance|.");
+  distance
       .def(
           "__init__",
           [](PyDistanceBias* self, const nb::object& values, const nb::object& origin,
@@ -91,10 +93,13 @@ void bind_biases(nb::module_& module) {
         }
         return text + ")";
       });
+  show_as_heatmap(distance);
 
-  nb::class_<PyIndexedBias>(module, "IndexedBias",
-                            "Biases by the positions of query and key, generated in tiles while "
-                            "attention() runs.")
+  nb::class_<PyIndexedBias> indexed(
+      module, "IndexedBias",
+      "Biases by the positions of query and key, generated in tiles while "
+      "attention() runs.");
+  indexed
       .def("array", &all_biases, nb::sig("def array(self) -> numpy.typing.NDArray[numpy.float32]"),
            "All biases of the length it was made for, [heads, length, length] of float32; -inf "
            "hides.")
@@ -102,6 +107,7 @@ void bind_biases(nb::module_& module) {
         return "IndexedBias(heads=" + std::to_string(self.heads) +
                ", length=" + std::to_string(self.length) + ")";
       });
+  show_as_heatmap(indexed);
 
   nb::class_<PyContentTerm>(module, "ContentTerm",
                             "A term of the scores that depends on queries and keys as well as "

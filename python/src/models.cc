@@ -44,6 +44,38 @@ nb::object as_flags(const Tensor<double>& hidden) {
   return to_python(std::move(flags));
 }
 
+nb::dict dict_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
+  const auto piece = [&](std::int64_t token) -> nb::object {
+    return token < 0 ? nb::none() : nb::object(nb::cast(tokenizer.piece(token)));
+  };
+  nb::dict result;
+  nb::list tokens, next, layers;
+  for (const std::int64_t token : found.read) tokens.append(piece(token));
+  for (const std::int64_t token : found.next) next.append(piece(token));
+  for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
+    nb::list probabilities, guesses;
+    for (std::size_t row = 0; row < found.read.size(); ++row) {
+      probabilities.append(found.next[row] < 0
+                               ? nb::none()
+                               : nb::object(nb::float_(found.next_probability[layer][row])));
+      nb::list best;
+      for (const auto& [token, probability] : found.guesses[layer][row]) {
+        best.append(nb::make_tuple(piece(token), probability));
+      }
+      guesses.append(best);
+    }
+    nb::dict one;
+    one["name"] = layer_name(layer);
+    one["next_probability"] = probabilities;
+    one["guesses"] = guesses;
+    layers.append(one);
+  }
+  result["tokens"] = tokens;
+  result["next"] = next;
+  result["layers"] = layers;
+  return result;
+}
+
 std::vector<std::string> texts_of(const Argument& argument) {
   if (nb::isinstance<nb::str>(argument.value) || !nb::hasattr(argument.value, "__iter__")) {
     throw_type_error(argument, "a list of str");
@@ -79,18 +111,20 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   return nb::cast(PyTranslator{std::move(lines)});
 }
 
-nb::object load_model(const std::vector<std::string>& paths) {
+nb::object load_model(const std::vector<std::string>& paths, bool without_positions) {
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
     folders.push_back(open_model_folder(path));
+    folders.back().without_positions = without_positions;
   }
   return opened(std::move(folders), "load.path");
 }
 
-nb::object shipped_model() {
+nb::object shipped_model(bool without_positions) {
   std::vector<ModelFolder> folders;
   folders.push_back(dates_model());
+  folders.back().without_positions = without_positions;
   return opened(std::move(folders), "shipped");
 }
 
@@ -153,9 +187,11 @@ void bind_models(nb::module_& module) {
   bind_tokenizer(module);
   bind_text_model(module);
   bind_translator(module);
-  module.def("load_model", &load_model, nb::arg("paths"),
-             nb::sig("def load_model(paths: list[str]) -> TextModel | Translator"));
-  module.def("shipped_model", &shipped_model, nb::sig("def shipped_model() -> Translator"));
+  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("without_positions"),
+             nb::sig("def load_model(paths: list[str], without_positions: bool) -> TextModel | "
+                     "Translator"));
+  module.def("shipped_model", &shipped_model, nb::arg("without_positions"),
+             nb::sig("def shipped_model(without_positions: bool) -> Translator"));
   module.def("has_text_libraries", &has_text_libraries,
              "Whether ICU, SentencePiece and fastText are in this build.");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "sextant/models/layer_guesses.h"
 #include "sextant/models/text_model.h"
 #include "sextant/models/translate_lines.h"
 
@@ -35,6 +36,9 @@ nb::object stacked(const std::vector<Tensor<float>>& layers);
 
 // Whether a number is -infinity, as an array of bool of the same shape.
 nb::object as_flags(const Tensor<double>& hidden);
+
+// What Python's LayerGuesses are made of.
+nb::dict dict_of(const LayerGuesses& found, const Tokenizer& tokenizer);
 
 // A list of strings.
 std::vector<std::string> texts_of(const Argument& argument);

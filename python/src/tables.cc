@@ -76,10 +76,12 @@ template SharedRotation<float16> rounded(const RotationTable<double>&);
 template SharedRotation<bfloat16> rounded(const RotationTable<double>&);
 
 void bind_tables(nb::module_& module) {
-  nb::class_<PyRotation>(module, "RotationTable",
-                         "Cosines and sines that rotate pairs of channels of queries and keys: "
-                         "[positions, pairs], or [heads, positions, pairs].\n\n"
-                         "rotate() applies it, attention(rotation=...) does so inside the call.")
+  nb::class_<PyRotation> rotation(
+      module, "RotationTable",
+      "Cosines and sines that rotate pairs of channels of queries and keys: "
+      "[positions, pairs], or [heads, positions, pairs].\n\n"
+      "rotate() applies it, attention(rotation=...) does so inside the call.");
+  rotation
       .def(
           "__init__",
           [](PyRotation* self, const nb::object& cos, const nb::object& sin,
@@ -139,6 +141,7 @@ void bind_tables(nb::module_& module) {
                  std::string(dtype_name(dtype_of<T>)) + (table.keys ? ", other keys)" : ")");
         });
       });
+  show_as_heatmap(rotation);
 }
 
 }  // namespace sextant::python

@@ -42,6 +42,20 @@ T* held(nb::handle value) {
   return nb::try_cast(value, found) ? found : nullptr;
 }
 
+// A notebook shows it as plot.heatmap() draws it.
+template <class T>
+void show_as_heatmap(nb::class_<T>& type) {
+  const auto shown = [](nb::handle self, const char* form) -> nb::object {
+    return nb::module_::import_("sextant.plot").attr("heatmap")(self).attr(form)();
+  };
+  type.def(
+          "_repr_svg_", [shown](nb::handle self) { return shown(self, "_repr_svg_"); },
+          nb::sig("def _repr_svg_(self) -> str"))
+      .def(
+          "_repr_html_", [shown](nb::handle self) { return shown(self, "_repr_html_"); },
+          nb::sig("def _repr_html_(self) -> str"));
+}
+
 // Cosines, sines and the keys' table rounded to T.
 template <class T>
 SharedRotation<T> rounded(const RotationTable<double>& table);

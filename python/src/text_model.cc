@@ -61,6 +61,18 @@ nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& giv
   return result;
 }
 
+nb::dict guess(const PyTextModel& self, nb::handle given_text, const nb::dict& given) {
+  LayerGuessOptions options;
+  take_arguments({given, "guess"}, options);
+  const std::string text = Argument{given_text, "guess", "text"}.text();
+  LayerGuesses found;
+  {
+    const nb::gil_scoped_release released;
+    found = layer_guesses(*self.model, text, options);
+  }
+  return dict_of(found, self.model->tokenizer);
+}
+
 // ids [tokens] or [batch, tokens], all of them sequences of their own.
 nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads) {
   const InputArray ids({given, "logits", "ids"});
@@ -157,6 +169,9 @@ void bind_text_model(nb::module_& module) {
                    "on_text: object) -> str"))
       .def("fill", &fill_text, nb::arg("text").none(), nb::arg("options"),
            nb::sig("def fill(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
+                   "typing.Any]"))
+      .def("guess", &guess, nb::arg("text").none(), nb::arg("options"),
+           nb::sig("def guess(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
                    "typing.Any]"))
       .def("logits", &logits, nb::arg("ids").none(), nb::arg("threads").none(),
            nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))

@@ -85,6 +85,21 @@ nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle 
   return result;
 }
 
+nb::dict guess(const PyTranslator& self, nb::handle given_text, nb::handle given_target,
+               const nb::dict& given) {
+  LayerGuessOptions options;
+  take_arguments({given, "guess"}, options);
+  const std::string text = Argument{given_text, "guess", "text"}.text();
+  std::optional<std::string> target;
+  if (!given_target.is_none()) target = Argument{given_target, "guess", "target"}.text();
+  LayerGuesses found;
+  {
+    const nb::gil_scoped_release released;
+    found = layer_guesses(self.first(), text, target, options);
+  }
+  return dict_of(found, self.lines->tokenizer());
+}
+
 // Of the encoder and of the decoder.
 nb::tuple hidden_pairs(const PyTranslator& self, std::int64_t source, std::int64_t target) {
   const TextTranslator& model = self.first();
@@ -150,6 +165,9 @@ void bind_translator(nb::module_& module) {
       .def("translate", &translate_lines, nb::arg("lines").none(), nb::arg("options"),
            nb::sig("def translate(self, lines: object, options: dict[str, typing.Any]) -> "
                    "list[list[dict[str, typing.Any]]]"))
+      .def("guess", &guess, nb::arg("text").none(), nb::arg("target").none(), nb::arg("options"),
+           nb::sig("def guess(self, text: str, target: str | None, options: dict[str, typing.Any]) "
+                   "-> dict[str, typing.Any]"))
       .def("attention_maps", &attention_maps, nb::arg("source").none(), nb::arg("target").none(),
            nb::arg("threads").none(),
            nb::sig("def attention_maps(self, source: object, target: object, threads: int) -> "

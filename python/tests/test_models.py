@@ -110,6 +110,36 @@ def test_a_saved_model_is_the_same(model: sextant.LanguageModel, tmp_path: Path)
     assert json.loads(said)["text"] == model.generate("the ", seed=3, max_tokens=40)
 
 
+def test_each_layer_guesses_as_the_command_says(model: sextant.LanguageModel, tmp_path: Path) -> None:
+    model.save(tmp_path / "saved")
+    found = model.guess("the cat", top_k=3)
+    said = json.loads(tiny.program("guess", "--model", str(tmp_path / "saved"), "the cat", "--top-k", "3", "--json"))
+    assert found.tokens == said["tokens"] == list("the cat") and found.next == said["next"] == [*"he cat", None]
+    assert [layer.name for layer in found.layers] == ["embedding", "layer 0"]
+    for layer, wanted in zip(found.layers, said["layers"]):
+        assert layer.name == wanted["name"] and layer.next_probability == wanted["next_probability"]
+        assert [[{"token": t, "probability": p} for t, p in row] for row in layer.guesses] == wanted["guesses"]
+    logits = model.logits(model.tokenizer.encode("the cat")).astype(np.float64)
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    np.testing.assert_allclose([row[0][1] for row in found.layers[-1].guesses], probabilities.max(-1), rtol=1e-5)
+
+
+def test_a_translator_guesses_its_own_words_or_those_given(shipped: sextant.Translator) -> None:
+    own = shipped.guess("may 5 2020", top_k=1)
+    assert own.tokens == ["<bos>", *"2020-05-05"] and own.next == [*"2020-05-05", "<eos>"]
+    assert [row[0][0] for row in own.layers[-1].guesses] == own.next
+    assert shipped.guess("may 5 2020", target="1999", top_k=1).next == [*"1999", "<eos>"]
+
+
+def test_a_model_without_positions_is_another_one(shipped: sextant.Translator, tmp_path: Path) -> None:
+    date = "the third of march nineteen ninety-nine"
+    said = tiny.program("translate", "--model", "shipped", "--without-positions", date)
+    blind = sextant.shipped(without_positions=True)
+    assert blind.translate(date) + "\n" == said != shipped.translate(date) + "\n"
+    shipped.save(tmp_path / "dates")
+    assert sextant.load(tmp_path / "dates", without_positions=True).translate(date) + "\n" == said
+
+
 def test_several_translators_are_an_ensemble(shipped: sextant.Translator, tmp_path: Path) -> None:
     shipped.save(tmp_path / "a")
     both = sextant.load(tmp_path / "a", str(tmp_path / "a"))
@@ -142,6 +172,11 @@ def test_threads_may_share_a_model(model: sextant.LanguageModel) -> None:
         (lambda m: m.attention_maps(""), ValueError, "attention_maps.text"),
         (lambda m: m.evaluate("nowhere.txt"), ValueError, "nowhere.txt"),
         (lambda m: m.evaluate(io.StringIO("a"), stride=-1), ValueError, "evaluate.stride"),
+        (lambda m: m.guess(""), ValueError, "guess.text] must be 1 .. 512 tokens"),
+        (lambda m: m.guess(7), TypeError, "guess.text] must be a str"),
+        (lambda m: m.guess("a", top_k=0), ValueError, "guess.top_k] must be at least 1"),
+        (lambda m: m.guess("a", target="b"), TypeError, "target"),
+        (lambda m: sextant.shipped().guess("a", target="b" * 513), ValueError, "guess.target] must be 0 .. 512 tokens"),
         (lambda m: m.save(""), ValueError, "save.folder"),
         (lambda m: sextant.load("nowhere"), ValueError, "nowhere"),
         (lambda m: sextant.load(7), TypeError, "load.path"),

@@ -17,7 +17,7 @@ def test_page_of_models_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"sextant": sextant}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         exec(compile(block, "python-models.md", "exec"), names)
     assert names["best"].text == "2024-04-01" and len(names["losses"]) == 10

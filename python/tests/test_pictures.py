@@ -262,3 +262,9 @@ def test_a_page_of_the_report(tmp_path):
         page.save(Path("report.svg"))
     with pytest.raises(ValueError, match=r"report.words"):
         sextant.report("The black cat sat.", words=("dog", "cat"))
+
+
+def test_tables_show_themselves() -> None:
+    for table in (sextant.rotary(20, 64), sextant.alibi(20, heads=4), sextant.fire(20, heads=4)):
+        assert table._repr_svg_() == sextant.plot.heatmap(table).svg
+        assert table._repr_html_() == sextant.plot.heatmap(table)._repr_html_()

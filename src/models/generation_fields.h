@@ -4,6 +4,7 @@
 #include "core/fields.h"
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/generate.h"
+#include "sextant/models/layer_guesses.h"
 #include "sextant/models/text_windows.h"
 #include "sextant/models/translate.h"
 
@@ -63,5 +64,10 @@ template <>
 inline constexpr auto kFields<FillOptions> = std::tuple{
     field(&FillOptions::guesses, "guesses", at_least(1), "of a hole, the most probable ones"),
     field(&FillOptions::threads, "threads", kThreads, kAllCores)};
+
+template <>
+inline constexpr auto kFields<LayerGuessOptions> = std::tuple{
+    field(&LayerGuessOptions::top_k, "top_k", at_least(1), "guesses of each layer, the most probable ones"),
+    field(&LayerGuessOptions::threads, "threads", kThreads, kAllCores)};
 
 }  // namespace sextant

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/models/sampling.h"
 #include "sextant/models/translate.h"
@@ -23,11 +24,6 @@ Tokens tokens_of(const Tokenizer& tokenizer, std::string_view text, const char* 
                            std::to_string(tokens.size()));
   }
   return tokens;
-}
-
-void check(const LayerGuessOptions& options) {
-  if (options.count >= 1) return;
-  throw Error("guess.count", "must be at least 1, got " + std::to_string(options.count));
 }
 
 LayerGuesses guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, Tokens next,
@@ -52,7 +48,8 @@ LayerGuesses guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, T
 }  // namespace
 
 std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_t count) {
-  if (count < 1) throw Error("guess.count", "must be at least 1, got " + std::to_string(count));
+  if (count < 1)
+    throw Error("most_probable.count", "must be at least 1, got " + std::to_string(count));
   const std::vector<double> probabilities = token_probabilities(logits, {});
   Tokens order(probabilities.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -68,9 +65,13 @@ std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_
   return guesses;
 }
 
+std::string layer_name(std::size_t layer) {
+  return layer == 0 ? "embedding" : "layer " + std::to_string(layer - 1);
+}
+
 LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
                            const LayerGuessOptions& options) {
-  check(options);
+  check_fields("guess", options);
   Tokens read = tokens_of(model.tokenizer, text, "guess.text", 1), next = read;
   if (model.config.kind == ModelKind::causal) {
     next.erase(next.begin());
@@ -79,13 +80,13 @@ LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const auto layers = model.layer_logits(read, pass);
-  return guesses_of(layers, std::move(read), std::move(next), options.count);
+  return guesses_of(layers, std::move(read), std::move(next), options.top_k);
 }
 
 LayerGuesses layer_guesses(const TextTranslator& model, std::string_view source,
                            const std::optional<std::string>& target,
                            const LayerGuessOptions& options) {
-  check(options);
+  check_fields("guess", options);
   const std::vector<Tokens> sources = {tokens_of(model.tokenizer, source, "guess.text", 1)};
   Tokens next = target ? tokens_of(model.tokenizer, *target, "guess.target", 0)
                        : translate(model, sources, {.threads = options.threads})[0][0].tokens;
@@ -95,7 +96,7 @@ LayerGuesses layer_guesses(const TextTranslator& model, std::string_view source,
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const auto layers = model.layer_logits(sources[0], read, pass);
-  return guesses_of(layers, std::move(read), std::move(next), options.count);
+  return guesses_of(layers, std::move(read), std::move(next), options.top_k);
 }
 
 }  // namespace sextant

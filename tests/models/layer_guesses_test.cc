@@ -136,7 +136,7 @@ TextModel of_letters(const std::string& letters) {
 
 TEST(LayerGuesses, SayWhatComesNextAndHowProbableItIs) {
   const TextModel model = of_letters("abc");
-  const LayerGuesses found = layer_guesses(model, "abca", {.count = 2});
+  const LayerGuesses found = layer_guesses(model, "abca", {.top_k = 2});
   EXPECT_EQ(found.read, model.tokenizer.encode("abca"));
   const auto tokens = model.tokenizer.encode("bca");
   EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), found.next.begin()));
@@ -179,7 +179,8 @@ TEST(LayerGuesses, RefusesWhatItCannotShow) {
   const TextModel model = of_letters("abc");
   EXPECT_THROW(layer_guesses(model, ""), Error);
   EXPECT_THROW(layer_guesses(model, std::string(kMaxGuessTokens + 1, 'a')), Error);
-  EXPECT_THROW(layer_guesses(model, "a", {.count = 0}), Error);
+  EXPECT_THROW(layer_guesses(model, "a", {.top_k = 0}), Error);
+  EXPECT_THROW(layer_guesses(model, "a", {.threads = -1}), Error);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "models/generation_fields.h"
 #include "models/model_option.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
@@ -41,10 +42,6 @@ LayerGuesses guesses_of(const GuessLayers& command, const ModelFolder& folder,
   return layer_guesses(TextTranslator::load(folder), text, target, options);
 }
 
-std::string name_of_layer(std::size_t layer) {
-  return layer == 0 ? "embedding" : "layer " + std::to_string(layer - 1);
-}
-
 Json json_of(const LayerGuesses& found, const ModelFolder& folder) {
   const auto piece = [&](std::int64_t token) { return folder.tokenizer.piece(token); };
   Json json{{"model", folder.path}, {"positions", !folder.without_positions}};
@@ -56,7 +53,7 @@ Json json_of(const LayerGuesses& found, const ModelFolder& folder) {
   }
   json["layers"] = Json::array();
   for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
-    Json of_layer{{"name", name_of_layer(layer)},
+    Json of_layer{{"name", layer_name(layer)},
                   {"next_probability", Json::array()},
                   {"guesses", Json::array()}};
     for (std::size_t row = 0; row < found.read.size(); ++row) {
@@ -78,7 +75,7 @@ std::string text_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
   const auto label = [&](std::int64_t token) { return token_label(tokenizer.piece(token)); };
   std::vector<std::vector<std::string>> rows(1, {"read"});
   for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
-    rows[0].push_back(name_of_layer(layer));
+    rows[0].push_back(layer_name(layer));
   }
   rows[0].push_back("next");
   for (std::size_t row = 0; row < found.read.size(); ++row) {
@@ -143,8 +140,9 @@ void add_guess(CLI::App& program, Job& job) {
   guess->target_option = command.add_option(
       "TARGET", guess->target,
       "for a translator: the translation (default: the model's own); - reads stdin");
-  add_integer(command, "--top-k", guess->options.count, 1, kMaxInteger,
-              "how many tokens of each layer, .json and .csv (default 5)");
+  add_fields(command, guess->options, "",
+             only<LayerGuessOptions>(
+                 {{.field = "top_k", .meaning = "guesses of each layer, in .json and .csv"}}));
   guess->output.add_to(command, kGuessFormats, "save as .txt, .json or .csv, by the extension");
   command.footer(
       "Examples:\n"

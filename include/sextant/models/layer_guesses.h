@@ -24,7 +24,7 @@ struct TokenGuess {
 std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_t count);
 
 struct LayerGuessOptions {
-  std::int64_t count = 5;  // guesses of a layer at a token, at least 1
+  std::int64_t top_k = 5;  // guesses of a layer at a token, at least 1
   int threads = 0;         // as in parallel_for; the numbers do not depend on it
 };
 
@@ -43,8 +43,11 @@ struct LayerGuesses {
 
 inline constexpr std::size_t kMaxGuessTokens = 512;
 
+// What pages call a layer of LayerGuesses: "embedding", "layer 0", "layer 1", ...
+std::string layer_name(std::size_t layer);
+
 // Of a language model over a text. Throws Error naming guess.text for a text of no token or of more
-// than kMaxGuessTokens, guess.count, and as the model does.
+// than kMaxGuessTokens, guess.top_k, and as the model does.
 LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
                            const LayerGuessOptions& options = {});
 // Of a translator's decoder; `target` is the translation, not given: the model's own by beam
