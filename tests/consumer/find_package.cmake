@@ -6,5 +6,9 @@ set(alone -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON
 use(attention find_component ${alone})
 step_fails("sextant's 'pictures' needs packages that were not found: ZLIB, librsvg-2.0"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=pictures)
+if(NOT EXISTS ${work}/prefix/include/sextant/ranks.h)
+  step_fails("was built without 'mpi' (option SEXTANT_MPI); it has core, kernels"
+    ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=mpi)
+endif()
 step_fails("sextant has no component 'atention'; this installation has core, kernels, tables, schemes"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=atention)

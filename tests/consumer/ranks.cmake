@@ -1,0 +1,25 @@
+# The optional component for several processes of MPI, by find_package(sextant COMPONENTS mpi) and by pkg-config, started as two ranks;
+# those who do not name it need no MPI.
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
+separate_arguments(mpirun UNIX_COMMAND "$ENV{SEXTANT_MPIRUN}")
+file(REMOVE_RECURSE ${work}/prefix)
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix --component development)
+use(ranks ranks-user -DCMAKE_PREFIX_PATH=${work}/prefix)
+step(${mpirun} -n 2 ${BUILD}-ranks-user/consumer)
+use(attention ranks-without -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
+step_fails("sextant's 'mpi' needs packages that were not found: MPI"
+  ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-ranks-without -DFLOORS=mpi)
+
+file(GLOB_RECURSE file ${work}/prefix/*/sextant-ranks.pc)
+get_filename_component(folder ${file} DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${folder})
+foreach(words IN ITEMS sextant-ranks "--static;sextant-ranks")
+  step(pkg-config --cflags --libs ${words})
+  separate_arguments(flags UNIX_COMMAND "${said}")
+  step(${COMPILER} -std=c++20 ${projects}/ranks/main.cc -o ${work}/ranks_by_hand ${flags})
+  step(${mpirun} -n 2 ${work}/ranks_by_hand)
+endforeach()
+step(pkg-config --libs sextant)
+if(said MATCHES "sextant_ranks|libmpi|-lmpi")
+  message(FATAL_ERROR "users of all but ranks are told to link MPI: ${said}")
+endif()
