@@ -6,13 +6,16 @@ import gzip
 import hashlib
 import json
 import pathlib
+import subprocess
 import sys
 
 PAGE = pathlib.Path(__file__).resolve().parent / "page"
 DATA = PAGE.parent / "data"
 VERSION = (PAGE.parent.parent / "version.txt").read_text().split()[0]
+# Runs between the program and the models: its worker unpacks and compiles while the page reads the rest.
+FIRST = "engine.js"
 # In the order in which they run; worker.js runs in the worker, which gets it as text.
-SCRIPTS = ["engine.js", "state.js", "elements.js", "exports.js", "progress.js", "maps.js", "controls.js", "views/views.js",
+SCRIPTS = ["state.js", "elements.js", "exports.js", "progress.js", "maps.js", "controls.js", "views/views.js",
            "views/order_words.js", "views/toy_model.js", "views/order.js", "views/positions_parts.js", "views/positions.js",
            "views/steps.js", "views/attention_options.js", "views/attention.js",
            "models.js", "drop.js", "views/diagram.js", "views/model_text.js", "views/model_tokens.js", "views/model_folder.js", "views/model_looks.js", "views/model.js",
@@ -25,6 +28,12 @@ def engine_script(program: pathlib.Path) -> str:
     parts = {"glue": (program / "sextant.js").read_text(), "worker": (PAGE / "worker.js").read_text(),
              "wasm": base64.b64encode(wasm).decode()}
     return "globalThis.sextant_engine = " + json.dumps(parts).replace("</", "<\\/") + ";\n"
+
+
+def list_script(program: pathlib.Path) -> str:
+    """What `sextant list --json` prints: with it the controls stand while the browser still compiles the program."""
+    printed = subprocess.run(["node", PAGE.parent / "ask_program.js", program, "list", "--json"], capture_output=True, text=True, check=True).stdout
+    return "globalThis.sextant_list = " + json.dumps(json.loads(printed)).replace("</", "<\\/") + ";\n"
 
 
 def data_script() -> str:
@@ -50,19 +59,20 @@ def write(path: pathlib.Path, text: str) -> None:
 
 def main() -> None:
     program, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    engine, data = engine_script(program), data_script()
+    engine, schemes, data = engine_script(program), list_script(program), data_script()
     style = (PAGE / "style.css").read_text()
-    sources = {name: (PAGE / name).read_text() for name in SCRIPTS}
+    sources = {name: (PAGE / name).read_text() for name in [FIRST, *SCRIPTS]}
 
     write(out / "engine-data.js", engine)
+    write(out / "list-data.js", schemes)
     write(out / "models-data.js", data)
     write(out / "style.css", style)
     for name, text in sources.items():
         write(out / name, text)
-    tags = "".join(f'<script src="{name}"></script>\n' for name in ["engine-data.js", "models-data.js", *SCRIPTS])
+    tags = "".join(f'<script src="{name}"></script>\n' for name in ["engine-data.js", FIRST, "list-data.js", "models-data.js", *SCRIPTS])
     write(out / "index.html", fill("'self' file:", "file:", '<link rel="stylesheet" href="style.css">', tags))
 
-    blocks = [engine, data, *sources.values()]
+    blocks = [engine, sources[FIRST], schemes, data, *(sources[name] for name in SCRIPTS)]
     hashes = " ".join("'sha256-" + base64.b64encode(hashlib.sha256(("\n" + block).encode()).digest()).decode() + "'" for block in blocks)
     inline = "".join("<script>\n" + block + "</script>\n" for block in blocks)
     write(out.parent / "explorer.html", fill(hashes, "", "<style>\n" + style + "</style>", inline))

@@ -48,7 +48,6 @@
   document.getElementById('tabs').replaceChildren(tabs);
 
   explorer.show_progress(document.getElementById('progress'));
-  explorer.engine.warm();
 
   // A folder or a file that is dropped where nothing takes it must not replace the page.
   for (const kind of ['dragover', 'drop']) addEventListener(kind, (event) => event.preventDefault());

@@ -3,12 +3,9 @@
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
-  let schemes = null;
 
-  explorer.schemes = async () => {
-    if (schemes === null) schemes = JSON.parse((await explorer.engine.run(['list', '--json'])).out);
-    return schemes;
-  };
+  // What the program's `list --json` printed when the page was made.
+  explorer.schemes = async () => globalThis.sextant_list;
 
   const titles = {none: 'none', added: 'Added to embeddings', rotated: 'Rotations of q and k', distance_bias: 'Biases by distance',
     indexed_bias: 'Biases by query and key', content: 'Terms that depend on the words'};

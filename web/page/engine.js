@@ -4,12 +4,15 @@
 (() => {
   const explorer = globalThis.explorer = globalThis.explorer || {};
 
+  // The worker may fail while the page is still read, before there is a place for messages.
+  const complain = (text) => document.readyState === 'loading' ? addEventListener('DOMContentLoaded', () => explorer.say(text)) : explorer.say(text);
+
   function new_worker() {
     const {glue, worker: source, wasm} = globalThis.sextant_engine;
     const url = URL.createObjectURL(new Blob([glue, '\n', source], {type: 'text/javascript'}));
     const worker = new Worker(url);
     URL.revokeObjectURL(url);
-    worker.onerror = (event) => explorer.say('The engine could not start: ' + event.message);
+    worker.onerror = (event) => complain('The engine could not start: ' + event.message);
     worker.postMessage({wasm});
     return worker;
   }
@@ -36,7 +39,7 @@
       worker = new_worker();
       worker.onmessage = ({data}) => {
         if (data.ready) return document.documentElement.dataset.engine = 'ready';
-        if (data.broken) return explorer.say('The engine could not start: ' + data.broken);
+        if (data.broken) return complain('The engine could not start: ' + data.broken);
         if (running === null || data.id !== running.id) return;
         if (data.line !== undefined) return running.line(data.line);
         if (data.folder !== undefined) return running.folder(data.folder);
@@ -86,6 +89,7 @@
     };
   };
   explorer.engine = explorer.new_engine();
+  explorer.engine.warm();
 
   // What the program says of a mistake, without its own name: "[plot.width] must be ...".
   explorer.problem = ({err}) => err.split('\n').filter((line) => line !== '')

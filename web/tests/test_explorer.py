@@ -202,3 +202,10 @@ def test_hovering_reads_the_exact_number(explorer):
     page.wait_for_timeout(1200)
     values = sextant_json("plot", "heatmap", "--length", "8", "--width", "8")["values"]
     assert page.locator(".reading").inner_text() == f"row 7, column 7: {json.dumps(values[7][7])}"
+
+
+def test_the_list_of_schemes_is_the_programs(explorer):
+    page = explorer().open()
+    listed = sextant("list", "--json")
+    assert page.evaluate("() => sextant_list") == json.loads(listed)
+    assert page.evaluate("async () => (await explorer.engine.run(['list', '--json'])).out") == listed
