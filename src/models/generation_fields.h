@@ -66,8 +66,9 @@ inline constexpr auto kFields<FillOptions> = std::tuple{
     field(&FillOptions::threads, "threads", kThreads, kAllCores)};
 
 template <>
-inline constexpr auto kFields<LayerGuessOptions> = std::tuple{
-    field(&LayerGuessOptions::top_k, "top_k", at_least(1), "guesses of each layer, the most probable ones"),
-    field(&LayerGuessOptions::threads, "threads", kThreads, kAllCores)};
+inline constexpr auto kFields<LayerGuessOptions> =
+    std::tuple{field(&LayerGuessOptions::top_k, "top_k", at_least(1),
+                     "guesses of each layer, the most probable ones"),
+               field(&LayerGuessOptions::threads, "threads", kThreads, kAllCores)};
 
 }  // namespace sextant
