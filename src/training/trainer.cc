@@ -10,9 +10,11 @@
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/training/checkpoint.h"
+#include "training/gradient_tree.h"
 #include "training/metrics_file.h"
 #include "training/mixed.h"
 #include "training/run_description.h"
+#include "training/whole_group.h"
 
 namespace sextant {
 namespace {
@@ -28,12 +30,6 @@ double steady_seconds() {
 // Of dropout: a function of all bits of both.
 std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
   return mixed(mixed(mixed(seed, 0) ^ static_cast<std::uint64_t>(step), 0), 0);
-}
-
-std::optional<RunFolder> folder_for(const TrainerOptions& options) {
-  if (options.folder.empty()) return std::nullopt;
-  return options.resume ? RunFolder::open(options.folder)
-                        : RunFolder::create(options.folder, describe_run(options));
 }
 
 // Takes a new run back unless it begins.
@@ -57,12 +53,12 @@ class Trainer {
       : task_(task),
         options_(options),
         observer_(observer),
-        clock_(options.clock ? options.clock : steady_seconds),
-        run_(folder_for(options)),
-        new_run_(run_, !options.resume),
+        group_(options.group),
+        clock_(group_.clock(options.clock ? options.clock : steady_seconds)),
         optimiser_(task.parameters(), options.optimiser) {
-    if (options.resume) check_same_run(run_->path() + "/run.json", run_->description(), options);
-    if (run_) state_ = run_->load(task_, optimiser_);
+    group_.check_same(options, task.parameters());
+    group_.together([&] { open(); });
+    group_.broadcast(task_.parameters(), optimiser_, state_);
     start_ = clock_() - state_.seconds;
     saved_at_ = state_.seconds;
     sitting_step_ = state_.step;
@@ -70,11 +66,6 @@ class Trainer {
   }
 
   TrainingResult run() {
-    std::optional<MetricsFile> metrics;
-    if (run_) {
-      metrics.emplace(run_->path() + "/metrics.jsonl", state_.metrics_bytes,
-                      state_.metrics_checksum);
-    }
     std::optional<TrainingEnd> end = reached();
     set_to_zero(task_.gradients());  // from here on each step of AdamW does
     while (!end) {
@@ -84,18 +75,12 @@ class Trainer {
       const bool due = options_.validate_every > 0 && state_.step % options_.validate_every == 0;
       if (due || end) best = validate(progress.metrics);
       if (!end) end = reached();
-      const bool stop = options_.should_stop && options_.should_stop(progress.metrics);
+      const bool stop = group_.any(options_.should_stop && options_.should_stop(progress.metrics));
       if (!end && stop) end = TrainingEnd::stopped;
       state_.seconds = progress.metrics.seconds = clock_() - start_;
-      if (metrics) {
-        metrics->append(progress.metrics);
-        state_.metrics_bytes = metrics->bytes();
-        state_.metrics_checksum = metrics->checksum();
-      }
-      new_run_.begins();
-      if (run_ && (best || end || checkpoint_due())) {
-        metrics->sync();
-        run_->save(task_, optimiser_, state_);
+      const bool keep = best || end || checkpoint_due();
+      group_.together([&] { write(progress.metrics, keep); });
+      if (keep && !options_.folder.empty()) {
         saved_at_ = state_.seconds;
         progress.saved = true;
       }
@@ -111,6 +96,29 @@ class Trainer {
   }
 
  private:
+  // The folder, by the first of a group alone.
+  void open() {
+    if (options_.folder.empty() || !group_.is_first()) return;
+    run_.emplace(options_.resume ? RunFolder::open(options_.folder)
+                                 : RunFolder::create(options_.folder, describe_run(options_)));
+    new_run_.emplace(run_, !options_.resume);
+    if (options_.resume) check_same_run(run_->path() + "/run.json", run_->description(), options_);
+    state_ = run_->load(task_, optimiser_);
+    metrics_.emplace(run_->path() + "/metrics.jsonl", state_.metrics_bytes,
+                     state_.metrics_checksum);
+  }
+
+  void write(const StepMetrics& metrics, bool keep) {
+    if (!run_) return;
+    metrics_->append(metrics);
+    state_.metrics_bytes = metrics_->bytes();
+    state_.metrics_checksum = metrics_->checksum();
+    new_run_->begins();
+    if (!keep) return;
+    metrics_->sync();
+    run_->save(task_, optimiser_, state_);
+  }
+
   std::optional<TrainingEnd> reached() const {
     if (options_.steps > 0 && state_.step >= options_.steps) return TrainingEnd::steps;
     if (options_.minutes > 0 && state_.seconds >= options_.minutes * 60) {
@@ -129,13 +137,17 @@ class Trainer {
   }
 
   // `step` is counted from 1, as in the metrics.
-  void check_finite(const char* what, double value, std::int64_t step) const {
+  // The first of a group knows the checkpoints.
+  void check_finite(const char* what, double value, std::int64_t step) {
     if (std::isfinite(value)) return;
-    const auto last = run_ ? run_->last_step() : std::nullopt;
-    throw Error(std::string("train.") + what,
-                "must be finite, got " + shortest(value) + " at step " + std::to_string(step) +
-                    (last ? "; " + run_->path() + "/last keeps step " + std::to_string(*last)
-                          : std::string("; no checkpoint was made before")));
+    group_.together([&] {
+      if (!group_.is_first()) return;
+      const auto last = run_ ? run_->last_step() : std::nullopt;
+      throw Error(std::string("train.") + what,
+                  "must be finite, got " + shortest(value) + " at step " + std::to_string(step) +
+                      (last ? "; " + run_->path() + "/last keeps step " + std::to_string(*last)
+                            : std::string("; no checkpoint was made before")));
+    });
   }
 
   LossSum sum_gradients() {
@@ -147,16 +159,27 @@ class Trainer {
       throw Error("task", "must have targets and batches" + at + ", got " +
                               std::to_string(targets) + " and " + std::to_string(batches));
     }
+    const bool alone = batches == 1 && group_.get() == nullptr;  // nothing to add up
+    GradientTree tree(batches, group_.get());
+    std::vector<LossSum> losses(static_cast<std::size_t>(batches));
+    group_.together([&] {
+      const auto [first, last] = group_.parts(batches);
+      for (std::int64_t batch = first; batch < last; ++batch) {
+        memory_.reset();
+        Pass pass{.memory = memory_,
+                  .threads = options_.threads,
+                  .dropout = options_.dropout,
+                  .random = {.seed = step_seed(options_.seed, step)},
+                  .word_dropout = options_.word_dropout};
+        losses[static_cast<std::size_t>(batch)] =
+            task_.accumulate(step, batch, 1 / static_cast<double>(targets), pass);
+        if (!alone) tree.take(batch, task_.gradients());
+      }
+    });
+    if (!alone) tree.finish(task_.gradients());
+    group_.share(losses);
     LossSum sum;
-    for (std::int64_t batch = 0; batch < batches; ++batch) {
-      memory_.reset();
-      Pass pass{.memory = memory_,
-                .threads = options_.threads,
-                .dropout = options_.dropout,
-                .random = {.seed = step_seed(options_.seed, step)},
-                .word_dropout = options_.word_dropout};
-      sum.add(task_.accumulate(step, batch, 1 / static_cast<double>(targets), pass));
-    }
+    for (const LossSum& each : losses) sum.add(each);
     if (sum.tokens != targets) {
       throw Error("task.accumulate", "must sum over the " + std::to_string(targets) + " targets" +
                                          at + ", got " + std::to_string(sum.tokens));
@@ -195,9 +218,14 @@ class Trainer {
 
   // Whether it is the best so far.
   bool validate(StepMetrics& metrics) {
-    memory_.reset();
-    Pass pass{.memory = memory_, .threads = options_.threads};
-    const LossSum sum = task_.validate(pass);
+    LossSum sum;
+    group_.together([&] {
+      if (!group_.is_first()) return;
+      memory_.reset();
+      Pass pass{.memory = memory_, .threads = options_.threads};
+      sum = task_.validate(pass);
+    });
+    group_.broadcast(sum);
     if (sum.tokens == 0) return false;  // nothing was held out
     const auto tokens = static_cast<double>(sum.tokens);
     const double loss = sum.loss / tokens;
@@ -230,9 +258,11 @@ class Trainer {
   TrainingTask& task_;
   const TrainerOptions& options_;
   const TrainingObserver& observer_;
+  WholeGroup group_;
   std::function<double()> clock_;
   std::optional<RunFolder> run_;
-  NewRun new_run_;  // behind run_: it goes first
+  std::optional<NewRun> new_run_;  // behind run_: it goes first
+  std::optional<MetricsFile> metrics_;
   AdamW optimiser_;
   TrainingState state_;
   Workspace memory_;
