@@ -48,8 +48,9 @@ LayerGuesses guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, T
 }  // namespace
 
 std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_t count) {
-  if (count < 1)
+  if (count < 1) {
     throw Error("most_probable.count", "must be at least 1, got " + std::to_string(count));
+  }
   const std::vector<double> probabilities = token_probabilities(logits, {});
   Tokens order(probabilities.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
