@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
-scripts/setup.sh ci build asan tsan fuzz pages site format tidy web-test firefox ranks || exit 1
+scripts/setup.sh ci build asan tsan fuzz pages peers site format tidy web-test firefox ranks || exit 1
 
 failed=()
 step() {  # NAME COMMAND...
@@ -29,7 +29,7 @@ sanitizer_options=(OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1 TSAN
   "LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0")
 
 step "format" make check-format
-step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks'
+step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks peer_onednn'
 step "torch and transformers" make test-torch
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages

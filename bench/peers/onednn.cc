@@ -20,6 +20,7 @@
 namespace {
 
 using namespace sextant::bench;
+using sextant::Json;
 using sextant::Tensor;
 using Row = std::int64_t;
 
