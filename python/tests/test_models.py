@@ -79,6 +79,7 @@ def test_logits_are_those_of_generation(model: sextant.LanguageModel) -> None:
     assert logits[-1].argmax() == next_one
     both = model.logits(np.stack([ids, ids[::-1]]))
     np.testing.assert_array_equal(both[0], logits)
+    np.testing.assert_array_equal(both[1], model.logits(ids[::-1]))
 
 
 def test_a_text_is_scored_as_its_logits_say(model: sextant.LanguageModel) -> None:
