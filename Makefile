@@ -113,7 +113,7 @@ site:            ## the documentation as one offline, searchable site: build/sit
 	@$(MAKE) --no-print-directory $(VENV)/site-ready
 	cmake --preset release $(MODULE) $(CONFIGURE)
 	cmake --build --preset release --target sextant_app sextant_python
-	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/build_site.py build/release/bin/sextant build/site
+	PYTHONPATH=$(CURDIR)/build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/build_site.py build/release/bin/sextant build/site
 
 page:            ## the explorer, one offline page on the same C++ in WebAssembly: out/explorer/ and out/explorer.html
 	@scripts/setup.sh web
