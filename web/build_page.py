@@ -31,9 +31,13 @@ def engine_script(program: pathlib.Path) -> str:
 
 
 def list_script(program: pathlib.Path) -> str:
-    """What `sextant list --json` prints: with it the controls stand while the browser still compiles the program."""
-    printed = subprocess.run(["node", PAGE.parent / "ask_program.js", program, "list", "--json"], capture_output=True, text=True, check=True).stdout
-    return "globalThis.sextant_list = " + json.dumps(json.loads(printed)).replace("</", "<\\/") + ";\n"
+    """What `sextant list` prints of schemes and of options: with it the controls stand while the browser still compiles the program."""
+    def ask(*more: str) -> object:
+        return json.loads(subprocess.run(["node", PAGE.parent / "ask_program.js", program, "list", "--json", *more],
+                                         capture_output=True, text=True, check=True).stdout)
+    options = {command: ask("--options", command) for command in ["attend", "generate", "train"]}
+    return "".join(f"globalThis.sextant_{name} = " + json.dumps(value).replace("</", "<\\/") + ";\n"
+                   for name, value in {"list": ask(), "options": options}.items())
 
 
 def data_script() -> str:

@@ -18,6 +18,7 @@ struct Wording {
   std::string default_text = {};  // of a default that follows from other options
   std::string meaning = {};       // of a flag that means no
   std::string group = {};
+  std::string type = {};   // of what help calls neither a number nor a text: "L,R"
   std::string tasks = {};  // "translate dates": those that have it; empty: all
 };
 

@@ -141,7 +141,7 @@ template <class T, class Range>
 void check_value(const Range& range, std::string_view where, const T& value) {
   if constexpr (std::is_enum_v<T>) {
     check_named(where, value);
-  } else if constexpr (kIsList<T> && !kIsListOfStructs<T>) {
+  } else if constexpr (std::is_same_v<Range, ListRange>) {
     std::visit(
         [&](const auto& each) {
           for (const auto one : value) {

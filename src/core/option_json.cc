@@ -1,4 +1,4 @@
-// Ranges of options as JSON objects.
+// Options and their ranges as JSON objects.
 #include "core/option_json.h"
 
 #include <cmath>
@@ -35,5 +35,17 @@ struct ToJson {
 }  // namespace
 
 Json json_of(const OptionRange& range) { return std::visit(ToJson{}, range); }
+
+Json json_of(const Option& option, std::string_view written) {
+  Json json;
+  json["name"] = option.name;
+  json["option"] = written;
+  json["default"] = option.default_text.empty() ? Json() : Json(option.default_text);
+  json["range"] = option.allowed();
+  json["values"] = json_of(option.range);
+  if (!option.unset.empty()) json["unset"] = option.unset;
+  json["meaning"] = option.meaning;
+  return json;
+}
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Ranges of options in JSON, for controls of a page and for other languages.
+// Options in JSON, for controls of a page and for other languages.
 #pragma once
 
 #include "core/json.h"
@@ -11,5 +11,11 @@ namespace sextant {
 // {"type": "flag"}, {"type": "choice", "names": [...]}, {"type": "text"}, {"type": "list", "each":
 // {...}}. A bound that is not there has no key.
 Json json_of(const OptionRange& range);
+
+// {"name": "base", "option": "--base", "default": "10000", "range": "> 0", "values": {...},
+// "meaning":
+// ...}: `written` is its name on the command line. "default" is null where one must be given; an
+// option that may be left out has "unset", the word for that.
+Json json_of(const Option& option, std::string_view written);
 
 }  // namespace sextant

@@ -10,6 +10,7 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<ExtrapolationOptions> = std::tuple{
     field(&ExtrapolationOptions::test_lengths, "test_lengths", ListRange{at_least(2)}, "tokens")
+        .unset("")
         .further("ascending"),
     field(&ExtrapolationOptions::minutes, "minutes", kNotNegative,
           "time for all schemes together, scoring included; it determines the number of steps"),

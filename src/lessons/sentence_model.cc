@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/hash.h"
+#include "lessons/sentence_fields.h"
 #include "lessons/views.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/core/random.h"
 
 namespace sextant::lessons {
@@ -52,10 +52,7 @@ MultiHead<double> seeded_heads(const SentenceAttentionOptions& options) {
   throw Error("attend_sentences." + option, problem);
 }
 
-void check_scores(const SentenceAttentionOptions& options) {
-  if (!(options.temperature > 0) || !std::isfinite(options.temperature)) {
-    refuse("temperature", "must be above 0 and finite, got " + shortest(options.temperature));
-  }
+void check_sinks(const SentenceAttentionOptions& options) {
   const auto sinks = static_cast<std::int64_t>(options.sinks.size());
   if (sinks > 1 && sinks != options.heads) {
     refuse("sinks", "must be one number, or one per head, " + std::to_string(options.heads) +
@@ -66,17 +63,15 @@ void check_scores(const SentenceAttentionOptions& options) {
 const SentenceAttentionOptions& checked(const SentenceAttentionOptions& options,
                                         const std::vector<std::string>& first) {
   if (first.empty()) refuse("first", "must have at least one token");
-  if (options.width < 1) {
-    refuse("width", "must be at least 1, got " + std::to_string(options.width));
-  }
-  if (options.heads < 1 || options.width % options.heads != 0) {
+  check_fields("attend_sentences", options);
+  if (options.width % options.heads != 0) {
     refuse("heads", "must divide the width, " + std::to_string(options.width) + ", got " +
                         std::to_string(options.heads));
   }
   if (options.weights != nullptr && options.positions.size() != 1) {
     refuse("weights", "must be of a single scheme, got it with " + names_of(options.positions));
   }
-  check_scores(options);
+  check_sinks(options);
   return options;
 }
 

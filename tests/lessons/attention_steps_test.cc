@@ -130,7 +130,7 @@ TEST(AttentionSteps, RefuseWhatDoesNotFit) {
   };
   SentenceAttentionOptions options = with_scheme("none");
   options.temperature = 0;
-  refuses(options, "[attend_sentences.temperature] must be above 0 and finite, got 0");
+  refuses(options, "[attend_sentences.temperature] must be finite and above 0, got 0");
   options = with_scheme("none");
   options.sinks = {1, 2, 3};
   refuses(options, "[attend_sentences.sinks] must be one number, or one per head, 2, got 3");

@@ -1,4 +1,4 @@
-// Controls made from what the program says of its options: `sextant list --json`.
+// Controls made from what the program says of its options: `sextant list --json` and `sextant list --options COMMAND --json`.
 'use strict';
 
 (() => {
@@ -10,8 +10,8 @@
   const titles = {none: 'none', added: 'Added to embeddings', rotated: 'Rotations of q and k', distance_bias: 'Biases by distance',
     indexed_bias: 'Biases by query and key', content: 'Terms that depend on the words'};
 
-  // A labelled control. What is wrong with its value is said beside it: `option` is the name that the
-  // program's errors have for it, "window" of "[attend.window] must be ...".
+  // A labelled control. What is wrong with its value is said beside it: `option` has the names that the
+  // program's errors have for it, "window" of "[attend.window] must be ...", separated by spaces.
   explorer.field = (label, control, help = '', option = '') => {
     const id = 'c' + (explorer.field.count = (explorer.field.count || 0) + 1);
     control.id = id;
@@ -29,8 +29,8 @@
 
   // Shows what a call complains of, beside its control where there is one, and in the picture's place.
   explorer.show_problem = (answer, picture) => {
-    const text = explorer.problem(answer), name = (text.match(/^\[[^\]]*?([a-z_-]+)\]/) || [])[1]?.replaceAll('-', '_').replace(/^hide$/, 'hidden');
-    const field = name && [...document.querySelectorAll('#view .field')].find((one) => one.dataset.option === name);
+    const text = explorer.problem(answer), name = (text.match(/^\[[^\]]*?([a-z_-]+)\]/) || [])[1];
+    const field = name && [...document.querySelectorAll('#view .field')].find((one) => one.dataset.option.split(' ').includes(name));
     if (field) {
       field.closest('details')?.setAttribute('open', '');
       explorer.say_beside(field, text.replace(/^\[[^\]]*\] /, ''));
@@ -80,24 +80,45 @@
       const options = [...(parameter.unset ? [parameter.unset] : []), ...(type === 'flag' ? ['yes', 'no'] : names)];
       return explorer.select(options.map((name) => [name, name]), value || parameter.default, change);
     }
-    const input = make('input', {value, placeholder: parameter.default ?? 'needed', spellcheck: 'false', autocomplete: 'off',
-      inputmode: type === 'integer' || type === 'number' ? 'decimal' : 'text', oninput: () => change(input.value.trim())});
-    if (type === 'integer' && min !== undefined && max !== undefined && max - min <= 64) {
-      input.setAttribute('list', '');
-      input.title = 'in steps of ' + (multiple_of || 1);
+    // Any text is passed on: the program says what is wrong with it.
+    const placeholder = parameter.default ?? 'needed';
+    if (type === 'integer' && !parameter.unset) {
+      return make('input', {type: 'number', value, placeholder, min, max, step: multiple_of ?? 1, inputmode: 'numeric', oninput: (event) => change(event.target.value)});
     }
-    return input;
+    return make('input', {value, placeholder, spellcheck: 'false', autocomplete: 'off', inputmode: type === 'integer' || type === 'number' ? 'decimal' : 'text',
+      oninput: (event) => change(event.target.value.trim())});
+  }
+
+  // A field whose value is in the state by this key; `start` stands for an absent one.
+  function option_field(option, key, name, change, start) {
+    return explorer.field(name, parameter_control(option, state.get(key, start === option.default ? '' : start), (value) => {
+      state.set({[key]: value === '' || value === start ? null : value});
+      change(key);
+    }), option.meaning + ' (' + option.range + ')', [...new Set([option.name, key, key.replaceAll('-', '_')])].join(' '));
   }
 
   // Fields for all parameters of a scheme but those that `left_out` names; their values are in the state as "p.NAME",
   // or with another prefix.
   explorer.parameter_fields = (scheme, change, {left_out = ['heads'], prefix = 'p.'} = {}) => scheme.parameters
     .filter((parameter) => parameter.values.type !== 'text' && !left_out.includes(parameter.name))
-    .map((parameter) => explorer.field(parameter.name,
-      parameter_control(parameter, state.get(prefix + parameter.name), (value) => {
-        state.set({[prefix + parameter.name]: value === '' || value === parameter.default ? null : value});
-        change();
-      }), parameter.meaning + ' (' + parameter.range + ')', parameter.name));
+    .map((parameter) => option_field(parameter, prefix + parameter.name, parameter.name, change, parameter.default));
+
+  // The options of a command that `words` names, as on the command line: "max-tokens"; their values are in the state by these
+  // words. `start` has values that the page begins with instead of the command's defaults.
+  explorer.command_options = (command, words, start = {}) => {
+    const list = words.map((word) => globalThis.sextant_options[command].find(({option}) => option === '--' + word));
+    const first = (i) => start[words[i]] ?? list[i].default;
+    const value = (i) => state.get(words[i], first(i));
+    return {
+      value: (word) => value(words.indexOf(word)),
+      values: () => Object.fromEntries(words.map((word, i) => [word, value(i)])),
+      given: () => list.map((option, i) => [option, value(i)]).filter(([option, text]) => text !== option.default),
+      args() {
+        return this.given().map(([{option, values}, text]) => values.type === 'flag' ? option : `${option}=${text}`);
+      },
+      fields: (change) => list.map((option, i) => option_field(option, words[i], words[i], change, first(i))),
+    };
+  };
 
   // The parameters that the state gives a scheme, as [parameter, value].
   explorer.given_parameters = (scheme, prefix = 'p.') => scheme.parameters

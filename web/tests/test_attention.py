@@ -96,8 +96,8 @@ def test_options_are_those_of_the_command(explorer, name):
 def test_what_is_wrong_stands_beside_its_control(explorer):
     page = opened(explorer)
     page.locator("details", has_text="Options").locator("summary").first.click()
-    for label, wrong, says in [("Temperature", "0", "> 0"), ("Window", "1", "two"), ("Softcap", "nan", "finite"), ("Hidden pairs", "9:9", "below 6"),
-                               ("Sinks", "1,2,3", "one per head")]:
+    for label, wrong, says in [("temperature", "0", "above 0"), ("window", "1", "two"), ("softcap", "nan", "finite"), ("hide", "9:9", "below 6"),
+                               ("sinks", "1,2,3", "one per head"), ("heads", "3", "divide"), ("width", "0", "at least 1")]:
         field = page.locator(".field", has=page.get_by_label(label, exact=True))
         field.locator("input").fill(wrong)
         field.locator(".problem:not(:empty)").wait_for()

@@ -6,7 +6,7 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from conftest import PAGE, ROOT, VIEWS, sextant, sextant_json
+from conftest import PAGE, READY, ROOT, VIEWS, sextant, sextant_json
 
 SENTENCES = ("the dog chased the cat and the cat ran away .", "the cat chased the dog and the cat ran away .")
 
@@ -21,7 +21,7 @@ def run(page, *arguments, read=()):
 def test_a_view_opens_from_a_file_and_asks_the_network_for_nothing(explorer, view, file):
     one = explorer(page_file=file)
     page = one.open(view)
-    page.wait_for_selector(".picture:not([aria-busy]) svg, .tokens")
+    page.wait_for_selector(READY)
     assert page.locator("#message").inner_text() == ""
     folder = file.parent.as_uri()
     assert [url for url in one.requests if not url.startswith((folder, "about:", "blob:", "data:"))] == []
@@ -209,3 +209,21 @@ def test_the_list_of_schemes_is_the_programs(explorer):
     listed = sextant("list", "--json")
     assert page.evaluate("() => sextant_list") == json.loads(listed)
     assert page.evaluate("async () => (await explorer.engine.run(['list', '--json'])).out") == listed
+
+
+@pytest.mark.parametrize("command, view, words", [
+    ("attend", "view=attention", ["causal", "heads", "width", "hide", "window", "temperature", "softcap", "sinks", "seed"]),
+    ("generate", "view=model&model=plays&max-tokens=3", ["max-tokens", "temperature", "top-k", "seed"]),
+    ("train", "view=train", ["steps", "width", "layers", "rate", "seed"])])
+def test_controls_are_made_of_the_option_tables(explorer, command, view, words):
+    page = explorer().open(view)
+    options = {one["option"].removeprefix("--"): one for one in sextant_json("list", "--options", command)}
+    for word in words:
+        control, option = page.get_by_label(word, exact=True), options[word]
+        control.wait_for(state="attached")
+        help_id = control.get_attribute("aria-describedby").split()[0]
+        assert page.locator("#" + help_id).text_content() == f"{option['meaning']} ({option['range']})"
+        if option["values"]["type"] == "integer":
+            assert control.get_attribute("min") == str(option["values"]["min"])
+        if option["values"]["type"] != "flag":
+            assert control.get_attribute("placeholder") == option["default"]

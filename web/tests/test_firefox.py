@@ -5,7 +5,7 @@ import os
 import pytest
 
 import firefox
-from conftest import PAGE, VIEWS, sextant_json
+from conftest import PAGE, READY, VIEWS, sextant_json
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ def browser():
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_opens(browser, view):
     browser.open(PAGE.as_uri() + ("#" + view if view else ""))
-    browser.wait_for("document.querySelector('.picture:not([aria-busy]) svg, .tokens') !== null")
+    browser.wait_for(f"document.querySelector('{READY}') !== null")
     assert browser.run("return document.getElementById('message').textContent") == ""
     assert browser.run("return document.querySelector('.verdict.bad')?.textContent ?? null") is None
 

@@ -59,7 +59,7 @@ def test_a_model_without_positions_is_another_one(explorer):
 
 
 def test_the_plays_go_on_as_in_the_native_program(explorer):
-    page = explorer().open("view=model&model=plays&tokens=40&temperature=0.7&top_k=5&seed=3")
+    page = explorer().open("view=model&model=plays&max-tokens=40&temperature=0.7&top-k=5&seed=3")
     shown = written(page)
     arguments = ["generate", "--max-tokens", "40", "--temperature", "0.7", "--top-k", "5", "--seed", "3", "--prompt", "ROMEO:\nI am "]
     native = sextant(*arguments, "--model", str(DATA / "plays"))
@@ -70,11 +70,11 @@ def test_the_plays_go_on_as_in_the_native_program(explorer):
     for alternative, row in zip(made["steps"][7]["alternatives"], rows.all()):
         numbers = [float(cell.get_attribute("title")) for cell in row.locator("td").all()]
         assert numbers == [alternative["probability"], alternative["drawn"]]
-    assert "5" in page.locator(".field", has_text="Top-k").locator("input").input_value()
+    assert page.get_by_label("top-k", exact=True).input_value() == "5"
 
 
 def test_another_token_can_be_put_in_its_place(explorer):
-    page = explorer().open("view=model&model=plays&tokens=12")
+    page = explorer().open("view=model&model=plays&max-tokens=12")
     written(page)
     page.locator(".tokens button").nth(3).click()
     other = page.locator(".bars tbody tr:not(.written-here) th button").first
@@ -119,7 +119,7 @@ def test_a_broken_folder_is_refused_beside_its_control(explorer, tmp_path, break
 
 
 @pytest.mark.parametrize("fragment, says", [("view=model&date=", "text"), ("view=model&model=plays&temperature=-1", "temperature"),
-                                            ("view=model&model=plays&tokens=0", "max-tokens"), ("view=model&model=plays&prompt=", "prompt")])
+                                            ("view=model&model=plays&max-tokens=0", "max-tokens"), ("view=model&model=plays&prompt=", "prompt")])
 def test_what_cannot_be_read_is_said_in_words(explorer, fragment, says):
     one = explorer()
     page = one.open(fragment)

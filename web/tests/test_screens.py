@@ -7,7 +7,7 @@ from conftest import VIEWS
 pytestmark = pytest.mark.slow
 SCREENS = {"order": "", "positions": "view=positions&length=32&width=32", "positions-beside": "view=positions&length=32&width=32&beside1=sinusoidal&p1.exponent=doubled",
            "attention": "view=attention&text=the+black+cat+sat+on+the+couch", "attention-scores": "view=attention&text=the+black+cat+sat+on+the+couch&scheme=alibi&step=biased&causal=yes",
-           "model": "view=model", "model-off": "view=model&off=yes", "plays": "view=model&model=plays&tokens=12", "lengths": "view=lengths"}
+           "model": "view=model", "model-off": "view=model&off=yes", "plays": "view=model&model=plays&max-tokens=12", "lengths": "view=lengths"}
 
 
 def settle(page):

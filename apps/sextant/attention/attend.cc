@@ -4,6 +4,8 @@
 
 #include "attention/attend_command.h"
 #include "commands.h"
+#include "lessons/sentence_fields.h"
+#include "options/field_options.h"
 #include "sextant/core/error.h"
 #include "sextant/lessons/attention_steps.h"
 #include "streams/console.h"
@@ -127,10 +129,8 @@ void add_attend(CLI::App& program, Job& job) {
   add_integer(command, "--layer", attend->layer, 0, kMaxInteger,
               "layer of a trained model, from 0 (default: the last)");
   attend->splitting.add_to(command);
-  add_model(command, attend->options);
+  add_fields(command, attend->options, "", kSentenceWords);
   add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this one, 0 .. heads - 1");
-  command.add_flag("--causal", attend->options.causal,
-                   "causal mask: no word attends to later ones");
   add_steps(command, *attend);
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
   attend->output.add_to(

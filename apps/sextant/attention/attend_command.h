@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/field_words.h"
 #include "models/model_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
@@ -18,6 +19,13 @@ namespace sextant::app {
 
 inline constexpr Format kAttendFormats[] = {Format::text, Format::csv, Format::json, Format::npy,
                                             Format::svg,  Format::png, Format::html};
+
+// The options of seeded random weights.
+inline const std::vector<Wording> kSentenceWords = {
+    {.field = "first_position", .hidden = true},
+    {.field = "window", .type = "L,R"},
+    {.field = "sinks", .type = "X[,X...]"},
+    {.field = "hidden", .option = "--hide", .type = "PAIRS"}};
 
 struct Attend {
   TextInput text;
@@ -60,7 +68,7 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
                 const std::function<std::string()>& json, const std::function<std::string()>& page,
                 const std::string& further = "");
 
-// --window, --temperature, --softcap, --sinks, --hide and --step.
+// --step.
 void add_steps(CLI::App& command, Attend& attend);
 // Shows one step between words and output, or all.
 void attend_step(const Attend& attend, const std::vector<std::string>& first,

@@ -1,6 +1,4 @@
-// `sextant attend --step`: what attention computes between words and output, and what its scores
-// meet on the way.
-#include <tuple>
+// `sextant attend --step`: what attention computes between words and output.
 #include <utility>
 
 #include "attention/attend_command.h"
@@ -19,16 +17,6 @@ std::string step_names() {
   return names + std::string(kAllSteps);
 }
 
-template <class Parse>
-void add_parsed_option(CLI::App& command, const std::string& option, const std::string& type,
-                       Parse parse, const std::string& meaning) {
-  const std::string where = "attend." + option.substr(2);
-  command
-      .add_option_function<std::string>(
-          option, [parse, where](const std::string& text) { parse(text, where); }, meaning)
-      ->type_name(type);
-}
-
 void write_all(const Attend& attend, const AttentionSteps& steps) {
   const auto format = attend.output.format(kAttendFormats, "attend");
   if (format != Format::json) {
@@ -43,40 +31,6 @@ void write_all(const Attend& attend, const AttentionSteps& steps) {
 }  // namespace
 
 void add_steps(CLI::App& command, Attend& attend) {
-  SentenceAttentionOptions& options = attend.options;
-  add_parsed_option(
-      command, "--window", "L,R",
-      [&options](const std::string& text, const std::string& where) {
-        std::tie(options.window.left, options.window.right) = parse_pair(text, where, -1);
-      },
-      "visible keys to the left and right of a query's own, which is not counted; -1: no limit");
-  add_parsed_option(
-      command, "--temperature", "T",
-      [&options](const std::string& text, const std::string& where) {
-        options.temperature = parse_finite(text, where, 0, true);
-      },
-      "divides q k^T / sqrt(head_dim), above 0: small gives one word all (default 1)");
-  add_parsed_option(
-      command, "--softcap", "C",
-      [&options](const std::string& text, const std::string& where) {
-        options.softcap = parse_finite(text, where, 0);
-      },
-      "replaces each score by C tanh(score / C), before biases; 0: off (default)");
-  add_parsed_option(
-      command, "--sinks", "X[,X...]",
-      [&options](const std::string& text, const std::string& where) {
-        options.sinks = parse_finite_list(text, where);
-      },
-      "a logit that takes part in the softmax but has no value: one, or one per head");
-  add_parsed_option(
-      command, "--hide", "Q:K[,Q:K...]",
-      [&options](const std::string& text, const std::string& where) {
-        options.hidden.clear();
-        for (const auto& [query, key] : parse_index_pairs(text, where)) {
-          options.hidden.push_back({.query = query, .key = key});
-        }
-      },
-      "pairs that are hidden, query and key counted from 0; * is all of them: *:2");
   command
       .add_option("--step", attend.step,
                   "shows one step of the computation: " + step_names() + " (all: --json only)")

@@ -113,11 +113,10 @@ void add_generate(CLI::App& program, Job& job) {
                                "a text with [MASK] in it, for masked models; - reads stdin")
                    ->type_name("TEXT")
                    ->excludes(prompt);
-  add_fields(command, generate->options, "", only<GenerateOptions>({{.field = "max_tokens"}}));
+  add_fields(command, generate->options, "", kGenerateWords);
   add_fields(command, generate->options.sampling);
   command.add_flag("--greedy", generate->greedy, "the same as --temperature 0")
       ->excludes(command.get_option("--temperature"));
-  add_fields(command, generate->options, "", only<GenerateOptions>({{.field = "seed"}}));
   command
       .add_option("--stop", generate->stop,
                   "stop before this text, which is not part of the result")

@@ -143,32 +143,6 @@ double parse_finite(std::string_view text, std::string_view where, double least,
   throw Error(where, "must be finite" + bound + ", got " + printable_quote(text));
 }
 
-std::vector<double> parse_finite_list(std::string_view text, std::string_view where) {
-  std::vector<double> numbers;
-  for (const auto item : split_commas(text)) numbers.push_back(parse_finite(item, where));
-  return numbers;
-}
-
-std::vector<std::pair<std::int64_t, std::int64_t>> parse_index_pairs(std::string_view text,
-                                                                     std::string_view where) {
-  constexpr std::size_t kMostPairs = std::size_t{1} << 16;
-  const auto items = split_commas(text);
-  if (items.size() > kMostPairs) throw Error(where, "must be at most 2^16 pairs");
-  const auto index_of = [&](std::string_view word) -> std::int64_t {
-    if (word == "*") return -1;
-    return parse_integer(word, where, 0, std::numeric_limits<std::int64_t>::max());
-  };
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (const auto item : items) {
-    const auto colon = item.find(':');
-    if (colon == std::string_view::npos) {
-      throw Error(where, "must be pairs such as 3:1,*:0, got " + printable_quote(text));
-    }
-    pairs.emplace_back(index_of(item.substr(0, colon)), index_of(item.substr(colon + 1)));
-  }
-  return pairs;
-}
-
 std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where) {
   const auto items = split_commas(text);
   if (items.size() != 2 || items[0].empty() || items[1].empty()) {

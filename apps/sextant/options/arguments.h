@@ -34,14 +34,6 @@ std::pair<std::int64_t, std::int64_t> parse_pair(
 double parse_finite(std::string_view text, std::string_view where,
                     double least = -std::numeric_limits<double>::infinity(), bool above = false);
 
-// "0.5,-1" -> {0.5, -1}. Throws Error unless all are finite numbers.
-std::vector<double> parse_finite_list(std::string_view text, std::string_view where);
-
-// "3:1,*:0" -> {{3, 1}, {-1, 0}}: pairs of indices from 0 on, * is all, -1. Throws Error for
-// anything else, and for more than 2^16 of them.
-std::vector<std::pair<std::int64_t, std::int64_t>> parse_index_pairs(std::string_view text,
-                                                                     std::string_view where);
-
 // "black, brown" -> {"black", "brown"}. Throws Error unless there are exactly two.
 std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where);
 

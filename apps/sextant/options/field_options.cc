@@ -34,7 +34,7 @@ void add_value(CLI::App& command, const CommandOption& option,
   const std::string where = command.get_name() + "." + option.name.substr(2);
   auto* added = command.add_option_function<std::string>(
       option.name, [read, where](const std::string& text) { read(text, where); },
-      option.meaning + " (" + option.allowed + "; default " + option.default_text + ")");
+      option.meaning + " (" + option.of.allowed() + "; default " + option.default_text + ")");
   added->type_name(option.type);
   if (!option.group.empty()) added->group(option.group);
 }

@@ -25,9 +25,11 @@ struct Defaults {
   Options options;
 };
 
-// An option as help shows it.
+// An option as help and `sextant list --options` show it.
 struct CommandOption {
-  std::string name, type, meaning, allowed, default_text, group;
+  Option of;         // the field, "half_width"
+  std::string name;  // "--half-width"
+  std::string type, meaning, default_text, group;
 };
 // "--half-width" of "half_width".
 std::string dashed(std::string_view field);
@@ -51,54 +53,65 @@ std::set<std::string> option_names(std::span<const Wording> words) {
   return names;
 }
 
+// A field as an option of a command.
+template <class Options, class FieldOf>
+CommandOption command_option(const FieldOf& field, const Wording& word,
+                             const std::vector<Defaults<Options>>& defaults,
+                             const std::string& group) {
+  using Member = std::remove_cvref_t<decltype(std::declval<Options>().*field.member)>;
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const auto& [task, options] : defaults) {
+    texts.emplace_back(task, option_of(field, options).default_text);
+  }
+  const std::string type = std::is_enum_v<Member>             ? "NAME"
+                           : std::is_integral_v<Member>       ? "N"
+                           : std::is_floating_point_v<Member> ? "X"
+                           : kIsList<Member>                  ? "LIST"
+                                                              : "TEXT";
+  std::string tasks = word.tasks;
+  for (auto at = tasks.find(' '); at != tasks.npos; at = tasks.find(' ', at + 2)) {
+    tasks.replace(at, 1, ", ");
+  }
+  return {.of = option_of(field, defaults.front().options),
+          .name = word.option.empty() ? dashed(field.name) : word.option,
+          .type = word.type.empty() ? type : word.type,
+          .meaning = (tasks.empty() ? "" : tasks + ": ") +
+                     (word.meaning.empty() ? std::string(field.meaning) : word.meaning),
+          .default_text = word.default_text.empty() ? merged(texts) : word.default_text,
+          .group = word.group.empty() ? group : word.group};
+}
+
+// f(field, option) for every field of the list that is an option of the command.
+template <class Options, class F>
+void each_option(const std::vector<Defaults<Options>>& defaults, const std::string& group,
+                 std::span<const Wording> words, const F& f) {
+  each_field<Options>([&](const auto& field) {
+    using Member = std::remove_cvref_t<decltype(std::declval<Options>().*field.member)>;
+    const auto found = std::ranges::find(words, field.name, &Wording::field);
+    const Wording word = found == words.end() ? Wording{} : *found;
+    if constexpr (!kIsListOfStructs<Member>) {
+      if (!word.hidden) f(field, command_option(field, word, defaults, group));
+    }
+  });
+}
+
 // An option for every field of the list; flags change a default. apply(change) is called for those
 // that are given, with a function that sets the member of an Options.
 template <class Options, class Apply>
 void add_fields(CLI::App& command, const std::vector<Defaults<Options>>& defaults,
                 const std::string& group, std::span<const Wording> words, const Apply& apply) {
-  each_field<Options>([&](const auto& field) {
-    const auto found = std::ranges::find(words, field.name, &Wording::field);
-    const Wording word = found == words.end() ? Wording{} : *found;
+  each_option(defaults, group, words, [&](const auto& field, const CommandOption& option) {
     using Member = std::remove_cvref_t<decltype(std::declval<Options>().*field.member)>;
-    if constexpr (!kIsListOfStructs<Member>) {
-      if (word.hidden) return;
-      const Option range{.range = fields::range_of<Member>(field.range),
-                         .further = field.conditions};
-      CommandOption option{
-          .name = word.option.empty() ? dashed(field.name) : word.option,
-          .type = std::is_enum_v<Member>             ? "NAME"
-                  : std::is_integral_v<Member>       ? "N"
-                  : std::is_floating_point_v<Member> ? "X"
-                  : kIsList<Member>                  ? "LIST"
-                                                     : "TEXT",
-          .meaning = word.meaning.empty() ? std::string(field.meaning) : word.meaning,
-          .allowed = range.allowed(),
-          .default_text = word.default_text,
-          .group = word.group.empty() ? group : word.group};
-      if (!word.tasks.empty()) {
-        std::string tasks = word.tasks;
-        for (auto at = tasks.find(' '); at != tasks.npos; at = tasks.find(' ', at + 2)) {
-          tasks.replace(at, 1, ", ");
-        }
-        option.meaning = tasks + ": " + option.meaning;
-      }
-      if constexpr (std::is_same_v<Member, bool>) {
-        const bool value = !(defaults.front().options.*field.member);
-        add_flag(command, option,
-                 [=] { apply([=](Options& options) { options.*field.member = value; }); });
-      } else {
-        std::vector<std::pair<std::string, std::string>> texts;
-        for (const auto& [task, options] : defaults) {
-          texts.emplace_back(task, option_text(options.*field.member));
-        }
-        if (option.default_text.empty()) option.default_text = merged(texts);
-        add_value(command, option, [=](const std::string& text, const std::string& where) {
-          Options read;
-          read_field(read, field, text, where);
-          apply(
-              [=, value = read.*field.member](Options& options) { options.*field.member = value; });
-        });
-      }
+    if constexpr (std::is_same_v<Member, bool>) {
+      const bool value = !(defaults.front().options.*field.member);
+      add_flag(command, option,
+               [=] { apply([=](Options& options) { options.*field.member = value; }); });
+    } else {
+      add_value(command, option, [=](const std::string& text, const std::string& where) {
+        Options read;
+        read_field(read, field, text, where);
+        apply([=, value = read.*field.member](Options& options) { options.*field.member = value; });
+      });
     }
   });
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lessons/sentence_fields.h"
+#include "options/field_options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -74,11 +76,9 @@ std::vector<std::string> Splitting::tokens(const std::string& text,
 }
 
 void add_model(CLI::App& command, SentenceAttentionOptions& options) {
-  add_integer(command, "--heads", options.heads, 1, kMaxInteger, "number of heads (default 4)");
-  add_integer(command, "--width", options.width, 1, kMaxInteger,
-              "width of the model, a multiple of the heads (default 64)");
-  add_integer(command, "--seed", options.seed, 0, kMaxSeed,
-              "seed of the weights, 0 .. 2^32 - 1 (default 7)");
+  add_fields(
+      command, options, "",
+      only<SentenceAttentionOptions>({{.field = "heads"}, {.field = "width"}, {.field = "seed"}}));
 }
 
 std::string encode_command(const Sinusoidal& options, DType dtype) {

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "core/option_json.h"
 #include "options/scheme_choice.h"
+#include "positions/option_list.h"
 #include "sextant/schemes/scheme.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
@@ -12,7 +13,8 @@ namespace sextant::app {
 namespace {
 
 struct List {
-  std::string scheme;  // empty: all
+  std::string scheme;   // empty: all
+  std::string command;  // whose options are listed instead
   Output output;
 };
 
@@ -25,15 +27,7 @@ Json json_of(const Scheme& scheme) {
   json["paper"] = scheme.paper;
   json["parameters"] = Json::array();
   for (const Option& parameter : scheme.parameters()) {
-    Json entry;
-    entry["name"] = parameter.name;
-    entry["option"] = option_name(parameter.name);
-    entry["default"] = parameter.default_text.empty() ? Json() : Json(parameter.default_text);
-    entry["range"] = parameter.allowed();
-    entry["values"] = sextant::json_of(parameter.range);
-    if (!parameter.unset.empty()) entry["unset"] = parameter.unset;
-    entry["meaning"] = parameter.meaning;
-    json["parameters"].push_back(std::move(entry));
+    json["parameters"].push_back(sextant::json_of(parameter, option_name(parameter.name)));
   }
   json["weights"] = Json::array();
   for (const SchemeWeight& weight : scheme.weights) {
@@ -81,6 +75,27 @@ std::string written(const Scheme& scheme) {
              : std::string(scheme.title) + ": ";
 }
 
+// "--base: base of the frequencies (> 0; default 10000)".
+std::string line_of(const Option& option, std::string_view written) {
+  return std::string(written) + ": " + std::string(option.meaning) + " (" + option.allowed() +
+         (option.default_text.empty() ? "; must be given)"
+                                      : "; default " + option.default_text + ")");
+}
+
+// The options of a command, in the words of its help.
+void list_options(const List& list, Format format) {
+  std::string text;
+  Json entries = Json::array();
+  for (const CommandOption& option : options_of_command(list.command)) {
+    Option worded = option.of;
+    worded.meaning = option.meaning;
+    worded.default_text = option.default_text;
+    text += indented(line_of(worded, option.name), 0);
+    entries.push_back(sextant::json_of(worded, option.name));
+  }
+  write_result(list.output, format, format == Format::json ? to_text(entries) + "\n" : text);
+}
+
 // Everything about one.
 std::string page_of_scheme(const Scheme& scheme) {
   std::string text = indented(std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) +
@@ -89,11 +104,7 @@ std::string page_of_scheme(const Scheme& scheme) {
   text += indented(written(scheme) + std::string(scheme.idea), 2) + indented(scheme.paper, 2);
   if (!scheme.parameters().empty()) text += "\nParameters:\n";
   for (const Option& parameter : scheme.parameters()) {
-    std::string line = option_name(parameter.name) + ": " + std::string(parameter.meaning);
-    line += " (" + parameter.allowed();
-    line += parameter.default_text.empty() ? "; must be given)"
-                                           : "; default " + parameter.default_text + ")";
-    text += indented(line, 2);
+    text += indented(line_of(parameter, option_name(parameter.name)), 2);
   }
   if (!scheme.weights.empty()) text += "\nWeights, which --scheme-weights FILE gives:\n";
   for (const SchemeWeight& weight : scheme.weights) {
@@ -129,8 +140,9 @@ std::string overview() {
 }
 
 void run(const List& list) {
-  const bool json = list.output.format(kTextOrJson, "list").value_or(Format::text) == Format::json;
-  if (!json) {
+  const Format format = list.output.format(kTextOrJson, "list").value_or(Format::text);
+  if (!list.command.empty()) return list_options(list, format);
+  if (format != Format::json) {
     return write_result(
         list.output, Format::text,
         list.scheme.empty() ? overview() : page_of_scheme(find_scheme(list.scheme)));
@@ -152,13 +164,21 @@ void add_list(CLI::App& program, Job& job) {
       "its paper, its parameters, which are options of the other commands, and its weights. --json "
       "has all of that for every scheme.");
   auto list = std::make_shared<List>();
-  command.add_option("NAME,--scheme", list->scheme, "show only this scheme, in full");
+  auto* scheme =
+      command.add_option("NAME,--scheme", list->scheme, "show only this scheme, in full");
+  command
+      .add_option("--options", list->command,
+                  "the options of a command with their ranges instead: attend | generate | train")
+      ->type_name("COMMAND")
+      ->check(CLI::IsMember(kListedCommands))
+      ->excludes(scheme);
   list->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
       "Examples:\n"
       "  sextant list\n"
       "  sextant list rotary\n"
-      "  sextant list --json");
+      "  sextant list --json\n"
+      "  sextant list --options attend");
   command.callback([list, &job] {
     if (!list->scheme.empty()) find_scheme(list->scheme);
     list->output.format(kTextOrJson, "list");

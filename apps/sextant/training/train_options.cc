@@ -6,7 +6,6 @@
 #include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
-#include "training/tasks/plan_words.h"
 
 namespace sextant::app {
 
@@ -23,22 +22,17 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
 }  // namespace
 
 template <class Options>
-void TrainOptions::add(CLI::App& command, const char* group, std::span<const Wording> words,
-                       Options& (*part)(TrainingPlan&)) {
-  std::vector<Defaults<Options>> defaults;
-  for (const char* task : kTrainingKinds) {
-    TrainingPlan plan = default_plan(task);
-    defaults.push_back({task, part(plan)});
-  }
-  for (const Wording& word : words) {
+void TrainOptions::add(CLI::App& command, const PlanPart<Options>& part) {
+  for (const Wording& word : part.words) {
     kinds_[word.option.empty() ? dashed(word.field) : word.option] = word.tasks;
   }
   if (std::is_same_v<Options, TransformerConfig> || std::is_same_v<Options, TokenizerTraining>) {
-    of_model_.merge(option_names<Options>(words));
+    of_model_.merge(option_names<Options>(part.words));
   }
-  add_fields<Options>(command, defaults, group, words, [this, part](const auto& change) {
-    given_.push_back([change, part](TrainingPlan& plan) { change(part(plan)); });
-  });
+  add_fields<Options>(command, part.defaults(), part.group, part.words,
+                      [this, of = part.of](const auto& change) {
+                        given_.push_back([change, of](TrainingPlan& plan) { change(of(plan)); });
+                      });
 }
 
 void TrainOptions::add_to(CLI::App& command) {
@@ -84,26 +78,11 @@ void TrainOptions::add_to(CLI::App& command) {
           "separated by commas")
       ->type_name("NAMES")
       ->group(kData);
-  add<TrainingSettings>(
-      command, kData, kSettingsWords, [](TrainingPlan & plan) -> auto& { return plan.settings; });
-  add<TokenizerTraining>(
-      command, kData, kTokenizerWords,
-      [](TrainingPlan & plan) -> auto& { return plan.settings.tokenizer; });
   command
       .add_option("--from", from_, "start from this trained model and its tokenizer, on any data")
       ->type_name("DIR")
       ->group(kModel);
-  add<TransformerConfig>(
-      command, kModel, kModelWords,
-      [](TrainingPlan & plan) -> auto& { return plan.settings.model; });
-  add<TrainerOptions>(
-      command, kSteps, kTrainerWords, [](TrainingPlan & plan) -> auto& { return plan.trainer; });
-  add<Schedule>(
-      command, kSteps, kScheduleWords,
-      [](TrainingPlan & plan) -> auto& { return plan.trainer.schedule; });
-  add<AdamWOptions>(
-      command, kSteps, kOptimiserWords,
-      [](TrainingPlan & plan) -> auto& { return plan.trainer.optimiser; });
+  each_part([this, &command](const auto& part) { add(command, part); });
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
 }
 

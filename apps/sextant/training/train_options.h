@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "options/command_line.h"
-#include "options/field_options.h"
 #include "options/scheme_choice.h"
-#include "sextant/training/tasks/training_plan.h"
+#include "training/plan_parts.h"
 
 namespace sextant::app {
 
@@ -31,8 +30,7 @@ struct TrainOptions {
  private:
   // The options of one part of a plan.
   template <class Options>
-  void add(CLI::App& command, const char* group, std::span<const Wording> words,
-           Options& (*part)(TrainingPlan&));
+  void add(CLI::App& command, const PlanPart<Options>& part);
 
   std::vector<std::string> texts_;
   std::string pairs_, valid_, from_;

@@ -81,6 +81,36 @@ TEST(List, ShowsOneSchemeInFull) {
   EXPECT_THAT(unknown.err, HasSubstr("sinusoidal"));
 }
 
+// What a page makes its controls of is what the command's help says.
+TEST(List, HasTheOptionsOfCommands) {
+  const auto words_of = [](const std::string& text) {
+    std::istringstream words(text);
+    std::string joined;
+    for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
+    return joined;
+  };
+  for (const std::string command : {"attend", "generate", "train"}) {
+    const auto options = sextant("list --json --options " + command).json();
+    const std::string help = words_of(sextant(command + " --help").out);
+    const std::string text = words_of(sextant("list --options " + command).out);
+    EXPECT_GE(options.size(), 6U);
+    for (const auto& option : options) {
+      const auto name = option["option"].get<std::string>();
+      const auto meaning = option["meaning"].get<std::string>();
+      EXPECT_THAT(help, HasSubstr(name + " "));
+      if (option["values"]["type"] == "flag") continue;
+      EXPECT_THAT(help, HasSubstr(meaning + " (" + option["range"].get<std::string>() +
+                                  "; default " + option["default"].get<std::string>() + ")"));
+      EXPECT_THAT(text, HasSubstr(name + ": " + meaning));
+    }
+  }
+  const auto hide = sextant("list --json --options attend").json()[8];
+  EXPECT_EQ(hide["name"], "hidden");
+  EXPECT_EQ(hide["option"], "--hide");
+  EXPECT_EQ(hide["unset"], "none");
+  EXPECT_EQ(sextant("list --options encode").code, 2);
+}
+
 TEST(Info, NamesVersionCompilerInstructionSetsAndThreads) {
   const auto info = shell("OMP_NUM_THREADS=3 sextant info --json").json();
   EXPECT_EQ(info["threads"], 3);

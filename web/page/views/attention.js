@@ -25,20 +25,15 @@
 
       // The command that makes what is shown; `more` goes in front of the text.
       function args(...more) {
-        const result = ['attend', '--scheme', scheme().name, ...explorer.parameter_args(scheme()), '--split', 'spaces',
-          '--heads', state.get('heads', '4'), '--seed', state.get('seed', '7')];
-        for (const option of ['window', 'temperature', 'softcap', 'sinks', 'hide']) {
-          if (state.get(option) !== '') result.push(`--${option}=${state.get(option)}`);
-        }
-        if (state.get('causal') === 'yes') result.push('--causal');
+        const result = ['attend', '--scheme', scheme().name, ...explorer.parameter_args(scheme()), '--split', 'spaces', ...controls.options.args()];
         if (state.get('head') !== '') result.push('--head', state.get('head'));
         if (two_texts()) result.push('--second', tokens('second', '').join(' '));
         return [...result, ...more, '--', tokens('text', kStart).join(' ')];
       }
       const drawn = () => step() === 'weights' ? (state.get('form') === 'lines' ? ['--lines'] : []) : ['--step', step()];
 
-      const about = () => ({kind: scheme().kind, softcap: Number(state.get('softcap', '0')) > 0,
-        masks: state.get('causal') === 'yes' || state.has('window') || state.has('hide')});
+      const about = () => ({kind: scheme().kind, softcap: Number(controls.options.value('softcap')) > 0,
+        masks: controls.options.given().some(([{name}]) => ['causal', 'window', 'hidden'].includes(name))});
 
       async function numbers_of_step() {
         const longest = Math.max(tokens('text', kStart).length, tokens('second', '').length);
@@ -65,7 +60,7 @@
         const pairs = state.get('hide') === '' ? [] : state.get('hide').split(','), pair = `${row}:${column}`;
         const left = pairs.filter((one) => one !== pair);
         state.set({hide: [...left, ...(left.length === pairs.length ? [pair] : [])].join(',') || null});
-        options.draw();
+        controls.draw();
         draw();
       }
       const maps = explorer.read_maps(picture, reading, describe, paint);
@@ -116,21 +111,21 @@
         show_exports();
       });
 
-      const options = explorer.attention_options(scheme, draw);
-      const text_change = () => { state.set({hide: null}); options.draw(); draw(); };
+      const controls = explorer.attention_options(scheme, draw);
+      const text_change = () => { state.set({hide: null}); controls.draw(); draw(); };
       place.replaceChildren(
         explorer.text_field({name: 'text', label: 'Text', start: kStart, most: kMost}, text_change),
         explorer.text_field({name: 'second', label: 'Second text', start: '', most: kMost, help: 'Empty: the text looks at itself. With one, its words are the keys.'}, text_change),
         explorer.field('Positions', explorer.scheme_select(list, ['none', 'added', 'rotated', 'distance_bias', 'indexed_bias', 'content'], scheme().name, (value) => {
           state.set({scheme: value === 'sinusoidal' ? null : value});
           explorer.forget_parameters();
-          options.draw();
+          controls.draw();
           draw();
         }), '', 'scheme'),
-        make('details', {open: ['window', 'temperature', 'softcap', 'sinks', 'hide'].some(state.has)}, make('summary', {}, 'Options: mask, window, temperature, softcap, sinks, heads'), options.place),
+        make('details', {open: controls.options.given().length > 0}, make('summary', {}, 'Options: mask, window, temperature, softcap, sinks, heads'), controls.place),
         row.row, says, words.place, picture, reading,
         make('p', {class: 'note'}, 'Random weights: the pattern shows what positions do, not what words mean. Click a pair of words in scores, mask or weights to hide it (with keys: arrows, then Enter).'), exports);
-      options.draw();
+      controls.draw();
       draw();
     },
   };

@@ -4,35 +4,33 @@
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
 
+  const options = explorer.command_options('attend', ['causal', 'heads', 'width', 'hide', 'window', 'temperature', 'softcap', 'sinks', 'seed']);
+
   explorer.attention_options = (scheme, draw) => {
-    const place = make('div', {class: 'parameters'});
+    const place = make('div', {class: 'parameters'}), head = make('div');
     const set = (name, fallback = '') => (value) => {
       state.set({[name]: value === fallback ? null : value});
       draw();
     };
-    // Any text is passed on: the program says what is wrong with it.
-    const typed = (name, label, placeholder, help) => explorer.field(label, make('input', {value: state.get(name), placeholder, spellcheck: 'false',
-      autocomplete: 'off', oninput: explorer.later((event) => set(name)(event.target.value.trim()))}), help, name === 'hide' ? 'hidden' : name);
-    function draw_options() {
-      const {field, number, select} = explorer, heads = Math.min(Math.max(Number(state.get('heads', '4')) || 4, 1), 64);
-      place.replaceChildren(
-        field('Show weights as', select([['maps', 'maps'], ['lines', 'lines']], state.get('form', 'maps'), set('form', 'maps'))),
-        field('Mask', select([['', 'none: every word sees all'], ['yes', 'causal: no word sees later ones']], state.get('causal'), set('causal')), '', 'causal'),
-        field('Heads', select([1, 2, 4, 8].map((n) => [String(n), String(n)]), state.get('heads', '4'), (value) => {
-          state.set({heads: value === '4' ? null : value, head: null});
-          draw_options();
-          draw();
-        }), '', 'heads'),
-        field('Head', select([['', 'all'], ...Array.from({length: heads}, (_, i) => [String(i), String(i)])], state.get('head'), set('head')), '', 'head'),
-        typed('hide', 'Hidden pairs', '3:1,*:0', 'Query and key, counted from 0; * is all of them. Clicks in a map fill this in.'),
-        typed('window', 'Window', '-1,-1', 'How many words to the left and right of its own place a word sees; -1: no limit.'),
-        typed('temperature', 'Temperature', '1', 'Divides the scores: small gives one word all, large makes all equal.'),
-        typed('softcap', 'Softcap', '0', 'C replaces a score s by C tanh(s / C); 0: off.'),
-        typed('sinks', 'Sinks', 'none', 'A score that takes part in the softmax but has no word: one number, or one per head.'),
-        field('Seed', number(state.get('seed', '7'), {min: 0, max: 4294967295}, (value) => set('seed', '7')(value || '7')), 'Of the random weights.', 'seed'),
-        ...explorer.parameter_fields(scheme(), draw));
+    function draw_head() {
+      const heads = Math.min(Math.max(Number(options.value('heads')) || 1, 1), 64);
+      head.replaceChildren(explorer.field('head', explorer.select([['', 'all'], ...Array.from({length: heads}, (_, i) => [String(i), String(i)])],
+        state.get('head'), set('head')), 'only this one', 'head'));
     }
-    return {place, draw: draw_options};
+    const changed = (key) => {
+      if (key === 'heads') {
+        state.set({head: null});
+        draw_head();
+      }
+      draw();
+    };
+    function draw_options() {
+      draw_head();
+      place.replaceChildren(
+        explorer.field('Show weights as', explorer.select([['maps', 'maps'], ['lines', 'lines']], state.get('form', 'maps'), set('form', 'maps'))),
+        head, ...options.fields(changed), ...explorer.parameter_fields(scheme(), draw));
+    }
+    return {place, draw: draw_options, options};
   };
 
   // A sentence whose words are chosen to see their weights; the mean of the heads.
@@ -64,24 +62,24 @@
 
   const list_of = (words, open, close) => open + words.map((word) => JSON.stringify(word)).join(', ') + close;
 
+  const kOfPython = ['causal', 'heads', 'width', 'seed'];
+
   // The lines of C++ that compute what is shown, and of Python where its function has the options.
   explorer.sentence_code = (scheme, words, second, step) => {
-    const given = explorer.given_parameters(scheme), causal = state.get('causal') === 'yes', heads = state.get('heads', '4'), seed = state.get('seed', '7');
-    const more = ['window', 'temperature', 'softcap', 'sinks', 'hide'].filter((name) => state.get(name) !== '');
-    const cpp = ['sextant::SentenceAttentionOptions options;', `options.heads = ${heads};`, `options.seed = ${seed};`];
+    const given = explorer.given_parameters(scheme), asked = options.given();
+    const cpp = ['sextant::SentenceAttentionOptions options;'];
     if (scheme.kind !== 'none') cpp.push(`options.positions = {{"${scheme.name}", ${list_of_pairs(given)}}};`);
-    if (causal) cpp.push('options.causal = true;');
-    const forms = {window: (text) => `{${text}}`, sinks: (text) => `{${text}}`,
-      hide: (text) => '{' + text.split(',').map((pair) => '{' + pair.replaceAll('*', '-1').replace(':', ', ') + '}').join(', ') + '}'};
-    for (const name of more) cpp.push(`options.${name === 'hide' ? 'hidden' : name} = ${(forms[name] || String)(state.get(name))};`);
+    const forms = {flag: (text) => String(text === 'yes'), list: (text) => `{${text}}`, text: (text) =>
+      '{' + (text.includes(':') ? text.split(',').map((pair) => '{' + pair.replaceAll('*', '-1').replace(':', ', ') + '}').join(', ') : text) + '}'};
+    for (const [{name, values}, text] of asked) cpp.push(`options.${name} = ${(forms[values.type] || String)(text)};`);
     const texts = `${list_of(words, '{', '}')}, ${list_of(second, '{', '}')}`;
     cpp.push(`const sextant::AttentionSteps steps = sextant::attention_steps(${texts}, options);`);
     if (step !== 'tokens') cpp.push(`const sextant::Tensor<double>& ${step} = steps[sextant::AttentionStep::${step}];`);
     const positions = scheme.kind === 'none' ? 'None' : given.length === 0 ? `"${scheme.name}"`
       : `{"${scheme.name}": {${given.map(([one, value]) => `"${one.name}": ${explorer.python_value(one, value)}`).join(', ')}}}`;
-    const python = step !== 'weights' || more.length > 0 ? undefined
+    const python = step !== 'weights' || asked.some(([{name}]) => !kOfPython.includes(name)) ? undefined
       : `import sextant\nattention = sextant.attend(${list_of(words, '[', ']')}, ${second.length === 0 ? 'None' : list_of(second, '[', ']')},\n` +
-        `                           positions=${positions}, causal=${causal ? 'True' : 'False'}, heads=${heads}, seed=${seed})\nattention.weights`;
+        `                           ${[`positions=${positions}`, ...asked.map(([one, text]) => `${one.name}=${explorer.python_value(one, text)}`)].join(', ')})\nattention.weights`;
     return {cpp: cpp.join('\n'), python};
   };
   const list_of_pairs = (given) => '{' + given.map(([one, value]) => `{"${one.name}", ${JSON.stringify(value)}}`).join(', ') + '}';

@@ -5,12 +5,12 @@
 (() => {
   const explorer = globalThis.explorer, {make, state, models} = explorer;
   const kDate = 'the third of march nineteen ninety-nine', kPrompt = 'ROMEO:\nI am ';
-  const kOptions = {tokens: '60', temperature: '0.8', top_k: '0', seed: '1'};
+  const generation = explorer.command_options('generate', ['max-tokens', 'temperature', 'top-k', 'seed'], {'max-tokens': '60'});
 
   explorer.views.model = {
     title: 'Trained models',
     async show(place) {
-      const {field, number, select} = explorer;
+      const {field, select} = explorer;
       const about = make('div', {class: 'about'}), which = make('div'), controls = make('div'), said = make('div', {class: 'said'});
       const tokens = make('div'), chosen = make('div', {class: 'columns'});
       let asked = 0, found = null, info = null;
@@ -19,15 +19,13 @@
       const off = () => state.get('off') === 'yes';
       const pairs = () => info.config.kind === 'translator';
       const text = () => pairs() ? state.get('date', kDate) : state.get('prompt', kPrompt);
-      const option = (key) => state.get(key, kOptions[key]);
-      const options = () => ({'max-tokens': option('tokens'), temperature: option('temperature'), 'top-k': option('top_k'), seed: option('seed')});
       const at = () => Math.min(Math.max(Number(state.get('at', '0')) || 0, 0), Math.max(found.written.length - 1, 0));
       const set = (key, fallback, then) => (value) => {
         state.set({[key]: value === fallback ? null : value});
         then();
       };
       const bad = (words) => make('p', {class: 'verdict bad', role: 'alert'}, words);
-      const looks = explorer.model_looks(() => ({name: name(), off: off(), info, found, at: at(), text: text(), options: options()}));
+      const looks = explorer.model_looks(() => ({name: name(), off: off(), info, found, at: at(), text: text(), options: generation.values()}));
 
       // One of the written tokens: what else could have come, and what each layer would have said.
       function choose(i, focus = true) {
@@ -48,7 +46,7 @@
       }
 
       const write = explorer.later(async () => {
-        const mine = ++asked, ask = {name: name(), text: text(), options: options()}, make_text = explorer.model_text[info.config.kind];
+        const mine = ++asked, ask = {name: name(), text: text(), options: generation.values()}, make_text = explorer.model_text[info.config.kind];
         said.setAttribute('aria-busy', 'true');
         const [now, before] = await Promise.all([make_text({...ask, off: off()}), off() ? make_text({...ask, off: false}) : null]);
         if (mine !== asked) return;
@@ -75,20 +73,15 @@
           state.set({[key]: input.value === start ? null : input.value, at: null});
           write();
         });
-        const numeric = (label, key, range, help) => field(label, number(option(key), range, set(key, kOptions[key], write)), help, key === 'tokens' ? 'max_tokens' : key);
         const more = (key) => () => {
-          state.set({[key]: String(Number(option(key)) + 1)});
+          state.set({[key]: String(Number(generation.value(key)) + 1)});
           draw_controls();
           write();
         };
         controls.replaceChildren(
           field(pairs() ? 'Text to translate' : 'Beginning of the text', input, name() === 'shipped' ? 'a date in words, as "Saturday, March 14th, 2026"' : '', pairs() ? 'text' : 'prompt'),
-          ...pairs() ? [] : [make('div', {class: 'parameters'},
-            numeric('Tokens', 'tokens', {min: 1, max: 200}, 'how many it writes'),
-            numeric('Temperature', 'temperature', {min: 0, max: 10, step: 0.1}, 'divides the logits; 0: always the most probable token'),
-            numeric('Top-k', 'top_k', {min: 0, max: 1000}, 'draws from the k most probable tokens; 0: from all'),
-            numeric('Seed', 'seed', {min: 0, max: 4294967295}, 'of the random choices')),
-          make('div', {class: 'row'}, make('button', {type: 'button', onclick: more('tokens')}, 'One token more'),
+          ...pairs() ? [] : [make('div', {class: 'parameters'}, ...generation.fields(write)),
+          make('div', {class: 'row'}, make('button', {type: 'button', onclick: more('max-tokens')}, 'One token more'),
             make('button', {type: 'button', onclick: more('seed')}, 'Another text'))]);
       }
 

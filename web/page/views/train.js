@@ -8,12 +8,12 @@
     sort: ['sort: write them in order', 'dbcaf'], dates: ['dates: "3 March 1999" is 1999-03-03', '3 March 1999']};
   const kParts = {cross: 'cross: what is written looks at what is read', encoder: 'encoder: what is read looks at itself', decoder: 'decoder: what is written looks at what was written'};
   const kStart = {task: 'reverse', a: 'none', b: 'rotary', steps: '400', rate: '0.003', width: '32', layers: '1', seed: '0', part: 'cross'};
+  const settings = explorer.command_options('train', ['steps', 'width', 'layers', 'rate', 'seed'], kStart);
   const kOften = 25;  // steps between two checkpoints, whose maps are shown
 
   const value = (name) => state.get(name, kStart[name]);
   const schemes = () => [...new Set([value('a'), value('b')].filter((name) => name !== ''))];
-  const command = (scheme, folder) => ['train', value('task'), '--scheme', scheme, '--steps', value('steps'), '--width', value('width'), '--layers', value('layers'),
-    '--rate', value('rate'), '--seed', value('seed'), '--validate-every', String(kOften), '--checkpoint-every', String(kOften), '--json-lines', '-o', folder];
+  const command = (scheme, folder) => ['train', value('task'), '--scheme', scheme, ...settings.args(), '--validate-every', String(kOften), '--checkpoint-every', String(kOften), '--json-lines', '-o', folder];
 
   explorer.views.train = {
     title: 'Train in the page',
@@ -84,7 +84,7 @@
         return run;
       }
 
-      const start = make('button', {type: 'button', onclick: async () => {
+      const start = make('button', {type: 'button', class: 'start', onclick: async () => {
         end();
         race.replaceChildren();
         verdict.hidden = true;
@@ -112,7 +112,6 @@
         state.set({[name]: text === kStart[name] ? null : text});
         then();
       };
-      const with_number = (name, label, range, help) => field(label, explorer.number(value(name), range, set(name)), help, name);
       const kinds = ['none', 'added', 'rotated', 'distance_bias', 'indexed_bias', 'content'];
       const learns = list.filter((one) => one.name !== 'forgetting');
       const rival = explorer.scheme_select(learns, kinds, value('b'), set('b'));
@@ -122,12 +121,7 @@
         field('Task', select(Object.entries(kTasks).map(([name, [text]]) => [name, text]), value('task'), set('task', () => {
           sample = input.value = kTasks[value('task')][1];
         }))),
-        field('Positions', explorer.scheme_select(learns, kinds, value('a'), set('a')), '', 'scheme'), field('Race against', rival),
-        with_number('steps', 'Steps', {min: 1, max: 5000}, 'each shows 64 pairs'),
-        with_number('width', 'Width', {min: 4, max: 256, step: 4}, 'of embeddings and layers; 4 heads'),
-        with_number('layers', 'Layers', {min: 1, max: 6}, 'of encoder and decoder'),
-        with_number('rate', 'Rate', {min: 0, max: 1, step: 0.001}, 'the highest learning rate'),
-        with_number('seed', 'Seed', {min: 0, max: 4294967295}, 'of weights, data and order'));
+        field('Positions', explorer.scheme_select(learns, kinds, value('a'), set('a')), '', 'scheme'), field('Race against', rival), ...settings.fields(() => {}));
 
       place.replaceChildren(
         make('p', {}, 'A small encoder and decoder learn a task, here and now, in workers beside the page; nothing leaves your computer. Copying and reversing need to know what stands where; sorting does not.'),

@@ -1,0 +1,42 @@
+// The list of the options of attention between words: of `sextant attend` and `compare`.
+#pragma once
+
+#include "core/fields.h"
+#include "sextant/lessons/sentence_attention.h"
+
+namespace sextant {
+
+// "2,0" and "3:1,*:0": what the two options without a type of their own are as text.
+template <>
+Window read_option(std::string_view text, std::string_view where);
+template <>
+std::vector<HiddenPair> read_option(std::string_view text, std::string_view where);
+std::string option_text(const Window& window);
+std::string option_text(const std::vector<HiddenPair>& pairs);
+
+template <>
+inline constexpr auto kFields<SentenceAttentionOptions> = std::tuple{
+    field(&SentenceAttentionOptions::heads, "heads", at_least(1), "number of heads")
+        .further("divides the width"),
+    field(&SentenceAttentionOptions::width, "width", at_least(1), "width of the model"),
+    field(&SentenceAttentionOptions::seed, "seed", kSeeds, "of the random weights"),
+    field(&SentenceAttentionOptions::first_position, "first_position",
+          IntegerRange{-kAnyInteger, kAnyInteger}, "of the first word"),
+    field(&SentenceAttentionOptions::causal, "causal",
+          "causal mask: no word attends to later ones"),
+    field(&SentenceAttentionOptions::window, "window", TextRange{"two whole numbers >= -1"},
+          "visible keys to the left and right of a query's own, which is not counted; -1: no "
+          "limit"),
+    field(&SentenceAttentionOptions::temperature, "temperature", kAboveZero,
+          "divides q k^T / sqrt(head_dim): small gives one word all, large makes all equal"),
+    field(&SentenceAttentionOptions::softcap, "softcap", kNotNegative,
+          "C replaces each score by C tanh(score / C), before biases; 0: off"),
+    field(&SentenceAttentionOptions::sinks, "sinks", ListRange{kFinite},
+          "a logit that takes part in the softmax but has no value")
+        .unset("none")
+        .further("one, or one per head"),
+    field(&SentenceAttentionOptions::hidden, "hidden", TextRange{"pairs such as 3:1,*:0"},
+          "pairs that are hidden, query and key counted from 0; * is all of them")
+        .unset("none")};
+
+}  // namespace sextant
