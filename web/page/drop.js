@@ -4,23 +4,33 @@
 (() => {
   const explorer = globalThis.explorer, {make} = explorer;
 
-  async function files_of(entry, path) {
+  // Of a page from file:// Chromium reads what is dropped by handles alone, other browsers have entries alone.
+  async function files_of_handle(handle, path) {
+    if (handle.kind === 'file') return [[path + handle.name, await handle.getFile()]];
+    const found = [];
+    for await (const one of handle.values()) found.push(...await files_of_handle(one, path + handle.name + '/'));
+    return found;
+  }
+
+  async function files_of_entry(entry, path) {
     if (entry.isFile) return [[path + entry.name, await new Promise((resolve, reject) => entry.file(resolve, reject))]];
     const reader = entry.createReader(), found = [];
     for (;;) {  // a reader gives a hundred entries at a time
       const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
       if (entries.length === 0) break;
-      for (const one of entries) found.push(...await files_of(one, path + entry.name + '/'));
+      for (const one of entries) found.push(...await files_of_entry(one, path + entry.name + '/'));
     }
     return found;
   }
 
+  // An item may be asked for its files until the event has been handled, so all are asked before any is read.
   async function dropped(transfer) {
-    const entries = [...transfer.items].map((item) => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter((entry) => entry);
-    if (entries.length === 0) return [...transfer.files].map((file) => [file.name, file]);
-    const found = [];
-    for (const entry of entries) found.push(...await files_of(entry, ''));
-    return found;
+    const items = [...transfer.items].filter((item) => item.kind === 'file'), files = [...transfer.files].map((file) => [file.name, file]);
+    const asked = items.map((item) => item.getAsFileSystemHandle
+      ? item.getAsFileSystemHandle().then((handle) => handle && files_of_handle(handle, ''))
+      : item.webkitGetAsEntry?.() && files_of_entry(item.webkitGetAsEntry(), ''));
+    const found = (await Promise.all(asked)).filter((list) => list);
+    return found.length === 0 ? files : found.flat();
   }
 
   // `take` gets [path, File] pairs and returns a promise of what is wrong with them, or ''.
@@ -28,9 +38,10 @@
     const input = make('input', {type: 'file', webkitdirectory: folder, multiple: folder, accept: accept || null});
     const field = explorer.field(label, input, help);
     field.classList.add('drop');
-    async function got(files) {
+    async function got(promise) {
       explorer.say_beside(field, '');
       try {
+        const files = await promise;
         explorer.say_beside(field, files.length === 0 ? 'There is no file in it.' : await take(files));
       } catch (problem) {
         explorer.say_beside(field, 'It cannot be read: ' + problem.message);
@@ -42,7 +53,7 @@
     field.addEventListener('drop', (event) => {
       event.preventDefault();
       field.classList.remove('over');
-      dropped(event.dataTransfer).then(got);
+      got(dropped(event.dataTransfer));
     });
     return field;
   };

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from conftest import ROOT, sextant
+from conftest import ROOT, same_picture, sextant
 
 DATA = ROOT / "web" / "data"
 DATES = ROOT / "src" / "training" / "tasks" / "dates_translator"
@@ -94,6 +94,78 @@ def test_a_model_folder_of_ones_own(explorer, tmp_path):
     page.wait_for_function("() => location.hash.includes('model=own')")
     page.locator("pre", has_text="--model mine").first.wait_for(timeout=30000)
     assert written(page) == "1999-03-03"
+
+
+def drop(page, *paths):
+    """Drops files or folders of the disk on the page's place for them, as the browser does when a hand drags them."""
+    page.wait_for_function("() => document.querySelectorAll('[aria-busy]').length === 0")
+    page.locator(".drop").scroll_into_view_if_needed()
+    box = page.locator(".drop").bounding_box()
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2,
+                                                 "data": {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}})
+    session.detach()
+
+
+@pytest.mark.parametrize("files", [False, True], ids=["folder", "its files"])
+def test_a_model_folder_is_dropped(explorer, tmp_path, files):
+    shutil.copytree(DATES, tmp_path / "mine")
+    one = explorer()
+    page = one.open("view=model")
+    written(page)
+    one.picture()
+    drop(page, *((tmp_path / "mine").iterdir() if files else [tmp_path / "mine"]))
+    page.wait_for_function("() => location.hash.includes('model=own')")
+    page.locator("pre", has_text="--model model " if files else "--model mine ").first.wait_for(timeout=30000)
+    assert written(page) == "1999-03-03"
+    assert page.locator(".drop.over").count() == 0
+    assert one.problems == []
+
+
+def test_results_are_dropped_and_what_is_broken_is_refused(explorer, tmp_path):
+    one = explorer()
+    page = one.open("view=lengths")
+    one.picture()
+    table = json.loads((DATA / "extrapolation" / "results.json").read_text())
+    table["rows"] = table["rows"][:2]
+    (tmp_path / "mine.json").write_text(json.dumps(table))
+    (tmp_path / "broken.json").write_text('{"rows": 1}')
+    drop(page, tmp_path / "mine.json")
+    page.locator("p", has_text="The results of mine.json").wait_for()
+    one.picture()
+    shown = page.locator("pre.table").inner_text()
+    assert shown == sextant("plot", "extrapolation", str(tmp_path / "mine.json"), "--token", "character", "--format", "text")
+    drop(page, tmp_path / "broken.json")
+    page.wait_for_function("() => document.querySelector('.drop .problem').textContent.includes('broken.json')")
+    assert page.locator("pre.table").inner_text() == shown
+    assert one.problems == []
+
+
+def test_the_copy_distribution_of_a_pointer_model(explorer, tmp_path):
+    sextant("train", "copy", "--pointer", "--steps", "20", "--width", "16", "--heads", "2", "--seed", "3", "-o", str(tmp_path / "run"))
+    model = shutil.copytree((tmp_path / "run" / "last").resolve(), tmp_path / "copier")
+    one = explorer()
+    page = one.open("view=model&date=dbcaf")
+    written(page)
+    page.locator("input[type=file]").set_input_files(model)
+    page.wait_for_function("() => location.hash.includes('model=own')")
+    page.locator("pre", has_text="--model copier").first.wait_for(timeout=30000)
+    page.get_by_label("Attention", exact=True).select_option("copy")
+    page.wait_for_function("() => location.hash.includes('part=copy')")
+    page.locator("pre", has_text="--part copy").first.wait_for()
+    assert page.get_by_label("Layer", exact=True).count() == 0, "there is one copy distribution, behind the last layer"
+    assert "copy a source token" in page.locator(".diagram").text_content()
+    attend = ["attend", "--model", str(model), "--part", "copy"]
+    sextant(*attend, "-o", str(tmp_path / "copy.svg"), "--", "dbcaf")
+    same_picture(one.picture(), (tmp_path / "copy.svg").read_text())
+    weights = json.loads(sextant(*attend, "--json", "--", "dbcaf"))["weights"][0]
+    page.locator(".picture").first.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    page.locator(".reading", has_text=json.dumps(weights[1][2])).wait_for()
+    assert all(0 < sum(row) < 1 for row in weights), "a row sums to the probability of copying"
+    assert one.problems == []
 
 
 @pytest.mark.parametrize("break_it, says", [
