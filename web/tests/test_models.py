@@ -3,10 +3,12 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 
-from conftest import ROOT, same_picture, sextant
+from conftest import PROGRAM, ROOT, same_picture, sextant
 
 DATA = ROOT / "web" / "data"
 DATES = ROOT / "src" / "training" / "tasks" / "dates_translator"
@@ -264,6 +266,16 @@ def test_shipped_lengths_and_a_file_of_ones_own(explorer, tmp_path):
     page.wait_for_function("() => document.querySelector('.drop .problem').textContent !== ''")
     assert "broken.json" in page.locator(".drop .problem").inner_text()
     assert one.problems == []
+
+
+@pytest.mark.slow
+def test_the_data_of_the_page_can_be_made_again(tmp_path):
+    (tmp_path / "text.txt").write_text("".join(path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))))
+    subprocess.run([sys.executable, ROOT / "scripts" / "make_page_data.py", PROGRAM, tmp_path / "text.txt", "--try", tmp_path / "data"], check=True, capture_output=True)
+    made = sorted(path.relative_to(tmp_path / "data") for path in (tmp_path / "data").rglob("*") if path.is_file())
+    assert made == sorted(path.relative_to(DATA) for path in DATA.rglob("*") if path.suffix in (".json", ".safetensors"))
+    assert json.loads(sextant("info", "--json", "--model", str(tmp_path / "data" / "plays")))["config"]["kind"] == "causal"
+    assert "alibi" in sextant("plot", "extrapolation", str(tmp_path / "data" / "extrapolation" / "results.json"), "--format", "csv")
 
 
 def test_the_models_are_a_small_part_of_the_page():
