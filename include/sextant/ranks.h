@@ -10,3 +10,4 @@
 #include "sextant/ranks/npy.h"
 #include "sextant/ranks/plan.h"
 #include "sextant/ranks/session.h"
+#include "sextant/ranks/training.h"

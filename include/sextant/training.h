@@ -3,6 +3,7 @@
 
 #include "sextant/training/checkpoint.h"
 #include "sextant/training/evaluate.h"
+#include "sextant/training/group.h"
 #include "sextant/training/metrics.h"
 #include "sextant/training/optimiser.h"
 #include "sextant/training/progress.h"

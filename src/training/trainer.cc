@@ -9,47 +9,21 @@
 #include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "sextant/training/checkpoint.h"
-#include "training/metrics_file.h"
-#include "training/mixed.h"
+#include "training/pace.h"
 #include "training/run_description.h"
+#include "training/run_writer.h"
+#include "training/step_gradients.h"
+#include "training/whole_group.h"
 
 namespace sextant {
 namespace {
 
-constexpr double kKept = 0.98;      // of the old mean loss at each step
-constexpr double kSpeedKept = 0.9;  // of the old speed
+constexpr double kKept = 0.98;  // of the old mean loss at each step
 
 double steady_seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
 }
-
-// Of dropout: a function of all bits of both.
-std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
-  return mixed(mixed(mixed(seed, 0) ^ static_cast<std::uint64_t>(step), 0), 0);
-}
-
-std::optional<RunFolder> folder_for(const TrainerOptions& options) {
-  if (options.folder.empty()) return std::nullopt;
-  return options.resume ? RunFolder::open(options.folder)
-                        : RunFolder::create(options.folder, describe_run(options));
-}
-
-// Takes a new run back unless it begins.
-class NewRun {
- public:
-  NewRun(std::optional<RunFolder>& run, bool is_new) : run_(run && is_new ? &*run : nullptr) {}
-  NewRun(const NewRun&) = delete;
-  NewRun& operator=(const NewRun&) = delete;
-  ~NewRun() {
-    if (run_ != nullptr) run_->discard();
-  }
-  void begins() noexcept { run_ = nullptr; }
-
- private:
-  RunFolder* run_;
-};
 
 class Trainer {
  public:
@@ -57,24 +31,21 @@ class Trainer {
       : task_(task),
         options_(options),
         observer_(observer),
-        clock_(options.clock ? options.clock : steady_seconds),
-        run_(folder_for(options)),
-        new_run_(run_, !options.resume),
+        group_(options.group),
+        clock_(group_.clock(options.clock ? options.clock : steady_seconds)),
         optimiser_(task.parameters(), options.optimiser) {
-    if (options.resume) check_same_run(run_->path() + "/run.json", run_->description(), options);
-    if (run_) state_ = run_->load(task_, optimiser_);
+    group_.check_same(options, task.parameters());
+    group_.together([&] {  // the first of a group has the folder
+      if (options.folder.empty() || !group_.is_first()) return;
+      writer_.emplace(options, task_, optimiser_, state_);
+    });
+    group_.broadcast(task_.parameters(), optimiser_, state_);
     start_ = clock_() - state_.seconds;
     saved_at_ = state_.seconds;
-    sitting_step_ = state_.step;
-    sitting_seconds_ = state_.seconds;
+    pace_ = Pace(state_.step, state_.seconds);
   }
 
   TrainingResult run() {
-    std::optional<MetricsFile> metrics;
-    if (run_) {
-      metrics.emplace(run_->path() + "/metrics.jsonl", state_.metrics_bytes,
-                      state_.metrics_checksum);
-    }
     std::optional<TrainingEnd> end = reached();
     set_to_zero(task_.gradients());  // from here on each step of AdamW does
     while (!end) {
@@ -84,22 +55,18 @@ class Trainer {
       const bool due = options_.validate_every > 0 && state_.step % options_.validate_every == 0;
       if (due || end) best = validate(progress.metrics);
       if (!end) end = reached();
-      const bool stop = options_.should_stop && options_.should_stop(progress.metrics);
+      const bool stop = group_.any(options_.should_stop && options_.should_stop(progress.metrics));
       if (!end && stop) end = TrainingEnd::stopped;
       state_.seconds = progress.metrics.seconds = clock_() - start_;
-      if (metrics) {
-        metrics->append(progress.metrics);
-        state_.metrics_bytes = metrics->bytes();
-        state_.metrics_checksum = metrics->checksum();
-      }
-      new_run_.begins();
-      if (run_ && (best || end || checkpoint_due())) {
-        metrics->sync();
-        run_->save(task_, optimiser_, state_);
+      const bool keep = best || end || checkpoint_due();
+      group_.together([&] {
+        if (writer_) writer_->write(progress.metrics, keep, task_, optimiser_, state_);
+      });
+      if (keep && !options_.folder.empty()) {
         saved_at_ = state_.seconds;
         progress.saved = true;
       }
-      progress.seconds_left = end ? 0 : seconds_left();
+      progress.seconds_left = end ? 0 : pace_.seconds_left(options_, state_.step, state_.seconds);
       if (observer_) observer_(progress);
     }
     return {.end = *end,
@@ -128,46 +95,23 @@ class Trainer {
             state_.seconds - saved_at_ >= options_.checkpoint_minutes * 60);
   }
 
-  // `step` is counted from 1, as in the metrics.
+  // `step` is counted from 1, as in the metrics. All of a group have the value, and the first one
+  // knows the checkpoints.
   void check_finite(const char* what, double value, std::int64_t step) const {
     if (std::isfinite(value)) return;
-    const auto last = run_ ? run_->last_step() : std::nullopt;
-    throw Error(std::string("train.") + what,
-                "must be finite, got " + shortest(value) + " at step " + std::to_string(step) +
-                    (last ? "; " + run_->path() + "/last keeps step " + std::to_string(*last)
-                          : std::string("; no checkpoint was made before")));
-  }
-
-  LossSum sum_gradients() {
-    const std::int64_t step = state_.step;
-    const std::int64_t targets = task_.target_tokens(step);
-    const std::int64_t batches = task_.batches(step);
-    const std::string at = " at step " + std::to_string(step + 1);
-    if (targets < 1 || batches < 1) {
-      throw Error("task", "must have targets and batches" + at + ", got " +
-                              std::to_string(targets) + " and " + std::to_string(batches));
-    }
-    LossSum sum;
-    for (std::int64_t batch = 0; batch < batches; ++batch) {
-      memory_.reset();
-      Pass pass{.memory = memory_,
-                .threads = options_.threads,
-                .dropout = options_.dropout,
-                .random = {.seed = step_seed(options_.seed, step)},
-                .word_dropout = options_.word_dropout};
-      sum.add(task_.accumulate(step, batch, 1 / static_cast<double>(targets), pass));
-    }
-    if (sum.tokens != targets) {
-      throw Error("task.accumulate", "must sum over the " + std::to_string(targets) + " targets" +
-                                         at + ", got " + std::to_string(sum.tokens));
-    }
-    return sum;
+    group_.together([&] {
+      if (!group_.is_first()) return;
+      const std::string kept = writer_ ? writer_->kept() : "";
+      throw Error(std::string("train.") + what,
+                  "must be finite, got " + shortest(value) + " at step " + std::to_string(step) +
+                      "; " + (kept.empty() ? "no checkpoint was made before" : kept));
+    });
   }
 
   StepMetrics make_step() {
     const double before = clock_();
     const std::int64_t number = state_.step + 1;
-    const LossSum sum = sum_gradients();
+    const LossSum sum = sum_gradients(task_, state_.step, options_, group_, memory_);
     const auto tokens = static_cast<double>(sum.tokens);
     StepMetrics metrics{.step = number,
                         .loss = sum.loss / tokens,
@@ -184,20 +128,24 @@ class Trainer {
     state_.mean_loss = kKept * state_.mean_loss + (1 - kKept) * metrics.loss;
     const double now = clock_();
     state_.seconds = now - start_;
-    recent_tokens_ = kSpeedKept * recent_tokens_ + tokens;
-    recent_seconds_ = kSpeedKept * recent_seconds_ + (now - before);
+    pace_.add(tokens, now - before);
     metrics.mean_loss = state_.mean_loss / (1 - std::pow(kKept, static_cast<double>(state_.step)));
     metrics.tokens = state_.tokens;
     metrics.seconds = state_.seconds;
-    metrics.tokens_per_second = recent_seconds_ > 0 ? recent_tokens_ / recent_seconds_ : 0;
+    metrics.tokens_per_second = pace_.tokens_per_second();
     return metrics;
   }
 
   // Whether it is the best so far.
   bool validate(StepMetrics& metrics) {
-    memory_.reset();
-    Pass pass{.memory = memory_, .threads = options_.threads};
-    const LossSum sum = task_.validate(pass);
+    LossSum sum;
+    group_.together([&] {
+      if (!group_.is_first()) return;
+      memory_.reset();
+      Pass pass{.memory = memory_, .threads = options_.threads};
+      sum = task_.validate(pass);
+    });
+    group_.broadcast(sum);
     if (sum.tokens == 0) return false;  // nothing was held out
     const auto tokens = static_cast<double>(sum.tokens);
     const double loss = sum.loss / tokens;
@@ -215,31 +163,17 @@ class Trainer {
     return best;
   }
 
-  std::optional<double> seconds_left() const {
-    std::optional<double> left;
-    if (options_.minutes > 0) left = std::max(0.0, options_.minutes * 60 - state_.seconds);
-    if (options_.steps > 0) {
-      const double per_step =
-          (state_.seconds - sitting_seconds_) / static_cast<double>(state_.step - sitting_step_);
-      const double by_steps = per_step * static_cast<double>(options_.steps - state_.step);
-      left = left ? std::min(*left, by_steps) : by_steps;
-    }
-    return left;
-  }
-
   TrainingTask& task_;
   const TrainerOptions& options_;
   const TrainingObserver& observer_;
+  WholeGroup group_;
   std::function<double()> clock_;
-  std::optional<RunFolder> run_;
-  NewRun new_run_;  // behind run_: it goes first
+  std::optional<RunWriter> writer_;
   AdamW optimiser_;
   TrainingState state_;
   Workspace memory_;
+  Pace pace_{0, 0};
   double start_ = 0, saved_at_ = 0;  // on the clock, in state_.seconds
-  std::int64_t sitting_step_ = 0;    // where this sitting began
-  double sitting_seconds_ = 0;
-  double recent_tokens_ = 0, recent_seconds_ = 0;  // of the last steps
 };
 
 }  // namespace
@@ -250,7 +184,7 @@ std::string_view name_of(TrainingEnd end) noexcept {
 
 TrainingResult train(TrainingTask& task, const TrainerOptions& options,
                      const TrainingObserver& observer) {
-  check_options(options);
+  WholeGroup(options.group).together([&] { check_options(options); });
   return Trainer(task, options, observer).run();
 }
 

@@ -13,7 +13,7 @@
 namespace sextant::app {
 namespace {
 
-volatile sig_atomic_t caught_signal = 0;
+volatile sig_atomic_t caught_signal = 0, tells_of_it = 1;
 std::array<struct sigaction, kEndSignals.size()> old_actions;
 
 void restore_actions() noexcept {
@@ -29,7 +29,9 @@ void on_signal(int number) {
   restore_actions();
   constexpr std::string_view kLine =
       "\nsextant: stopping after this step, to save; once more ends at once\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  if (tells_of_it) {
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  }
   errno = kept;
 }
 
@@ -39,8 +41,9 @@ constexpr std::int64_t kFileWidth = 100;
 
 }  // namespace
 
-StopSignals::StopSignals() {
+StopSignals::StopSignals(bool tells) {
   caught_signal = 0;
+  tells_of_it = tells;
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;

@@ -12,7 +12,7 @@ namespace sextant::app {
 // and the second ends the program as if there were none. What was ignored before stays ignored.
 class StopSignals {
  public:
-  StopSignals();
+  explicit StopSignals(bool tells = true);  // a line that it stops
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;

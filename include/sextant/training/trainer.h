@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "sextant/training/group.h"
 #include "sextant/training/metrics.h"
 #include "sextant/training/optimiser.h"
 #include "sextant/training/schedule.h"
@@ -36,6 +37,10 @@ struct TrainerOptions {
   std::int64_t checkpoint_every = 0;  // steps; 0: by the clock, at a best validation, at the end
   double checkpoint_minutes = 5;      // 0: not by the clock
   int threads = 0;                    // as in parallel_for; the numbers do not depend on it
+
+  // Processes that share the work: each computes the gradients of some batches of a step and has
+  // the same weights. The bits are those of one process, whatever their number. nullptr: none.
+  TrainingGroup* group = nullptr;
 
   // Asked after each step, whose metrics it gets: saves and returns when true.
   std::function<bool(const StepMetrics&)> should_stop{};
@@ -70,10 +75,17 @@ struct TrainingResult {
 // task.target_tokens(i), and makes one AdamW step with learning_rate(schedule, i). The random seed
 // is a function of `seed` and the step, the same for all batches of a step: a task tells their
 // tokens apart by RandomKey::first_row. So a step has the same sums in one batch and in several, up
-// to rounding, and a run that is killed at any moment and resumed gives the same weights and the
-// same metrics.jsonl, bit for bit (but for seconds), as one that is not. At the end, the task
-// has the weights of the last step, which folder/last has too; folder/best is the model with the
-// lowest validation loss. Without a folder the best loss is only reported.
+// to rounding (those of several are added in pairs, then pairs of pairs), and a run that is killed
+// at any moment and resumed gives the same weights and the same metrics.jsonl, bit for bit (but for
+// seconds), as one that is not. At the end, the task has the weights of the last step, which
+// folder/last has too; folder/best is the model with the lowest validation loss. Without a folder
+// the best loss is only reported.
+//
+// With a group, all of it call train() with equal tasks and options. Its first rank writes the
+// folder, validates and has the clock; weights and the state come from it. What the others have in
+// `folder` and `clock` is not looked at. They get the same result, and stop together where
+// should_stop of any is true. More ranks than batches: the others have nothing to do. What is
+// thrown is thrown on all; what must be equal and is not, is an Error that names it.
 //
 // Throws Error and keeps existing checkpoints: for options out of range (named "trainer.OPTION"),
 // for a run that does not fit the options, for files that are damaged or cannot be written, and

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -107,6 +108,16 @@ void take_table(TrainingPlan& plan, const Start& start) {
   scheme->parameters["file"] = file.path;
 }
 
+// Of lists of tokens, with their lengths.
+std::string checksum_of_tokens(std::span<const std::vector<std::int64_t>> lists) {
+  std::string sums;
+  for (const std::vector<std::int64_t>& list : lists) {
+    sums += checksum_of(
+        {reinterpret_cast<const char*>(list.data()), list.size() * sizeof(std::int64_t)});
+  }
+  return checksum_of(sums);
+}
+
 template <class Task>
 PlannedTask finished(std::unique_ptr<Task> task, const Start& start, TrainingPlan& plan,
                      PlannedTask result) {
@@ -127,6 +138,7 @@ PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
   LanguageData text = texts.encode(tokenizer_for(plan, start, texts.learned));
   PlannedTask made{
       .unit = "tokens", .learned = text.tokens.size(), .held_out = text.held_out.size()};
+  made.checksum = checksum_of_tokens(std::span(&text.tokens, 1));
   const LanguageTaskOptions options{.length = settings.length,
                                     .batch_size = settings.batch_size,
                                     .accumulation_steps = settings.accumulation_steps,
@@ -176,6 +188,7 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   PlannedTask made{.unit = "pairs",
                    .learned = data.pairs.source.size(),
                    .held_out = data.held_out.source.size()};
+  made.checksum = checksum_of_tokens(data.pairs.source) + checksum_of_tokens(data.pairs.target);
   const TranslationTaskOptions options{.batch_size = settings.batch_size,
                                        .accumulation_steps = settings.accumulation_steps,
                                        .max_length = settings.length,

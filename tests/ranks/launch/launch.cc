@@ -9,11 +9,12 @@
 namespace sextant::ranks {
 
 std::string phases_program() { return SEXTANT_PHASES; }
+std::string training_phases_program() { return SEXTANT_TRAINING_PHASES; }
 std::string sextant_program() { return SEXTANT_APP; }
 
 Ended run_alone(const std::string& command) {
   const auto start = std::chrono::steady_clock::now();
-  Ended ended{-1, 0, {}};
+  Ended ended;
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return ended;
   std::array<char, 4096> bytes;

@@ -7,11 +7,12 @@ namespace sextant::ranks {
 
 // Where the parts of this build lie.
 std::string phases_program();
+std::string training_phases_program();
 std::string sextant_program();
 
 struct Ended {
-  int code;
-  double seconds;
+  int code = -1;
+  double seconds = 0;
   std::string text;  // of both streams
 };
 

@@ -16,6 +16,7 @@ struct PlannedTask {
   std::size_t learned = 0, held_out = 0;  // how many of them
   std::int64_t parameters = 0;            // numbers that are learned
   std::int64_t steps_per_epoch = 0;
+  std::string checksum;  // of the tokens to learn from: equal where tasks learn from the same
 };
 
 // Fills in the checksums and the model's vocabulary where a run begins; compares the checksums

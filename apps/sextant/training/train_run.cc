@@ -1,0 +1,149 @@
+// Reads the data, trains, and tells how it went.
+#include "training/train_run.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "options/arguments.h"
+#include "sextant/core/files.h"
+#include "sextant/figures/loss_chart.h"
+#include "sextant/training/tasks/built_in_data.h"
+#include "sextant/training/tasks/make_task.h"
+#include "training/train_report.h"
+#include "training/train_watch.h"
+
+namespace sextant::app {
+namespace {
+
+std::string data_of(const PlannedTask& made) {
+  const auto count = [](std::size_t size) { return grouped(static_cast<std::int64_t>(size)); };
+  return count(made.learned) + " " + made.unit + " to learn from, " + count(made.held_out) +
+         " held out";
+}
+
+TrainReport report_of(const TrainOptions& options, const TrainingPlan& plan,
+                      const PlannedTask& made, const TrainingResult& result) {
+  TrainReport report;
+  report.folder = options.folder;
+  report.kind = plan.settings.kind;
+  report.model = plan.settings.model;
+  report.tokenizer = plan.settings.tokenizer.kind;
+  report.data = data_of(made);
+  report.parameters = made.parameters;
+  report.result = result;
+  if (result.step == 0) return report;
+  const figures::LossRun run = figures::load_losses(options.folder);
+  report.training_loss = run.curves.mean_loss.back();
+  if (!run.curves.validation_loss.empty()) {
+    report.validation_loss = run.curves.validation_loss.back();
+  }
+  report.picture = options.folder + "/loss.svg";
+  write_file(report.picture, figures::loss_chart({run}, "Loss of " + run.name).svg);
+  return report;
+}
+
+// A new run on ranks makes its steps in a batch for each, unless it was told how many.
+void divide_steps(TrainingPlan& plan, const CLI::App& command, int ranks) {
+  std::int64_t& batches = plan.settings.accumulation_steps;
+  if (command.count("--accumulation-steps") == 0) batches = ranks;
+  if (std::min(batches, plan.settings.batch_size) >= ranks) return;
+  const bool few = plan.settings.batch_size < ranks;
+  throw Error(few ? "train.batch-size" : "train.accumulation-steps",
+              "must be at least the number of ranks, " + std::to_string(ranks) + ", got " +
+                  std::to_string(few ? plan.settings.batch_size : batches));
+}
+
+PlannedTask read_data(const TrainOptions& options, const CLI::App& command, TrainingPlan& plan,
+                      const TrainingGroup* group) {
+  std::optional<Progress> reading;
+  if (group == nullptr || group->rank() == 0) reading.emplace("reading the data ...");
+  plan = options.plan(command);
+  if (group != nullptr && !options.resume) divide_steps(plan, command, group->size());
+  PlannedTask made = make_task(plan, options.resume ? options.folder : "");
+  plan.trainer.folder = options.folder;
+  if (!options.resume) plan.trainer.settings = format_settings(plan);
+  return made;
+}
+
+void tell_start(const TrainingPlan& plan, const PlannedTask& made, const TrainingGroup* group) {
+  std::string text = plan.settings.kind + ": " + data_of(made) + "; " +
+                     std::to_string(made.parameters) + " parameters; " +
+                     std::to_string(made.steps_per_epoch) + " steps see all of it once";
+  if (group != nullptr) {
+    const std::int64_t batches =
+        std::min(plan.settings.accumulation_steps, plan.settings.batch_size);
+    text += "; " + std::to_string(group->size()) + " ranks make each step in " +
+            std::to_string(batches) + " batches";
+    if (batches < group->size()) text += ", so that some have nothing to do";
+  }
+  note(text);
+}
+
+void tell_end(const TrainOptions& options, TrainingPlan& plan, const PlannedTask& made,
+              const TrainingResult& result, int signal) {
+  TrainReport report = report_of(options, plan, made, result);
+  if (is_built_in(plan.settings.kind) && signal == 0) {
+    const TextTranslator best = TextTranslator::load(options.folder);
+    const Progress checking("checking on held-out pairs ...");
+    report.exact = exact_match(best, built_in_data(plan.settings.kind, plan.trainer.seed).check,
+                               plan.trainer.threads);
+  }
+  try {
+    print(options.json_lines ? report_as_json(report).dump() + "\n"
+          : options.json     ? to_text(report_as_json(report)) + "\n"
+                             : text_of(report));
+  } catch (...) {
+    if (signal == 0) throw;  // a terminal that was closed has no reader; the run is saved
+  }
+  if (signal == 0) return;
+  note("stopped at step " + std::to_string(result.step) + ", which is saved; `sextant train " +
+       "--resume -o " + options.folder + "` goes on");
+}
+
+// Which signal stopped it, the same on all ranks: any of them may have caught one.
+int stopping_signal(TrainingGroup* group) {
+  const int caught = StopSignals::caught();
+  if (group == nullptr) return caught;
+  for (const int number : {SIGINT, SIGHUP, SIGTERM}) {
+    if (group->any(caught == number)) return number;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_training(const TrainOptions& options, const CLI::App& command, TrainingGroup* group) {
+  TrainingPlan plan;
+  PlannedTask made;
+  const auto read = [&] { made = read_data(options, command, plan, group); };
+  if (group != nullptr) {
+    group->together(read);
+    group->check_same({{"train.data", made.checksum}});
+  } else {
+    read();
+  }
+  const bool tells = group == nullptr || group->rank() == 0;
+  TrainerOptions& trainer = plan.trainer;
+  trainer.group = group;
+  trainer.should_stop = [](const StepMetrics&) { return StopSignals::caught() != 0; };
+  if (tells) tell_start(plan, made, group);
+
+  TrainingResult result;
+  int signal = 0;
+  {
+    const StopSignals signals(tells);
+    TrainProgress progress;
+    result = train(*made.task, trainer, [&](const TrainingProgress& now) {
+      if (!tells) return;
+      if (options.json_lines) return print(format_metrics(now.metrics) + "\n");
+      progress.show(now);
+    });
+    if (result.end == TrainingEnd::stopped) signal = stopping_signal(group);
+  }
+  if (tells) tell_end(options, plan, made, result, signal);
+  return signal == 0 ? 0 : 128 + signal;  // as shells tell of a signal
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,11 @@
+// Commands in a program without MPI.
+#include "training/on_ranks.h"
+#include "commands.h"
+
+namespace sextant::app {
+
+void on_ranks(const std::function<int(TrainingGroup*)>& work) {
+  if (const int code = work(nullptr); code != 0) throw EndWith{code};
+}
+
+}  // namespace sextant::app

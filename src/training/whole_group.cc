@@ -1,0 +1,109 @@
+// State and decisions that all of a group must have alike.
+#include "training/whole_group.h"
+
+#include "core/fields_json.h"
+#include "sextant/kernels.h"
+#include "training/gradient_tree.h"
+#include "training/training_fields.h"
+
+namespace sextant {
+namespace {
+
+template <class T>
+std::span<std::byte> bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+template <class T>
+void broadcast_value(TrainingGroup& group, T& value) {
+  group.broadcast(bytes_of(value));
+}
+
+}  // namespace
+
+std::pair<std::int64_t, std::int64_t> WholeGroup::parts(std::int64_t count) const {
+  if (group_ == nullptr) return {0, count};
+  return parts_of_rank(count, group_->rank(), group_->size());
+}
+
+void WholeGroup::together(const std::function<void()>& work) const {
+  if (group_ == nullptr) return work();
+  group_->together(work);
+}
+
+std::function<double()> WholeGroup::clock(std::function<double()> own) const {
+  if (group_ == nullptr) return own;
+  return [group = group_, own = std::move(own)] {
+    double seconds = group->rank() == 0 ? own() : 0;
+    broadcast_value(*group, seconds);
+    return seconds;
+  };
+}
+
+void WholeGroup::check_same(const TrainerOptions& options,
+                            const Parameters<float>& parameters) const {
+  if (group_ == nullptr) return;
+  std::vector<std::pair<std::string, std::string>> values;
+  const auto add = [&values](std::string name, const Json& value) {
+    values.emplace_back(std::move(name), value.dump());
+  };
+  const auto add_all = [&add](const std::string& of, const Json& json) {
+    for (const auto& [name, value] : json.items()) add(of + "." + std::string(name), value);
+  };
+  add("trainer.folder", options.folder.empty() ? "none" : "given");
+  add("trainer.resume", options.resume);
+  each_field<TrainerOptions>([&](const auto& one) {
+    if (one.name != "threads") add("trainer." + std::string(one.name), options.*one.member);
+  });
+  add_all("adamw", to_json(options.optimiser));
+  add_all("schedule", to_json(options.schedule));
+  add_all("trainer.settings", Json::parse(options.settings));
+  values.emplace_back("SEXTANT_TARGET", chosen_target());
+  for (const auto& [name, tensor, decays] : parameters) {
+    values.emplace_back("task.parameters." + name, tensor->shape().to_string());
+  }
+  group_->check_same(values);
+}
+
+void WholeGroup::check_same_step(std::int64_t targets, std::int64_t batches) const {
+  if (group_ == nullptr) return;
+  group_->check_same(
+      {{"task.target_tokens", std::to_string(targets)}, {"task.batches", std::to_string(batches)}});
+}
+
+void WholeGroup::broadcast(const Parameters<float>& parameters, AdamW& optimiser,
+                           TrainingState& state) const {
+  if (group_ == nullptr) return;
+  for (const auto& list : {parameters, optimiser.state()}) {
+    for (const auto& each : list) group_->broadcast(std::as_writable_bytes(each.tensor->span()));
+  }
+  broadcast_value(*group_, state.step);
+  broadcast_value(*group_, state.seconds);
+  broadcast_value(*group_, state.tokens);
+  broadcast_value(*group_, state.mean_loss);
+  broadcast_value(*group_, state.best_step);
+  broadcast_value(*group_, state.since_best);
+  bool has_best = state.best_loss.has_value();
+  double best = state.best_loss.value_or(0);
+  broadcast_value(*group_, has_best);
+  broadcast_value(*group_, best);
+  if (has_best) state.best_loss = best;
+  optimiser.set_steps(state.step);
+}
+
+void WholeGroup::broadcast(LossSum& sum) const {
+  if (group_ != nullptr) broadcast_value(*group_, sum);
+}
+
+void WholeGroup::share(std::vector<LossSum>& losses) const {
+  if (group_ == nullptr) return;
+  std::vector<std::int64_t> ends{0};
+  for (int rank = 0; rank < group_->size(); ++rank) {
+    const auto parts = static_cast<std::int64_t>(losses.size());
+    ends.push_back(parts_of_rank(parts, rank, group_->size()).second *
+                   static_cast<std::int64_t>(sizeof(LossSum)));
+  }
+  sextant::share(*group_, std::as_writable_bytes(std::span(losses)), ends);
+}
+
+}  // namespace sextant
