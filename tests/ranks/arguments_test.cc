@@ -3,7 +3,6 @@
 
 #include "ranks/results.h"
 #include "sextant/ranks/agreement.h"
-#include "sextant/ranks/plan.h"
 
 namespace sextant::ranks {
 namespace {
@@ -59,30 +58,6 @@ TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
   const PlacedTerm term;
   EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.content = &term; }),
             "[ranks.attention.form] must be gather or ulysses with a content term");
-}
-
-// With a causal mask and contiguous parts of n positions, a rank r sees r n^2 + n (n + 1) / 2
-// pairs.
-TEST(RanksPlan, CountsPairsAndSeesIdleRanks) {
-  const std::int64_t n = 64, size = world().size();
-  const Tensor<float> x({1, 1, n, 16});
-  const AttentionPlan contiguous =
-      plan<float>(world(), x, x, x, {.causal = Causal::top_left}, {.form = Form::gather});
-  ASSERT_EQ(contiguous.share.size(), static_cast<std::size_t>(size));
-  std::int64_t total = 0;
-  for (std::int64_t r = 0; r < size; ++r) {
-    const std::int64_t pairs = r * n * n + n * (n + 1) / 2;
-    EXPECT_EQ(contiguous.share[static_cast<std::size_t>(r)], pairs);
-    total += pairs;
-  }
-  EXPECT_EQ(contiguous.pairs, total);
-  const AttentionPlan zigzag = plan<float>(world(), x, x, x, {.causal = Causal::top_left},
-                                           {.form = Form::gather, .division = Division::zigzag});
-  EXPECT_EQ(zigzag.balance, 1);
-  // A window of one rank's length: each rank hears from the one before it alone.
-  const AttentionPlan window = plan<float>(
-      world(), x, x, x, {.causal = Causal::top_left, .window = {n - 1, -1}}, {.form = Form::ring});
-  EXPECT_EQ(window.costs[0].bytes, size == 1 ? 0 : (n - 1) * 2 * 16 * 4);
 }
 
 }  // namespace

@@ -44,4 +44,19 @@ AttentionPlan plan(const Communicator& comm, View<const T> q, std::type_identity
                    const AttentionOptions<std::type_identity_t<T>>& options = {},
                    const Options& ranks = {});
 
+// The sizes of a call: q [batch, heads_q, q_len, head_dim], k [batch, kv_heads, k_len, head_dim],
+// v [batch, kv_heads, k_len, v_dim], of the whole sequences.
+struct CallSizes {
+  std::int64_t batch = 1, heads_q = 1, kv_heads = 1, q_len = 0, k_len = 0, head_dim = 64,
+               v_dim = 64;
+};
+
+// The plan of a call on `count` ranks that need not be there: no message is sent, one process asks.
+// Masks and position ids among the options have a row for each of the whole's queries. Counting
+// takes one or two microseconds for each pair of ranks. Throws Error as plan() does.
+template <AttentionElement T>
+AttentionPlan plan_for(int count, const CallSizes& sizes,
+                       const AttentionOptions<std::type_identity_t<T>>& options = {},
+                       const Options& ranks = {});
+
 }  // namespace sextant::ranks

@@ -7,20 +7,7 @@ namespace sextant::ranks {
 
 template <class T>
 MovedCall<T>::MovedCall(const Call<T>& call)
-    : from_(call),
-      moved_{.comm = call.comm,
-             .ranks = call.ranks,
-             .options = call.options,
-             .all = call.all,
-             .q = {},
-             .k = {},
-             .v = {},
-             .v_dim = call.v_dim,
-             .q_layout = {Division::zigzag, call.q_layout.length(), call.size()},
-             .k_layout = {Division::zigzag, call.k_layout.length(), call.size()},
-             .query_ids = {},
-             .key_ids = {}} {
-  moved_.ranks.division = Division::zigzag;
+    : from_(call), moved_{call.divided(Division::zigzag), call.comm, call.options, {}, {}, {}} {
   q_ = there<T>(call.q, true);
   k_ = there<T>(call.k, false);
   v_ = there<T>(call.v, false);

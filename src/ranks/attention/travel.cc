@@ -56,7 +56,7 @@ W* pack_rows(const Call<T>& call, View<const T> rows, const Slice& slice, W* to)
 }  // namespace
 
 template <class T>
-std::vector<Piece> needed(const Call<T>& call, int reader, int owner) {
+std::vector<Piece> needed(const CallShape<T>& call, int reader, int owner) {
   std::vector<Piece> wanted;
   for (const Piece& queries : call.query_pieces(reader)) {
     const Piece keys = call.seen(queries);
@@ -86,24 +86,24 @@ std::vector<Piece> needed(const Call<T>& call, int reader, int owner) {
 }
 
 template <class T>
-std::int64_t wire_size(const Call<T>& call) noexcept {
+std::int64_t wire_size(const CallShape<T>& call) noexcept {
   return call.ranks.transport == Transport::unchanged ? static_cast<std::int64_t>(sizeof(T)) : 2;
 }
 
 template <class T>
-std::int64_t slice_bytes(const Call<T>& call, std::int64_t keys) noexcept {
+std::int64_t slice_bytes(const CallShape<T>& call, std::int64_t keys) noexcept {
   return call.all.batch * call.all.kv_heads * keys * (call.all.head_dim + call.v_dim) *
          wire_size(call);
 }
 
 template <class T>
-std::int64_t slice_keys(const Call<T>& call) noexcept {
+std::int64_t slice_keys(const CallShape<T>& call) noexcept {
   const std::int64_t of_block = std::max<std::int64_t>(1, slice_bytes(call, kKeyBlock));
   return kKeyBlock * std::clamp<std::int64_t>(kSliceBytes / of_block, 1, 1 << 24);
 }
 
 template <class T>
-std::vector<Slice> slices(const Call<T>& call, int reader, int owner) {
+std::vector<Slice> slices(const CallShape<T>& call, int reader, int owner) {
   const std::int64_t most = slice_keys(call);
   std::vector<Slice> result;
   for (Piece piece : needed(call, reader, owner)) {
@@ -150,12 +150,12 @@ SEXTANT_INSTANTIATE(bfloat16, float)
 SEXTANT_INSTANTIATE(float16, float16)
 SEXTANT_INSTANTIATE(bfloat16, bfloat16)
 #undef SEXTANT_INSTANTIATE
-#define SEXTANT_INSTANTIATE(T)                                              \
-  template std::vector<Piece> needed(const Call<T>&, int, int);             \
-  template std::vector<Slice> slices(const Call<T>&, int, int);             \
-  template std::int64_t wire_size(const Call<T>&) noexcept;                 \
-  template std::int64_t slice_keys(const Call<T>&) noexcept;                \
-  template std::int64_t slice_bytes(const Call<T>&, std::int64_t) noexcept; \
+#define SEXTANT_INSTANTIATE(T)                                                   \
+  template std::vector<Piece> needed(const CallShape<T>&, int, int);             \
+  template std::vector<Slice> slices(const CallShape<T>&, int, int);             \
+  template std::int64_t wire_size(const CallShape<T>&) noexcept;                 \
+  template std::int64_t slice_keys(const CallShape<T>&) noexcept;                \
+  template std::int64_t slice_bytes(const CallShape<T>&, std::int64_t) noexcept; \
   template void pack(const Call<T>&, const Slice&, std::byte*);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -16,21 +16,21 @@ struct Slice {
 
 // The keys of `owner` that a query of `reader` sees, in the order of the owner's rows.
 template <class T>
-std::vector<Piece> needed(const Call<T>& call, int reader, int owner);
+std::vector<Piece> needed(const CallShape<T>& call, int reader, int owner);
 
 // The same in slices of at most slice_keys().
 template <class T>
-std::vector<Slice> slices(const Call<T>& call, int reader, int owner);
+std::vector<Slice> slices(const CallShape<T>& call, int reader, int owner);
 
 // Bytes of one number on its way, and keys in a slice: multiples of 128, the operator's block.
 template <class T>
-std::int64_t wire_size(const Call<T>& call) noexcept;
+std::int64_t wire_size(const CallShape<T>& call) noexcept;
 template <class T>
-std::int64_t slice_keys(const Call<T>& call) noexcept;
+std::int64_t slice_keys(const CallShape<T>& call) noexcept;
 
 // Bytes of a slice: keys [batch, kv_heads, keys, head_dim], then values.
 template <class T>
-std::int64_t slice_bytes(const Call<T>& call, std::int64_t keys) noexcept;
+std::int64_t slice_bytes(const CallShape<T>& call, std::int64_t keys) noexcept;
 
 // The numbers of rows [row, row + size) of the pieces of own keys and values, rounded to the type
 // in which they travel.

@@ -1,0 +1,120 @@
+// Points from files, least squares, errors.
+#include "ranks/model/points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "core/json.h"
+
+namespace sextant::ranks::model {
+namespace {
+
+bool is_fitted(std::size_t n) { return n % 2 == 0; }
+
+// f(index, point) for the calls of one rank.
+template <class F>
+void each_alone(const std::vector<Measured>& all, const F& f) {
+  for (const Measured& measured : all) {
+    std::size_t n = 0;
+    for (const CallPoint& point : measured.calls) {
+      if (point.ranks == 1) f(n++, point);
+    }
+  }
+}
+
+}  // namespace
+
+Measured read_points(const std::string& network, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error(path, "must be a file that can be read");
+  Measured measured{.network = network, .messages = {}, .calls = {}};
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] != '{') continue;  // what a launcher says
+    const Json point = Json::parse(line);
+    const double seconds = point.at("seconds").get<double>();
+    if (point.contains("messages")) {
+      measured.messages.push_back({point.at("bytes").get<double>(), seconds});
+    } else {
+      measured.calls.push_back(
+          {point.at("ranks").get<int>(), point.at("length").get<std::int64_t>(), seconds});
+    }
+  }
+  if (measured.messages.size() < 4 || measured.calls.size() < 4) {
+    throw Error(path, "must have four messages and four calls or more, as --points prints them");
+  }
+  return measured;
+}
+
+Errors errors_of(std::vector<double> ratios) {
+  Errors errors{.count = ratios.size()};
+  if (ratios.empty()) return errors;
+  for (double& ratio : ratios) ratio = std::fabs(ratio - 1);
+  std::sort(ratios.begin(), ratios.end());
+  errors.median = ratios[ratios.size() / 2];
+  errors.largest = ratios.back();
+  return errors;
+}
+
+double predicted(const CallPoint& point, const Machine& machine) {
+  const AttentionPlan plan = plan_for<float>(
+      point.ranks, {.q_len = point.length, .k_len = point.length}, {.causal = Causal::top_left},
+      {.form = Form::ring, .division = Division::zigzag, .machine = machine});
+  return plan.costs[0].seconds;
+}
+
+double fit_arithmetic(const std::vector<Measured>& all) {
+  double sum = 0, count = 0;
+  each_alone(all, [&](std::size_t n, const CallPoint& point) {
+    if (!is_fitted(n)) return;
+    sum += std::log(predicted(point, {.multiply_adds = 1}) / point.seconds);
+    ++count;
+  });
+  return std::exp(sum / count);
+}
+
+Machine fit_network(const Measured& measured, double multiply_adds) {
+  // seconds = latency + bytes * slope, each row divided by its seconds.
+  double a = 0, b = 0, c = 0, right_1 = 0, right_b = 0;
+  for (std::size_t n = 0; n < measured.messages.size(); ++n) {
+    if (!is_fitted(n)) continue;
+    const auto& [bytes, seconds] = measured.messages[n];
+    a += 1 / (seconds * seconds);
+    b += bytes / (seconds * seconds);
+    c += bytes * bytes / (seconds * seconds);
+    right_1 += 1 / seconds;
+    right_b += bytes / seconds;
+  }
+  const double determinant = a * c - b * b;
+  return {.multiply_adds = multiply_adds,
+          .bytes = determinant / (a * right_b - b * right_1),
+          .latency = std::max(0.0, (c * right_1 - b * right_b) / determinant)};
+}
+
+Errors held_back_arithmetic(const std::vector<Measured>& all, double multiply_adds) {
+  std::vector<double> ratios;
+  each_alone(all, [&](std::size_t n, const CallPoint& point) {
+    if (is_fitted(n)) return;
+    ratios.push_back(predicted(point, {.multiply_adds = multiply_adds}) / point.seconds);
+  });
+  return errors_of(std::move(ratios));
+}
+
+Errors held_back_messages(const Measured& measured, const Machine& machine) {
+  std::vector<double> ratios;
+  for (std::size_t n = 0; n < measured.messages.size(); ++n) {
+    const auto& [bytes, seconds] = measured.messages[n];
+    if (!is_fitted(n)) ratios.push_back((machine.latency + bytes / machine.bytes) / seconds);
+  }
+  return errors_of(std::move(ratios));
+}
+
+Errors held_back_calls(const Measured& measured, const Machine& machine) {
+  std::vector<double> ratios;
+  for (const CallPoint& point : measured.calls) {
+    if (point.ranks > 1) ratios.push_back(predicted(point, machine) / point.seconds);
+  }
+  return errors_of(std::move(ratios));
+}
+
+}  // namespace sextant::ranks::model

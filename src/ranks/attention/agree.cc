@@ -1,0 +1,121 @@
+// The text of every argument, which must be the same on all ranks.
+#include "ranks/attention/agree.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/enum_names.h"
+#include "core/hash.h"
+#include "sextant/core/numbers.h"
+#include "sextant/ranks/agreement.h"
+
+namespace sextant::ranks {
+namespace {
+
+std::string in(const char* function, const char* argument) {
+  return std::string(function) + "." + argument;
+}
+
+template <class T>
+std::span<const std::byte> bytes(std::span<const T> values) {
+  return std::as_bytes(values);
+}
+
+// Of a large table: its shape and every n-th element.
+template <class T>
+std::string sample_of(const Tensor<T>& table) {
+  constexpr std::int64_t kSample = 1024;
+  std::string text = table.shape().to_string();
+  const std::int64_t step = std::max<std::int64_t>(1, table.count() / kSample);
+  std::uint64_t hash = fnv1a(text);
+  for (std::int64_t i = 0; i < table.count(); i += step) {
+    hash = fnv1a({reinterpret_cast<const char*>(table.data() + i), sizeof(T)}, hash);
+  }
+  return text + " " + std::to_string(hash);
+}
+
+template <class T>
+std::string mask_of(const AttentionOptions<T>& options) {
+  const auto shape = [](const auto& mask) {
+    std::string text;
+    for (int axis = 0; axis < mask.rank(); ++axis) {
+      text += axis + 2 == mask.rank() && mask.size(axis) != 1
+                  ? "queries "
+                  : std::to_string(mask.size(axis)) + " ";
+    }
+    return text;
+  };
+  if (const auto* mask = std::get_if<BoolMask>(&options.mask)) return "bool " + shape(*mask);
+  if (const auto* mask = std::get_if<FloatMask<T>>(&options.mask)) return "float " + shape(*mask);
+  return "none";
+}
+
+std::string text_of_ids(View<const std::int64_t> ids) {
+  return ids.rank() == 2 ? "[" + std::to_string(ids.size(0)) + ", positions]"
+                         : ids.shape().to_string();
+}
+
+}  // namespace
+
+template <class T>
+void agree(const char* function, const Communicator& comm, View<const T> q, View<const T> k,
+           View<const T> v, const AttentionOptions<T>& o, const Options& ranks) {
+  Agreement all;
+  const auto add = [&](const char* argument, std::string value) {
+    all.add(in(function, argument), std::move(value));
+  };
+  const auto shape = [](View<const T> x) {
+    std::string text;
+    for (int axis = 0; axis < x.rank(); ++axis) {
+      text += (axis == 0 ? "[" : ", ") + (axis == 2 ? "own" : std::to_string(x.size(axis)));
+    }
+    return text + "]";
+  };
+  add("dtype", std::string(dtype_name(dtype_of<T>)));
+  add("q", shape(q));
+  add("k", shape(k));
+  add("v", shape(v));
+  add("form", std::string(name_of(ranks.form)));
+  add("division", std::string(name_of(ranks.division)));
+  add("transport", std::string(name_of(ranks.transport)));
+  add("reproducible", ranks.reproducible ? "yes" : "no");
+  add("machine", shortest(ranks.machine.multiply_adds) + " " + shortest(ranks.machine.bytes) + " " +
+                     shortest(ranks.machine.latency));
+  add("causal", o.causal ? std::string(name_of(*o.causal)) : "unset");
+  add("window", std::to_string(o.window.left) + "," + std::to_string(o.window.right));
+  add("softcap", shortest(o.softcap));
+  add("scale", o.scale ? shortest(*o.scale) : "unset");
+  add("mask", mask_of(o));
+  add("query_positions", text_of_ids(o.query_positions));
+  add("key_positions", text_of_ids(o.key_positions));
+  all.add(in(function, "query_offsets"), bytes(o.query_offsets));
+  all.add(in(function, "key_lengths"), bytes(o.key_lengths));
+  all.add(in(function, "segments"), bytes(o.segments));
+  all.add(in(function, "key_segments"), bytes(o.key_segments));
+  all.add(in(function, "sinks"), bytes(o.sinks));
+  add("bias", o.bias == nullptr ? "none"
+                                : sample_of(o.bias->values) + " " + std::to_string(o.bias->origin));
+  if (o.bias != nullptr) {
+    all.add(in(function, "bias.slopes"), bytes(std::span<const double>(o.bias->slopes)));
+  }
+  add("indexed", o.indexed == nullptr ? "none" : std::to_string(o.indexed->gradient_size()));
+  add("content", o.content == nullptr ? "none" : std::to_string(o.content->gradient_size()));
+  add("rotation", o.rotation == nullptr
+                      ? "none"
+                      : sample_of(o.rotation->cos) + " " + sample_of(o.rotation->for_keys().sin));
+  all.check(comm);
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                        \
+  template void agree(const char*, const Communicator&, View<const T>, View<const T>, \
+                      View<const T>, const AttentionOptions<T>&, const Options&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::ranks
