@@ -17,7 +17,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, RanksAttention, testing::ValuesIn(cases()),
 // Rounding in another order makes other errors of the same size: each rank's sums are chains like
 // the operator's, over fewer keys, and merging them adds a rounding of each result and of its
 // log-sum-exp l, which changes a weight by |l| 2^-24 of itself. So: at most twice the error of one
-// process, and besides the size of the result times 2^-24 (1 + largest |l|) per rank.
+// process, and besides the size of the result times 2^-24 (1 + largest |l|) per merged result: one
+// a rank, or one a slice.
 TEST_P(RanksAttention, InARingIsAsExactAsInOneProcess) {
   const Whole<float> whole(GetParam());
   const Whole<double> exact(GetParam());
@@ -31,13 +32,18 @@ TEST_P(RanksAttention, InARingIsAsExactAsInOneProcess) {
   for (const float log : one.logs.span()) {
     if (std::isfinite(log)) largest = std::max(largest, std::fabs(static_cast<double>(log)));
   }
-  for (const Division division : kDivisions) {
-    SCOPED_TRACE(name_of(division));
+  for (const auto& [division, slice_bytes] : {std::pair{Division::contiguous, 0},
+                                              {Division::zigzag, 0},
+                                              {Division::zigzag, 1},
+                                              {Division::striped, 1}}) {
+    SCOPED_TRACE(std::string(name_of(division)) + ", slices " + std::to_string(slice_bytes));
     const Part<float> part(whole, division);
-    const Result<float> ring = on_ranks(part, {.form = Form::ring, .division = division});
+    const Result<float> ring =
+        on_ranks(part, {.form = Form::ring, .division = division, .slice_bytes = slice_bytes});
     const auto all = gather<float>(world(), ring.out, part.q_layout);
     const auto logs = gather<float>(world(), ring.logs, part.q_layout);
-    const double merging = 0x1p-24 * (1 + largest) * world().size();
+    const auto merged = world().size() + (slice_bytes == 0 ? 0 : whole.k.size(2) / 128);
+    const double merging = 0x1p-24 * (1 + largest) * static_cast<double>(merged);
     EXPECT_LE(distance(all, truth.out),
               2 * distance(one.out, truth.out) + merging * size_of(truth.out));
     EXPECT_LE(distance(logs, truth.logs), 2 * distance(one.logs, truth.logs) + merging);

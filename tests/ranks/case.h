@@ -69,6 +69,7 @@ inline std::vector<Case> cases() {
       {.name = "key_mask", .key_mask = true},
       {.name = "one_head", .causal = left, .kv_heads = 1},
       {.name = "large_scores", .causal = left, .size = 60},
+      {.name = "long", .q_len = 520, .k_len = 900, .causal = Causal::bottom_right, .slopes = true},
       {.name = "short", .q_len = 3, .k_len = 3, .causal = left},
       {.name = "no_keys", .q_len = 50, .k_len = 0},
       {.name = "all",

@@ -44,6 +44,9 @@ struct Options {
   // Gradients then take form ulysses, and where a gradient is a sum over heads, one rank computes
   // all of it.
   bool reproducible = false;
+  // Keys and values travel in slices of at most so many bytes, of which a ring keeps four:
+  // multiples of 128 keys, at least that. 0: an eighth of what a rank has, 4 .. 16 MiB.
+  std::int64_t slice_bytes = 0;
   Machine machine{};
 };
 

@@ -82,6 +82,7 @@ void agree(const char* function, const Communicator& comm, View<const T> q, View
   add("division", std::string(name_of(ranks.division)));
   add("transport", std::string(name_of(ranks.transport)));
   add("reproducible", ranks.reproducible ? "yes" : "no");
+  add("slice_bytes", std::to_string(ranks.slice_bytes));
   add("machine", shortest(ranks.machine.multiply_adds) + " " + shortest(ranks.machine.bytes) + " " +
                      shortest(ranks.machine.latency));
   add("causal", o.causal ? std::string(name_of(*o.causal)) : "unset");

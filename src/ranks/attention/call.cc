@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "core/enum_names.h"
 #include "ranks/attention/agree.h"
 #include "sextant/ranks/agreement.h"
 
@@ -60,9 +59,7 @@ template <class T>
 Call<T> check_call(const char* function, const Communicator& comm, View<const T> q, View<const T> k,
                    View<const T> v, const AttentionOptions<T>& options, const Options& ranks) {
   together(comm, [&] {
-    check_named(in(function, "form"), ranks.form);
-    check_named(in(function, "division"), ranks.division);
-    check_named(in(function, "transport"), ranks.transport);
+    check_options(function, ranks);
     const auto rank_4 = [&](const char* name, View<const T> x, const char* axes) {
       if (x.rank() != 4) {
         throw Error(in(function, name),

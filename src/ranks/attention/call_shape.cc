@@ -5,6 +5,9 @@
 #include <array>
 #include <limits>
 #include <span>
+#include <string>
+
+#include "core/enum_names.h"
 
 namespace sextant::ranks {
 namespace {
@@ -100,6 +103,17 @@ View<const T> shape_only(const Shape& shape) {
   constexpr std::array<std::int64_t, kMaxRank> kStrides{};
   return View<const T>(reinterpret_cast<const T*>(kElement.data()), shape,
                        std::span(kStrides.data(), static_cast<std::size_t>(shape.rank())));
+}
+
+void check_options(const char* function, const Options& ranks) {
+  const std::string scope = std::string(function) + ".";
+  check_named(scope + "form", ranks.form);
+  check_named(scope + "division", ranks.division);
+  check_named(scope + "transport", ranks.transport);
+  if (ranks.slice_bytes < 0) {
+    throw Error(scope + "slice_bytes",
+                "must be 0 or more, got " + std::to_string(ranks.slice_bytes));
+  }
 }
 
 #define SEXTANT_INSTANTIATE(T)  \

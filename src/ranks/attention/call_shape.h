@@ -48,6 +48,9 @@ struct CallShape {
   double pairs(const Piece& queries, const Piece& keys) const;
 };
 
+// Throws Error for a form, division or transport that is no named value, and slices below 0.
+void check_options(const char* function, const Options& ranks);
+
 // A whole array's shape over one element, for checks that read no element.
 template <class T>
 View<const T> shape_only(const Shape& shape);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <string>
 
-#include "core/enum_names.h"
 #include "ranks/attention/call.h"
 #include "ranks/attention/choice.h"
 #include "ranks/attention/costs.h"
@@ -102,9 +101,7 @@ AttentionPlan plan_for(int count, const CallSizes& sizes,
                        const AttentionOptions<std::type_identity_t<T>>& options,
                        const Options& ranks) {
   constexpr const char* kFunction = "ranks.plan_for";
-  check_named("ranks.plan_for.form", ranks.form);
-  check_named("ranks.plan_for.division", ranks.division);
-  check_named("ranks.plan_for.transport", ranks.transport);
+  check_options(kFunction, ranks);
   if (count < 1) {
     throw Error("ranks.plan_for.count", "must be 1 or more, got " + std::to_string(count));
   }

@@ -10,7 +10,7 @@
 namespace sextant::ranks {
 namespace {
 
-constexpr std::int64_t kSliceBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kFewBytes = std::int64_t{4} << 20, kManyBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kKeyBlock = 128;
 
 template <class To, class From>
@@ -99,7 +99,11 @@ std::int64_t slice_bytes(const CallShape<T>& call, std::int64_t keys) noexcept {
 template <class T>
 std::int64_t slice_keys(const CallShape<T>& call) noexcept {
   const std::int64_t of_block = std::max<std::int64_t>(1, slice_bytes(call, kKeyBlock));
-  return kKeyBlock * std::clamp<std::int64_t>(kSliceBytes / of_block, 1, 1 << 24);
+  const std::int64_t of_rank = slice_bytes(call, call.k_layout.length() / call.size());
+  const std::int64_t most = call.ranks.slice_bytes > 0
+                                ? call.ranks.slice_bytes
+                                : std::clamp(of_rank / 8, kFewBytes, kManyBytes);
+  return kKeyBlock * std::clamp<std::int64_t>(most / of_block, 1, 1 << 24);
 }
 
 template <class T>
