@@ -3,7 +3,8 @@
 
 Every line of the list (tests/mutations.txt) is `file | what is broken | old text | new text | test program`. The old text must
 stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Prints a Markdown table; exit code 1
-when a mutation survives, that is, when its test program passes.
+when a mutation survives, that is, when its test program passes. ranks_tests run as three processes of MPI, files of Python by pytest; both need a folder that
+has them: scripts/mutate.py --only src/ranks --build build/ranks, scripts/mutate.py --only python/ --build build/release
 """
 import argparse
 import pathlib
@@ -11,6 +12,7 @@ import re
 import subprocess
 import sys
 
+MPIRUN = ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMP_NUM_THREADS=1", "mpirun", "--oversubscribe", "--bind-to", "none", "-n", "3"]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -28,16 +30,25 @@ def run(command, **more):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **more)
 
 
+def command_of(build, program):
+    """What is built for a test program, and how it is started."""
+    if program.endswith(".py"):
+        python = ROOT / "build/venv/bin/python"
+        paths = [f"PYTHONPATH={ROOT / build}/python", f"SEXTANT_PROGRAM={ROOT / build}/bin/sextant"]
+        return ["sextant_python", "sextant_app"], ["env", "OMP_WAIT_POLICY=passive", *paths, python, "-m", "pytest", "-q", "-rf", "--tb=no", "-p", "no:cacheprovider", program]
+    folder, start = (f"{build}/tests/ranks", MPIRUN) if program == "ranks_tests" else (f"{build}/tests", [])
+    return [program], [*start, f"{folder}/{program}", "--gtest_brief=1", "--gtest_color=no"]
+
+
 def tests_that_fail(build, program):
     """The names of the failed tests, or why there is no program to run."""
-    made = run(["ninja", "-C", build, program])
-    if made.returncode != 0:
+    targets, command = command_of(build, program)
+    if run(["ninja", "-C", build, *targets]).returncode != 0:
         return ["does not compile"]
-    try:
-        ran = run([f"{build}/tests/{program}", "--gtest_brief=1"], timeout=900)
-    except subprocess.TimeoutExpired:
+    ran = run(["timeout", "900", *command])
+    if ran.returncode == 124:
         return ["does not end"]
-    failed = list(dict.fromkeys(re.findall(r"^\[  FAILED  \] ([\w/.]+)", ran.stdout, re.M)))
+    failed = list(dict.fromkeys(re.findall(r"^(?:\[  FAILED  \]|FAILED \S+?::) ?([\w/.]+)", ran.stdout, re.M)))
     if ran.returncode != 0 and not failed:
         return [f"ended with {ran.returncode}"]
     return failed

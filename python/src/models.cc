@@ -111,20 +111,22 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   return nb::cast(PyTranslator{std::move(lines)});
 }
 
-nb::object load_model(const std::vector<std::string>& paths, bool without_positions) {
+nb::object load_model(const std::vector<std::string>& paths, nb::handle without_positions) {
+  const Argument blind{without_positions, "load", "without_positions"};
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
     folders.push_back(open_model_folder(path));
-    folders.back().without_positions = without_positions;
+    folders.back().without_positions = blind.flag();
   }
   return opened(std::move(folders), "load.path");
 }
 
-nb::object shipped_model(bool without_positions) {
+nb::object shipped_model(nb::handle without_positions) {
   std::vector<ModelFolder> folders;
   folders.push_back(dates_model());
-  folders.back().without_positions = without_positions;
+  folders.back().without_positions =
+      Argument{without_positions, "shipped", "without_positions"}.flag();
   return opened(std::move(folders), "shipped");
 }
 
@@ -187,11 +189,11 @@ void bind_models(nb::module_& module) {
   bind_tokenizer(module);
   bind_text_model(module);
   bind_translator(module);
-  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("without_positions"),
-             nb::sig("def load_model(paths: list[str], without_positions: bool) -> TextModel | "
+  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("without_positions").none(),
+             nb::sig("def load_model(paths: list[str], without_positions: object) -> TextModel | "
                      "Translator"));
-  module.def("shipped_model", &shipped_model, nb::arg("without_positions"),
-             nb::sig("def shipped_model(without_positions: bool) -> Translator"));
+  module.def("shipped_model", &shipped_model, nb::arg("without_positions").none(),
+             nb::sig("def shipped_model(without_positions: object) -> Translator"));
   module.def("has_text_libraries", &has_text_libraries,
              "Whether ICU, SentencePiece and fastText are in this build.");
 }

@@ -142,7 +142,8 @@ def test_out_of_another_library_gets_the_numbers(name):
         alias = OnlyDLPack(room)
         assert call.run(**foreign, out=alias) is alias
         np.testing.assert_array_equal(room, wanted[0])
-        for wrong, kind in ((np.zeros(room.shape), TypeError), (room[..., 1:].copy(), ValueError), ("out", TypeError)):
+        refused = ((np.zeros(room.shape), TypeError), (room.astype(np.int32), TypeError), (room[..., 1:].copy(), ValueError), ("out", TypeError))
+        for wrong, kind in refused:
             with pytest.raises(kind, match=r"\.out\] must be"):
                 call.run(**arrays, out=wrong)
         frozen = room.copy()

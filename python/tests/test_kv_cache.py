@@ -31,8 +31,10 @@ def test_lengths_fork_and_rewind():
     cache.append(random(2, 1, 3, 4), random(2, 1, 3, 4), counts=[3, 1])
     assert cache.lengths == [3, 1]
     fork = cache.fork()
-    fork.rewind(1, sequence=0)
-    assert (fork.lengths, cache.lengths) == ([1, 1], [3, 1])
+    fork.rewind(0, sequence=1)
+    assert (fork.lengths, cache.lengths) == ([3, 0], [3, 1])
+    fork.rewind(0)
+    assert fork.lengths == [0, 0]
     with pytest.raises(ValueError, match="capacity"):
         cache.append(random(2, 1, 1, 4), random(2, 1, 1, 4))
     cache.reserve(8)

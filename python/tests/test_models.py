@@ -79,6 +79,7 @@ def test_logits_are_those_of_generation(model: sextant.LanguageModel) -> None:
     assert logits[-1].argmax() == next_one
     both = model.logits(np.stack([ids, ids[::-1]]))
     np.testing.assert_array_equal(both[0], logits)
+    np.testing.assert_array_equal(both[1], model.logits(ids[::-1]))
 
 
 def test_a_text_is_scored_as_its_logits_say(model: sextant.LanguageModel) -> None:
@@ -138,6 +139,9 @@ def test_a_model_without_positions_is_another_one(shipped: sextant.Translator, t
     assert blind.translate(date) + "\n" == said != shipped.translate(date) + "\n"
     shipped.save(tmp_path / "dates")
     assert sextant.load(tmp_path / "dates", without_positions=True).translate(date) + "\n" == said
+    for function, name in ((sextant.shipped, "shipped"), (lambda **o: sextant.load(tmp_path / "dates", **o), "load")):
+        with pytest.raises(TypeError, match=rf"\[{name}[.]without_positions\] must be"):
+            function(without_positions="yes")  # type: ignore[operator]
 
 
 def test_several_translators_are_an_ensemble(shipped: sextant.Translator, tmp_path: Path) -> None:
