@@ -193,7 +193,8 @@ void draw_data(Drawing& drawing, const LinePanels& chart, const Panel& panel,
     const bool curved = i == 0 && !data.curve.x.empty();
     const Series& line = curved ? data.curve : data.series[i];
     if (!chart.points) draw_trace(drawing, panel, line, i, curved ? kCurveTolerance : 0);
-    if (chart.points || chart.markers) draw_points(drawing, panel, data.series[i], i);
+    const bool single = data.series[i].x.size() == 1;  // no line, which would not be seen
+    if (chart.points || chart.markers || single) draw_points(drawing, panel, data.series[i], i);
   }
   const Series& line = data.curve.x.empty() ? data.series[0] : data.curve;
   if (has_words(chart, panel)) {

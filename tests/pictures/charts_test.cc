@@ -48,6 +48,19 @@ TEST(LinePanels, NumbersThatAreMissingBreakTheLine) {
   EXPECT_EQ(std::count(line.begin(), line.end(), 'L'), 2);
 }
 
+TEST(LinePanels, ASinglePointIsSeen) {
+  const auto discs = [](std::vector<double> x) {
+    LinePanels chart{.title = "t", .x_label = "x", .y_label = "y", .panels = {{}}};
+    chart.panels[0].series = {{.name = "", .x = x, .y = std::vector<double>(x.size(), 1.0)}};
+    const std::string svg = draw(chart).svg;
+    std::size_t count = 0;
+    for (auto at = svg.find("<circle"); at != svg.npos; at = svg.find("<circle", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(discs({3}), 1U);
+  EXPECT_EQ(discs({3, 4}), 0U);
+}
+
 TEST(LinePanels, ManyPointsAreThinnedWithoutLosingAPeak) {
   std::vector<double> y;
   for (int i = 0; i < 200000; ++i) y.push_back(i == 123457 ? 50 : i % 2);
