@@ -17,8 +17,12 @@
   };
 
   // The SVG of the program as part of the page; it has a title, a description and no scripts.
+  // In a narrow window a picture scrolls instead of shrinking until its words cannot be read, as in the program's own pages.
+  const kSmallestText = 10;  // pixels
   explorer.show_svg = (place, svg) => {
     const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+    const sizes = [...parsed.querySelectorAll('[font-size]')].map((one) => Number(one.getAttribute('font-size')));
+    place.style.setProperty('--readable', Math.ceil(parsed.getAttribute('width') * Math.min(1, kSmallestText / Math.min(...sizes))) + 'px');
     parsed.removeAttribute('height');
     place.replaceChildren(document.importNode(parsed, true));
   };

@@ -7,12 +7,18 @@ from conftest import VIEWS
 pytestmark = pytest.mark.slow
 SCREENS = {"order": "", "positions": "view=positions&length=32&width=32", "positions-beside": "view=positions&length=32&width=32&beside1=sinusoidal&p1.exponent=doubled",
            "attention": "view=attention&text=the+black+cat+sat+on+the+couch", "attention-scores": "view=attention&text=the+black+cat+sat+on+the+couch&scheme=alibi&step=biased&causal=yes",
-           "model": "view=model", "model-off": "view=model&off=yes", "plays": "view=model&model=plays&max-tokens=12", "lengths": "view=lengths"}
+           "model": "view=model", "model-off": "view=model&off=yes", "plays": "view=model&model=plays&max-tokens=12",
+           "train": "view=train", "trained": "view=train&task=sort&steps=50&a=none&b=alibi&width=16", "lengths": "view=lengths"}
 
 
-def settle(page):
-    page.wait_for_selector(".exports pre")
-    page.wait_for_function("() => document.querySelectorAll('[aria-busy]').length === 0 && document.querySelectorAll('.picture:not([hidden]):empty').length === 0")
+def settle(page, name):
+    if name == "trained":
+        page.locator("button.start").click()
+        page.locator(".verdict:not([hidden])").wait_for(timeout=120000)
+    if name != "train":  # which shows neither picture nor exports before it begins
+        page.wait_for_selector(".exports pre")
+        page.wait_for_function("() => document.querySelectorAll('.picture:not([hidden]):empty').length === 0")
+    page.wait_for_function("() => document.querySelectorAll('[aria-busy]').length === 0")
     page.wait_for_timeout(400)
     page.evaluate("() => document.fonts.ready")
 
@@ -22,7 +28,7 @@ def settle(page):
 @pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_is_its_golden(explorer, name, width, scheme):
     page = explorer(width=width, height=900, scheme=scheme, reduced_motion="reduce").open(SCREENS[name])
-    settle(page)
+    settle(page, name)
     goldens.check(page, f"{name}-{width}-{scheme}", 0.4 if width < 1600 else 0.3)
 
 
