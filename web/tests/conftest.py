@@ -57,7 +57,6 @@ class Explorer:
         self.page.wait_for_selector(".picture:not([aria-busy]) svg", timeout=30000)
         return self.page.locator(".picture svg").first
 
-
     def close(self):
         self.context.close()
 
@@ -73,6 +72,14 @@ def explorer(browser):
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture(scope="module")
+def shared(browser):
+    """One explorer for the tests of a file that leave it as it was."""
+    one = Explorer(browser)
+    yield one
+    one.close()
 
 
 def sextant(*arguments):

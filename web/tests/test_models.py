@@ -38,14 +38,27 @@ def test_a_date_is_translated_and_every_number_is_the_programs(explorer):
     assert one.problems == []
 
 
-@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
-def test_maps_are_those_of_the_native_program(explorer, tmp_path, part):
+@pytest.mark.parametrize("part, layer, head", [("encoder", 0, 2), ("decoder", 0, 1), ("cross", 0, 3)])
+def test_maps_are_those_of_the_native_program(explorer, tmp_path, part, layer, head):
     one = explorer()
-    page = one.open(f"view=model&part={part}&layer=0&head=2")
-    one.picture()
-    arguments = ["attend", "--model", "shipped", "--part", part, "--layer", "0", "--head", "2", "--json", "--", DATE]
-    answer = page.evaluate("(args) => explorer.engine.run(args)", arguments)
-    assert answer["out"] == sextant(*arguments)
+    page = one.open(f"view=model&part={part}&layer={layer}&head={head}")
+    arguments = ["attend", "--model", "shipped", "--part", part, "--layer", str(layer), "--head", str(head)]
+    sextant(*arguments, "-o", str(tmp_path / "map.svg"), "--", DATE)
+    same_picture(one.picture(), (tmp_path / "map.svg").read_text())
+    page.locator(".picture").first.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    weights = json.loads(sextant(*arguments, "--json", "--", DATE))["weights"]
+    page.locator(".reading", has_text=json.dumps(weights[0][1][1])).wait_for()
+
+
+def test_a_model_is_there_again_when_its_worker_was_stopped(explorer):
+    page = explorer().open("view=model&model=plays&max-tokens=6")
+    written(page)
+    page.evaluate("() => explorer.engine.stop()")
+    page.get_by_role("button", name="Another text").click()
+    native = sextant("generate", "--max-tokens", "6", "--seed", "2", "--prompt", "ROMEO:\nI am ", "--model", str(DATA / "plays"))
+    page.wait_for_function("(text) => document.querySelector('.said .written')?.textContent.trim() === text", arg=native.strip(), timeout=60000)
 
 
 def test_a_model_without_positions_is_another_one(explorer):
@@ -177,11 +190,11 @@ def test_the_copy_distribution_of_a_pointer_model(explorer, tmp_path):
     (lambda folder: (folder / "model.safetensors").write_bytes(b"\0" * 9), "model.safetensors"),
     (lambda folder: (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-100]), "model.safetensors"),
 ], ids=["config", "no config", "no tokenizer", "weights", "cut"])
-def test_a_broken_folder_is_refused_beside_its_control(explorer, tmp_path, break_it, says):
+def test_a_broken_folder_is_refused_beside_its_control(shared, tmp_path, break_it, says):
     shutil.copytree(DATES, tmp_path / "mine")
     break_it(tmp_path / "mine")
-    one = explorer()
-    page = one.open("view=model")
+    one = shared
+    page = one.page if one.requests else one.open("view=model")
     written(page)
     page.locator("input[type=file]").set_input_files(tmp_path / "mine")
     problem = page.locator(".drop .problem")
@@ -208,7 +221,7 @@ def without_seconds(line):
 
 def test_two_schemes_race_with_the_steps_of_the_native_program(explorer, tmp_path):
     one = explorer()
-    page = one.open("view=train&task=sort&steps=30&a=none&b=alibi&width=16")
+    page = one.open("view=train&task=sort&steps=8&a=none&b=alibi&width=16")
     page.get_by_role("button", name="Train", exact=True).click()
     page.locator(".verdict:not([hidden])").wait_for(timeout=120000)
     one.picture()
@@ -216,12 +229,12 @@ def test_two_schemes_race_with_the_steps_of_the_native_program(explorer, tmp_pat
         page.get_by_role("button", name="CSV").click()
     saved = pathlib.Path(download.value.path()).read_text().splitlines()
     for scheme in ("none", "alibi"):
-        sextant("train", "sort", "--scheme", scheme, "--steps", "30", "--width", "16", "--layers", "1", "--rate", "0.003", "--seed", "0",
+        sextant("train", "sort", "--scheme", scheme, "--steps", "8", "--width", "16", "--layers", "1", "--rate", "0.003", "--seed", "0",
                 "--validate-every", "25", "--checkpoint-every", "25", "-o", str(tmp_path / scheme))
         lines = [json.loads(line) for line in (tmp_path / scheme / "metrics.jsonl").read_text().splitlines()]
         expected = [",".join([scheme, *(json.dumps(line[key]) if key in line else "" for key in ("step", "loss", "mean_loss", "validation_loss"))]) for line in lines]
         ours = [line for line in saved if line.startswith(scheme + ",")]
-        assert len(ours) == 30
+        assert len(ours) == 8
         for mine, theirs in zip(ours, expected):
             assert [float(x) for x in mine.split(",")[1:] if x] == [float(x) for x in theirs.split(",")[1:] if x]
     for scheme in ("none", "alibi"):
