@@ -154,6 +154,9 @@ def test_results_are_dropped_and_what_is_broken_is_refused(explorer, tmp_path):
     drop(page, tmp_path / "broken.json")
     page.wait_for_function("() => document.querySelector('.drop .problem').textContent.includes('broken.json')")
     assert page.locator("pre.table").inner_text() == shown
+    page.get_by_label("A token is a", exact=True).select_option("word")  # of the results that were not refused
+    words = sextant("plot", "extrapolation", str(tmp_path / "mine.json"), "--token", "word", "--format", "text")
+    page.wait_for_function("(text) => document.querySelector('pre.table').textContent === text", arg=words)
     assert one.problems == []
 
 

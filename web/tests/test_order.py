@@ -44,6 +44,9 @@ def test_a_word_is_dragged_by_the_pointer(explorer):
     assert after.index(before[1], 2) == 5
     page.wait_for_function("(before) => document.querySelector('.verdict').textContent !== before", arg=verdict)
     assert page.locator(".chips [aria-pressed=true]").count() == 0, "a drag is no click"
+    assert page.locator(".chips .dragged").count() == 0
+    order = page.evaluate("() => new URLSearchParams(location.hash.slice(1)).get('order')")
+    assert [FIRST.split()[int(i)] for i in order.split(".")] == after, "the link has the word where it was dropped"
     native = sextant_json("compare", "--scheme", "sinusoidal", "--split", "spaces", "--", FIRST, " ".join(after))
     page.wait_for_function("(value) => Number(document.querySelector('.verdict').dataset.having) === value", arg=native["largest_difference"])
 
