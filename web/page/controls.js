@@ -49,7 +49,7 @@
       state.set({[name]: text === start ? null : text});
       change(text);
     }, delay)});
-    input.value = state.get(name, start);
+    input.value = state.get(name, start).slice(0, explorer.longest_text);  // of a link; what is pasted is cut by the browser
     const field = explorer.field(label, input, help, name);
     return field;
   };

@@ -1,10 +1,12 @@
 """Attention, step by step: every step beside the command line, masks by hand, options, two texts."""
 import json
+import os
 import pathlib
+import subprocess
 
 import pytest
 
-from conftest import same_picture, sextant, sextant_json
+from conftest import PROGRAM, same_picture, sextant, sextant_json
 
 TEXT = "the cat sat on the mat"
 STEPS = ["embeddings", "positions", "inputs", "q", "k", "v", "rotated_q", "rotated_k", "scores", "from_positions", "capped", "biased", "mixed", "output"]
@@ -110,6 +112,16 @@ def test_lines_show_the_same_weights(explorer, tmp_path):
     page = opened(explorer, "&form=lines")
     sextant(*native("--scheme", "sinusoidal"), "--lines", "-o", str(tmp_path / "a.svg"), "--", TEXT)
     same_picture(page.locator(".picture svg").first, (tmp_path / "a.svg").read_text())
+
+
+def test_the_command_makes_the_picture_in_a_shell(explorer, tmp_path):
+    page = explorer().open("view=attention&text=the+cat's+$HOME+%22mat%22&scheme=alibi&p.max_bias=4&causal=yes&window=2,0&hide=3:1,*:0&head=1")
+    page.wait_for_selector(".picture:not([aria-busy]) svg")
+    command = page.locator("pre[aria-label=Command]").text_content()
+    environment = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}", "SEXTANT_TARGET": "SSSE3"}
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path, env=environment)
+    same_picture(page.locator(".picture svg").first, (tmp_path / "attention.svg").read_text())
+    assert "cat's" in page.locator(".picture svg").first.text_content()
 
 
 def test_a_window_of_one_word_by_one(explorer):

@@ -86,6 +86,18 @@ def test_the_plays_go_on_as_in_the_native_program(explorer):
         numbers = [float(cell.get_attribute("title")) for cell in row.locator("td").all()]
         assert numbers == [alternative["probability"], alternative["drawn"]]
     assert page.get_by_label("top-k", exact=True).input_value() == "5"
+    guess = json.loads(sextant("guess", "--json", "--top-k", "8", "--model", str(DATA / "plays"), made["prompt"] + made["text"]))
+    row = len(guess["tokens"]) - len(made["tokens"]) - 1 + 7  # what stands before a token guesses it
+    for layer, cell in zip(guess["layers"], page.locator(".guesses tbody tr").first.locator("td").all(), strict=True):
+        assert float(cell.get_attribute("title")) == layer["guesses"][row][0]["probability"]
+
+
+def test_the_page_begins_with_a_short_text(explorer):
+    page = explorer().open("view=model&model=plays")
+    written(page)
+    assert page.get_by_label("max-tokens", exact=True).input_value() == "60"
+    assert page.locator(".tokens button").count() == 60
+    assert "--max-tokens 60 " in page.locator("pre[aria-label=Command]").text_content()
 
 
 def test_another_token_can_be_put_in_its_place(explorer):
