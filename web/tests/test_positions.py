@@ -87,3 +87,14 @@ def test_the_lines_of_code_name_what_is_shown(explorer):
     python, cpp = (re.sub(r"\s+", " ", page.locator(f"pre[aria-label='{name}']").text_content()) for name in ("Python", "C++"))
     assert python == "import sextant table = sextant.rotary(9, 8, base=500)"
     assert 'request.head_dim = 8; request.parameters["base"] = "500";' in cpp and 'find_scheme("rotary")' in cpp
+
+
+@pytest.mark.parametrize("view", ["view=positions&length=9&width=8", "view=attention", ""])
+def test_another_scheme_begins_with_its_own_parameters(explorer, view):
+    one = explorer()
+    page = one.open(view + "&scheme=rotary&p.base=500")
+    page.locator("pre", has_text="--scheme rotary --scheme-base=500").first.wait_for()
+    page.locator("select", has=page.locator("option[value=sinusoidal]")).first.select_option("sinusoidal")
+    page.locator("pre", has_text="--scheme sinusoidal").first.wait_for()
+    assert "--scheme-base" not in page.locator("pre[aria-label=Command]").text_content()
+    assert "p.base" not in page.url
