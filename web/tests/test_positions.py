@@ -96,5 +96,5 @@ def test_another_scheme_begins_with_its_own_parameters(explorer, view):
     page.locator("pre", has_text="--scheme rotary --scheme-base=500").first.wait_for()
     page.locator("select", has=page.locator("option[value=sinusoidal]")).first.select_option("sinusoidal")
     page.locator("pre", has_text="--scheme sinusoidal").first.wait_for()
-    assert "--scheme-base" not in page.locator("pre[aria-label=Command]").text_content()
+    assert "--scheme-base" not in page.locator("pre[aria-label=Command]").first.text_content()
     assert "p.base" not in page.url
