@@ -10,7 +10,16 @@
 namespace sextant::ranks::model {
 namespace {
 
+constexpr double kSmallBytes = 8192, kLargeBytes = 131072;
+
 bool is_fitted(std::size_t n) { return n % 2 == 0; }
+
+double median_of(std::vector<double> values) {
+  if (values.empty())
+    throw Error("points", "must have messages of up to 8 KiB and from 128 KiB on");
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
 
 // f(index, point) for the calls of one rank.
 template <class F>
@@ -33,7 +42,7 @@ Measured read_points(const std::string& network, const std::string& path) {
     if (line.empty() || line[0] != '{') continue;  // what a launcher says
     const Json point = Json::parse(line);
     const double seconds = point.at("seconds").get<double>();
-    if (point.contains("messages")) {
+    if (point.contains("bytes")) {
       measured.messages.push_back({point.at("bytes").get<double>(), seconds});
     } else {
       measured.calls.push_back(
@@ -74,21 +83,18 @@ double fit_arithmetic(const std::vector<Measured>& all) {
 }
 
 Machine fit_network(const Measured& measured, double multiply_adds) {
-  // seconds = latency + bytes * slope, each row divided by its seconds.
-  double a = 0, b = 0, c = 0, right_1 = 0, right_b = 0;
+  // Small messages cost the latency alone. What large ones cost above it is the bytes' share.
+  std::vector<double> small, slopes;
   for (std::size_t n = 0; n < measured.messages.size(); ++n) {
-    if (!is_fitted(n)) continue;
     const auto& [bytes, seconds] = measured.messages[n];
-    a += 1 / (seconds * seconds);
-    b += bytes / (seconds * seconds);
-    c += bytes * bytes / (seconds * seconds);
-    right_1 += 1 / seconds;
-    right_b += bytes / seconds;
+    if (is_fitted(n) && bytes <= kSmallBytes) small.push_back(seconds);
   }
-  const double determinant = a * c - b * b;
-  return {.multiply_adds = multiply_adds,
-          .bytes = determinant / (a * right_b - b * right_1),
-          .latency = std::max(0.0, (c * right_1 - b * right_b) / determinant)};
+  const double latency = median_of(small);
+  for (std::size_t n = 0; n < measured.messages.size(); ++n) {
+    const auto& [bytes, seconds] = measured.messages[n];
+    if (is_fitted(n) && bytes >= kLargeBytes) slopes.push_back((seconds - latency) / bytes);
+  }
+  return {.multiply_adds = multiply_adds, .bytes = 1 / median_of(slopes), .latency = latency};
 }
 
 Errors held_back_arithmetic(const std::vector<Measured>& all, double multiply_adds) {

@@ -40,7 +40,7 @@ double predicted(const CallPoint& point, const Machine& machine);
 
 // Multiply-adds per second from every second call of one rank, over all networks.
 double fit_arithmetic(const std::vector<Measured>& all);
-// Latency and bytes per second from every second message: least squares of relative errors.
+// Latency from every second small message, bytes per second from every second large one: medians.
 Machine fit_network(const Measured& measured, double multiply_adds);
 
 // Of the points that the fits left out: calls of one rank, messages, calls of several ranks (none

@@ -10,6 +10,10 @@
 namespace sextant::ranks {
 namespace {
 
+// Rounds of short messages among all ranks, before a call computes: whether a rank has an error
+// (three times), their arguments (lengths and texts), how many queries and keys each has.
+constexpr int kAgreements = 7;
+
 // Pairs of the queries of a rank with the keys of another, in all heads.
 template <class T>
 double pairs_between(const CallShape<T>& call, int reader, int owner) {
@@ -90,6 +94,7 @@ AttentionPlan::Cost Costs<T>::ring() const {
     cost.seconds_exposed += std::max(0.0, next - compute);
   }
   receive(cost);
+  agree(cost);
   std::int64_t slice = 0;
   for (const auto& row : keys_) {
     for (const std::int64_t keys : row) slice = std::max(slice, std::min(keys, slice_keys(call_)));
@@ -114,6 +119,7 @@ AttentionPlan::Cost Costs<T>::gather() const {
   }
   cost.seconds = compute + cost.seconds_exposed;
   receive(cost);
+  agree(cost);
   cost.memory = call_.all.batch * call_.all.kv_heads * call_.k_layout.length() *
                 (call_.all.head_dim + call_.v_dim) * std::int64_t{sizeof(T)};
   return cost;
@@ -134,6 +140,7 @@ AttentionPlan::Cost Costs<T>::ulysses() const {
                          static_cast<double>(cost.messages) * machine_.latency;
   cost.seconds = cost.seconds_exposed + seconds_of(pairs() * static_cast<double>(most) /
                                                    static_cast<double>(call_.all.kv_heads));
+  agree(cost);
   return cost;
 }
 
@@ -149,6 +156,15 @@ void Costs<T>::receive(AttentionPlan::Cost& cost) const {
     cost.bytes = std::max(cost.bytes, bytes);
     cost.messages = std::max(cost.messages, messages);
   }
+}
+
+template <class T>
+void Costs<T>::agree(AttentionPlan::Cost& cost) const {
+  int rounds = 0;  // each doubles the ranks that know of one another
+  while ((std::int64_t{1} << rounds) < size_) ++rounds;
+  const double seconds = kAgreements * rounds * machine_.latency;
+  cost.seconds += seconds;
+  cost.seconds_exposed += seconds;
 }
 
 template <class T>

@@ -33,7 +33,9 @@ class Costs {
   double seconds_of(double pairs) const noexcept;
   std::int64_t messages_of(std::int64_t keys) const noexcept;
   double travel(std::int64_t keys) const noexcept;
+  // What travels in a ring and by gathering, and what ranks ask one another before they begin.
   void receive(AttentionPlan::Cost& cost) const;
+  void agree(AttentionPlan::Cost& cost) const;
   std::int64_t most_queries() const noexcept;
 
   CallShape<T> call_;
