@@ -30,6 +30,8 @@ std::string folder_name(const std::string& label) {
   return name;
 }
 
+std::string plan_of(const ExtrapolationOptions& options) { return options.folder + "/plan.json"; }
+
 void check_schemes(const ExtrapolationOptions& options) {
   if (options.schemes.empty()) throw Error("extrapolation.schemes", "must not be empty");
   std::set<std::string> names;
@@ -170,23 +172,36 @@ std::string fingerprint(const std::vector<std::int64_t>& tokens) {
   return digits;
 }
 
-std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured) {
-  double step = 0, scoring = 0;
-  for (const Measured& one : measured) {
-    step += one.step_seconds;
-    scoring += one.scoring_seconds;
+std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured, int ranks) {
+  // Each scheme in turn goes to the rank that is free first. More steps never take less time.
+  const auto seconds = [&](std::int64_t steps) {
+    std::vector<double> busy(static_cast<std::size_t>(ranks));
+    for (const Measured& one : measured) {
+      *std::ranges::min_element(busy) +=
+          static_cast<double>(steps) * one.step_seconds + one.scoring_seconds;
+    }
+    return *std::ranges::max_element(busy);
+  };
+  std::int64_t fit = 0, too_many = 1'000'000'001;
+  while (too_many - fit > 1) {
+    const std::int64_t steps = fit + (too_many - fit) / 2;
+    (seconds(steps) <= minutes * 60 ? fit : too_many) = steps;
   }
-  const double steps = std::floor((minutes * 60 - scoring) / step);
-  if (steps >= 1) return static_cast<std::int64_t>(std::min(steps, 1e9));
-  throw Error("extrapolation.minutes",
-              "must be more than " + significant((scoring + step) / 60, 2) +
-                  " for one step and the scoring of each scheme, got " + shortest(minutes));
+  if (fit >= 1) return fit;
+  throw Error("extrapolation.minutes", "must be more than " + significant(seconds(1) / 60, 2) +
+                                           " for one step and the scoring of each scheme, got " +
+                                           shortest(minutes));
+}
+
+bool is_unplanned(const ExtrapolationOptions& options) {
+  std::error_code ignored;
+  return options.steps == 0 && !std::filesystem::exists(plan_of(options), ignored);
 }
 
 std::int64_t plan_steps(const ExtrapolationOptions& options,
                         const std::vector<std::int64_t>& tokens,
-                        const std::function<std::vector<Measured>()>& measure) {
-  const std::string path = options.folder + "/plan.json";
+                        const std::vector<Measured>& measured, int ranks) {
+  const std::string path = plan_of(options);
   Json settings = settings_of(options);
   settings["text"] = fingerprint(tokens);
   const Json limit = options.steps > 0 ? Json{{"steps", options.steps}, {"minutes", nullptr}}
@@ -207,8 +222,7 @@ std::int64_t plan_steps(const ExtrapolationOptions& options,
   }
   Json plan = {{"format", kFormat}, {"steps", options.steps}, {"limit", limit}};
   if (options.steps == 0) {
-    const std::vector<Measured> measured = measure();
-    plan["steps"] = steps_that_fit(options.minutes, measured);
+    plan["steps"] = steps_that_fit(options.minutes, measured, ranks);
     for (const Measured& one : measured) {
       plan["measured"].push_back({{"label", one.label},
                                   {"step_seconds", one.step_seconds},

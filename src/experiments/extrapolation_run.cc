@@ -1,4 +1,5 @@
-// Scheme by scheme: measure, train, score, write down.
+// The experiment: a plan, what is missing, the table. Schemes are pieces of work for whoever is
+// free.
 #include "sextant/experiments/extrapolation_run.h"
 
 #include <algorithm>
@@ -7,9 +8,12 @@
 #include <utility>
 
 #include "core/json.h"
+#include "experiments/agreement.h"
 #include "experiments/extrapolation_plan.h"
+#include "experiments/scheme_run.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "training/whole_group.h"
 
 namespace sextant {
 namespace {
@@ -19,168 +23,164 @@ double steady_seconds() {
   return std::chrono::duration<double>(now).count();
 }
 
-// What of the held-out text train() looks at in the end: a fair sample, not minutes of work.
-std::vector<std::int64_t> validation_text(const ExtrapolationOptions& options,
-                                          const std::vector<std::int64_t>& held_out) {
-  const auto limit = static_cast<std::size_t>(128 * options.data.length + 1);
-  const auto count = static_cast<std::ptrdiff_t>(std::min(limit, held_out.size()));
-  return {held_out.begin(), held_out.begin() + count};
-}
-
 class Experiment {
  public:
   Experiment(const ExtrapolationOptions& options, const Tokenizer& tokenizer,
              const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& held_out,
              const ExtrapolationObserver& observer)
       : options_(options),
-        tokenizer_(tokenizer),
-        tokens_(tokens),
-        held_out_(held_out),
+        group_(options.group),
+        data_{.tokenizer = tokenizer, .tokens = tokens, .held_out = held_out, .scored = {}},
         observer_(observer),
         clock_(options.clock ? options.clock : steady_seconds),
-        results_(options.folder + "/results.json"),
-        scored_(scored_tokens(static_cast<std::int64_t>(held_out.size()),
-                              options.test_lengths.back(), options.scored)) {}
+        results_(options.folder + "/results.json") {
+    group_.together([&] {
+      check_options(options_);
+      data_.scored = scored_tokens(static_cast<std::int64_t>(held_out.size()),
+                                   options_.test_lengths.back(), options_.scored);
+    });
+    group_.check_same([&] { return compared(options_, tokens, held_out); });
+    if (group_.get() == nullptr) return;
+    options_.should_stop = [own = options.should_stop, group = group_.get()] {
+      return (own && own()) || group->others_stop();
+    };
+  }
 
   ExtrapolationResult run() {
-    std::error_code error;
-    std::filesystem::create_directories(options_.folder, error);
-    if (error) throw Error(options_.folder, "cannot be made: " + error.message());
-    const std::int64_t steps = plan_steps(options_, tokens_, [this] { return measure(); });
-    ExtrapolationTable known{.train_length = options_.data.length,
-                             .steps = steps,
-                             .stride = options_.stride,
-                             .scored = scored_,
-                             .lengths = options_.test_lengths};
-    ExtrapolationResult result{.table = known};
-    known.rows = finished_rows(known);
-    for (std::size_t i = 0; i < options_.schemes.size() && !result.stopped; ++i) {
-      const auto found =
-          std::ranges::find(known.rows, options_.schemes[i].label, &ExtrapolationRow::label);
-      if (found != known.rows.end()) {
-        result.table.rows.push_back(*found);
-        continue;
-      }
-      std::optional<ExtrapolationRow> row = train_and_score(i, steps);
-      result.stopped = !row;
-      if (!row) continue;
-      known.rows.push_back(*row);
-      save(known);
-      result.table.rows.push_back(std::move(*row));
+    table_ = {.train_length = options_.data.length,
+              .steps = plan(),
+              .stride = options_.stride,
+              .scored = data_.scored,
+              .lengths = options_.test_lengths};
+    group_.together([&] {
+      if (group_.is_first()) table_.rows = finished_rows();
+    });
+    share(table_);
+    for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
+      if (row_of(table_, i) == nullptr) missing_.push_back(i);
+    }
+    ExtrapolationResult result{.stopped = !make_missing()};
+    share(table_);
+    result.table = table_;
+    result.table.rows.clear();
+    for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
+      if (const ExtrapolationRow* row = row_of(table_, i)) result.table.rows.push_back(*row);
     }
     return result;
   }
 
  private:
-  LanguageTask task_of(const ExtrapolationScheme& scheme) const {
-    return LanguageTask({tokenizer_, tokens_, validation_text(options_, held_out_)},
-                        config_of(options_, scheme), options_.data);
+  // The steps of each scheme. Where they have to be measured, all ranks do it side by side.
+  std::int64_t plan() {
+    bool unplanned = false;
+    group_.together([&] {
+      if (!group_.is_first()) return;
+      std::error_code error;
+      std::filesystem::create_directories(options_.folder, error);
+      if (error) throw Error(options_.folder, "cannot be made: " + error.message());
+      unplanned = is_unplanned(options_);
+    });
+    std::vector<Measured> measured(options_.schemes.size());
+    if (group_.any(unplanned)) {
+      group_.hand_out(
+          static_cast<std::int64_t>(measured.size()),
+          {.make = [this](std::int64_t i) { return format_measured(scheme(i).measure(clock_)); },
+           .take =
+               [&measured](std::int64_t i, const std::string& text) {
+                 measured[static_cast<std::size_t>(i)] = parse_measured(text);
+               }});
+    }
+    std::int64_t steps = 0;
+    group_.together([&] {
+      if (group_.is_first()) {
+        steps = plan_steps(options_, data_.tokens, measured, group_.size());
+      }
+    });
+    group_.broadcast_number(steps);
+    return steps;
   }
 
-  void report(const ExtrapolationProgress& progress) const {
-    if (observer_) observer_(progress);
+  // Whether it was not stopped. Rows come in any order, and stand in that of the schemes.
+  bool make_missing() {
+    const ExtrapolationTable known = table_;
+    std::vector<std::optional<ExtrapolationRow>> made(missing_.size());
+    const auto make = [&](std::int64_t piece) -> std::optional<std::string> {
+      const std::size_t index = missing_[static_cast<std::size_t>(piece)];
+      const auto row = scheme(static_cast<std::int64_t>(index)).train_and_score(known.steps);
+      if (!row) return std::nullopt;
+      ExtrapolationTable one = known;
+      one.rows = {*row};
+      return format_json(one);
+    };
+    const auto take = [&](std::int64_t piece, const std::string& text) {
+      made[static_cast<std::size_t>(piece)] =
+          std::move(parse_extrapolation(text, "a row").rows.front());
+      table_.rows = known.rows;
+      for (const auto& row : made) {
+        if (row) table_.rows.push_back(*row);
+      }
+      std::ranges::stable_sort(table_.rows, {}, [this](const auto& row) { return place_of(row); });
+      save();
+    };
+    return group_.hand_out(static_cast<std::int64_t>(missing_.size()),
+                           {.make = make, .take = take});
   }
 
-  bool stops() const { return options_.should_stop && options_.should_stop(); }
+  SchemeRun scheme(std::int64_t index) const {
+    return SchemeRun(options_, data_, static_cast<std::size_t>(index), observer_);
+  }
+
+  const ExtrapolationRow* row_of(const ExtrapolationTable& table, std::size_t index) const {
+    const auto found =
+        std::ranges::find(table.rows, options_.schemes[index].label, &ExtrapolationRow::label);
+    return found == table.rows.end() ? nullptr : &*found;
+  }
+
+  // Of its scheme; those of other calls come first.
+  std::ptrdiff_t place_of(const ExtrapolationRow& row) const {
+    const auto& all = options_.schemes;
+    const auto found = std::ranges::find(all, row.label, &ExtrapolationScheme::label);
+    return found == all.end() ? -1 : found - all.begin();
+  }
+
+  // That of the first one, on all.
+  void share(ExtrapolationTable& table) const {
+    if (group_.get() == nullptr) return;
+    std::string text = group_.is_first() ? format_json(table) : "";
+    group_.broadcast_text(text);
+    table = parse_extrapolation(text, "the table");
+  }
 
   // The text that scores depend on goes with the table.
-  void save(const ExtrapolationTable& table) const {
-    Json json = Json::parse(format_json(table));
-    json["text"] = fingerprint(held_out_);
+  void save() const {
+    Json json = Json::parse(format_json(table_));
+    json["text"] = fingerprint(data_.held_out);
     write_file(results_, json.dump(2) + "\n");
   }
 
   // Rows of results.json that were scored as is asked for now.
-  std::vector<ExtrapolationRow> finished_rows(const ExtrapolationTable& wanted) const {
+  std::vector<ExtrapolationRow> finished_rows() const {
     std::error_code ignored;
     if (!std::filesystem::exists(results_, ignored)) return {};
     const std::string text = read_file(results_, JsonLimits{}.bytes);
     ExtrapolationTable found = parse_extrapolation(text, results_);
     const Json json = Json::parse(text);
-    const bool same = found.train_length == wanted.train_length && found.steps == wanted.steps &&
-                      found.stride == wanted.stride && found.lengths == wanted.lengths &&
-                      found.scored.first == wanted.scored.first &&
-                      found.scored.count == wanted.scored.count &&
-                      json.value("text", "") == fingerprint(held_out_);
+    const bool same = found.train_length == table_.train_length && found.steps == table_.steps &&
+                      found.stride == table_.stride && found.lengths == table_.lengths &&
+                      found.scored.first == table_.scored.first &&
+                      found.scored.count == table_.scored.count &&
+                      json.value("text", "") == fingerprint(data_.held_out);
     return same ? std::move(found.rows) : std::vector<ExtrapolationRow>();
   }
 
-  // What a step and the scores of each scheme take, from a few that are not counted.
-  std::vector<Measured> measure() {
-    constexpr std::int64_t kSteps = 5;  // behind the first, which makes memory and tables
-    std::vector<Measured> all;
-    for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
-      report({.scheme = i, .doing = "measuring"});
-      const ExtrapolationScheme& scheme = options_.schemes[i];
-      LanguageTask task = task_of(scheme);
-      AdamW optimiser(task.parameters());
-      Workspace memory;
-      std::vector<double> seconds;
-      for (std::int64_t step = 0; step <= kSteps; ++step) {
-        const double start = clock_();
-        for (std::int64_t batch = 0; batch < task.batches(step); ++batch) {
-          memory.reset();
-          Pass pass{.memory = memory, .threads = options_.threads, .dropout = options_.dropout};
-          task.accumulate(step, batch, 1, pass);
-        }
-        optimiser.step(task.parameters(), task.gradients(), 0, options_.threads);
-        if (step > 0) seconds.push_back(clock_() - start);
-      }
-      std::ranges::sort(seconds);
-      all.push_back({scheme.label, seconds[kSteps / 2], scoring_seconds(task.model())});
-    }
-    return all;
-  }
-
-  // Measured on a sample of the tokens at each length, and scaled to all of them.
-  double scoring_seconds(const LanguageModel<float>& model) const {
-    double sum = 0;
-    for (const std::int64_t length : options_.test_lengths) {
-      const ScoredTokens sample{scored_.first, std::min(scored_.count, 2 * length)};
-      const double start = clock_();
-      segment_perplexity(model, held_out_, sample, length, {.threads = options_.threads});
-      const double seconds = clock_() - start;
-      const std::int64_t all =
-          tokens_to_score(scored_, length, 0) + tokens_to_score(scored_, length, options_.stride);
-      sum += seconds * static_cast<double>(all) /
-             static_cast<double>(tokens_to_score(sample, length, 0));
-    }
-    return sum;
-  }
-
-  std::optional<ExtrapolationRow> train_and_score(std::size_t index, std::int64_t steps) {
-    const ExtrapolationScheme& scheme = options_.schemes[index];
-    LanguageTask task = task_of(scheme);
-    report({.scheme = index, .doing = "training"});
-    const TrainingResult trained =
-        train(task, trainer_options(options_, scheme, steps), [&](const TrainingProgress& step) {
-          report({.scheme = index, .doing = "training", .training = &step});
-        });
-    if (trained.end == TrainingEnd::stopped) return std::nullopt;
-    ExtrapolationRow row{.label = scheme.label,
-                         .positions = task.model().config.positions,
-                         .weights = count_of(task.parameters()),
-                         .seconds = trained.seconds,
-                         .validation_loss = trained.best_loss.value_or(0)};
-    const ScoringOptions scoring{.threads = options_.threads};
-    for (const std::int64_t length : options_.test_lengths) {
-      report({.scheme = index, .doing = "scoring", .length = length});
-      row.segments.push_back(segment_perplexity(task.model(), held_out_, scored_, length, scoring));
-      if (stops()) return std::nullopt;
-      row.sliding.push_back(
-          sliding_perplexity(task.model(), held_out_, scored_, length, options_.stride, scoring));
-      if (stops()) return std::nullopt;
-    }
-    return row;
-  }
-
-  const ExtrapolationOptions& options_;
-  const Tokenizer& tokenizer_;
-  const std::vector<std::int64_t>&tokens_, &held_out_;
+  ExtrapolationOptions options_;
+  WholeGroup group_;
+  ExtrapolationData data_;
   const ExtrapolationObserver& observer_;
   std::function<double()> clock_;
   std::string results_;
-  ScoredTokens scored_;
+  ExtrapolationTable table_;          // on the first one with every row that is finished
+  std::vector<std::size_t> missing_;  // schemes
 };
 
 }  // namespace
@@ -189,7 +189,6 @@ ExtrapolationResult extrapolate(const ExtrapolationOptions& options, const Token
                                 const std::vector<std::int64_t>& tokens,
                                 const std::vector<std::int64_t>& held_out,
                                 const ExtrapolationObserver& observer) {
-  check_options(options);
   return Experiment(options, tokenizer, tokens, held_out, observer).run();
 }
 

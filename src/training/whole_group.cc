@@ -40,6 +40,20 @@ std::function<double()> WholeGroup::clock(std::function<double()> own) const {
   };
 }
 
+bool WholeGroup::hand_out(std::int64_t count, const TrainingGroup::Work& work) const {
+  if (group_ != nullptr) return group_->hand_out(count, work);
+  for (std::int64_t piece = 0; piece < count; ++piece) {
+    const std::optional<std::string> result = work.make(piece);
+    if (!result) return false;
+    work.take(piece, *result);
+  }
+  return true;
+}
+
+void WholeGroup::check_same(const std::function<Values()>& values) const {
+  if (group_ != nullptr) group_->check_same(values());
+}
+
 void WholeGroup::check_same(const TrainerOptions& options,
                             const Parameters<float>& parameters) const {
   if (group_ == nullptr) return;
@@ -93,6 +107,18 @@ void WholeGroup::broadcast(const Parameters<float>& parameters, AdamW& optimiser
 
 void WholeGroup::broadcast(LossSum& sum) const {
   if (group_ != nullptr) broadcast_value(*group_, sum);
+}
+
+void WholeGroup::broadcast_number(std::int64_t& number) const {
+  if (group_ != nullptr) broadcast_value(*group_, number);
+}
+
+void WholeGroup::broadcast_text(std::string& text) const {
+  if (group_ == nullptr) return;
+  auto size = static_cast<std::int64_t>(text.size());
+  broadcast_value(*group_, size);
+  text.resize(static_cast<std::size_t>(size));
+  group_->broadcast(std::as_writable_bytes(std::span(text)));
 }
 
 void WholeGroup::share(std::vector<LossSum>& losses) const {

@@ -1,8 +1,9 @@
-// What the loop over steps asks of a group, or of itself where there is none.
+// What a training asks of a group, or of itself where there is none.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace sextant {
 
 class WholeGroup {
  public:
+  using Values = std::vector<std::pair<std::string, std::string>>;  // names and what they are
+
   explicit WholeGroup(TrainingGroup* group)
       : group_(group != nullptr && group->size() > 1 ? group : nullptr) {}
 
@@ -22,17 +25,22 @@ class WholeGroup {
   std::pair<std::int64_t, std::int64_t> parts(std::int64_t count) const;  // own ones, [first, last)
 
   void together(const std::function<void()>& work) const;
+  int size() const noexcept { return group_ == nullptr ? 1 : group_->size(); }
   bool any(bool value) const { return group_ == nullptr ? value : group_->any(value); }
   // The first one's clock, for all: each call is made by all.
   std::function<double()> clock(std::function<double()> own) const;
+  bool hand_out(std::int64_t count, const TrainingGroup::Work& work) const;
 
   // Throws on all where what results or the loop depend on differs: options, shapes, and the
   // instruction set, whose last bits would let the weights drift apart.
   void check_same(const TrainerOptions& options, const Parameters<float>& parameters) const;
+  void check_same(const std::function<Values()>& values) const;
   void check_same_step(std::int64_t targets, std::int64_t batches) const;
   // What the first one has.
   void broadcast(const Parameters<float>& parameters, AdamW& optimiser, TrainingState& state) const;
   void broadcast(LossSum& sum) const;
+  void broadcast_number(std::int64_t& number) const;
+  void broadcast_text(std::string& text) const;
   // Those of the parts, of which each has its own.
   void share(std::vector<LossSum>& losses) const;
 

@@ -229,6 +229,16 @@ TEST(StepsThatFit, AreWhatScoringLeaves) {
   EXPECT_THROW(steps_that_fit(1, {{"a", 60, 1}}), Error);
 }
 
+// On two ranks: a and then c beside b, of which a step takes 1.5 s; those of one rank beside the
+// longest scheme.
+TEST(StepsThatFit, AreMoreWhereRanksShareTheSchemes) {
+  const std::vector<Measured> measured = {{"a", 0.5, 6}, {"b", 2, 0}, {"c", 1, 3}};
+  EXPECT_EQ(steps_that_fit(1, measured), 14);  // 51 / 3.5
+  EXPECT_EQ(steps_that_fit(1, measured, 2), 30);
+  EXPECT_EQ(steps_that_fit(1, measured, 3), 30);
+  EXPECT_EQ(steps_that_fit(1, {{"a", 1, 0}, {"b", 1, 0}, {"c", 1, 0}}, 2), 30);
+}
+
 TEST(Fingerprint, DependsOnEveryTokenAndTheirOrder) {
   EXPECT_EQ(fingerprint({1, 2, 3}), fingerprint({1, 2, 3}));
   EXPECT_EQ(fingerprint({1, 2, 3}).size(), 16u);

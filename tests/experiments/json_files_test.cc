@@ -59,7 +59,7 @@ class JsonFiles : public RunFolders {
         {path("./plan.json"),
          [this](const auto& text) {
            ExtrapolationOptions options{.folder = file("plan.json", text)};
-           plan_steps(options, {}, [] { return std::vector<Measured>(); });
+           plan_steps(options, {}, {});
          }},
         {"results.json", [](const auto& text) { parse_extrapolation(text, "results.json"); }},
     };

@@ -1,10 +1,14 @@
-// Training on ranks of MPI beside one process.
+// Training on ranks of MPI beside one process, and work that is handed out.
 #include "sextant/ranks/training.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <thread>
 
 #include "ranks/world.h"
 #include "sextant/ranks/agreement.h"
@@ -73,6 +77,79 @@ TEST_F(Training, RefusesWhatDiffersOnAllRanks) {
           is_last ? 2 : 4);
   options.dropout = is_last ? 2 : 0;
   refuses("[trainer.dropout] must be at least 0 and below 1, got 2, on rank ", 4);
+}
+
+class HandOut : public testing::Test {
+ protected:
+  using Make = std::function<std::optional<std::string>(std::int64_t)>;
+
+  bool hand_out(std::int64_t count, const Make& make) {
+    taken_.clear();
+    const auto take = [this](std::int64_t piece, const std::string& result) {
+      taken_[piece] = result;
+    };
+    return group_.hand_out(count, {.make = make, .take = take});
+  }
+
+  TrainingRanks group_{world()};
+  std::map<std::int64_t, std::string> taken_;
+};
+
+TEST_F(HandOut, BringsEveryResultToTheFirstRank) {
+  for (const std::int64_t count : {0, 1, 3, 20}) {
+    std::int64_t mine = 0;
+    EXPECT_TRUE(hand_out(count, [&](std::int64_t piece) {
+      ++mine;
+      return std::string(static_cast<std::size_t>(1000 * piece), 'x');
+    }));
+    world().all_reduce(std::span(&mine, 1));
+    EXPECT_EQ(mine, count);
+    EXPECT_EQ(taken_.size(), world().rank() == 0 ? static_cast<std::size_t>(count) : 0U);
+    for (const auto& [piece, result] : taken_) {
+      EXPECT_EQ(result.size(), static_cast<std::size_t>(1000 * piece));
+    }
+  }
+}
+
+// The rank with the first piece, which takes long, gets no other.
+TEST_F(HandOut, GivesMoreToThoseThatAreFree) {
+  std::int64_t last = -1;
+  EXPECT_TRUE(hand_out(8, [&](std::int64_t piece) {
+    if (piece == 0) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    last = piece;
+    return "";
+  }));
+  std::int64_t had_one = last == 0;
+  world().all_reduce(std::span(&had_one, 1));
+  EXPECT_EQ(had_one, world().size() == 1 ? 0 : 1);
+}
+
+TEST_F(HandOut, EndsAllWhereOneStops) {
+  const bool made = hand_out(50, [&](std::int64_t piece) -> std::optional<std::string> {
+    if (piece == 0) return std::nullopt;
+    for (int i = 0; i < 5000 && !group_.others_stop(); ++i) {  // 10 s
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_TRUE(group_.others_stop());
+    return std::nullopt;
+  });
+  EXPECT_FALSE(made);
+  EXPECT_TRUE(taken_.empty());
+  EXPECT_TRUE(hand_out(3, [](std::int64_t) { return "again"; }));
+}
+
+TEST_F(HandOut, ThrowsOnAllWhatOneThrew) {
+  std::string problem;
+  try {
+    hand_out(9, [](std::int64_t piece) -> std::optional<std::string> {
+      if (piece == 4) throw Error("piece", "must be another one");
+      return "";
+    });
+  } catch (const SharedError& error) {
+    problem = error.what();
+  }
+  EXPECT_THAT(problem, StartsWith("[piece] must be another one"));
+  EXPECT_TRUE(hand_out(3, [](std::int64_t) { return "again"; }));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <barrier>
 #include <cstring>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,7 +22,11 @@ struct ThreadRanks {
   explicit ThreadRanks(int count) : size(count), arrived(count), texts(count), messages(count) {}
   int size;
   std::barrier<> arrived;
-  std::vector<std::string> texts;                              // one of each rank
+  std::vector<std::string> texts;  // one of each rank
+  std::atomic<std::int64_t> next_piece = 0, taken = 0;
+  std::atomic<bool> stopped = false;
+  std::mutex taking;
+  const TrainingGroup::Work* of_first = nullptr;
   std::vector<std::vector<TrainingGroup::Outgoing>> messages;  // that each sends
 };
 
@@ -87,6 +93,34 @@ class ThreadGroup final : public TrainingGroup {
       }
     }
   }
+
+  bool hand_out(std::int64_t count, const Work& work) override {
+    if (rank_ == 0) {
+      all_.next_piece = all_.taken = 0;
+      all_.stopped = false;
+      all_.of_first = &work;
+    }
+    all_.arrived.arrive_and_wait();
+    together([&] {
+      while (!all_.stopped) {
+        const std::int64_t piece = all_.next_piece++;
+        if (piece >= count) return;
+        try {
+          const auto made = work.make(piece);
+          if (!made) all_.stopped = true;
+          if (!made) return;
+          const std::lock_guard lock(all_.taking);
+          all_.of_first->take(piece, *made);
+          ++all_.taken;
+        } catch (const Error&) {
+          all_.stopped = true;
+          throw;
+        }
+      }
+    });
+    return all_.taken == count;
+  }
+  bool others_stop() override { return all_.stopped; }
 
  private:
   static std::string_view as_text(std::span<const std::byte> bytes) {

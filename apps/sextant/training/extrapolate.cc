@@ -1,6 +1,8 @@
-// `sextant extrapolate`: train at one length, test at others, one line per scheme.
+// `sextant extrapolate`: train at one length, test at others, one line per scheme; on ranks of MPI
+// the schemes are trained side by side.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "commands.h"
 #include "options/arguments.h"
@@ -10,31 +12,42 @@
 #include "streams/console.h"
 #include "training/extrapolate_options.h"
 #include "training/extrapolate_report.h"
+#include "training/on_ranks.h"
 #include "training/train_watch.h"
 
 namespace sextant::app {
 namespace {
 
-LanguageData read_data(const ExtrapolateOptions& options) {
-  const Progress reading("reading the text ...");
-  return load_language_data(options.texts, with_small_vocabulary(options.data));
+LanguageData read_data(const ExtrapolateOptions& options, TrainingGroup* group) {
+  std::optional<LanguageData> data;
+  const auto read = [&] {
+    std::optional<Progress> reading;
+    if (group == nullptr || group->rank() == 0) reading.emplace("reading the text ...");
+    data = load_language_data(options.texts, with_small_vocabulary(options.data));
+  };
+  if (group != nullptr) {
+    group->together(read);
+  } else {
+    read();
+  }
+  return std::move(*data);
 }
 
 // "rotary (4 of 7): step 120/800 ...": a line that is rewritten on a terminal, else one now and
-// then.
+// then. Ranks have no line to share: each tells of its schemes now and then.
 class Watch {
  public:
-  explicit Watch(const ExtrapolationOptions& options) : options_(options) {}
+  explicit Watch(const ExtrapolationOptions& options)
+      : options_(options), terminal_(options.group == nullptr && stderr_is_terminal()) {}
 
   void show(const ExtrapolationProgress& now) {
     std::string line = options_.schemes[now.scheme].label + " (" + std::to_string(now.scheme + 1) +
                        " of " + std::to_string(options_.schemes.size()) + "): ";
-    const bool terminal = stderr_is_terminal();
     if (now.training != nullptr) {
       const double seconds = now.training->metrics.seconds;
-      if (seconds < shown_at_ + (terminal ? 0.1 : 30)) return;
+      if (seconds < shown_at_ + (terminal_ ? 0.1 : 30)) return;
       shown_at_ = seconds;
-      const std::int64_t width = terminal ? terminal_width() - 1 : 100;
+      const std::int64_t width = terminal_ ? terminal_width() - 1 : 100;
       line += progress_line(*now.training, std::max<std::int64_t>(
                                                20, width - static_cast<std::int64_t>(line.size())));
     } else {
@@ -42,7 +55,7 @@ class Watch {
       line += std::string(now.doing);
       if (now.length > 0) line += " at " + std::to_string(now.length);
     }
-    if (terminal) {
+    if (terminal_) {
       line_.show(line);
     } else if (now.length <= options_.test_lengths.front()) {
       note(line);
@@ -51,6 +64,7 @@ class Watch {
 
  private:
   const ExtrapolationOptions& options_;
+  bool terminal_;
   Progress line_{""};
   double shown_at_ = -1e9;  // StepMetrics::seconds
 };
@@ -68,36 +82,46 @@ void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable&
   }
 }
 
-void run(ExtrapolateOptions& options) {
-  const LanguageData data = read_data(options);
+void show_result(const ExtrapolateOptions& options, const ExtrapolationResult& result, int signal) {
+  if (result.table.rows.empty()) return;
+  const std::string kind(name_of(options.data.tokenizer.kind));
+  const std::string unit = kind == "subword" ? "sub-word" : kind;
+  const Picture picture = figures::extrapolation_chart(result.table, unit);
+  save_picture(options.run.folder + "/extrapolation.svg", picture);
+  if (!options.picture.empty()) save_picture(options.picture, picture);
+  try {
+    write_table_of(options, result.table, unit);
+  } catch (...) {
+    if (signal == 0) throw;  // a terminal that was closed has no reader; the rows are saved
+  }
+}
+
+// The exit code. `group`: nullptr, or the ranks, of which the first one tells what it came to.
+int run(ExtrapolateOptions& options, TrainingGroup* group) {
+  const LanguageData data = read_data(options, group);
+  const bool tells = group == nullptr || group->rank() == 0;
+  options.run.group = group;
   options.run.model.seed = static_cast<std::uint32_t>(options.run.data.seed);
   options.run.should_stop = [] { return StopSignals::caught() != 0; };
-  note(grouped(static_cast<std::int64_t>(data.tokens.size())) + " tokens to train on, " +
-       grouped(static_cast<std::int64_t>(data.held_out.size())) + " held out");
+  if (tells) {
+    note(grouped(static_cast<std::int64_t>(data.tokens.size())) + " tokens to train on, " +
+         grouped(static_cast<std::int64_t>(data.held_out.size())) + " held out" +
+         (group == nullptr ? "" : "; " + std::to_string(group->size()) + " ranks"));
+  }
   ExtrapolationResult result;
   int signal = 0;
   {
-    const StopSignals signals;
+    const StopSignals signals(tells);
     Watch watch(options.run);
     result = extrapolate(options.run, data.tokenizer, data.tokens, data.held_out,
                          [&watch](const ExtrapolationProgress& now) { watch.show(now); });
-    if (result.stopped) signal = StopSignals::caught();
+    if (result.stopped) signal = stopping_signal(group);
   }
-  const std::string kind(name_of(options.data.tokenizer.kind));
-  const std::string unit = kind == "subword" ? "sub-word" : kind;
-  if (!result.table.rows.empty()) {
-    const Picture picture = figures::extrapolation_chart(result.table, unit);
-    save_picture(options.run.folder + "/extrapolation.svg", picture);
-    if (!options.picture.empty()) save_picture(options.picture, picture);
-    try {
-      write_table_of(options, result.table, unit);
-    } catch (...) {
-      if (signal == 0) throw;  // a terminal that was closed has no reader; the rows are saved
-    }
-  }
-  if (signal == 0) return;
+  if (!tells) return signal == 0 ? 0 : 128 + signal;
+  show_result(options, result, signal);
+  if (signal == 0) return 0;
   note("stopped; the same command continues");
-  throw EndWith{128 + signal};
+  return 128 + signal;
 }
 
 }  // namespace
@@ -120,10 +144,12 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "500\n"
       "  sextant extrapolate --text plays.txt --train-length 64 --test-lengths 64,128,256 "
       "--minutes 5\n"
+      "  mpirun -n 4 sextant extrapolate --text plays.txt --minutes 20 -o lengths   (built with "
+      "MPI)\n"
       "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
   command.callback([options, &command, &job] {
     options->check(command);
-    job = [options] { run(*options); };
+    job = [options] { on_ranks([&](TrainingGroup* group) { return run(*options, group); }); };
   });
 }
 

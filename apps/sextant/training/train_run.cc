@@ -1,8 +1,6 @@
 // Reads the data, trains, and tells how it went.
 #include "training/train_run.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -100,16 +98,6 @@ void tell_end(const TrainOptions& options, TrainingPlan& plan, const PlannedTask
   if (signal == 0) return;
   note("stopped at step " + std::to_string(result.step) + ", which is saved; `sextant train " +
        "--resume -o " + options.folder + "` goes on");
-}
-
-// Which signal stopped it, the same on all ranks: any of them may have caught one.
-int stopping_signal(TrainingGroup* group) {
-  const int caught = StopSignals::caught();
-  if (group == nullptr) return caught;
-  for (const int number : {SIGINT, SIGHUP, SIGTERM}) {
-    if (group->any(caught == number)) return number;
-  }
-  return 0;
 }
 
 }  // namespace

@@ -62,6 +62,15 @@ StopSignals::~StopSignals() { restore_actions(); }
 
 int StopSignals::caught() noexcept { return caught_signal; }
 
+int stopping_signal(TrainingGroup* group) {
+  const int caught = StopSignals::caught();
+  if (group == nullptr) return caught;
+  for (const int number : {SIGINT, SIGHUP, SIGTERM}) {
+    if (group->any(caught == number)) return number;
+  }
+  return 0;
+}
+
 void TrainProgress::show(const TrainingProgress& progress) {
   const StepMetrics& now = progress.metrics;
   if (now.validation_loss) validation_ = {now.step, *now.validation_loss};

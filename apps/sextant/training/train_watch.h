@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sextant/training/group.h"
 #include "sextant/training/progress.h"
 #include "streams/console.h"
 
@@ -19,6 +20,9 @@ class StopSignals {
 
   static int caught() noexcept;  // its number, or 0
 };
+
+// Which signal stopped a training, the same on all ranks: any of them may have caught one.
+int stopping_signal(TrainingGroup* group);
 
 // A line that is rewritten on a terminal; else a line at the first step, at validations and every
 // half minute.

@@ -39,7 +39,14 @@ struct ExtrapolationOptions {
   std::int64_t scored = 16384;             // tokens at most: see scored_tokens()
 
   int threads = 0;
-  std::function<bool()> should_stop;  // asked after each step and each score: saves and returns
+
+  // Processes that train schemes side by side, each as it gets free; all call extrapolate() with
+  // the same options and texts. The first one has plan.json and results.json, so all must see the
+  // folder. Numbers are those of one process, but for seconds, and steps that minutes determine.
+  TrainingGroup* group = nullptr;
+
+  std::function<bool()> should_stop;  // asked after each step and each score: saves and returns,
+                                      // with all of a group
   std::function<double()> clock;      // seconds, never decreasing; empty: the steady clock
 };
 
@@ -73,7 +80,8 @@ struct ExtrapolationResult {
 //
 // Throws Error for options out of range ("extrapolation.OPTION"), for schemes that such a model
 // cannot have, for a text that is too short, for files that are damaged or cannot be written, and
-// as train().
+// as train(). With a group all throw the same, and return the same table; observers are told of the
+// own schemes.
 ExtrapolationResult extrapolate(const ExtrapolationOptions& options, const Tokenizer& tokenizer,
                                 const std::vector<std::int64_t>& tokens,
                                 const std::vector<std::int64_t>& held_out,

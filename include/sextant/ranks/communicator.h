@@ -56,6 +56,9 @@ class Communicator {
   void send(int to, std::span<const std::byte> bytes, int tag = 0) const;
   void receive(int from, std::span<std::byte> bytes, int tag = 0) const;
 
+  // A rank whose message with this tag has arrived and waits to be received, or -1.
+  int waiting(int tag) const;
+
   // Several at once, while the caller goes on.
   struct Outgoing {
     int to;

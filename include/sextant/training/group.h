@@ -1,9 +1,10 @@
-// Processes that train one model together, as the loop over steps sees them. sextant/ranks has one
-// on MPI.
+// Processes that train together, one model or several side by side. sextant/ranks has one on MPI.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,6 +45,20 @@ class TrainingGroup {
   // Names of arguments and their values: where a value differs, all throw the same Error, which
   // names the first.
   virtual void check_same(const std::vector<std::pair<std::string, std::string>>& values) = 0;
+
+  // Pieces of work for one rank each.
+  struct Work {
+    // Any rank: the result of a piece, or nothing where it was stopped. Makes no call of the group
+    // but others_stop().
+    std::function<std::optional<std::string>(std::int64_t)> make;
+    // Rank 0: a result, as soon as it is there; one call at a time, perhaps in another thread.
+    std::function<void(std::int64_t, const std::string&)> take;
+  };
+  // Pieces 0 .. count - 1, in this order, each to the first rank that is free. Where one stops or
+  // throws, no more are handed out, and all throw what was thrown. Whether all were made.
+  virtual bool hand_out(std::int64_t count, const Work& work) = 0;
+  // For `make`: whether another rank has stopped or thrown, so that this one shall stop too.
+  virtual bool others_stop() = 0;
 };
 
 }  // namespace sextant

@@ -89,4 +89,12 @@ void Communicator::receive(int from, std::span<std::byte> bytes, int tag) const 
   start({}, in).finish();
 }
 
+int Communicator::waiting(int tag) const {
+  const std::lock_guard lock(mpi_mutex());
+  int found = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, state_->comm, &found, &status), rank_, "probe");
+  return found != 0 ? status.MPI_SOURCE : -1;
+}
+
 }  // namespace sextant::ranks

@@ -1,16 +1,10 @@
 // `mpirun sextant train` beside the same command in one process.
-#include <signal.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <thread>
 
-#include "ranks/launch/launch.h"
-#include "sextant/core/files.h"
+#include "ranks/launch/started.h"
 #include "sextant/core/random.h"
 
 namespace sextant::ranks {
@@ -18,13 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using ::testing::Not;
-
-int count_of(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 class TrainOnRanks : public testing::Test {
  protected:
@@ -56,16 +43,6 @@ class TrainOnRanks : public testing::Test {
   void expect_same_run(const std::string& a, const std::string& b) const {
     for (const char* which : {"/best", "/last"}) EXPECT_EQ(model(a + which), model(b + which));
     EXPECT_EQ(read_file(path(a) + "/run.json"), read_file(path(b) + "/run.json"));
-  }
-  // Waits for the first metrics of a run that is under way.
-  void wait_for_steps(const std::string& folder) const {
-    std::error_code none;
-    for (int i = 0; i < 1000; ++i) {
-      const auto size = fs::file_size(path(folder) + "/metrics.jsonl", none);
-      if (!none && size > 0) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    FAIL() << "no step was made";
   }
 
   static constexpr const char* kSmall =
@@ -131,17 +108,11 @@ TEST_F(TrainOnRanks, TellsOnceWhatDiffersBetweenRanks) {
 TEST_F(TrainOnRanks, SavesAndEndsAsOneProcessDoesWhenItIsInterrupted) {
   for (const bool all : {true, false}) {
     const std::string run = all ? "all" : "one";
-    const std::string command = "sh -c 'echo $$ > " + path(run) +
-                                ".${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec " +
-                                language_model(run, "--steps 1000000 --accumulation-steps 2") + "'";
-    Ended ended;
-    std::thread launcher([&] { ended = launch(2, command); });
-    wait_for_steps(run);
-    for (const char* rank : {".0", ".1"}) {
-      if (!all && rank[1] == '0') continue;
-      ::kill(std::stoi(read_file(path(run) + rank)), SIGINT);
-    }
-    launcher.join();
+    Started started(2, language_model(run, "--steps 1000000 --accumulation-steps 2"), folder_);
+    ASSERT_TRUE(started.wait_for(path(run) + "/metrics.jsonl"));
+    if (all) started.tell(0, SIGINT);
+    started.tell(1, SIGINT);
+    Ended ended = started.end();
     EXPECT_EQ(ended.code, 130) << ended.text;
     EXPECT_EQ(count_of(ended.text, "sextant: stopping after this step"), all ? 1 : 0);
     EXPECT_EQ(count_of(ended.text, "which is saved"), 1) << ended.text;

@@ -34,6 +34,10 @@ class Deadly final : public TrainingGroup {
   void check_same(const std::vector<std::pair<std::string, std::string>>& values) override {
     ranks_.check_same(values);
   }
+  bool hand_out(std::int64_t count, const Work& work) override {
+    return ranks_.hand_out(count, work);
+  }
+  bool others_stop() override { return ranks_.others_stop(); }
 
  private:
   TrainingRanks ranks_;

@@ -1,0 +1,101 @@
+// A model of one scheme, from its task to its row.
+#include "experiments/scheme_run.h"
+
+#include <algorithm>
+
+namespace sextant {
+namespace {
+
+// What of the held-out text train() looks at in the end: a fair sample, not minutes of work.
+std::vector<std::int64_t> validation_text(const ExtrapolationOptions& options,
+                                          const std::vector<std::int64_t>& held_out) {
+  const auto limit = static_cast<std::size_t>(128 * options.data.length + 1);
+  const auto count = static_cast<std::ptrdiff_t>(std::min(limit, held_out.size()));
+  return {held_out.begin(), held_out.begin() + count};
+}
+
+// Measured on a sample of the tokens at each length, and scaled to all of them.
+double scoring_seconds(const LanguageModel<float>& model, const ExtrapolationOptions& options,
+                       const ExtrapolationData& data, const std::function<double()>& clock) {
+  double sum = 0;
+  for (const std::int64_t length : options.test_lengths) {
+    const ScoredTokens sample{data.scored.first, std::min(data.scored.count, 2 * length)};
+    const double start = clock();
+    segment_perplexity(model, data.held_out, sample, length, {.threads = options.threads});
+    const double seconds = clock() - start;
+    const std::int64_t all = tokens_to_score(data.scored, length, 0) +
+                             tokens_to_score(data.scored, length, options.stride);
+    sum += seconds * static_cast<double>(all) /
+           static_cast<double>(tokens_to_score(sample, length, 0));
+  }
+  return sum;
+}
+
+}  // namespace
+
+SchemeRun::SchemeRun(const ExtrapolationOptions& options, const ExtrapolationData& data,
+                     std::size_t index, const ExtrapolationObserver& observer)
+    : options_(options),
+      data_(data),
+      index_(index),
+      scheme_(options.schemes[index]),
+      observer_(observer) {}
+
+LanguageTask SchemeRun::task() const {
+  return LanguageTask({data_.tokenizer, data_.tokens, validation_text(options_, data_.held_out)},
+                      config_of(options_, scheme_), options_.data);
+}
+
+void SchemeRun::report(const ExtrapolationProgress& progress) const {
+  if (observer_) observer_(progress);
+}
+
+Measured SchemeRun::measure(const std::function<double()>& clock) const {
+  constexpr std::int64_t kSteps = 5;  // behind the first, which makes memory and tables
+  report({.scheme = index_, .doing = "measuring"});
+  LanguageTask own = task();
+  AdamW optimiser(own.parameters());
+  Workspace memory;
+  std::vector<double> seconds;
+  for (std::int64_t step = 0; step <= kSteps; ++step) {
+    const double start = clock();
+    for (std::int64_t batch = 0; batch < own.batches(step); ++batch) {
+      memory.reset();
+      Pass pass{.memory = memory, .threads = options_.threads, .dropout = options_.dropout};
+      own.accumulate(step, batch, 1, pass);
+    }
+    optimiser.step(own.parameters(), own.gradients(), 0, options_.threads);
+    if (step > 0) seconds.push_back(clock() - start);
+  }
+  std::ranges::sort(seconds);
+  return {scheme_.label, seconds[kSteps / 2], scoring_seconds(own.model(), options_, data_, clock)};
+}
+
+std::optional<ExtrapolationRow> SchemeRun::train_and_score(std::int64_t steps) const {
+  const auto stops = [this] { return options_.should_stop && options_.should_stop(); };
+  LanguageTask own = task();
+  report({.scheme = index_, .doing = "training"});
+  const TrainingResult trained =
+      train(own, trainer_options(options_, scheme_, steps), [this](const TrainingProgress& step) {
+        report({.scheme = index_, .doing = "training", .training = &step});
+      });
+  if (trained.end == TrainingEnd::stopped) return std::nullopt;
+  ExtrapolationRow row{.label = scheme_.label,
+                       .positions = own.model().config.positions,
+                       .weights = count_of(own.parameters()),
+                       .seconds = trained.seconds,
+                       .validation_loss = trained.best_loss.value_or(0)};
+  const ScoringOptions scoring{.threads = options_.threads};
+  for (const std::int64_t length : options_.test_lengths) {
+    report({.scheme = index_, .doing = "scoring", .length = length});
+    row.segments.push_back(
+        segment_perplexity(own.model(), data_.held_out, data_.scored, length, scoring));
+    if (stops()) return std::nullopt;
+    row.sliding.push_back(sliding_perplexity(own.model(), data_.held_out, data_.scored, length,
+                                             options_.stride, scoring));
+    if (stops()) return std::nullopt;
+  }
+  return row;
+}
+
+}  // namespace sextant
