@@ -50,7 +50,7 @@ Picture links(const std::vector<Fitted>& networks) {
                    .markers = true,
                    .log_x = true,
                    .log_y = true,
-                   .x_ticks = {1024, 2048, 4096, 8192, 16384},
+                   .x_ticks = {1024, 2048, 4096, 8192},
                    .panel_width = 330,
                    .panel_height = 260};
   for (const Fitted& each : networks) {
@@ -103,7 +103,7 @@ Picture to_a_thousand(double multiply_adds, int cores) {
                    .log_x = true,
                    .panel_width = 330,
                    .panel_height = 260};
-  for (int count = 1; count <= kMostRanks; count *= 4) chart.x_ticks.push_back(count);
+  for (int count = 1; count <= kMostRanks; count *= 8) chart.x_ticks.push_back(count);
   for (const std::int64_t kibi : {256, 2048, 16384}) {
     LinePanel& panel = chart.panels.emplace_back();
     panel.title = std::to_string(kibi) + " x 1,024 tokens";
