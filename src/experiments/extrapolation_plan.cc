@@ -177,7 +177,7 @@ std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measure
   const auto seconds = [&](std::int64_t steps) {
     std::vector<double> busy(static_cast<std::size_t>(ranks));
     for (const Measured& one : measured) {
-      *std::ranges::min_element(busy) +=
+      *std::min_element(busy.begin(), busy.end()) +=
           static_cast<double>(steps) * one.step_seconds + one.scoring_seconds;
     }
     return *std::ranges::max_element(busy);
