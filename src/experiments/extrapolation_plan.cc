@@ -177,7 +177,7 @@ std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measure
   const auto seconds = [&](std::int64_t steps) {
     std::vector<double> busy(static_cast<std::size_t>(ranks));
     for (const Measured& one : measured) {
-      *std::min_element(busy.begin(), busy.end()) +=
+      *std::ranges::min_element(busy) +=
           static_cast<double>(steps) * one.step_seconds + one.scoring_seconds;
     }
     return *std::ranges::max_element(busy);

@@ -116,6 +116,10 @@ void nth_element(Range&& range, Iterator nth, Less less = {}) {
   std::nth_element(std::begin(range), nth, std::end(range), std::ref(less));
 }
 template <class Range, class Less = std::less<>, class Projection = Identity>
+auto min_element(Range&& range, Less less = {}, Projection projection = {}) {
+  return std::min_element(std::begin(range), std::end(range), ranges::by(less, projection));
+}
+template <class Range, class Less = std::less<>, class Projection = Identity>
 auto max_element(Range&& range, Less less = {}, Projection projection = {}) {
   return std::max_element(std::begin(range), std::end(range), ranges::by(less, projection));
 }
