@@ -15,10 +15,6 @@
 namespace sextant::ranks {
 namespace {
 
-std::string in(const char* function, const char* argument) {
-  return std::string(function) + "." + argument;
-}
-
 template <class T>
 std::span<const std::byte> bytes(std::span<const T> values) {
   return std::as_bytes(values);

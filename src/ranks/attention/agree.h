@@ -1,9 +1,16 @@
 // Whether all ranks make the same call.
 #pragma once
 
+#include <string>
+
 #include "sextant/ranks/attention.h"
 
 namespace sextant::ranks {
+
+// What errors call an argument: "function.argument".
+inline std::string in(const char* function, const char* argument) {
+  return std::string(function) + "." + argument;
+}
 
 // Throws the same Error on all ranks when dtypes, shapes or options differ between them. Of large
 // tables a sample is compared.

@@ -11,10 +11,6 @@
 namespace sextant::ranks {
 namespace {
 
-std::string in(const char* function, const char* argument) {
-  return std::string(function) + "." + argument;
-}
-
 // The rows of every rank, which must be those of a division.
 template <class T>
 Layout layout_of(const char* function, const char* argument, const Communicator& comm,
