@@ -55,6 +55,12 @@ void draw_gaps(Drawing& drawing, const Panel& panel, View<const double> matrix, 
   if (!d.empty()) drawing.path(d, "#fff", 1, "pointer-events=\"none\"");
 }
 
+// White in the other words: the paper's would be dark on a dark screen.
+std::string cell_color(Rgb color) {
+  const std::string name = hex(color);
+  return name == kPaper ? "#fff" : name;
+}
+
 // In units of a cell, so that each of them is written in a few characters.
 void draw_squares(Drawing& drawing, const Panel& panel, View<const double> matrix,
                   const Scale& scale, const Words& rows, const Words& columns) {
@@ -64,7 +70,7 @@ void draw_squares(Drawing& drawing, const Panel& panel, View<const double> matri
   for (std::int64_t i = 0; i < matrix.size(0); ++i) {
     for (std::int64_t j = 0; j < matrix.size(1); ++j) {
       const double value = matrix(i, j);
-      drawing.square(j, i, hex(scale.color_of(value)),
+      drawing.square(j, i, cell_color(scale.color_of(value)),
                      token_label(rows.full[i]) + " → " + token_label(columns.full[j]) + ": " +
                          (scale.is_hidden(value) ? "hidden" : significant(value, 3)));
     }

@@ -8,6 +8,8 @@
 
 #include "pictures/drawing.h"
 #include "pictures/layout.h"
+#include "sextant/core/tensor.h"
+#include "sextant/pictures/charts.h"
 #include "sextant/pictures/color.h"
 
 namespace sextant::pictures {
@@ -15,6 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 Rgb rgb(const std::string& hex) {
   const auto value = static_cast<std::uint32_t>(std::strtoul(hex.c_str() + 1, nullptr, 16));
@@ -44,6 +47,21 @@ TEST(Dark, TextAndMarksStandOut) {
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_GE(contrast(dark(series_color(i)), paper), 3) << series_color(i);
   }
+}
+
+// Paper is dark there, the white end of a scale is not.
+TEST(Dark, ACellOfNoWeightStaysWhite) {
+  Tensor<double> weights({2, 2});
+  weights(0, 0) = weights(1, 1) = 1;
+  const Picture map =
+      draw(AttentionMaps{.weights = weights, .queries = {"a", "b"}, .keys = {"a", "b"}});
+  const std::string cell = "<path d=\"M1 0h1v1h-1z\" ";
+  const std::size_t at = map.svg.find(cell);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t fill = at + cell.size();
+  EXPECT_THAT(map.svg.substr(fill), StartsWith("fill=\"#fff"));
+  const std::string attribute = map.svg.substr(fill, map.svg.find('>', fill) - fill);
+  EXPECT_THAT(dark_style(attribute), Not(HasSubstr("{fill:")));
 }
 
 }  // namespace
