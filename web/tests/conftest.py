@@ -104,7 +104,7 @@ def sextant_bench():
     if not program.exists():
         return None
     environment = {**os.environ, "SEXTANT_TARGET": "SSSE3"}
-    return json.loads(subprocess.run([program, "100"], capture_output=True, text=True, check=True, env=environment).stdout)
+    return json.loads(subprocess.run([program, "25"], capture_output=True, text=True, check=True, env=environment).stdout)
 
 
 def sextant_json(*arguments):

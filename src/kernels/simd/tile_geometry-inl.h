@@ -35,10 +35,12 @@ constexpr int kTileLanes = SEXTANT_TILE_LANES;
 
 // Attention (tile-inl.h): vectors of a tile, and rows for so many vectors. With 32
 // registers 16 accumulators hide the latency of two multiply-adds per cycle and leave room; with 16
-// registers 12 do. (One vector alone waits for its broadcasts anyway.)
+// registers 12 do. (One vector alone waits for its broadcasts anyway.) In WebAssembly 10 do: beside
+// them a step has two vectors, a broadcast and a product, and V8 has 15 registers on x86. A sum
+// too many would be stored and loaded in every step, which takes longer than the step.
 //
 // Matrix products (matmul/tile-inl.h) are two vectors wide: 24 accumulators of 32 registers, or 12
-// of 16.
+// of 16; in WebAssembly 8.
 //
 // Decoding (decode_tiles-inl.h): a word is 32 bits of a key, one float32 or float16 channel
 // (widened) or two bfloat16 ones. A square of kTileLanes keys and kWords words is transposed at a
@@ -56,8 +58,13 @@ constexpr int kValueVectors = 4;
 constexpr std::int64_t kSquareSide = 16;
 #else
 constexpr int kTileVectors = 2;
+#if HWY_ARCH_WASM
+constexpr int tile_rows(int) { return 5; }
+constexpr int kTallTile = 4;
+#else
 constexpr int tile_rows(int) { return 6; }
 constexpr int kTallTile = 6;
+#endif
 constexpr int kWords = 4;
 constexpr int max_squares(int) { return 1; }
 constexpr int kValueVectors = 2;
