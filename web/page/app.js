@@ -5,8 +5,10 @@
   const explorer = globalThis.explorer, {make, state} = explorer;
   const names = Object.keys(explorer.views);
 
+  const wanted = () => names.includes(state.get('view')) ? state.get('view') : names[0];
+
   async function show() {
-    const name = names.includes(state.get('view')) ? state.get('view') : names[0];
+    const name = wanted();
     for (const tab of document.querySelectorAll('[role=tab]')) {
       const on = tab.dataset.view === name;
       tab.setAttribute('aria-selected', String(on));
@@ -20,7 +22,7 @@
     const fresh = make('div');
     try {
       await explorer.views[name].show(fresh);
-      if (state.get('view', names[0]) === name) place.replaceChildren(fresh);
+      if (wanted() === name) place.replaceChildren(fresh);
       document.documentElement.dataset.view = name;
     } catch (problem) {
       explorer.say('This view cannot be shown: ' + problem.message);

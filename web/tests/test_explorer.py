@@ -28,8 +28,8 @@ def test_a_view_opens_from_a_file_and_asks_the_network_for_nothing(explorer, fil
     assert one.problems == []
 
 
-def test_the_verdict_has_the_digits_of_the_command_line(explorer):
-    page = explorer().open()
+def test_the_verdict_has_the_digits_of_the_command_line(shared):
+    page = shared.show("")
     page.wait_for_selector(".verdict[data-having]")
     verdict = page.locator(".verdict")
     for scheme, attribute in (("none", "without"), ("sinusoidal", "having")):
@@ -58,8 +58,8 @@ def without_images(svg):
     return re.sub(r'base64,[^"]*', "", svg)
 
 
-def test_pictures_are_those_of_the_native_program(explorer, tmp_path):
-    page = explorer().open()
+def test_pictures_are_those_of_the_native_program(shared, tmp_path):
+    page = shared.show("")
     for scheme in ("alibi", "rotary"):
         arguments = ["attend", "a b c a", "--scheme", scheme, "-o"]
         answer = run(page, *arguments, "/a.svg", read=["/a.svg"])
@@ -67,8 +67,8 @@ def test_pictures_are_those_of_the_native_program(explorer, tmp_path):
         assert without_images(answer["files"]["/a.svg"]) == without_images((tmp_path / "a.svg").read_text())
 
 
-def test_a_newcomer_swaps_two_words_and_sees_the_verdict_change(explorer):
-    page = explorer().open()
+def test_a_newcomer_swaps_two_words_and_sees_the_verdict_change(shared):
+    page = shared.show("")
     page.wait_for_selector(".verdict[data-having]")
     before = page.locator(".verdict").inner_text()
     assert "Without positions: the same output" in before and "apart" in before
@@ -80,8 +80,8 @@ def test_a_newcomer_swaps_two_words_and_sees_the_verdict_change(explorer):
     assert "order=" in page.url
 
 
-def test_keys_move_words_and_change_views(explorer):
-    page = explorer().open()
+def test_keys_move_words_and_change_views(shared):
+    page = shared.show("")
     page.wait_for_selector(".verdict[data-having]")
     chips = page.locator(".chips button")
     first = chips.nth(0).inner_text()
@@ -164,7 +164,7 @@ def test_a_wrong_number_is_refused_beside_the_picture(explorer):
 def test_a_broken_address_shows_something(explorer, fragment):
     one = explorer()
     page = one.open(fragment)
-    page.wait_for_timeout(1000)
+    page.wait_for_selector(READY + ", .verdict.bad")
     assert page.locator("#view").inner_text().strip() != ""
     assert one.problems == []
 
@@ -177,8 +177,8 @@ def test_a_link_holds_the_whole_state(explorer):
     assert command == "sextant plot heatmap --scheme alibi --length 12 --first 0 --heads 3 -o positions.svg"
 
 
-def test_saved_numbers_are_those_of_the_command(explorer, tmp_path):
-    page = explorer().open("view=positions&scheme=sinusoidal&length=5&width=6")
+def test_saved_numbers_are_those_of_the_command(shared, tmp_path):
+    page = shared.show("view=positions&scheme=sinusoidal&length=5&width=6")
     page.wait_for_selector(".picture svg")
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
@@ -190,9 +190,9 @@ def test_saved_numbers_are_those_of_the_command(explorer, tmp_path):
         assert pathlib.Path(download.value.path()).read_bytes().startswith(start)
 
 
-def test_hovering_reads_the_exact_number(explorer):
-    one = explorer()
-    page = one.open("view=positions&length=8&width=8")
+def test_hovering_reads_the_exact_number(shared):
+    one = shared
+    page = one.show("view=positions&length=8&width=8")
     one.picture()
     map_of = page.locator(".picture [data-rows]")
     map_of.scroll_into_view_if_needed()
@@ -213,8 +213,8 @@ def test_the_list_of_schemes_is_the_programs(explorer):
     ("attend", "view=attention", ["causal", "heads", "width", "hide", "window", "temperature", "softcap", "sinks", "seed"]),
     ("generate", "view=model&model=plays&max-tokens=3", ["max-tokens", "temperature", "top-k", "seed"]),
     ("train", "view=train", ["steps", "width", "layers", "rate", "seed"])])
-def test_controls_are_made_of_the_option_tables(explorer, command, view, words):
-    page = explorer().open(view)
+def test_controls_are_made_of_the_option_tables(shared, command, view, words):
+    page = shared.show(view)
     options = {one["option"].removeprefix("--"): one for one in sextant_json("list", "--options", command)}
     for word in words:
         control, option = page.get_by_label(word, exact=True), options[word]
