@@ -52,6 +52,23 @@ class Explorer:
         self.page.wait_for_selector("html[data-view]", timeout=30000)
         return self.page
 
+    def show(self, fragment):
+        """Another address in the page that is open, as a link in it does: without loading it again."""
+        if not self.requests:
+            return self.open(fragment)
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("""async (fragment) => {
+          const go = (to) => new Promise((resolve) => {
+            addEventListener('hashchange', resolve, {once: true});
+            location.hash = to;
+          });
+          if (new URL('#' + fragment, location).hash === location.hash) await go(fragment + '&again');
+          delete document.documentElement.dataset.view;
+          await go(fragment);
+        }""", fragment)
+        self.page.wait_for_selector("html[data-view]", timeout=30000)
+        return self.page
+
     def picture(self):
         """The SVG that the view shows, drawn anew."""
         self.page.wait_for_selector(".picture:not([aria-busy]) svg", timeout=30000)
@@ -84,7 +101,7 @@ def shared(browser):
 
 def sextant(*arguments):
     """What the native command line prints."""
-    environment = {**os.environ, "SEXTANT_TARGET": "SSSE3"}
+    environment = {**os.environ, "SEXTANT_TARGET": "SSSE3", "OMP_WAIT_POLICY": "passive"}  # the browser needs the cores
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True, env=environment).stdout
 
 

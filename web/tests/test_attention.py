@@ -12,10 +12,9 @@ TEXT = "the cat sat on the mat"
 STEPS = ["embeddings", "positions", "inputs", "q", "k", "v", "rotated_q", "rotated_k", "scores", "from_positions", "capped", "biased", "mixed", "output"]
 
 
-def opened(explorer, fragment=""):
-    one = explorer()
-    page = one.open("view=attention&text=" + TEXT.replace(" ", "+") + fragment)
-    one.picture()
+def opened(shared, fragment=""):
+    page = shared.show("view=attention&text=" + TEXT.replace(" ", "+") + fragment)
+    shared.picture()
     return page
 
 
@@ -24,8 +23,8 @@ def native(*more):
 
 
 @pytest.mark.parametrize("scheme", ["rotary", pytest.param("sinusoidal", marks=pytest.mark.slow), pytest.param("alibi", marks=pytest.mark.slow)])
-def test_every_step_is_the_program_s_picture(explorer, scheme, tmp_path):
-    page = opened(explorer, "&scheme=" + scheme)
+def test_every_step_is_the_program_s_picture(shared, scheme, tmp_path):
+    page = opened(shared, "&scheme=" + scheme)
     for step in STEPS:
         page.locator(f".steps [data-step={step}]").click()
         page.wait_for_function("(step) => document.querySelector(`[data-step=${step}]`).ariaPressed === 'true' && !document.querySelector('.picture').ariaBusy", arg=step)
@@ -44,16 +43,16 @@ def read_cell(page, *keys):
 
 
 @pytest.mark.parametrize("step", ["q", "scores", "output"])
-def test_keys_read_the_exact_numbers(explorer, step):
-    page = opened(explorer, "&scheme=rotary&step=" + step)
+def test_keys_read_the_exact_numbers(shared, step):
+    page = opened(shared, "&scheme=rotary&step=" + step)
     found = read_cell(page, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight")
     values = sextant_json(*native("--scheme", "rotary"), "--step", step, "--", TEXT)["values"]
     table = values if step == "output" else values[0]
     assert found.endswith(": " + json.dumps(table[1][2])), found
 
 
-def test_a_click_hides_a_pair_and_shows_it_again(explorer):
-    page = opened(explorer, "&step=biased&head=0")
+def test_a_click_hides_a_pair_and_shows_it_again(shared):
+    page = opened(shared, "&step=biased&head=0")
     read_cell(page, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "Enter")
     page.wait_for_function("() => location.hash.includes('hide=1%3A2')")
     page.locator(".reading", has_text="hidden").wait_for()
@@ -64,8 +63,8 @@ def test_a_click_hides_a_pair_and_shows_it_again(explorer):
     page.wait_for_function("() => !location.hash.includes('hide=')")
 
 
-def test_a_pointer_paints_too(explorer):
-    page = opened(explorer, "&step=biased&head=0")
+def test_a_pointer_paints_too(shared):
+    page = opened(shared, "&step=biased&head=0")
     group = page.locator(".picture [data-rows]").first
     group.scroll_into_view_if_needed()
     box = page.evaluate("""() => { const {x, y, width, height} = document.querySelector('.picture [data-rows]').dataset;
@@ -81,9 +80,9 @@ OPTIONS = {"causal": ("causal=yes", ["--causal"]), "window": ("window=1,0", ["--
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_options_are_those_of_the_command(explorer, name):
+def test_options_are_those_of_the_command(shared, name):
     fragment, options = OPTIONS[name]
-    page = opened(explorer, "&" + fragment)
+    page = opened(shared, "&" + fragment)
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     saved = pathlib.Path(download.value.path()).read_text(encoding="utf-8")
@@ -95,8 +94,8 @@ def test_options_are_those_of_the_command(explorer, name):
         assert saved == expected
 
 
-def test_what_is_wrong_stands_beside_its_control(explorer):
-    page = opened(explorer)
+def test_what_is_wrong_stands_beside_its_control(shared):
+    page = opened(shared)
     page.locator("details", has_text="Options").locator("summary").first.click()
     for label, wrong, says in [("temperature", "0", "above 0"), ("window", "1", "two"), ("softcap", "nan", "finite"), ("hide", "9:9", "below 6"),
                                ("sinks", "1,2,3", "one per head"), ("heads", "3", "divide"), ("width", "0", "at least 1")]:
@@ -108,8 +107,8 @@ def test_what_is_wrong_stands_beside_its_control(explorer):
         page.wait_for_function("() => document.querySelectorAll('.problem:not(:empty)').length === 0")
 
 
-def test_lines_show_the_same_weights(explorer, tmp_path):
-    page = opened(explorer, "&form=lines")
+def test_lines_show_the_same_weights(shared, tmp_path):
+    page = opened(shared, "&form=lines")
     sextant(*native("--scheme", "sinusoidal"), "--lines", "-o", str(tmp_path / "a.svg"), "--", TEXT)
     same_picture(page.locator(".picture svg").first, (tmp_path / "a.svg").read_text())
 
@@ -124,14 +123,14 @@ def test_the_command_makes_the_picture_in_a_shell(explorer, tmp_path):
     assert "cat's" in page.locator(".picture svg").first.text_content()
 
 
-def test_a_window_of_one_word_by_one(explorer):
-    page = opened(explorer, "&window=0,0&step=weights")
+def test_a_window_of_one_word_by_one(shared):
+    page = opened(shared, "&window=0,0&step=weights")
     assert page.locator(".picture svg").count() == 1
     assert "100.0 % of its attention" in page.locator(".tinted .reading").inner_text()
 
 
-def test_the_lines_of_code_name_what_is_shown(explorer):
-    page = opened(explorer, "&scheme=alibi&causal=yes&window=2,0&hide=3:1&step=biased")
+def test_the_lines_of_code_name_what_is_shown(shared):
+    page = opened(shared, "&scheme=alibi&causal=yes&window=2,0&hide=3:1&step=biased")
     cpp = page.locator("pre[aria-label='C++']").text_content()
     for line in ('options.positions = {{"alibi", {}}};', "options.causal = true;", "options.window = {2,0};", "options.hidden = {{3, 1}};", "AttentionStep::biased"):
         assert line in cpp, cpp

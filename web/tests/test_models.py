@@ -39,9 +39,9 @@ def test_a_date_is_translated_and_every_number_is_the_programs(explorer):
 
 
 @pytest.mark.parametrize("part, layer, head", [("encoder", 0, 2), ("decoder", 0, 1), ("cross", 0, 3)])
-def test_maps_are_those_of_the_native_program(explorer, tmp_path, part, layer, head):
-    one = explorer()
-    page = one.open(f"view=model&part={part}&layer={layer}&head={head}")
+def test_maps_are_those_of_the_native_program(shared, tmp_path, part, layer, head):
+    one = shared
+    page = one.show(f"view=model&part={part}&layer={layer}&head={head}")
     arguments = ["attend", "--model", "shipped", "--part", part, "--layer", str(layer), "--head", str(head)]
     sextant(*arguments, "-o", str(tmp_path / "map.svg"), "--", DATE)
     same_picture(one.picture(), (tmp_path / "map.svg").read_text())
@@ -61,8 +61,8 @@ def test_a_model_is_there_again_when_its_worker_was_stopped(explorer):
     page.wait_for_function("(text) => document.querySelector('.said .written')?.textContent.trim() === text", arg=native.strip(), timeout=60000)
 
 
-def test_a_model_without_positions_is_another_one(explorer):
-    page = explorer().open("view=model&off=yes")
+def test_a_model_without_positions_is_another_one(shared):
+    page = shared.show("view=model&off=yes")
     without = written(page)
     assert without == sextant("translate", "--model", "shipped", "--without-positions", DATE).strip()
     assert without != "1999-03-03"
@@ -73,8 +73,8 @@ def test_a_model_without_positions_is_another_one(explorer):
     assert "off" not in page.url
 
 
-def test_the_plays_go_on_as_in_the_native_program(explorer):
-    page = explorer().open("view=model&model=plays&max-tokens=40&temperature=0.7&top-k=5&seed=3")
+def test_the_plays_go_on_as_in_the_native_program(shared):
+    page = shared.show("view=model&model=plays&max-tokens=40&temperature=0.7&top-k=5&seed=3")
     shown = written(page)
     arguments = ["generate", "--max-tokens", "40", "--temperature", "0.7", "--top-k", "5", "--seed", "3", "--prompt", "ROMEO:\nI am "]
     native = sextant(*arguments, "--model", str(DATA / "plays"))
@@ -92,16 +92,16 @@ def test_the_plays_go_on_as_in_the_native_program(explorer):
         assert float(cell.get_attribute("title")) == layer["guesses"][row][0]["probability"]
 
 
-def test_the_page_begins_with_a_short_text(explorer):
-    page = explorer().open("view=model&model=plays")
+def test_the_page_begins_with_a_short_text(shared):
+    page = shared.show("view=model&model=plays")
     written(page)
     assert page.get_by_label("max-tokens", exact=True).input_value() == "60"
     assert page.locator(".tokens button").count() == 60
     assert "--max-tokens 60 " in page.locator("pre[aria-label=Command]").text_content()
 
 
-def test_another_token_can_be_put_in_its_place(explorer):
-    page = explorer().open("view=model&model=plays&max-tokens=12")
+def test_another_token_can_be_put_in_its_place(shared):
+    page = shared.show("view=model&model=plays&max-tokens=12")
     written(page)
     page.locator(".tokens button").nth(3).click()
     other = page.locator(".bars tbody tr:not(.written-here) th button").first
@@ -209,7 +209,7 @@ def test_a_broken_folder_is_refused_beside_its_control(shared, tmp_path, break_i
     shutil.copytree(DATES, tmp_path / "mine")
     break_it(tmp_path / "mine")
     one = shared
-    page = one.page if one.requests else one.open("view=model")
+    page = one.show("view=model")
     written(page)
     page.locator("input[type=file]").set_input_files(tmp_path / "mine")
     problem = page.locator(".drop .problem")
@@ -222,9 +222,9 @@ def test_a_broken_folder_is_refused_beside_its_control(shared, tmp_path, break_i
 
 @pytest.mark.parametrize("fragment, says", [("view=model&date=", "text"), ("view=model&model=plays&temperature=-1", "temperature"),
                                             ("view=model&model=plays&max-tokens=0", "max-tokens"), ("view=model&model=plays&prompt=", "prompt")])
-def test_what_cannot_be_read_is_said_in_words(explorer, fragment, says):
-    one = explorer()
-    page = one.open(fragment)
+def test_what_cannot_be_read_is_said_in_words(shared, fragment, says):
+    one = shared
+    page = one.show(fragment)
     page.locator(".verdict.bad").wait_for(timeout=30000)
     assert says in page.locator(".verdict.bad").inner_text()
     assert one.problems == []
@@ -274,9 +274,9 @@ def test_a_training_can_be_stopped_and_its_model_looked_at(explorer):
     assert "copy" in page.locator("select").first.locator("option:checked").inner_text()
 
 
-def test_shipped_lengths_and_a_file_of_ones_own(explorer, tmp_path):
-    one = explorer()
-    page = one.open("view=lengths")
+def test_shipped_lengths_and_a_file_of_ones_own(shared, tmp_path):
+    one = shared
+    page = one.show("view=lengths")
     one.picture()
     results = DATA / "extrapolation" / "results.json"
     assert page.locator("pre.table").inner_text() == sextant("plot", "extrapolation", str(results), "--token", "character", "--format", "text")

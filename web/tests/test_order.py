@@ -12,14 +12,14 @@ def words_of(page):
     return page.locator(".chips button").all_inner_texts()
 
 
-def opened(explorer, fragment=""):
-    page = explorer().open(fragment)
+def opened(shared, fragment=""):
+    page = shared.show(fragment)
     page.wait_for_selector(".verdict[data-having]")
     return page
 
 
-def test_the_sums_are_the_program_s_pictures(explorer, tmp_path):
-    page = opened(explorer)
+def test_the_sums_are_the_program_s_pictures(shared, tmp_path):
+    page = opened(shared)
     page.wait_for_function("() => document.querySelectorAll('.picture svg').length === 2")
     second = " ".join(words_of(page))
     for picture, scheme in zip(page.locator(".picture svg").all(), ("none", "sinusoidal")):
@@ -28,8 +28,8 @@ def test_the_sums_are_the_program_s_pictures(explorer, tmp_path):
         same_picture(picture, path.read_text())
 
 
-def test_a_word_is_dragged_by_the_pointer(explorer):
-    page = opened(explorer)
+def test_a_word_is_dragged_by_the_pointer(shared):
+    page = opened(shared)
     before, verdict = words_of(page), page.locator(".verdict").inner_text()
     chips = page.locator(".chips button")
     begin, end = chips.nth(1).bounding_box(), chips.nth(5).bounding_box()
@@ -51,8 +51,8 @@ def test_a_word_is_dragged_by_the_pointer(explorer):
     page.wait_for_function("(value) => Number(document.querySelector('.verdict').dataset.having) === value", arg=native["largest_difference"])
 
 
-def test_keys_move_a_word_and_keep_it_in_hand(explorer):
-    page = opened(explorer)
+def test_keys_move_a_word_and_keep_it_in_hand(shared):
+    page = opened(shared)
     word = words_of(page)[0]
     page.locator(".chips button").first.focus()
     for _ in range(3):
@@ -64,30 +64,32 @@ def test_keys_move_a_word_and_keep_it_in_hand(explorer):
     assert page.locator(".chips button").nth(2).get_attribute("aria-pressed") == "true"
 
 
-def test_the_link_holds_the_order(explorer):
-    page = opened(explorer)
+def test_the_link_holds_the_order(explorer, shared):
+    page = opened(shared)
     page.locator(".chips button").first.focus()
     page.keyboard.press("ArrowRight")
     fragment, words = page.url.split("#")[1], words_of(page)
-    assert words_of(opened(explorer, fragment)) == words
+    anew = explorer().open(fragment)
+    anew.wait_for_selector(".verdict[data-having]")
+    assert words_of(anew) == words
 
 
 @pytest.mark.parametrize("scheme", ["", "rotary"])
-def test_the_toy_model_has_every_digit(explorer, scheme):
-    page = opened(explorer, "toy=" + scheme if scheme else "toy1=the+zebra+chased+the+lion+.")
+def test_the_toy_model_has_every_digit(shared, scheme):
+    page = opened(shared, "toy=" + scheme if scheme else "toy1=the+zebra+chased+the+lion+.")
     more = ["--scheme", scheme, "--width", "12"] if scheme else []
     page.wait_for_function("() => document.getElementById('toy').textContent !== ''")
     assert page.locator("#toy").text_content() == sextant("compare", "--lab", *more, "--", "the zebra chased the lion .", "the lion chased the zebra .")
 
 
-def test_the_toy_model_refuses_a_word_beside_its_field(explorer):
-    page = opened(explorer, "toy1=the+cat")
+def test_the_toy_model_refuses_a_word_beside_its_field(shared):
+    page = opened(shared, "toy1=the+cat")
     page.locator(".problem", has_text="and not 'cat'").wait_for()
 
 
 @pytest.mark.parametrize("kind,read", [("CSV", "csv"), ("SVG", "svg")])
-def test_what_is_saved_is_what_the_command_writes(explorer, kind, read):
-    page = opened(explorer)
+def test_what_is_saved_is_what_the_command_writes(shared, kind, read):
+    page = opened(shared)
     page.wait_for_function("() => document.querySelectorAll('.picture svg').length === 2")
     page.wait_for_selector(".exports button")
     with page.expect_download() as download:

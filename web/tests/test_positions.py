@@ -7,10 +7,9 @@ import pytest
 from conftest import same_picture, sextant, sextant_json
 
 
-def opened(explorer, fragment):
-    one = explorer()
-    page = one.open("view=positions" + fragment)
-    one.picture()
+def opened(shared, fragment):
+    page = shared.show("view=positions" + fragment)
+    shared.picture()
     return page
 
 
@@ -18,8 +17,8 @@ def drawn(page):
     return page.locator(".beside .picture:not([hidden]) svg")
 
 
-def test_four_schemes_stand_side_by_side(explorer, tmp_path):
-    page = opened(explorer, "&length=10&scheme=alibi&beside1=t5&beside2=rotary&p2.base=500&beside3=sinusoidal")
+def test_four_schemes_stand_side_by_side(shared, tmp_path):
+    page = opened(shared, "&length=10&scheme=alibi&beside1=t5&beside2=rotary&p2.base=500&beside3=sinusoidal")
     page.wait_for_function("() => document.querySelectorAll('.beside .picture:not([hidden]):not([aria-busy]) svg').length === 4")
     commands = [["alibi", "--heads", "8"], ["t5", "--heads", "8"], ["rotary", "--scheme-base=500", "--head-dim", "64"], ["sinusoidal", "--width", "64"]]
     for picture, (scheme, *more) in zip(drawn(page).all(), commands):
@@ -30,23 +29,23 @@ def test_four_schemes_stand_side_by_side(explorer, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["sinusoids", "rows", "similarity", "distance", "offset-matrix"])
-def test_every_picture_is_the_program_s(explorer, kind, tmp_path):
-    page = opened(explorer, f"&plot={kind}&length=24&width=16")
+def test_every_picture_is_the_program_s(shared, kind, tmp_path):
+    page = opened(shared, f"&plot={kind}&length=24&width=16")
     line = page.locator("pre").first.inner_text().split()[1:-2]
     path = tmp_path / "a.svg"
     sextant(*line, "-o", str(path))
     same_picture(drawn(page).first, path.read_text())
 
 
-def test_angles_in_float32_at_a_million(explorer):
-    page = opened(explorer, "&plot=difference&beside1=sinusoidal&p1.precision=framework&first=1000000&width=16")
+def test_angles_in_float32_at_a_million(shared):
+    page = opened(shared, "&plot=difference&beside1=sinusoidal&p1.precision=framework&first=1000000&width=16")
     native = sextant_json("plot", "difference", "--schemes", "sinusoidal,sinusoidal:precision=framework", "--length", "64", "--first", "1000000", "--width", "16")
     page.locator(".meaning", has_text=json.dumps(native["largest"]["difference"])).wait_for()
     assert native["largest"]["difference"] > 1e-3
 
 
-def test_the_length_at_which_a_scaling_starts_to_differ(explorer):
-    page = opened(explorer, "&scheme=rotary&plot=difference&beside1=rotary_dynamic_ntk&p1.max_length=64&length=64&width=16")
+def test_the_length_at_which_a_scaling_starts_to_differ(shared):
+    page = opened(shared, "&scheme=rotary&plot=difference&beside1=rotary_dynamic_ntk&p1.max_length=64&length=64&width=16")
     page.locator(".meaning", has_text="the same for 64 positions. They start to differ at length 65").wait_for()
     slider = page.get_by_role("slider", name="Length, slider")
     slider.focus()
@@ -55,8 +54,8 @@ def test_the_length_at_which_a_scaling_starts_to_differ(explorer):
     assert "length=65" in page.url
 
 
-def test_the_offset_matrix_is_at_work(explorer):
-    page = opened(explorer, "&plot=at-work&shift=5&position=1000000&width=16")
+def test_the_offset_matrix_is_at_work(shared):
+    page = opened(shared, "&plot=at-work&shift=5&position=1000000&width=16")
     native = sextant_json("plot", "offset-matrix", "--shift", "5", "--position", "1000000", "--width", "16")
     picture = page.locator(".picture").first
     picture.focus()
@@ -66,8 +65,8 @@ def test_the_offset_matrix_is_at_work(explorer):
     assert page.locator(".reading").inner_text() == f"row 1, column 2: {json.dumps(native['values'][1][2])}"
 
 
-def test_the_link_of_each_example_works(explorer):
-    page = opened(explorer, "")
+def test_the_link_of_each_example_works(shared):
+    page = opened(shared, "")
     links = page.locator(".examples a")
     for i in range(links.count()):
         target = links.nth(i).get_attribute("href")
@@ -82,8 +81,8 @@ def test_a_second_scheme_is_asked_for(explorer):
     page.locator(".verdict.bad", has_text="Choose a second scheme").wait_for()
 
 
-def test_the_lines_of_code_name_what_is_shown(explorer):
-    page = opened(explorer, "&scheme=rotary&p.base=500&length=9&width=8")
+def test_the_lines_of_code_name_what_is_shown(shared):
+    page = opened(shared, "&scheme=rotary&p.base=500&length=9&width=8")
     python, cpp = (re.sub(r"\s+", " ", page.locator(f"pre[aria-label='{name}']").text_content()) for name in ("Python", "C++"))
     assert python == "import sextant table = sextant.rotary(9, 8, base=500)"
     assert 'request.head_dim = 8; request.parameters["base"] = "500";' in cpp and 'find_scheme("rotary")' in cpp
