@@ -5,6 +5,7 @@ Every line of the list (tests/mutations.txt) is `file | what is broken | old tex
 stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Prints a Markdown table; exit code 1
 when a mutation survives, that is, when its test program passes. ranks_tests run as three processes of MPI, files of Python by pytest; both need a folder that
 has them: scripts/mutate.py --only src/ranks --build build/ranks, scripts/mutate.py --only python/ --build build/release
+Tests of the explorer need the page made anew: scripts/mutate.py --only explorer --build build/web, after make test-page
 """
 import argparse
 import pathlib
@@ -32,6 +33,8 @@ def run(command, **more):
 
 def command_of(build, program):
     """What is built for a test program, and how it is started."""
+    if program.startswith("web/"):
+        return ["sextant_app"], [ROOT / "build/page/bin/python", "-m", "pytest", "-q", "-rf", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow", program]
     if program.endswith(".py"):
         python = ROOT / "build/venv/bin/python"
         paths = [f"PYTHONPATH={ROOT / build}/python", f"SEXTANT_PROGRAM={ROOT / build}/bin/sextant"]
@@ -45,6 +48,8 @@ def tests_that_fail(build, program):
     targets, command = command_of(build, program)
     if run(["ninja", "-C", build, *targets]).returncode != 0:
         return ["does not compile"]
+    if program.startswith("web/"):
+        run([sys.executable, "web/build_page.py", f"{build}/bin", "out/explorer"], check=True)
     ran = run(["timeout", "900", *command])
     if ran.returncode == 124:
         return ["does not end"]

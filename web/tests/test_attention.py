@@ -34,6 +34,19 @@ def test_every_step_is_the_program_s_picture(shared, scheme, tmp_path):
         assert f"step={step}" in page.url
 
 
+def test_small_pictures_of_steps_are_red_above_0_and_blue_below(shared):
+    page = opened(shared, "&step=q")
+    page.wait_for_selector(".steps [data-step=q] canvas")
+    values = sextant_json(*native("--scheme", "sinusoidal"), "--step", "q", "--", TEXT)["values"][0]
+    pixels = page.evaluate("""() => { const canvas = document.querySelector('.steps [data-step=q] canvas'), {width, height} = canvas;
+      return [width, height, [...canvas.getContext('2d').getImageData(0, 0, width, height).data]]; }""")
+    width, height, data = pixels
+    seen = [(value, data[4 * (row * width + column):][:4]) for row in range(height) for column, value in enumerate(values[row][:width])]
+    clear = [(value, red - blue) for value, (red, _, blue, alpha) in seen if alpha > 60]
+    assert len(clear) > 10 and {value > 0 for value, _ in clear} == {True, False}
+    assert [value > 0 for value, _ in clear] == [warm > 0 for _, warm in clear]
+
+
 def read_cell(page, *keys):
     page.locator(".picture").first.focus()
     for key in keys:

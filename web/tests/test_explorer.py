@@ -1,4 +1,5 @@
 """What a reader meets in the explorer: every view, its numbers beside the command line's, keys, names, hostile input."""
+import base64
 import json
 import pathlib
 import re
@@ -188,6 +189,26 @@ def test_saved_numbers_are_those_of_the_command(shared, tmp_path):
         with page.expect_download() as download:
             page.get_by_role("button", name=name, exact=True).click()
         assert pathlib.Path(download.value.path()).read_bytes().startswith(start)
+
+
+def test_a_picture_saved_on_a_dark_screen_has_the_colors_of_paper(explorer):
+    one = explorer(scheme="dark")
+    page = one.open("view=positions&scheme=alibi&length=5&heads=2")
+    one.picture()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="PNG", exact=True).click()
+    png = base64.b64encode(pathlib.Path(download.value.path()).read_bytes()).decode()
+    dark, light = page.evaluate("""async (png) => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,' + png;
+      await image.decode();
+      const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      context.drawImage(image, 0, 0);
+      const {data} = context.getImageData(0, 0, image.width, 80), lightness = [];  // the title on its paper
+      for (let i = 0; i < data.length; i += 4) lightness.push((data[i] + data[i + 1] + data[i + 2]) / 3);
+      return [lightness.filter((one) => one < 80).length / lightness.length, lightness.filter((one) => one > 240).length / lightness.length];
+    }""", png)
+    assert light > 0.9 and 0.001 < dark < 0.1, (light, dark)
 
 
 def test_hovering_reads_the_exact_number(shared):

@@ -82,6 +82,14 @@ def test_the_toy_model_has_every_digit(shared, scheme):
     assert page.locator("#toy").text_content() == sextant("compare", "--lab", *more, "--", "the zebra chased the lion .", "the lion chased the zebra .")
 
 
+def test_a_capital_makes_no_other_word(shared):
+    page = opened(shared, "text=The+dog+chased+the+Cat+.")
+    assert sorted(words_of(page)) == sorted("the dog chased the cat .".split())
+    having = float(page.locator(".verdict").get_attribute("data-having"))
+    native = sextant_json("compare", "--scheme", "sinusoidal", "--split", "spaces", "--", "the dog chased the cat .", " ".join(words_of(page)))
+    assert having == native["largest_difference"]
+
+
 def test_the_toy_model_refuses_a_word_beside_its_field(shared):
     page = opened(shared, "toy1=the+cat")
     page.locator(".problem", has_text="and not 'cat'").wait_for()
