@@ -57,7 +57,7 @@ def main():
             if given.wanted not in (None, name):
                 continue
             made, to = pathlib.Path(folder) / name, (given.folder or DATA) / name
-            run(given.program, with_few_steps(name, arguments) if given.folder else arguments, given.text, made)
+            run(given.program.resolve(), with_few_steps(name, arguments) if given.folder else arguments, given.text, made)
             to.mkdir(parents=True, exist_ok=True)
             save(made, to)
 

@@ -299,7 +299,8 @@ def test_shipped_lengths_and_a_file_of_ones_own(shared, tmp_path):
 @pytest.mark.slow
 def test_the_data_of_the_page_can_be_made_again(tmp_path):
     (tmp_path / "text.txt").write_text("".join(path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))))
-    subprocess.run([sys.executable, ROOT / "scripts" / "make_page_data.py", PROGRAM, tmp_path / "text.txt", "--try", tmp_path / "data"], check=True, capture_output=True)
+    subprocess.run([sys.executable, ROOT / "scripts" / "make_page_data.py", "./" + PROGRAM.name, tmp_path / "text.txt", "--try", tmp_path / "data"],
+                   check=True, capture_output=True, cwd=PROGRAM.parent)
     made = sorted(path.relative_to(tmp_path / "data") for path in (tmp_path / "data").rglob("*") if path.is_file())
     assert made == sorted(path.relative_to(DATA) for path in DATA.rglob("*") if path.suffix in (".json", ".safetensors"))
     assert json.loads(sextant("info", "--json", "--model", str(tmp_path / "data" / "plays")))["config"]["kind"] == "causal"
