@@ -170,4 +170,4 @@ def test_attention_is_near_the_peak_of_128_bits(explorer):
     if native:
         print(f"natively ({native['target']}): {native['attention_gflops']:.1f} of {native['peak_gflops']:.1f} GFLOP/s; "
               f"the page has {100 * here['attention_gflops'] / native['attention_gflops']:.0f} % of that")
-    assert here["share"] > 0.1  # 0.7 is the aim, 0.63 is reached on a quiet machine
+    assert here["share"] > 0.1  # 0.7 is the aim, 0.6 is reached on Zen 4
