@@ -198,6 +198,7 @@ std::string describe(const LinePanels& chart) {
   if (y.low < y.high) {
     text += ", highest at " + said(highest_at) + (highest.empty() ? "" : " (" + highest + ")");
   }
+  if (!chart.band.empty()) text += "; bands: " + chart.band;
   return text + ".";
 }
 

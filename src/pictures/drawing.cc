@@ -81,6 +81,11 @@ void Drawing::path(std::string_view d, std::string_view stroke, double width,
   body_ += "/>\n";
 }
 
+void Drawing::area(std::string_view d, std::string_view fill, double opacity) {
+  body_ += "<path" + attribute("d", d) + attribute("fill", fill) +
+           attribute("fill-opacity", opacity) + "/>\n";
+}
+
 void Drawing::image(double x, double y, double width, double height, std::string_view png,
                     bool crisp) {
   body_ += "<image" + attribute("x", x) + attribute("y", y) + attribute("width", width) +

@@ -57,6 +57,7 @@ class Drawing {
   // `d` is the path's data; further attributes are written as they are.
   void path(std::string_view d, std::string_view stroke, double width,
             std::string_view attributes = "");
+  void area(std::string_view d, std::string_view fill, double opacity);
   void image(double x, double y, double width, double height, std::string_view png, bool crisp);
   // Centred vertically on y, anchored at x.
   void text(double x, double y, std::string_view words, const TextStyle& style = {});

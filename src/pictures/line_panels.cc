@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "pictures/bands.h"
 #include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/line_series.h"
@@ -34,11 +35,23 @@ void check_series(const LinePanels& chart, const Series& series) {
     }
   };
   if (chart.log_x) positive(series.x, "line_panels.x");
-  if (chart.log_y) positive(series.y, "line_panels.y");
+  if (chart.log_y) {
+    positive(series.y, "line_panels.y");
+    positive(series.low, "line_panels.low");
+    positive(series.high, "line_panels.high");
+  }
   if (series.x.size() != series.y.size()) {
     throw Error("line_panels.series",
                 "must have one y per x, got " + std::to_string(series.x.size()) + " x and " +
                     std::to_string(series.y.size()) + " y in '" + series.name + "'");
+  }
+  for (const std::vector<double>& ends : {series.low, series.high}) {
+    if (ends.size() == series.low.size() && (ends.empty() || ends.size() == series.x.size())) {
+      continue;
+    }
+    throw Error("line_panels.low",
+                "and high must be one per x or none, got " + std::to_string(series.low.size()) +
+                    " and " + std::to_string(series.high.size()) + " in '" + series.name + "'");
   }
 }
 
@@ -76,7 +89,8 @@ std::vector<LinePanel> scaled(const LinePanels& chart) {
   for (LinePanel& panel : panels) {
     for (Series& series : panel.series) {
       if (chart.log_x) scale(series.x);
-      if (chart.log_y) scale(series.y);
+      if (!chart.log_y) continue;
+      for (auto* values : {&series.y, &series.low, &series.high}) scale(*values);
     }
     if (chart.log_x) scale(panel.curve.x);
     if (chart.log_y) scale(panel.curve.y);
@@ -99,6 +113,11 @@ Panel common_panel(const LinePanels& chart, const std::vector<LinePanel>& panels
         if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
         x.add(series.x[i]);
         y.add(series.y[i]);
+      }
+      for (std::size_t i = 0; i < series.low.size(); ++i) {
+        for (const double end : {series.low[i], series.high[i]}) {
+          if (std::isfinite(end)) y.add(end);
+        }
       }
     }
   }
@@ -144,13 +163,19 @@ Ticks x_ticks_of(const LinePanels& chart, const Panel& panel) {
                      : fitting_ticks(low, high, panel.width, false, chart.whole_x);
 }
 
+// Of several series that are not named elsewhere, and of bands.
 double draw_series_legend(Drawing& drawing, const LinePanels& chart, const std::vector<Series>& all,
                           double left, double top, double width) {
   std::vector<std::string> names;
   for (const Series& series : all) names.push_back(series.name);
-  if (names.size() < 2) return 0;
+  if (names.size() < 2) names.clear();
+  const std::size_t band = chart.band.empty() ? all.size() : names.size();
+  if (!chart.band.empty()) names.push_back(chart.band);
+  if (names.empty()) return 0;
   return 4 + draw_legend(drawing, names, left, top, width, [&](double x, double y, std::size_t i) {
-           if (chart.points) {
+           if (i == band) {
+             draw_band_sample(drawing, x, y);
+           } else if (chart.points) {
              drawing.circle(x, y, 3.5, series_color(i));
            } else {
              draw_trace_sample(drawing, x, y, i);
@@ -189,6 +214,9 @@ bool has_words(const LinePanels& chart, const Panel& panel) {
 void draw_data(Drawing& drawing, const LinePanels& chart, const Panel& panel,
                const LinePanel& data) {
   for (const Series& series : data.behind) draw_trace_behind(drawing, panel, series);
+  for (std::size_t i = 0; i < data.series.size(); ++i) {
+    draw_band(drawing, panel, data.series[i], i);
+  }
   for (std::size_t i = 0; i < data.series.size(); ++i) {
     const bool curved = i == 0 && !data.curve.x.empty();
     const Series& line = curved ? data.curve : data.series[i];
@@ -248,9 +276,8 @@ Picture draw(const LinePanels& chart) {
 
   Drawing drawing;
   double top = draw_title(drawing, chart.title, left, kMargin, width);
-  if (names.empty()) {
-    top += draw_series_legend(drawing, chart, panels[0].series, left, top, width);
-  }
+  top += draw_series_legend(
+      drawing, chart, names.empty() ? panels[0].series : std::vector<Series>(), left, top, width);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double row = static_cast<double>(i / columns);
     panel.left = left + static_cast<double>(i % columns) * (panel.width + kAcross);

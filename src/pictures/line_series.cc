@@ -18,13 +18,16 @@ bool is_same(double a, double b) {
 
 bool are_equal(const Series& a, const Series& b, const Panel& panel) {
   if (a.x.size() != b.x.size()) return false;
+  const auto are_same = [&panel](const std::vector<double>& left,
+                                 const std::vector<double>& right) {
+    return std::ranges::equal(left, right, [&panel](double one, double other) {
+      return is_same(panel.down(one), panel.down(other));
+    });
+  };
   for (std::size_t i = 0; i < a.x.size(); ++i) {
-    if (!is_same(panel.across(a.x[i]), panel.across(b.x[i])) ||
-        !is_same(panel.down(a.y[i]), panel.down(b.y[i]))) {
-      return false;
-    }
+    if (!is_same(panel.across(a.x[i]), panel.across(b.x[i]))) return false;
   }
-  return true;
+  return are_same(a.y, b.y) && are_same(a.low, b.low) && are_same(a.high, b.high);
 }
 
 }  // namespace

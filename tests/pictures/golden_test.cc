@@ -1,41 +1,14 @@
-// One small picture of every kind, byte for byte as it was when somebody last looked at it. Run
-// with SEXTANT_UPDATE_GOLDEN=1 to accept the pictures of now, then look at each before committing.
+// One small picture of every kind, byte for byte as it was when somebody last looked at it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <limits>
 
+#include "pictures/golden.h"
 #include "pictures/samples.h"
-#include "sextant/core/error.h"
-#include "sextant/core/files.h"
 #include "sextant/pictures/charts.h"
-#include "support/folders.h"
 
 namespace sextant {
 namespace {
-
-// The compressed bytes of images belong to the version of zlib; pixels_test.cc decodes them.
-std::string without_pixels(std::string svg) {
-  const std::string begin = "base64,";
-  for (std::size_t at = svg.find(begin); at != std::string::npos; at = svg.find(begin, at)) {
-    at += begin.size();
-    svg.replace(at, svg.find('"', at) - at, "pixels");
-  }
-  return svg;
-}
-
-void compare(const std::string& name, const Picture& picture) {
-  const std::string path = sextant::tests::data_folder() + "/pictures/golden/" + name + ".svg";
-  if (std::getenv("SEXTANT_UPDATE_GOLDEN") != nullptr) {
-    // The file keeps its pixels so that it can be looked at.
-    write_file(path, picture.svg);
-    return;
-  }
-  std::string golden;
-  ASSERT_NO_THROW(golden = read_file(path));
-  EXPECT_TRUE(without_pixels(golden) == without_pixels(picture.svg))
-      << path << " differs. To see how, run this test again with SEXTANT_UPDATE_GOLDEN=1 and look "
-      << "at the difference with git; commit it if it is what you want.";
-}
 
 TEST(Golden, LineChart) {
   Series rising{.name = "rising", .x = {}, .y = {}}, falling{.name = "falling", .x = {}, .y = {}};
@@ -49,7 +22,25 @@ TEST(Golden, LineChart) {
   chart.title = "Lines";
   chart.x_label = "Distance";
   chart.y_label = "Similarity";
-  compare("line_chart", draw(chart));
+  testing::expect_golden("pictures/golden/line_chart", draw(chart));
+}
+
+TEST(Golden, Bands) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  Series steady{.name = "steady", .x = {1, 2, 4, 8}, .y = {3, 3.25, 3, 3.5}};
+  steady.low = {2.75, 3, 2.5, 2.5};
+  steady.high = {3.25, 3.5, 3.5, 4.5};
+  Series rising{.name = "rising", .x = {1, 2, 4, 8}, .y = {2, 3, 6, 12}};
+  rising.low = {1.5, 2, kNone, 8};  // an area, nothing, a bar
+  rising.high = {2.5, 4, kNone, 16};
+  LinePanels chart = testing::chart_of({steady, rising});
+  chart.title = "Bands";
+  chart.x_label = "Length";
+  chart.y_label = "Perplexity";
+  chart.markers = chart.log_x = chart.log_y = true;
+  chart.x_ticks = {1, 2, 4, 8};
+  chart.band = "3 seeds: mean, standard deviation";
+  testing::expect_golden("pictures/golden/bands", draw(chart));
 }
 
 TEST(Golden, SinusoidPanels) {
@@ -59,7 +50,7 @@ TEST(Golden, SinusoidPanels) {
   chart.panels[1].title = "Cosine 0";
   chart.panels[2].title = "Sine 4";
   chart.description = "Columns of the position table";
-  compare("sinusoid_panels", draw(chart));
+  testing::expect_golden("pictures/golden/sinusoid_panels", draw(chart));
 }
 
 TEST(Golden, RowPanels) {
@@ -73,7 +64,7 @@ TEST(Golden, RowPanels) {
   chart.panel_width = 310;
   chart.panel_height = 210;
   chart.description = "Rows of the position table";
-  compare("row_panels", draw(chart));
+  testing::expect_golden("pictures/golden/row_panels", draw(chart));
 }
 
 TEST(Golden, Heatmap) {
@@ -85,7 +76,7 @@ TEST(Golden, Heatmap) {
   heatmap.y_label = "Position";
   heatmap.color_label = "Value";
   heatmap.map = ColorMap::diverging;
-  compare("heatmap", draw(heatmap));
+  testing::expect_golden("pictures/golden/heatmap", draw(heatmap));
 }
 
 TEST(Golden, HeatmapPanels) {
@@ -98,31 +89,34 @@ TEST(Golden, HeatmapPanels) {
   panels.y_label = "Query";
   panels.color_label = "Weight";
   panels.first_column = -4;
-  compare("heatmap_panels", draw(panels));
+  testing::expect_golden("pictures/golden/heatmap_panels", draw(panels));
 }
 
 TEST(Golden, AttentionMap) {
   const Tensor<double> weights = testing::weights(1, 5, 6);
-  compare("attention_map", draw(AttentionMaps{.weights = weights,
-                                              .queries = testing::words(5),
-                                              .keys = testing::hard_words(6),
-                                              .title = "Attention · Head 2"}));
+  testing::expect_golden("pictures/golden/attention_map",
+                         draw(AttentionMaps{.weights = weights,
+                                            .queries = testing::words(5),
+                                            .keys = testing::hard_words(6),
+                                            .title = "Attention · Head 2"}));
 }
 
 TEST(Golden, AttentionMaps) {
   const Tensor<double> weights = testing::weights(4, 5, 5);
-  compare("attention_maps", draw(AttentionMaps{.weights = weights,
-                                               .queries = testing::words(5),
-                                               .keys = testing::words(5),
-                                               .title = "All heads"}));
+  testing::expect_golden("pictures/golden/attention_maps",
+                         draw(AttentionMaps{.weights = weights,
+                                            .queries = testing::words(5),
+                                            .keys = testing::words(5),
+                                            .title = "All heads"}));
 }
 
 TEST(Golden, AttentionLines) {
   const Tensor<double> weights = testing::weights(2, 4, 5);
-  compare("attention_lines", draw(AttentionLines{.weights = weights,
-                                                 .queries = testing::words(4),
-                                                 .keys = testing::words(5),
-                                                 .title = "Who looks at whom"}));
+  testing::expect_golden("pictures/golden/attention_lines",
+                         draw(AttentionLines{.weights = weights,
+                                             .queries = testing::words(4),
+                                             .keys = testing::words(5),
+                                             .title = "Who looks at whom"}));
 }
 
 }  // namespace

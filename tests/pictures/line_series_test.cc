@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"
 
 namespace sextant::pictures {
@@ -47,6 +48,17 @@ TEST(LineSeries, AGapIsEqualToAGapOnly) {
   gap.y[1] = other.y[1] = NAN;
   const std::vector<LinePanel> panels = {{"", {line("a", 5), gap, other}}};
   EXPECT_EQ(names_of(distinct_series(panels, kPanel)), (std::vector<std::string>{"a", "b = c"}));
+}
+
+TEST(LineSeries, WithAnotherBandIsAnotherLine) {
+  Series narrow = line("a", 5), wide = line("b", 5), same = line("c", 5);
+  narrow.low = same.low = {0, 2, 4};
+  narrow.high = same.high = {0, 3, 6};
+  wide.low = {0, 2, 4};
+  wide.high = {0, 3, 7};
+  const std::vector<LinePanel> panels = {{"", {narrow, wide, same, line("d", 5)}}};
+  EXPECT_EQ(names_of(distinct_series(panels, kPanel)),
+            (std::vector<std::string>{"a = c", "b", "d"}));
 }
 
 TEST(LineSeries, NamesStandApartWithinThePanelInTheOrderOfTheEnds) {
@@ -100,6 +112,52 @@ TEST(LineSeries, AChartNamesEqualLinesTogether) {
   chart.panels[0].series.back().name = "twin";
   EXPECT_THAT(draw(chart).svg, HasSubstr("series 0 = twin"));
   EXPECT_THAT(draw(chart_of(2)).svg, Not(HasSubstr(" = ")));
+}
+
+TEST(LineSeries, ABandIsWithinTheAxesAndNamedOnceInTheLegend) {
+  LinePanels chart = chart_of(2);
+  chart.panels[0].series[0].low = {0, 0, -40};
+  chart.panels[0].series[0].high = {0, 1, 40};
+  EXPECT_THAT(draw(chart).svg, HasSubstr("40</text>"));
+  EXPECT_THAT(draw(chart_of(2)).svg, Not(HasSubstr("40</text>")));
+  const auto count = [](const std::string& svg, const std::string& what) {
+    std::size_t found = 0;
+    for (std::size_t at = svg.find(what); at != svg.npos; at = svg.find(what, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count(draw(chart).svg, "fill-opacity=\"0.2\""), 1U);
+  chart.band = "scatter";
+  EXPECT_EQ(count(draw(chart).svg, ">scatter</text>"), 1U);
+  EXPECT_THAT(draw(chart).description, HasSubstr("; bands: scatter."));
+  LinePanels many = chart_of(7);  // panels of their own
+  for (Series& series : many.panels[0].series) series.low = series.high = series.y;
+  many.band = "scatter";
+  EXPECT_EQ(count(draw(many).svg, ">scatter</text>"), 1U);
+  EXPECT_EQ(count(draw(many).svg, "fill-opacity=\"0.2\""), 7U) << "none behind";
+}
+
+TEST(LineSeries, BandsThatAreNoneAreRefused) {
+  const auto refused = [](const std::vector<double>& low, const std::vector<double>& high,
+                          bool log_y, const std::string& what) {
+    LinePanels chart = chart_of(1);
+    chart.panels[0].series[0].y = {1, 2, 3};
+    chart.panels[0].series[0].low = low;
+    chart.panels[0].series[0].high = high;
+    chart.log_y = log_y;
+    try {
+      draw(chart);
+      ADD_FAILURE() << what;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(what));
+    }
+  };
+  refused({1, 2}, {1, 2}, false,
+          "[line_panels.low] and high must be one per x or none, got 2 and 2");
+  refused({1, 2, 3}, {}, false,
+          "[line_panels.low] and high must be one per x or none, got 3 and 0");
+  refused({}, {1, 2, 3}, false, "got 0 and 3");
+  refused({0, 1, 2}, {1, 2, 3}, true, "[line_panels.low] must be positive");
+  refused({1, 2, 3}, {1, -2, 3}, true, "[line_panels.high] must be positive");
 }
 
 }  // namespace

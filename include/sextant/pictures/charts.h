@@ -17,6 +17,9 @@ struct Series {
   std::string name;  // in the legend
   // As many of both. A line has a gap where one of them is not finite. At most 1e300 in magnitude.
   std::vector<double> x, y;
+  // The ends of a band around the line, as many as points, or none. It has a gap where one of them
+  // is not finite; a point between gaps has a bar.
+  std::vector<double> low = {}, high = {};
 };
 // A series of y over first, first + 1, ...
 Series counted(std::string name, std::vector<double> y, std::int64_t first = 0);
@@ -27,7 +30,7 @@ struct LinePanel {
   // More of the line of the first series than its points: what stands between them. Unset:
   // straight lines.
   Series curve = {};
-  std::vector<Series> behind = {};  // grey lines without names, to compare with
+  std::vector<Series> behind = {};  // grey lines without names and bands, to compare with
 };
 
 // Panels of series with the same axes, up to three side by side. Series that are equal to the pixel
@@ -36,8 +39,9 @@ struct LinePanel {
 struct LinePanels {
   std::string title, x_label, y_label;
   std::vector<LinePanel> panels;
-  bool points = false;   // draw markers instead of lines
-  bool markers = false;  // draw markers on the lines
+  bool points = false;    // draw markers instead of lines
+  bool markers = false;   // draw markers on the lines
+  std::string band = {};  // what bands are, for the legend: "3 seeds: mean, deviation"
   // Equal factors are equal distances; every finite number must be positive.
   bool log_x = false, log_y = false;
   std::vector<double> x_ticks = {};  // where the x axis has numbers; empty: at round ones
@@ -51,8 +55,8 @@ struct LinePanels {
   std::string description = {};  // the name of a picture without a title, for screen readers
 };
 // Throws Error, naming line_panels.<member>, for no panel, panels that differ in their number of
-// series, x and y of different lengths, no finite point, more labels than points, numbers that an
-// axis cannot show, and panels of another size.
+// series, x, y and bands of different lengths, no finite point, more labels than points, numbers
+// that an axis cannot show, and panels of another size.
 Picture draw(const LinePanels& chart);
 
 // Neighbouring columns with a name of their own, such as all sines.
