@@ -100,7 +100,7 @@ CALLS = [
          "from ._training import resume as run\n\nreturn run(folder, {options}, on_step, progress)", RUN[1:], INTERRUPT),
     Call("extrapolate", "extrapolate",
          "Train short, test long: one small language model per scheme, all with the same initial weights, batches and steps, scored at "
-         "several lengths on the same held-out tokens.",
+         "several lengths on the same held-out tokens; with seeds=3 three times, and means with their deviation.",
          [TEXTS], "ExtrapolationTable", "the perplexities of every scheme at every length",
          "from ._extrapolate import run\n\nreturn run(text, schemes, {options}, folder, on_step, progress)",
          [("schemes", "Sequence[PositionNames] | None", "None",
@@ -108,7 +108,7 @@ CALLS = [
           ("folder", "str | os.PathLike[str] | None", "None",
            "of the experiment: the same call goes on where it was stopped, and trains further schemes; None: nothing is kept"),
           ("on_step", "OnScore | None", "None",
-           "called with the scheme's label, what is done (\"measuring\", \"training\", \"scoring\"), the length that is scored, and "
+           "called with the scheme's label (\"rotary, seed 1\" of several), what is done (\"measuring\", \"training\", \"scoring\"), the length that is scored, and "
            "StepMetrics after a step, else None; False stops the experiment"), RUN[2]],
          "Ctrl-C (KeyboardInterrupt) ends it and saves, if there is a folder."),
     Call("generate", "generate", "Goes on with a text.", [("prompt", "str", "at least one token")], "str",

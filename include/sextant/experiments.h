@@ -3,3 +3,4 @@
 
 #include "sextant/experiments/extrapolation.h"
 #include "sextant/experiments/extrapolation_run.h"
+#include "sextant/experiments/seeds.h"

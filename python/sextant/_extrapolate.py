@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
@@ -21,9 +22,10 @@ OnScore = Callable[[str, str, int, Optional[_core.StepMetrics]], Any]
 
 @dataclass(frozen=True)
 class ExtrapolationRow:
-    """The result of one scheme; perplexities are NaN where there is none."""
+    """The result of one run, a scheme with a seed; perplexities are NaN where there is none."""
 
     label: str  # "rotary base=500000"
+    seed: int  # of everything random
     weights: int  # numbers that the model learned
     seconds: float  # of training
     validation_loss: float  # per token, at the training length
@@ -33,23 +35,50 @@ class ExtrapolationRow:
 
 
 @dataclass(frozen=True)
+class ExtrapolationMean:
+    """One scheme over its seeds: the mean of the losses as a perplexity, and the sample standard deviation of the losses as a factor.
+
+    One deviation reaches from mean / factor to mean * factor. Seeds without a number are left out and not counted as scored.
+    """
+
+    label: str
+    seeds: list[int]  # that were trained
+    segments: NDArray[Any]  # exp of the mean loss of each length; NaN: no seed has a number
+    segments_factor: NDArray[Any]  # exp of the deviation; NaN: fewer than two have one
+    segments_scored: list[int]  # seeds that have a number
+    sliding: NDArray[Any]
+    sliding_factor: NDArray[Any]
+    sliding_scored: list[int]
+
+
+@dataclass(frozen=True)
 class ExtrapolationTable:
     """Perplexities by scheme and length, all of the same held-out tokens."""
 
     train_length: int
-    steps: int  # of each scheme
+    steps: int  # of each model
     stride: int  # of sliding windows
+    seeds: int  # of each scheme
     scored: int  # tokens
     lengths: list[int]
-    rows: list[ExtrapolationRow]
+    rows: list[ExtrapolationRow]  # a scheme's seeds after one another
+    means: list[ExtrapolationMean]  # one per scheme
     stopped: bool  # on_step returned False: rows are missing
     json: str  # all of it, as `sextant extrapolate` writes it
 
     def __str__(self) -> str:
-        lines = [f"{'scheme':24}" + "".join(f"{length:>10}" for length in self.lengths)]
-        for row in self.rows:
-            lines.append(f"{row.label:24}" + "".join(f"{number:10.3f}" for number in row.segments))
-        return "\n".join(lines)
+        rows = [["scheme", *map(str, self.lengths)]]
+        for mean in self.means:
+            numbers = zip(mean.segments, mean.segments_factor, mean.segments_scored)
+            rows.append([mean.label, *(self._cell(*number) for number in numbers)])
+        wide = max([10, *(len(cell) + 2 for row in rows for cell in row[1:])])
+        return "\n".join(f"{row[0]:24}" + "".join(f"{cell:>{wide}}" for cell in row[1:]) for row in rows)
+
+    def _cell(self, perplexity: float, factor: float, scored: int) -> str:
+        """Mean and deviation, and of how many seeds where it is not of all: "5.810 ×÷1.021 (2 of 3)"."""
+        spread = "" if math.isnan(factor) else f" ×÷{factor:.3f}"
+        some = f" ({scored} of {self.seeds})" if 0 < scored < self.seeds else ""
+        return f"{perplexity:.3f}{spread}{some}"
 
 
 def run(
@@ -85,7 +114,8 @@ def run(
             bar.close()
     error = result.pop("error")
     rows = [ExtrapolationRow(**row) for row in result.pop("rows")]
-    table = ExtrapolationTable(rows=rows, **result)
+    means = [ExtrapolationMean(**mean) for mean in result.pop("means")]
+    table = ExtrapolationTable(rows=rows, means=means, **result)
     if error is None:
         return table
     error.table = table

@@ -11,18 +11,27 @@
 #include "calls.h"
 #include "models.h"
 #include "sextant/core/error.h"
+#include "sextant/experiments/seeds.h"
 #include "sextant/training/tasks/text_data.h"
 #include "watch.h"
 
 namespace sextant::python {
 namespace {
 
-nb::object perplexities(const std::vector<LengthScore>& scores) {
+// NaN where there is none.
+template <class Score>
+nb::object numbers_of(const std::vector<Score>& scores, std::optional<double> Score::*number) {
   Tensor<double> numbers({static_cast<std::int64_t>(scores.size())});
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    numbers.data()[i] = scores[i].perplexity.value_or(std::numeric_limits<double>::quiet_NaN());
+    numbers.data()[i] = (scores[i].*number).value_or(std::numeric_limits<double>::quiet_NaN());
   }
   return to_python(std::move(numbers));
+}
+
+nb::list counts_of(const std::vector<SeedScore>& scores) {
+  nb::list counts;
+  for (const SeedScore& score : scores) counts.append(score.scored);
+  return counts;
 }
 
 // Why a number is missing, where one is.
@@ -33,16 +42,34 @@ std::string reason_of(const ExtrapolationRow& row) {
   return "";
 }
 
+nb::list means_of(const ExtrapolationTable& table) {
+  nb::list means;
+  for (const SchemeScores& scheme : over_seeds(table)) {
+    nb::dict one;
+    one["label"] = scheme.label;
+    one["seeds"] = scheme.seeds;
+    one["segments"] = numbers_of(scheme.segments, &SeedScore::perplexity);
+    one["segments_factor"] = numbers_of(scheme.segments, &SeedScore::factor);
+    one["segments_scored"] = counts_of(scheme.segments);
+    one["sliding"] = numbers_of(scheme.sliding, &SeedScore::perplexity);
+    one["sliding_factor"] = numbers_of(scheme.sliding, &SeedScore::factor);
+    one["sliding_scored"] = counts_of(scheme.sliding);
+    means.append(one);
+  }
+  return means;
+}
+
 nb::dict as_dict(const ExtrapolationTable& table) {
   nb::list rows;
   for (const ExtrapolationRow& row : table.rows) {
     nb::dict one;
     one["label"] = row.label;
+    one["seed"] = row.seed;
     one["weights"] = row.weights;
     one["seconds"] = row.seconds;
     one["validation_loss"] = row.validation_loss;
-    one["segments"] = perplexities(row.segments);
-    one["sliding"] = perplexities(row.sliding);
+    one["segments"] = numbers_of(row.segments, &LengthScore::perplexity);
+    one["sliding"] = numbers_of(row.sliding, &LengthScore::perplexity);
     one["reason"] = reason_of(row);
     rows.append(one);
   }
@@ -50,9 +77,11 @@ nb::dict as_dict(const ExtrapolationTable& table) {
   result["train_length"] = table.train_length;
   result["steps"] = table.steps;
   result["stride"] = table.stride;
+  result["seeds"] = table.seeds;
   result["scored"] = table.scored.count;
   result["lengths"] = table.lengths;
   result["rows"] = rows;
+  result["means"] = means_of(table);
   result["json"] = format_json(table);
   return result;
 }
@@ -83,14 +112,13 @@ nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb
   {
     const nb::gil_scoped_release released;
     const LanguageData data = load_language_data(texts, with_small_vocabulary(options.data));
-    result = extrapolate(run, data.tokenizer, data.tokens, data.held_out,
-                         [&](const ExtrapolationProgress& now) {
-                           if (stop) return;
-                           std::optional<StepMetrics> metrics;
-                           if (now.training != nullptr) metrics = now.training->metrics;
-                           stop = watch.stops(run.schemes[now.scheme].label, std::string(now.doing),
-                                              now.length, metrics);
-                         });
+    result = extrapolate(
+        run, data.tokenizer, data.tokens, data.held_out, [&](const ExtrapolationProgress& now) {
+          if (stop) return;
+          std::optional<StepMetrics> metrics;
+          if (now.training != nullptr) metrics = now.training->metrics;
+          stop = watch.stops(name_of_run(run, now), std::string(now.doing), now.length, metrics);
+        });
   }
   nb::dict table = as_dict(result.table);
   table["stopped"] = result.stopped;

@@ -7,15 +7,21 @@
 
 namespace sextant {
 
+inline constexpr IntegerRange kSeedCount{1, 1000};
+
 template <>
 inline constexpr auto kFields<ExtrapolationOptions> = std::tuple{
     field(&ExtrapolationOptions::test_lengths, "test_lengths", ListRange{at_least(2)}, "tokens")
         .unset("")
         .further("ascending"),
     field(&ExtrapolationOptions::minutes, "minutes", kNotNegative,
-          "time for all schemes together, scoring included; it determines the number of steps"),
+          "time for all schemes and seeds together, scoring included; it determines the number of "
+          "steps"),
     field(&ExtrapolationOptions::steps, "steps", at_least(0),
-          "steps of each scheme, instead of minutes"),
+          "steps of each model, instead of minutes"),
+    field(&ExtrapolationOptions::seeds, "seeds", kSeedCount,
+          "models of each scheme, with consecutive seeds; shown are their mean and standard "
+          "deviation"),
     field(&ExtrapolationOptions::stride, "stride", at_least(1),
           "how far a sliding window moves, and how many of its tokens are scored; 1: full context "
           "for every token, slow")

@@ -8,6 +8,7 @@
 
 #include "core/json.h"
 #include "experiments/extrapolation_fields.h"
+#include "experiments/of_seed.h"
 #include "models/check_kind.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -32,24 +33,32 @@ std::string folder_name(const std::string& label) {
 
 std::string plan_of(const ExtrapolationOptions& options) { return options.folder + "/plan.json"; }
 
+// Throws for schemes that are none for such a model.
+void check_trainable(const ExtrapolationOptions& options, const ExtrapolationScheme& scheme) {
+  TransformerConfig config = config_of(options, scheme);
+  config.vocabulary = 1;
+  const LanguageModel<float> model(config);
+  (void)model.positions.tables(options.data.length);
+}
+
 void check_schemes(const ExtrapolationOptions& options) {
   if (options.schemes.empty()) throw Error("extrapolation.schemes", "must not be empty");
   std::set<std::string> names;
   for (const ExtrapolationScheme& scheme : options.schemes) {
     const std::string name = folder_name(scheme.label);
     if (name.find_first_not_of('.') == std::string::npos || name.ends_with(".json") ||
-        name.ends_with(".svg")) {
+        name.ends_with(".svg") || name.starts_with(kSeedFolder)) {
       throw Error("extrapolation.schemes",
                   "must have labels for folders, got '" + scheme.label + "'");
     }
     if (!names.insert(name).second) {
       throw Error("extrapolation.schemes", "must not repeat, got " + scheme.label + " again");
     }
-    TransformerConfig config = config_of(options, scheme);
-    config.vocabulary = 1;
-    const LanguageModel<float> model(config);  // throws for schemes that cannot be trained
-    (void)model.positions.tables(options.data.length);
+    check_trainable(options, scheme);
   }
+  if (options.seeds == 1) return;
+  const ExtrapolationOptions last = of_seed(options, options.seeds - 1);
+  for (const ExtrapolationScheme& scheme : last.schemes) check_trainable(last, scheme);
 }
 
 // What trained weights depend on, schemes aside.
@@ -123,6 +132,7 @@ void check_options(const ExtrapolationOptions& options) {
   }
   check_lengths(options,
                 [](std::string_view name) { return "extrapolation." + std::string(name); });
+  check_seeds(options);
   check_schemes(options);
 }
 
@@ -172,13 +182,16 @@ std::string fingerprint(const std::vector<std::int64_t>& tokens) {
   return digits;
 }
 
-std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured, int ranks) {
+std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured, int ranks,
+                            std::int64_t seeds) {
   // Each scheme in turn goes to the rank that is free first. More steps never take less time.
   const auto seconds = [&](std::int64_t steps) {
     std::vector<double> busy(static_cast<std::size_t>(ranks));
-    for (const Measured& one : measured) {
-      *std::ranges::min_element(busy) +=
-          static_cast<double>(steps) * one.step_seconds + one.scoring_seconds;
+    for (std::int64_t seed = 0; seed < seeds; ++seed) {
+      for (const Measured& one : measured) {
+        *std::ranges::min_element(busy) +=
+            static_cast<double>(steps) * one.step_seconds + one.scoring_seconds;
+      }
     }
     return *std::ranges::max_element(busy);
   };
@@ -189,7 +202,7 @@ std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measure
   }
   if (fit >= 1) return fit;
   throw Error("extrapolation.minutes", "must be more than " + significant(seconds(1) / 60, 2) +
-                                           " for one step and the scoring of each scheme, got " +
+                                           " for one step and the scoring of each model, got " +
                                            shortest(minutes));
 }
 
@@ -222,7 +235,8 @@ std::int64_t plan_steps(const ExtrapolationOptions& options,
   }
   Json plan = {{"format", kFormat}, {"steps", options.steps}, {"limit", limit}};
   if (options.steps == 0) {
-    plan["steps"] = steps_that_fit(options.minutes, measured, ranks);
+    plan["steps"] = steps_that_fit(options.minutes, measured, ranks, options.seeds);
+    if (options.seeds > 1) plan["seeds"] = options.seeds;
     for (const Measured& one : measured) {
       plan["measured"].push_back({{"label", one.label},
                                   {"step_seconds", one.step_seconds},

@@ -28,8 +28,8 @@ TrainerOptions trainer_options(const ExtrapolationOptions& options,
 std::string fingerprint(const std::vector<std::int64_t>& tokens);
 
 // The number of steps: that of plan.json if there is one, which must be of the same settings and
-// limit; else options.steps, or how many fit by what was measured (needed where it is unplanned).
-// Writes plan.json.
+// limit; else options.steps, or how many fit by what was measured (needed where it is unplanned)
+// for as many seeds. Writes plan.json.
 struct Measured {
   std::string label;
   double step_seconds = 0, scoring_seconds = 0;
@@ -39,8 +39,10 @@ std::int64_t plan_steps(const ExtrapolationOptions& options,
                         const std::vector<Measured>& measured, int ranks = 1);
 bool is_unplanned(const ExtrapolationOptions& options);
 
-// As many as fit where each scheme in turn goes to the rank that is free first: on one, (minutes -
-// scoring) / (a step of each). Throws Error when not even one does.
-std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured, int ranks = 1);
+// As many as fit where each scheme in turn, with the first seed and then with the others, goes to
+// the rank that is free first: on one, (minutes / seeds - scoring) / (a step of each). Throws Error
+// when not even one does.
+std::int64_t steps_that_fit(double minutes, const std::vector<Measured>& measured, int ranks = 1,
+                            std::int64_t seeds = 1);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// The experiment: a plan, what is missing, the table. Schemes are pieces of work for whoever is
-// free.
+// The experiment: a plan, what is missing, the table. A scheme with a seed is a piece of work for
+// whoever is free.
 #include "sextant/experiments/extrapolation_run.h"
 
 #include <algorithm>
@@ -50,27 +50,39 @@ class Experiment {
     table_ = {.train_length = options_.data.length,
               .steps = plan(),
               .stride = options_.stride,
+              .seeds = options_.seeds,
               .scored = data_.scored,
               .lengths = options_.test_lengths};
     group_.together([&] {
-      if (group_.is_first()) table_.rows = finished_rows();
+      if (group_.is_first()) take_finished_rows();
     });
     share(table_);
-    for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
-      if (row_of(table_, i) == nullptr) missing_.push_back(i);
+    for (std::int64_t seed = 0; seed < options_.seeds; ++seed) {
+      for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
+        if (row_of({i, seed}) == nullptr) missing_.push_back({i, seed});
+      }
     }
     ExtrapolationResult result{.stopped = !make_missing()};
     share(table_);
     result.table = table_;
+    result.table.seeds = options_.seeds;
     result.table.rows.clear();
     for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
-      if (const ExtrapolationRow* row = row_of(table_, i)) result.table.rows.push_back(*row);
+      for (std::int64_t seed = 0; seed < options_.seeds; ++seed) {
+        if (const ExtrapolationRow* row = row_of({i, seed})) result.table.rows.push_back(*row);
+      }
     }
     return result;
   }
 
  private:
-  // The steps of each scheme. Where they have to be measured, all ranks do it side by side.
+  struct Piece {
+    std::size_t scheme;
+    std::int64_t seed;  // 0 .. options.seeds - 1
+  };
+
+  // The steps of each model. Where they have to be measured, all ranks do it side by side; a seed
+  // changes no time.
   std::int64_t plan() {
     bool unplanned = false;
     group_.together([&] {
@@ -84,7 +96,10 @@ class Experiment {
     if (group_.any(unplanned)) {
       group_.hand_out(
           static_cast<std::int64_t>(measured.size()),
-          {.make = [this](std::int64_t i) { return format_measured(scheme(i).measure(clock_)); },
+          {.make =
+               [this](std::int64_t i) {
+                 return format_measured(run_of({static_cast<std::size_t>(i), 0}).measure(clock_));
+               },
            .take =
                [&measured](std::int64_t i, const std::string& text) {
                  measured[static_cast<std::size_t>(i)] = parse_measured(text);
@@ -100,40 +115,42 @@ class Experiment {
     return steps;
   }
 
-  // Whether it was not stopped. Rows come in any order, and stand in that of the schemes.
+  // Whether it was not stopped. Rows come in any order, and stand in that of the schemes and seeds.
   bool make_missing() {
     const ExtrapolationTable known = table_;
     std::vector<std::optional<ExtrapolationRow>> made(missing_.size());
     const auto make = [&](std::int64_t piece) -> std::optional<std::string> {
-      const std::size_t index = missing_[static_cast<std::size_t>(piece)];
-      const auto row = scheme(static_cast<std::int64_t>(index)).train_and_score(known.steps);
+      const auto row =
+          run_of(missing_[static_cast<std::size_t>(piece)]).train_and_score(known.steps);
       if (!row) return std::nullopt;
       ExtrapolationTable one = known;
       one.rows = {*row};
       return format_json(one);
     };
     const auto take = [&](std::int64_t piece, const std::string& text) {
-      made[static_cast<std::size_t>(piece)] =
-          std::move(parse_extrapolation(text, "a row").rows.front());
+      made[static_cast<std::size_t>(piece)] = std::move(parsed(text, "a row").rows.front());
       table_.rows = known.rows;
       for (const auto& row : made) {
         if (row) table_.rows.push_back(*row);
       }
-      std::ranges::stable_sort(table_.rows, {}, [this](const auto& row) { return place_of(row); });
+      std::ranges::stable_sort(
+          table_.rows, {}, [this](const auto& row) { return std::pair(place_of(row), row.seed); });
       save();
     };
     return group_.hand_out(static_cast<std::int64_t>(missing_.size()),
                            {.make = make, .take = take});
   }
 
-  SchemeRun scheme(std::int64_t index) const {
-    return SchemeRun(options_, data_, static_cast<std::size_t>(index), observer_);
+  SchemeRun run_of(const Piece& piece) const {
+    return SchemeRun(options_, data_, piece.scheme, piece.seed, observer_);
   }
 
-  const ExtrapolationRow* row_of(const ExtrapolationTable& table, std::size_t index) const {
-    const auto found =
-        std::ranges::find(table.rows, options_.schemes[index].label, &ExtrapolationRow::label);
-    return found == table.rows.end() ? nullptr : &*found;
+  const ExtrapolationRow* row_of(const Piece& piece) const {
+    const std::uint64_t seed = options_.data.seed + static_cast<std::uint64_t>(piece.seed);
+    const auto found = std::ranges::find_if(table_.rows, [&](const ExtrapolationRow& row) {
+      return row.label == options_.schemes[piece.scheme].label && row.seed == seed;
+    });
+    return found == table_.rows.end() ? nullptr : &*found;
   }
 
   // Of its scheme; those of other calls come first.
@@ -148,7 +165,14 @@ class Experiment {
     if (group_.get() == nullptr) return;
     std::string text = group_.is_first() ? format_json(table) : "";
     group_.broadcast_text(text);
-    table = parse_extrapolation(text, "the table");
+    table = parsed(text, "the table");
+  }
+
+  // Where there is one seed, texts do not say which.
+  ExtrapolationTable parsed(const std::string& text, const std::string& where) const {
+    ExtrapolationTable table = parse_extrapolation(text, where);
+    for (ExtrapolationRow& row : table.rows) row.seed = row.seed.value_or(options_.data.seed);
+    return table;
   }
 
   // The text that scores depend on goes with the table.
@@ -158,19 +182,21 @@ class Experiment {
     write_file(results_, json.dump(2) + "\n");
   }
 
-  // Rows of results.json that were scored as is asked for now.
-  std::vector<ExtrapolationRow> finished_rows() const {
+  // Rows of results.json that were scored as is asked for now, those of other seeds too.
+  void take_finished_rows() {
     std::error_code ignored;
-    if (!std::filesystem::exists(results_, ignored)) return {};
+    if (!std::filesystem::exists(results_, ignored)) return;
     const std::string text = read_file(results_, JsonLimits{}.bytes);
-    ExtrapolationTable found = parse_extrapolation(text, results_);
+    ExtrapolationTable found = parsed(text, results_);
     const Json json = Json::parse(text);
     const bool same = found.train_length == table_.train_length && found.steps == table_.steps &&
                       found.stride == table_.stride && found.lengths == table_.lengths &&
                       found.scored.first == table_.scored.first &&
                       found.scored.count == table_.scored.count &&
                       json.value("text", "") == fingerprint(data_.held_out);
-    return same ? std::move(found.rows) : std::vector<ExtrapolationRow>();
+    if (!same) return;
+    table_.rows = std::move(found.rows);
+    table_.seeds = std::max(table_.seeds, found.seeds);
   }
 
   ExtrapolationOptions options_;
@@ -179,11 +205,18 @@ class Experiment {
   const ExtrapolationObserver& observer_;
   std::function<double()> clock_;
   std::string results_;
-  ExtrapolationTable table_;          // on the first one with every row that is finished
-  std::vector<std::size_t> missing_;  // schemes
+  ExtrapolationTable table_;  // on the first one with every row that is finished
+  std::vector<Piece> missing_;
 };
 
 }  // namespace
+
+std::string name_of_run(const ExtrapolationOptions& options,
+                        const ExtrapolationProgress& progress) {
+  const std::string& label = options.schemes.at(progress.scheme).label;
+  if (options.seeds == 1 || progress.doing == "measuring") return label;
+  return label + ", seed " + std::to_string(progress.seed);
+}
 
 ExtrapolationResult extrapolate(const ExtrapolationOptions& options, const Tokenizer& tokenizer,
                                 const std::vector<std::int64_t>& tokens,

@@ -1,14 +1,20 @@
 // The table as JSON and CSV.
+#include <set>
+#include <utility>
 
 #include "core/fields_json.h"
 #include "core/json.h"
-#include "models/transformer_fields.h"
+#include "experiments/extrapolation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/experiments/extrapolation.h"
+#include "sextant/experiments/seeds.h"
 
 namespace sextant {
 namespace {
+
+// Of tables of one seed, which are as they were before there were several; and of the others.
+constexpr std::int64_t kOneSeedFormat = 2, kSeedsFormat = 3;
 
 Json to_json(const std::vector<std::int64_t>& lengths, const std::vector<LengthScore>& scores) {
   Json list = Json::array();
@@ -37,6 +43,37 @@ std::vector<LengthScore> scores_of(const Json& list) {
   return scores;
 }
 
+Json to_json(const std::vector<std::int64_t>& lengths, const std::vector<SeedScore>& scores) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    Json entry = {{"length", lengths.at(i)}, {"scored", scores[i].scored}};
+    entry["perplexity"] = scores[i].perplexity ? Json(*scores[i].perplexity) : Json(nullptr);
+    entry["factor"] = scores[i].factor ? Json(*scores[i].factor) : Json(nullptr);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json means_of(const ExtrapolationTable& table) {
+  Json means = Json::array();
+  for (const SchemeScores& scheme : over_seeds(table)) {
+    means.push_back({{"label", scheme.label},
+                     {"runs", static_cast<std::int64_t>(scheme.seeds.size())},
+                     {"segments", to_json(table.lengths, scheme.segments)},
+                     {"sliding", to_json(table.lengths, scheme.sliding)}});
+  }
+  return means;
+}
+
+// Throws where a run stands there twice.
+void check_runs(const ExtrapolationTable& table, std::string_view where) {
+  std::set<std::pair<std::string, std::optional<std::uint64_t>>> runs;
+  for (const ExtrapolationRow& row : table.rows) {
+    if (runs.emplace(row.label, row.seed).second) continue;
+    throw Error(where, "must have one row per scheme and seed, got " + row.label + " again");
+  }
+}
+
 // Format 1 has one scheme.
 PositionSchemes positions_of(const Json& row, std::string_view where) {
   if (const Json* list = row.find("positions")) {
@@ -56,40 +93,50 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::string format_json(const ExtrapolationTable& table) {
-  Json json = {{"format", 2},
+  const bool several = table.seeds > 1;
+  Json json = {{"format", several ? kSeedsFormat : kOneSeedFormat},
                {"train_length", table.train_length},
                {"steps", table.steps},
-               {"stride", table.stride},
-               {"scored", {{"first", table.scored.first}, {"count", table.scored.count}}},
-               {"lengths", table.lengths},
-               {"rows", Json::array()}};
+               {"stride", table.stride}};
+  if (several) json["seeds"] = table.seeds;
+  json["scored"] = {{"first", table.scored.first}, {"count", table.scored.count}};
+  json["lengths"] = table.lengths;
+  json["rows"] = Json::array();
   for (const ExtrapolationRow& row : table.rows) {
-    json["rows"].push_back({{"label", row.label},
-                            {"positions", write_structs(row.positions)},
-                            {"weights", row.weights},
-                            {"seconds", row.seconds},
-                            {"validation_loss", row.validation_loss},
-                            {"segments", to_json(table.lengths, row.segments)},
-                            {"sliding", to_json(table.lengths, row.sliding)}});
+    Json entry = {{"label", row.label}};
+    if (several) entry["seed"] = row.seed ? Json(*row.seed) : Json(nullptr);
+    entry["positions"] = write_structs(row.positions);
+    entry["weights"] = row.weights;
+    entry["seconds"] = row.seconds;
+    entry["validation_loss"] = row.validation_loss;
+    entry["segments"] = to_json(table.lengths, row.segments);
+    entry["sliding"] = to_json(table.lengths, row.sliding);
+    json["rows"].push_back(std::move(entry));
   }
+  if (several) json["means"] = means_of(table);
   return json.dump(2, JsonBytes::replace) + "\n";
 }
 
 ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view where) {
   try {
     const Json json = Json::parse_object(text, where);
-    if (json.at("format") != 1 && json.at("format") != 2) {
-      throw Error(where, "must be of format 1 or 2");
-    }
-    ExtrapolationTable table{.train_length = json.at("train_length").get<std::int64_t>(),
-                             .steps = json.at("steps").get<std::int64_t>(),
-                             .stride = json.at("stride").get<std::int64_t>(),
-                             .scored = {json.at("scored").at("first").get<std::int64_t>(),
-                                        json.at("scored").at("count").get<std::int64_t>()},
-                             .lengths = json.at("lengths").get<std::vector<std::int64_t>>()};
+    const auto format = json.at("format").get<std::int64_t>();
+    if (format < 1 || format > kSeedsFormat) throw Error(where, "must be of format 1, 2 or 3");
+    ExtrapolationTable table{
+        .train_length = json.at("train_length").get<std::int64_t>(),
+        .steps = json.at("steps").get<std::int64_t>(),
+        .stride = json.at("stride").get<std::int64_t>(),
+        .seeds = format == kSeedsFormat ? json.at("seeds").get<std::int64_t>() : 1,
+        .scored = {json.at("scored").at("first").get<std::int64_t>(),
+                   json.at("scored").at("count").get<std::int64_t>()},
+        .lengths = json.at("lengths").get<std::vector<std::int64_t>>()};
+    check_range(kSeedCount, std::string(where) + ".seeds", table.seeds);
     for (const Json& entry : json.at("rows")) {
       ExtrapolationRow& row = table.rows.emplace_back();
       row.label = entry.at("label").get<std::string>();
+      if (format == kSeedsFormat && !entry.at("seed").is_null()) {
+        row.seed = entry.at("seed").get<std::uint64_t>();
+      }
       row.positions = positions_of(entry, where);
       row.weights = entry.at("weights").get<std::int64_t>();
       row.seconds = entry.at("seconds").get<double>();
@@ -101,6 +148,7 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
         throw Error(where, "must have a score per length for " + row.label);
       }
     }
+    check_runs(table, where);
     return table;
   } catch (const JsonError& error) {
     throw Error(where, "must be a table of extrapolation: " + error.problem());
@@ -108,13 +156,17 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
 }
 
 std::string format_csv(const ExtrapolationTable& table) {
-  std::string text = "scheme,scoring,length,perplexity\n";
+  const bool several = table.seeds > 1;
+  std::string text =
+      several ? "scheme,seed,scoring,length,perplexity\n" : "scheme,scoring,length,perplexity\n";
   for (const ExtrapolationRow& row : table.rows) {
+    std::string run = quoted(row.label);
+    if (several) run += "," + (row.seed ? std::to_string(*row.seed) : "");
     for (const bool slides : {false, true}) {
       const std::vector<LengthScore>& scores = slides ? row.sliding : row.segments;
       for (std::size_t i = 0; i < scores.size(); ++i) {
-        text += quoted(row.label) + (slides ? ",sliding," : ",segments,") +
-                std::to_string(table.lengths.at(i)) + ",";
+        text +=
+            run + (slides ? ",sliding," : ",segments,") + std::to_string(table.lengths.at(i)) + ",";
         if (scores[i].perplexity) text += shortest(*scores[i].perplexity);
         text += "\n";
       }

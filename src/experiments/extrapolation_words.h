@@ -13,15 +13,16 @@ namespace sextant {
 
 inline const std::vector<Wording> kExtrapolationWords = {
     {.field = "test_lengths", .group = "Options"}, {.field = "minutes", .group = "Options"},
-    {.field = "steps", .group = "Options"},        {.field = "stride", .group = "Scoring"},
-    {.field = "scored", .group = "Scoring"},       {.field = "learning_rate", .option = "--rate"}};
-inline const std::vector<Wording> kExtrapolationTaskWords =
-    only<LanguageTaskOptions>({{.field = "length",
-                                .option = "--train-length",
-                                .meaning = "tokens of a sequence, at least 2",
-                                .group = "Options"},
-                               {.field = "batch_size", .meaning = "sequences per step"},
-                               {.field = "seed", .meaning = "of weights, order and dropout"}});
+    {.field = "steps", .group = "Options"},        {.field = "seeds", .group = "Options"},
+    {.field = "stride", .group = "Scoring"},       {.field = "scored", .group = "Scoring"},
+    {.field = "learning_rate", .option = "--rate"}};
+inline const std::vector<Wording> kExtrapolationTaskWords = only<LanguageTaskOptions>(
+    {{.field = "length",
+      .option = "--train-length",
+      .meaning = "tokens of a sequence, at least 2",
+      .group = "Options"},
+     {.field = "batch_size", .meaning = "sequences per step"},
+     {.field = "seed", .meaning = "of weights, order and dropout; of the first of several seeds"}});
 inline const std::vector<Wording> kScoredTextWords = {
     {.field = "held_out",
      .meaning = "fraction of each text, at its end, that is scored and not trained on"}};

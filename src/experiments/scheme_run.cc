@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "experiments/of_seed.h"
+
 namespace sextant {
 namespace {
 
@@ -34,25 +36,27 @@ double scoring_seconds(const LanguageModel<float>& model, const ExtrapolationOpt
 }  // namespace
 
 SchemeRun::SchemeRun(const ExtrapolationOptions& options, const ExtrapolationData& data,
-                     std::size_t index, const ExtrapolationObserver& observer)
-    : options_(options),
+                     std::size_t index, std::int64_t seed, const ExtrapolationObserver& observer)
+    : options_(of_seed(options, seed)),
       data_(data),
       index_(index),
-      scheme_(options.schemes[index]),
+      asked_(options.schemes[index].positions),
       observer_(observer) {}
 
 LanguageTask SchemeRun::task() const {
   return LanguageTask({data_.tokenizer, data_.tokens, validation_text(options_, data_.held_out)},
-                      config_of(options_, scheme_), options_.data);
+                      config_of(options_, scheme()), options_.data);
 }
 
-void SchemeRun::report(const ExtrapolationProgress& progress) const {
+void SchemeRun::report(ExtrapolationProgress progress) const {
+  progress.scheme = index_;
+  progress.seed = options_.data.seed;
   if (observer_) observer_(progress);
 }
 
 Measured SchemeRun::measure(const std::function<double()>& clock) const {
   constexpr std::int64_t kSteps = 5;  // behind the first, which makes memory and tables
-  report({.scheme = index_, .doing = "measuring"});
+  report({.doing = "measuring"});
   LanguageTask own = task();
   AdamW optimiser(own.parameters());
   Workspace memory;
@@ -68,26 +72,27 @@ Measured SchemeRun::measure(const std::function<double()>& clock) const {
     if (step > 0) seconds.push_back(clock() - start);
   }
   std::ranges::sort(seconds);
-  return {scheme_.label, seconds[kSteps / 2], scoring_seconds(own.model(), options_, data_, clock)};
+  return {scheme().label, seconds[kSteps / 2],
+          scoring_seconds(own.model(), options_, data_, clock)};
 }
 
 std::optional<ExtrapolationRow> SchemeRun::train_and_score(std::int64_t steps) const {
   const auto stops = [this] { return options_.should_stop && options_.should_stop(); };
   LanguageTask own = task();
-  report({.scheme = index_, .doing = "training"});
-  const TrainingResult trained =
-      train(own, trainer_options(options_, scheme_, steps), [this](const TrainingProgress& step) {
-        report({.scheme = index_, .doing = "training", .training = &step});
-      });
+  report({.doing = "training"});
+  const TrainingResult trained = train(
+      own, trainer_options(options_, scheme(), steps),
+      [this](const TrainingProgress& step) { report({.doing = "training", .training = &step}); });
   if (trained.end == TrainingEnd::stopped) return std::nullopt;
-  ExtrapolationRow row{.label = scheme_.label,
-                       .positions = own.model().config.positions,
+  ExtrapolationRow row{.label = scheme().label,
+                       .seed = options_.data.seed,
+                       .positions = without_own_seeds(own.model().config.positions, asked_),
                        .weights = count_of(own.parameters()),
                        .seconds = trained.seconds,
                        .validation_loss = trained.best_loss.value_or(0)};
   const ScoringOptions scoring{.threads = options_.threads};
   for (const std::int64_t length : options_.test_lengths) {
-    report({.scheme = index_, .doing = "scoring", .length = length});
+    report({.doing = "scoring", .length = length});
     row.segments.push_back(
         segment_perplexity(own.model(), data_.held_out, data_.scored, length, scoring));
     if (stops()) return std::nullopt;

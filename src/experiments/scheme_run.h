@@ -1,4 +1,4 @@
-// One scheme of an extrapolation: measured, or trained and scored.
+// One scheme of an extrapolation with one seed: measured, or trained and scored.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,10 @@ struct ExtrapolationData {
 
 class SchemeRun {
  public:
-  // index: of options.schemes.
+  // index: of options.schemes; seed: 0 .. options.seeds - 1.
   SchemeRun(const ExtrapolationOptions& options, const ExtrapolationData& data, std::size_t index,
-            const ExtrapolationObserver& observer);
+            std::int64_t seed, const ExtrapolationObserver& observer);
+  SchemeRun(const SchemeRun&) = delete;  // its training asks its options whether to stop
 
   // What a step and the scores take, from a few that are not counted.
   Measured measure(const std::function<double()>& clock) const;
@@ -31,12 +32,13 @@ class SchemeRun {
 
  private:
   LanguageTask task() const;
-  void report(const ExtrapolationProgress& progress) const;
+  const ExtrapolationScheme& scheme() const { return options_.schemes[index_]; }
+  void report(ExtrapolationProgress progress) const;
 
-  const ExtrapolationOptions& options_;
+  ExtrapolationOptions options_;  // of the seed
   const ExtrapolationData& data_;
   std::size_t index_;
-  const ExtrapolationScheme& scheme_;
+  PositionSchemes asked_;
   const ExtrapolationObserver& observer_;
 };
 

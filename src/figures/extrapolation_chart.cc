@@ -2,9 +2,11 @@
 #include "sextant/figures/extrapolation_chart.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
+#include "sextant/experiments/seeds.h"
 #include "sextant/figures/named_scheme.h"
 #include "sextant/pictures/charts.h"
 
@@ -13,6 +15,33 @@ namespace {
 
 // A factor of this between the largest and the smallest number needs a logarithmic axis.
 constexpr double kMuch = 3;
+
+// "Rotary (2 of 3 seeds)" where a number is a mean of fewer seeds than were asked for.
+std::string name_of(const SchemeScores& scheme, const std::vector<SeedScore>& scores,
+                    std::int64_t seeds) {
+  std::int64_t fewest = seeds;
+  for (const SeedScore& score : scores) {
+    if (score.scored > 0) fewest = std::min(fewest, score.scored);
+  }
+  const std::string name = scheme.positions.empty() ? scheme.label : picture_name(scheme.positions);
+  if (fewest == seeds) return name;
+  return name + " (" + std::to_string(fewest) + " of " + std::to_string(seeds) + " seeds)";
+}
+
+// Through the means, with a band of one deviation where there are several seeds.
+Series line_of(const SchemeScores& scheme, const std::vector<SeedScore>& scores,
+               std::int64_t seeds) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  Series line{.name = name_of(scheme, scores, seeds), .x = {}, .y = {}};
+  for (const SeedScore& score : scores) {
+    const double mean = score.perplexity.value_or(kNone), factor = score.factor.value_or(kNone);
+    line.y.push_back(mean);
+    if (seeds == 1) continue;
+    line.low.push_back(mean / factor);
+    line.high.push_back(mean * factor);
+  }
+  return line;
+}
 
 LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
   LinePanels chart;
@@ -25,17 +54,22 @@ LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
     chart.x_ticks.push_back(static_cast<double>(length));
   }
   double low = std::numeric_limits<double>::infinity(), high = 0;
-  for (const ExtrapolationRow& row : table.rows) {
-    Series series{.name = row.positions.empty() ? row.label : picture_name(row.positions),
-                  .x = chart.x_ticks,
-                  .y = {}};
-    for (const LengthScore& score : row.*scoring.scores) {
-      series.y.push_back(score.perplexity.value_or(std::numeric_limits<double>::quiet_NaN()));
-      if (!score.perplexity) continue;
-      low = std::min(low, *score.perplexity);
-      high = std::max(high, *score.perplexity);
+  for (const SchemeScores& scheme : over_seeds(table)) {
+    const std::vector<SeedScore>& scores = scheme.*scoring.scores;
+    panel.series.push_back(line_of(scheme, scores, table.seeds));
+    Series& line = panel.series.back();
+    line.x = chart.x_ticks;
+    for (const auto* values : {&line.y, &line.low, &line.high}) {
+      for (const double value : *values) {
+        if (!std::isfinite(value)) continue;
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
     }
-    panel.series.push_back(std::move(series));
+    if (std::ranges::any_of(scores,
+                            [](const SeedScore& score) { return score.factor.has_value(); })) {
+      chart.band = std::to_string(table.seeds) + " seeds: mean, standard deviation";
+    }
   }
   chart.log_y = high > kMuch * low;
   return chart;
@@ -44,9 +78,9 @@ LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
 }  // namespace
 
 std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& token) {
-  return {{"Segments that do not overlap, every " + token + " scored", &ExtrapolationRow::segments},
+  return {{"Segments that do not overlap, every " + token + " scored", &SchemeScores::segments},
           {"Sliding windows, the last " + std::to_string(table.stride) + " scored",
-           &ExtrapolationRow::sliding}};
+           &SchemeScores::sliding}};
 }
 
 Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token) {

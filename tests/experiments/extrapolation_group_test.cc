@@ -7,9 +7,9 @@
 #include <set>
 
 #include "core/json.h"
+#include "experiments/small_extrapolation.h"
 #include "sextant/core/error.h"
 #include "sextant/experiments/extrapolation_run.h"
-#include "training/run_folders.h"
 #include "training/thread_group.h"
 
 namespace sextant {
@@ -18,30 +18,10 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-class ExtrapolationOnRanks : public RunFolders {
+class ExtrapolationOnRanks : public SmallExtrapolation {
  protected:
-  ExtrapolationOnRanks() {
-    for (int i = 0; i < 40; ++i) text_ += "abcdefghij";
-    tokenizer_ =
-        Tokenizer::train(std::vector<std::string>{text_}, {.kind = TokenizerKind::character});
-  }
-
   ExtrapolationOptions options(const std::string& folder) const {
-    ExtrapolationOptions options{.folder = path(folder)};
-    for (const char* name : {"none", "learned", "alibi", "rotary", "t5"}) {
-      options.schemes.push_back({name, {name}});
-    }
-    options.model.width = 8;
-    options.model.heads = 2;
-    options.model.layers = 1;
-    options.data = {.length = 8, .batch_size = 2};
-    options.steps = 6;
-    options.test_lengths = {8, 16};
-    options.stride = 4;
-    options.scored = 64;
-    options.threads = 1;
-    options.clock = [] { return 0.0; };
-    return options;
+    return small(folder, {"none", "learned", "alibi", "rotary", "t5"});
   }
 
   using Change = std::function<void(ExtrapolationOptions&, int rank)>;
@@ -50,25 +30,20 @@ class ExtrapolationOnRanks : public RunFolders {
                                   const Change& change = {}) {
     results_.clear();
     trained_.clear();
-    const auto tokens = tokenizer_->encode(text_);
-    const auto held_out = tokenizer_->encode(text_.substr(0, 100));
     return on_thread_ranks(ranks, [&](TrainingGroup& group) {
       ExtrapolationOptions own = options;
       own.group = &group;
       if (change) change(own, group.rank());
       const ExtrapolationResult result = extrapolate(
-          own, *tokenizer_, tokens, held_out, [&](const ExtrapolationProgress& progress) {
+          own, *tokenizer_, tokens_, held_out_, [&](const ExtrapolationProgress& progress) {
             const std::lock_guard lock(mutex_);
-            if (progress.doing == "training")
-              trained_.insert(options.schemes[progress.scheme].label);
+            if (progress.doing == "training") trained_.insert(name_of_run(own, progress));
           });
       const std::lock_guard lock(mutex_);
       results_.push_back(result);
     });
   }
 
-  std::string text_;
-  std::optional<Tokenizer> tokenizer_;
   std::mutex mutex_;
   std::vector<ExtrapolationResult> results_;
   std::set<std::string> trained_;
@@ -104,6 +79,36 @@ TEST_F(ExtrapolationOnRanks, KeepsWhatIsFinishedAndGoesOnWithAnotherNumber) {
   EXPECT_EQ(differences(path("run"), path("straight")), "");
 }
 
+TEST_F(ExtrapolationOnRanks, HandsOutSeedsOneByOneWithTheFilesOfOneProcess) {
+  const auto of = [this](const std::string& folder) {
+    ExtrapolationOptions seeds = small(folder, {"none", "learned"});
+    seeds.seeds = 3;
+    return seeds;
+  };
+  for (const int ranks : {1, 2, 3, 7}) {
+    const std::string name = std::to_string(ranks);
+    EXPECT_THAT(run_on(ranks, of(name)), Each(""));
+    EXPECT_EQ(differences(path(name), path("1")), "") << ranks;
+    EXPECT_EQ(trained_.size(), 6U);
+    for (const ExtrapolationResult& result : results_) {
+      EXPECT_EQ(format_csv(result.table), format_csv(results_[0].table));
+      EXPECT_EQ(result.table.rows.size(), 6U);
+    }
+  }
+  int asked = 0;
+  const Change stop = [&](ExtrapolationOptions& own, int rank) {
+    if (rank == 1) own.should_stop = [&asked] { return ++asked > 12; };  // in its second model
+  };
+  EXPECT_THAT(run_on(2, of("run"), stop), Each(""));
+  ASSERT_FALSE(results_.empty());
+  const std::size_t finished = results_[0].table.rows.size();
+  EXPECT_GE(finished, 1U);
+  EXPECT_LT(finished, 6U);
+  EXPECT_THAT(run_on(3, of("run")), Each(""));
+  EXPECT_LE(trained_.size(), 6 - finished);
+  EXPECT_EQ(differences(path("run"), path("1")), "");
+}
+
 TEST_F(ExtrapolationOnRanks, MeasuresOnAll) {
   ExtrapolationOptions measured = options("run");
   measured.steps = 0;
@@ -131,6 +136,8 @@ TEST_F(ExtrapolationOnRanks, RefusesWhatDiffersOnAll) {
   refuses("[extrapolation.schemes] must be the same", [](ExtrapolationOptions& own, int rank) {
     if (rank == 2) own.schemes.pop_back();
   });
+  refuses("[extrapolation.seeds] must be the same",
+          [](ExtrapolationOptions& own, int rank) { own.seeds += rank; });
   refuses("[extrapolation.seed] must be the same", [](ExtrapolationOptions& own, int rank) {
     own.data.seed = static_cast<std::uint64_t>(rank);
   });

@@ -8,8 +8,8 @@
 
 #include "core/json.h"
 #include "experiments/extrapolation_plan.h"
+#include "experiments/small_extrapolation.h"
 #include "sextant/core/error.h"
-#include "training/run_folders.h"
 
 namespace sextant {
 namespace {
@@ -18,30 +18,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-class Extrapolation : public RunFolders {
+class Extrapolation : public SmallExtrapolation {
  protected:
-  Extrapolation() {
-    for (int i = 0; i < 40; ++i) text_ += "abcdefghij";
-    tokenizer_ =
-        Tokenizer::train(std::vector<std::string>{text_}, {.kind = TokenizerKind::character});
-    tokens_ = tokenizer_->encode(text_);
-    held_out_ = tokenizer_->encode(text_.substr(0, 100));
-  }
-
   ExtrapolationOptions options(const std::vector<std::string>& schemes = {"none", "learned"}) {
-    ExtrapolationOptions options{.folder = path("runs")};
-    for (const std::string& scheme : schemes) options.schemes.push_back({scheme, {scheme}});
-    options.model.width = 8;
-    options.model.heads = 2;
-    options.model.layers = 1;
-    options.data = {.length = 8, .batch_size = 2};
-    options.steps = 6;
-    options.test_lengths = {8, 16};
-    options.stride = 4;
-    options.scored = 64;
-    options.threads = 1;
-    options.clock = [] { return 0.0; };
-    return options;
+    return small("runs", schemes);
   }
 
   ExtrapolationResult run(const ExtrapolationOptions& options) {
@@ -60,9 +40,6 @@ class Extrapolation : public RunFolders {
     EXPECT_THAT([&] { run(options); }, ThrowsMessage<Error>(HasSubstr(message)));
   }
 
-  std::string text_;
-  std::optional<Tokenizer> tokenizer_;
-  std::vector<std::int64_t> tokens_, held_out_;
   std::vector<int> trained_;  // steps of each scheme in the last run
 };
 
@@ -206,6 +183,21 @@ TEST_F(Extrapolation, RefusesOptionsOutOfRange) {
   refuses("must not repeat", [](Options& o) { o.schemes[1].label = "none"; });
   refuses("labels for folders", [](Options& o) { o.schemes[1].label = ".."; });
   refuses("labels for folders", [](Options& o) { o.schemes[1].label = "plan.json"; });
+  refuses("labels for folders", [](Options& o) { o.schemes[1].label = "seed 1"; });
+  refuses("must be 1 .. 1000, got 0", [](Options& o) { o.seeds = 0; });
+  refuses("must be 1 .. 1000, got 1001", [](Options& o) { o.seeds = 1001; });
+  refuses("must end at seed 2^32 - 1 at most, got 2 from 4294967295 on", [](Options& o) {
+    o.seeds = 2;
+    o.data.seed = 0xffffffff;
+  });
+  refuses("must end at seed 2^32 - 1 at most", [](Options& o) {
+    o.seeds = 3;
+    o.model.seed = 0xfffffffe;
+  });
+  refuses("[learned.seed]", [](Options& o) {
+    o.seeds = 2;
+    o.schemes[1].positions = {{"learned", {{"seed", "4294967295"}}}};
+  });
   refuses("nothing", [](Options& o) { o.schemes[1].positions = {"nothing"}; });
   refuses("forgetting", [](Options& o) { o.schemes[1].positions = {"forgetting"}; });
   refuses("base", [](Options& o) { o.schemes[1] = {"a", {{"rotary", {{"base", "x"}}}}}; });
@@ -227,6 +219,7 @@ TEST(StepsThatFit, AreWhatScoringLeaves) {
   EXPECT_EQ(steps_that_fit(1, {{"a", 0.25, 5}, {"b", 0.75, 10}}), 45);
   EXPECT_EQ(steps_that_fit(1, {{"a", 60, 0}}), 1);
   EXPECT_THROW(steps_that_fit(1, {{"a", 60, 1}}), Error);
+  EXPECT_EQ(steps_that_fit(3, {{"a", 0.25, 5}, {"b", 0.75, 10}}, 1, 3), 45);
 }
 
 // On two ranks: a and then c beside b, of which a step takes 1.5 s; those of one rank beside the
@@ -237,6 +230,7 @@ TEST(StepsThatFit, AreMoreWhereRanksShareTheSchemes) {
   EXPECT_EQ(steps_that_fit(1, measured, 2), 30);
   EXPECT_EQ(steps_that_fit(1, measured, 3), 30);
   EXPECT_EQ(steps_that_fit(1, {{"a", 1, 0}, {"b", 1, 0}, {"c", 1, 0}}, 2), 30);
+  EXPECT_EQ(steps_that_fit(1, {{"a", 1, 0}, {"b", 1, 0}, {"c", 1, 0}}, 2, 2), 20);
 }
 
 TEST(Fingerprint, DependsOnEveryTokenAndTheirOrder) {

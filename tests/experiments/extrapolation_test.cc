@@ -223,7 +223,7 @@ TEST(ExtrapolationTable, IsALineOfCsvPerNumber) {
 
 TEST(ExtrapolationTable, RefusesWhatIsNone) {
   std::string other = format_json(table());
-  other.replace(other.find("\"format\": 2"), 11, "\"format\": 3");
+  other.replace(other.find("\"format\": 2"), 11, "\"format\": 4");
   ExtrapolationTable uneven = table();
   uneven.rows[0].sliding.pop_back();
   for (const std::string& json :

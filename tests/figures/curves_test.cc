@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "pictures/golden.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/extrapolation_chart.h"
 #include "sextant/figures/loss_chart.h"
@@ -69,6 +70,61 @@ TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
   EXPECT_THAT(svg, HasSubstr("every word scored"));
   EXPECT_THAT(svg, HasSubstr("trained at 8"));
   EXPECT_THAT(svg, HasSubstr("ALiBi"));
+}
+
+ExtrapolationTable table_of(std::int64_t seeds) {
+  ExtrapolationTable table;
+  table.train_length = 8;
+  table.stride = 4;
+  table.seeds = seeds;
+  table.lengths = {8, 16};
+  for (const char* scheme : {"alibi", "rotary"}) {
+    for (std::int64_t seed = 0; seed < seeds; ++seed) {
+      ExtrapolationRow& row = table.rows.emplace_back();
+      row.label = scheme;
+      row.seed = static_cast<std::uint64_t>(seed);
+      row.positions = {{scheme, {}}};
+      const double x = scheme[0] == 'a' ? 1 : 3;
+      row.segments = row.sliding = {{x * (4.0 + static_cast<double>(seed)), ""}, {5 * x, ""}};
+    }
+  }
+  return table;
+}
+
+TEST(ExtrapolationChart, DrawsMeansInBandsOfADeviation) {
+  const std::string one = extrapolation_chart(table_of(1), "word").svg;
+  EXPECT_THAT(one, Not(HasSubstr("seeds")));
+  EXPECT_THAT(one, Not(HasSubstr("fill-opacity=\"0.2\"")));
+  const std::string three = extrapolation_chart(table_of(3), "word").svg;
+  EXPECT_THAT(three, HasSubstr(">3 seeds: mean, standard deviation</text>"));
+  EXPECT_THAT(three, HasSubstr("fill-opacity=\"0.2\""));
+  EXPECT_THAT(three, HasSubstr(">ALiBi</text>")) << "one line per scheme";
+  EXPECT_THAT(three, Not(HasSubstr("of 3 seeds")));
+}
+
+TEST(ExtrapolationChart, NamesTheSeedsThatHaveANumber) {
+  ExtrapolationTable table = table_of(3);
+  table.rows[1].segments[1] = {std::nullopt, "the loss per token is nan"};
+  table.rows.pop_back();
+  const std::string svg = extrapolation_chart(table, "word").svg;
+  EXPECT_THAT(svg, HasSubstr("ALiBi (2 of 3 seeds)"));
+  EXPECT_THAT(svg, HasSubstr("rotary (2 of 3 seeds)"));
+  EXPECT_THAT(svg, HasSubstr(">ALiBi</text>")) << "in sliding windows all have one";
+}
+
+TEST(ExtrapolationChart, IsThatOfTheGolden) {
+  ExtrapolationTable table = table_of(3);
+  table.rows[4].segments[1] = {std::nullopt, "the loss per token is nan"};
+  sextant::testing::expect_golden("figures/golden/extrapolation_seeds",
+                                  extrapolation_chart(table, "word"));
+}
+
+// A deviation that no axis can show is left out.
+TEST(ExtrapolationChart, SurvivesALossThatExploded) {
+  ExtrapolationTable table = table_of(2);
+  table.rows[0].segments[1].perplexity = 1e300;
+  table.rows[1].segments[1].perplexity = 1;
+  EXPECT_THAT(extrapolation_chart(table, "word").svg, HasSubstr("ALiBi"));
 }
 
 }  // namespace

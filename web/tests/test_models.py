@@ -296,6 +296,26 @@ def test_shipped_lengths_and_a_file_of_ones_own(shared, tmp_path):
     assert one.problems == []
 
 
+def test_results_of_several_seeds_have_means_and_bands(explorer, tmp_path):
+    (tmp_path / "text.txt").write_text("the cat sat on the mat, a dog\n" * 60)
+    sextant("extrapolate", "--text", str(tmp_path / "text.txt"), "--schemes", "none,learned", "--seeds", "3", "--seed", "7", "--steps", "2", "-o", str(tmp_path / "run"),
+            *"--train-length 8 --test-lengths 8,16 --stride 4 --scored 64 --width 8 --heads 2 --layers 1 --batch-size 2".split())
+    one = explorer()
+    page = one.open("view=lengths")
+    one.picture()
+    page.locator("input[type=file]").set_input_files(tmp_path / "run" / "results.json")
+    page.locator("p", has_text="The results of results.json").wait_for()
+    assert "3 seeds: mean, standard deviation" in one.picture().text_content()
+    shown = page.locator("pre.table").inner_text()
+    assert "with 3 seeds" in shown and "×÷" in shown
+    assert shown == sextant("plot", "extrapolation", str(tmp_path / "run" / "results.json"), "--token", "character", "--format", "text")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    numbers = pathlib.Path(download.value.path()).read_text()
+    assert numbers.startswith("scheme,seed,scoring,length,perplexity\nnone,7,segments,8,") and "\nlearned,9,sliding,16,\n" in numbers
+    assert one.problems == []
+
+
 @pytest.mark.slow
 def test_the_data_of_the_page_can_be_made_again(tmp_path):
     (tmp_path / "text.txt").write_text("".join(path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))))

@@ -1,5 +1,5 @@
 // `sextant extrapolate`: train at one length, test at others, one line per scheme; on ranks of MPI
-// the schemes are trained side by side.
+// the models are trained side by side.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -34,15 +34,14 @@ LanguageData read_data(const ExtrapolateOptions& options, TrainingGroup* group) 
 }
 
 // "rotary (4 of 7): step 120/800 ...": a line that is rewritten on a terminal, else one now and
-// then. Ranks have no line to share: each tells of its schemes now and then.
+// then. Ranks have no line to share: each tells of its models now and then.
 class Watch {
  public:
   explicit Watch(const ExtrapolationOptions& options)
       : options_(options), terminal_(options.group == nullptr && stderr_is_terminal()) {}
 
   void show(const ExtrapolationProgress& now) {
-    std::string line = options_.schemes[now.scheme].label + " (" + std::to_string(now.scheme + 1) +
-                       " of " + std::to_string(options_.schemes.size()) + "): ";
+    std::string line = name_of_run(options_, now) + " " + place_of(now) + ": ";
     if (now.training != nullptr) {
       const double seconds = now.training->metrics.seconds;
       if (seconds < shown_at_ + (terminal_ ? 0.1 : 30)) return;
@@ -63,6 +62,16 @@ class Watch {
   }
 
  private:
+  // "(4 of 7)", in the order in which they are made.
+  std::string place_of(const ExtrapolationProgress& now) const {
+    const std::size_t schemes = options_.schemes.size();
+    const bool measures = now.doing == "measuring";  // the first seed alone
+    const auto seed = static_cast<std::size_t>(now.seed - options_.data.seed);
+    const auto seeds = measures ? 1 : static_cast<std::size_t>(options_.seeds);
+    return "(" + std::to_string(seed * schemes + now.scheme + 1) + " of " +
+           std::to_string(seeds * schemes) + ")";
+  }
+
   const ExtrapolationOptions& options_;
   bool terminal_;
   Progress line_{""};
@@ -132,9 +141,10 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "train at one length, test at others\n"
       "Trains one small language model per positional scheme, all with the same initial weights, "
       "batches and steps, and scores each at several lengths on the same held-out tokens: in "
-      "segments that do not overlap and in sliding windows. The table goes to stdout, results.json "
-      "and extrapolation.svg into the folder. The same command continues where it was stopped; "
-      "with other schemes or test lengths it reuses the trained models.");
+      "segments that do not overlap and in sliding windows. With --seeds it does so several times, "
+      "and shows means with their spread. The table goes to stdout, results.json and "
+      "extrapolation.svg into the folder. The same command continues where it was stopped; with "
+      "other schemes, more seeds or other test lengths it reuses the trained models.");
   auto options = std::make_shared<ExtrapolateOptions>();
   options->add_to(command);
   command.footer(
@@ -142,6 +152,7 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "  sextant extrapolate --text plays.txt --minutes 20 -o lengths\n"
       "  sextant extrapolate --text plays.txt --schemes rotary,rotary:base=500000,alibi --steps "
       "500\n"
+      "  sextant extrapolate --text plays.txt --schemes rotary,alibi --steps 500 --seeds 3\n"
       "  sextant extrapolate --text plays.txt --train-length 64 --test-lengths 64,128,256 "
       "--minutes 5\n"
       "  mpirun -n 4 sextant extrapolate --text plays.txt --minutes 20 -o lengths   (built with "

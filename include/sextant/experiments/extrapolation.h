@@ -61,9 +61,10 @@ LengthScore sliding_perplexity(const LanguageModel<float>& model,
 // How many tokens the model computes for it; stride 0: segments that do not overlap.
 std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, std::int64_t stride);
 
-// The result of one scheme.
+// The result of one run: a scheme with a seed.
 struct ExtrapolationRow {
-  std::string label;  // "rotary base=500000"
+  std::string label;                  // "rotary base=500000"
+  std::optional<std::uint64_t> seed;  // unset: the only one of a table that was read
   PositionSchemes positions;
   std::int64_t weights = 0;                    // numbers that the model learned
   double seconds = 0;                          // of training
@@ -74,18 +75,20 @@ struct ExtrapolationRow {
 struct ExtrapolationTable {
   std::int64_t train_length = 0, steps = 0;
   std::int64_t stride = 0;
+  std::int64_t seeds = 1;  // of each scheme; a table that is not finished has fewer rows
   ScoredTokens scored;
   std::vector<std::int64_t> lengths;
-  std::vector<ExtrapolationRow> rows;
+  std::vector<ExtrapolationRow> rows;  // those of a scheme differ in their seeds
 };
 
-// JSON with all fields; missing perplexities are null with their reason. Parsing throws Error
+// JSON with all fields; missing perplexities are null with their reason. A table of several seeds
+// has them, and what over_seeds() gives as `means`, which is not read back. Parsing throws Error
 // naming `where` for anything else.
 std::string format_json(const ExtrapolationTable& table);
 ExtrapolationTable parse_extrapolation(std::string_view json, std::string_view where);
 
-// "scheme,scoring,length,perplexity" and a line per number; labels with commas or quotes are
-// quoted, missing numbers are empty.
+// "scheme,seed,scoring,length,perplexity", or of a table of one seed without it, and a line per
+// number; labels with commas or quotes are quoted, missing numbers are empty.
 std::string format_csv(const ExtrapolationTable& table);
 
 }  // namespace sextant

@@ -91,6 +91,40 @@ TEST_F(Extrapolate, GivesTheSameTableAgainWithoutTraining) {
   EXPECT_THAT(table.out, HasSubstr("scheme,scoring,length,perplexity\nnone,segments,8,"));
 }
 
+TEST_F(Extrapolate, ShowsMeansOverSeedsAndKeepsEach) {
+  const Outcome made = sextant(words("--steps 3 --seeds 3 --seed 4 --format csv"));
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("scheme,seed,scoring,length,perplexity\nnone,4,segments,8,"));
+  EXPECT_THAT(made.out, HasSubstr("\nkerple_log,6,sliding,32,"));
+  EXPECT_THAT(made.err, HasSubstr("none, seed 4 (1 of 9): training"));
+  EXPECT_THAT(made.err, HasSubstr("none, seed 5 (4 of 9): training"));
+  EXPECT_THAT(made.err, HasSubstr("kerple_log, seed 6 (9 of 9): scoring"));
+  const Outcome text = sextant(words("--steps 3 --seeds 3 --seed 4"));
+  EXPECT_THAT(text.out, HasSubstr("for 3 steps with 3 seeds.\nMean and standard deviation: exp"));
+  EXPECT_THAT(text.out, testing::ContainsRegex("\n  none +[0-9.]+ ×÷1[.][0-9]+ "));
+  EXPECT_THAT(text.out, HasSubstr("\n- learned: [learned.positions]"));
+  EXPECT_THAT(text.out, Not(HasSubstr("of 3)")));
+  EXPECT_THAT(contents(folder_ / "runs/extrapolation.svg"), HasSubstr(">3 seeds: mean, "));
+  const std::string results = folder_ / "runs/results.json";
+  EXPECT_EQ(sextant("plot extrapolation " + results + " --format csv").out, made.out);
+  auto table = Json::parse(contents(results));
+  EXPECT_EQ(table["seeds"], 3);
+  ASSERT_EQ(table["rows"].size(), 9U);
+  EXPECT_EQ(table["rows"][2]["seed"], 6);
+  // A seed that was lost, and a scheme that is not finished.
+  table["rows"][1]["segments"][0] =
+      Json{{"length", 8}, {"perplexity", nullptr}, {"reason", "the loss per token is nan"}};
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < 8; ++i) rows.push_back(table["rows"][i]);
+  table["rows"] = rows;
+  put(folder_ / "part.json", table.dump());
+  const std::string part =
+      sextant("plot extrapolation " + (folder_ / "part.json") + " --format text").out;
+  EXPECT_THAT(part, testing::ContainsRegex("\n  none +[0-9.]+ ×÷[0-9.]+ [(]2 of 3[)] "));
+  EXPECT_THAT(part, HasSubstr("\n  kerple_log (2 of 3 seeds) "));
+  EXPECT_THAT(part, HasSubstr("\n- none, seed 5: the loss per token is nan\n"));
+}
+
 TEST_F(Extrapolate, SavesAndEndsWhenItIsAskedTo) {
   // (A shell's background jobs do not hear Ctrl-C, but SIGTERM.)
   const Outcome stopped = shell(
@@ -153,6 +187,7 @@ TEST_F(Extrapolate, RefusesWrongCommandLines) {
   refused("--steps 1 --heads 3", "[extrapolate.heads]");
   refused("--steps 1 --held-out 1", "[extrapolate.held-out]");
   refused("--steps 1 --dropout 1", "[extrapolate.dropout]");
+  refused("--steps 1 --seeds 0", "[extrapolate.seeds] must be 1 .. 1000, got 0");
   refused("--steps 1 --picture a.txt", "[extrapolate.picture]");
   refused("--steps 1 --tokenizer letters", "tokenizer");
   EXPECT_EQ(sextant("extrapolate --steps 1").code, 2);
@@ -171,6 +206,8 @@ TEST_F(Extrapolate, RefusesUnusableInput) {
   refused(words("--steps 1 --schemes forgetting"), "forgetting");
   ASSERT_EQ(sextant(words("--steps 1")).code, 0);
   refused(words("--steps 2"), "plan.json");
+  refused(words("--steps 1 --seeds 2 --seed 4294967295 -o " + folder_ / "other"),
+          "[extrapolation.seeds] must end at seed 2^32 - 1");
 }
 
 }  // namespace

@@ -53,9 +53,22 @@ TEST_F(ExtrapolateOnRanks, HasTheResultsOfOneProcess) {
   EXPECT_TRUE(fs::exists(path("3/extrapolation.svg")));
 }
 
-// The schemes that were finished are kept, and the same command goes on.
+TEST_F(ExtrapolateOnRanks, HasTheSeedsOfOneProcess) {
+  const std::string seeds = "--steps 5 --schemes none,rotary,t5 --seeds 3";
+  const Ended one = run_alone(extrapolate(seeds, "1")), all = launch(2, extrapolate(seeds, "2"));
+  ASSERT_EQ(one.code, 0) << one.text;
+  ASSERT_EQ(all.code, 0) << all.text;
+  EXPECT_EQ(results("2"), results("1"));
+  EXPECT_EQ(count_of(all.text, "): training"), 9) << all.text;
+  for (const char* model : {"/none", "/seed-1/rotary", "/seed-2/t5"}) {
+    EXPECT_EQ(read_file(path("2") + model + "/last/model.safetensors"),
+              read_file(path("1") + model + "/last/model.safetensors"));
+  }
+}
+
+// The models that were finished are kept, and the same command goes on.
 TEST_F(ExtrapolateOnRanks, GoesOnAfterALossAndAfterAnInterrupt) {
-  const std::string steps = "--steps 400 --schemes none,rotary,alibi,t5,sinusoidal,kerple";
+  const std::string steps = "--steps 400 --schemes none,rotary,t5 --seeds 2";
   ASSERT_EQ(run_alone(extrapolate(steps, "straight")).code, 0);
   for (const int signal : {SIGKILL, SIGINT}) {
     const std::string run = "run-" + std::to_string(signal);

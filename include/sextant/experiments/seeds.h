@@ -1,0 +1,36 @@
+// Mean and spread of an extrapolation over its seeds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/experiments/extrapolation.h"
+
+namespace sextant {
+
+// One scheme at one length. What is averaged is the loss, the mean negative log likelihood per
+// token, of which the perplexity is exp: over seeds it varies alike to both sides, and a seed that
+// gets lost does not outweigh all others.
+struct SeedScore {
+  std::int64_t runs = 0;             // seeds that were trained
+  std::int64_t scored = 0;           // those that have a number; the others are left out
+  std::optional<double> perplexity;  // exp of the mean loss
+  // exp of the sample standard deviation of the losses (n - 1): a factor of at least 1, so one
+  // deviation reaches from perplexity / factor to perplexity * factor. From two numbers on.
+  std::optional<double> factor;
+};
+SeedScore over_seeds(const std::vector<LengthScore>& scores);
+
+// The runs of one scheme.
+struct SchemeScores {
+  std::string label;
+  PositionSchemes positions;
+  std::vector<std::optional<std::uint64_t>> seeds;  // of the runs
+  std::vector<SeedScore> segments, sliding;         // one per length
+};
+// In the order of their first rows.
+std::vector<SchemeScores> over_seeds(const ExtrapolationTable& table);
+
+}  // namespace sextant
