@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "layers/attend.h"
 #include "layers/ops.h"
 #include "sextant/core/error.h"
 
@@ -94,9 +95,10 @@ struct Part {
 // use(part) for all sequences at once, or for one run after the other where positions want it.
 template <class T, class Use>
 void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, std::int64_t keys,
-               int threads, const Use& use) {
+               const Pass& pass, const Use& use) {
+  if (cross) layers::check_whole(pass, "attention_layer.context");
   Part<T> whole{options_of(call, cross), 0, 0, queries, 0, keys};
-  whole.options.threads = threads;
+  whole.options.threads = pass.threads;
   if (call.positions == nullptr) return use(whole);
   const std::int64_t all_queries[] = {0, queries}, all_keys[] = {0, keys};
   const std::span<const std::int64_t> q =
@@ -109,6 +111,11 @@ void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, s
     whole.length = runs.empty() ? 0 : runs[0].length;
     if (!runs.empty()) call.positions->set(whole.options, whole.length);
     return use(whole);
+  }
+  if (pass.divided != nullptr) {
+    throw Error("attention_layer.segments",
+                "must be of one length, or of lengths that have the same table of positions, where "
+                "sequences are divided");
   }
   std::vector<std::int64_t> q_ends, k_ends;
   const auto from_zero = [](std::span<const std::int64_t> ends, std::vector<std::int64_t>& to) {
@@ -156,9 +163,10 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
   const View<T> mixed = pass.memory.take<T>({tokens, q_width});
   saved.mixed = heads_of(mixed, 0, heads, head_dim);
   saved.log_sum_exp = pass.memory.take<float>({1, heads, tokens});
-  each_part(call, cross, tokens, keys.size(0), pass.threads, [&](const Part<T>& part) {
-    attention<T>(part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
-                 part.of_queries(saved.mixed), part.options, part.of_queries(saved.log_sum_exp));
+  each_part(call, cross, tokens, keys.size(0), pass, [&](const Part<T>& part) {
+    layers::attend<T>(pass, part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
+                      part.of_queries(saved.mixed), part.options,
+                      part.of_queries(saved.log_sum_exp));
   });
   out.forward(mixed, y, pass);
   return saved;
@@ -185,7 +193,7 @@ void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const Atte
   const View<T> k_heads = heads_of(keys, 0, kv_heads, head_dim);
   const View<T> v_heads = heads_of(keys, kv_heads * head_dim, kv_heads, head_dim);
   const View<T> out_heads = heads_of(mixed, 0, heads, head_dim);
-  each_part(call, true, x.size(0), keys.size(0), pass.threads, [&](const Part<T>& part) {
+  each_part(call, true, x.size(0), keys.size(0), pass, [&](const Part<T>& part) {
     attention<T>(part.of_queries(q_heads), part.of_keys(k_heads), part.of_keys(v_heads),
                  part.of_queries(out_heads), part.options);
   });
@@ -210,17 +218,19 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
   const View<T> dkeys = cross ? pass.memory.take<T>({saved.context.size(0), 2 * k_width})
                               : dprojected.narrow(1, q_width, 2 * k_width);
   const PositionTables<T>* positions = positions_gradient ? saved.call.positions : nullptr;
-  each_part(saved.call, cross, tokens, dkeys.size(0), pass.threads, [&](const Part<T>& part) {
+  const bool collects = pass.divided == nullptr || pass.divided->is_first();
+  each_part(saved.call, cross, tokens, dkeys.size(0), pass, [&](const Part<T>& part) {
     AttentionGradients<T> gradients;
     gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));
     gradients.k = part.of_keys(heads_of(dkeys, 0, kv_heads, head_dim));
     gradients.v = part.of_keys(heads_of(dkeys, k_width, kv_heads, head_dim));
     if (positions != nullptr) positions->want(gradients, part.length, pass);
-    attention_backward<T>(part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
-                          part.of_queries(saved.mixed),
-                          part.of_queries(heads_of(dmixed, 0, heads, head_dim)), gradients,
-                          part.options, part.of_queries(saved.log_sum_exp));
-    if (positions != nullptr) positions->collect(gradients, part.length, *positions_gradient);
+    layers::attend_backward<T>(pass, part.of_queries(saved.q), part.of_keys(saved.k),
+                               part.of_keys(saved.v), part.of_queries(saved.mixed),
+                               part.of_queries(heads_of(dmixed, 0, heads, head_dim)), gradients,
+                               part.options, part.of_queries(saved.log_sum_exp));
+    if (positions == nullptr || !collects) return;
+    positions->collect(gradients, part.length, *positions_gradient);
   });
 
   const auto weight_gradient = [&](View<const T> x, View<const T> d, std::int64_t first) {

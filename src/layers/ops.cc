@@ -200,6 +200,13 @@ void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> 
 template <class T>
 void dropout(const T* residual, const T* x, T* y, std::int64_t rows, std::int64_t columns,
              double rate, RandomKey key, int threads) {
+  if (!key.rows.empty()) {
+    return each_range(key, rows, [&](std::int64_t first, std::int64_t n, std::int64_t place) {
+      const std::int64_t at = first * columns;
+      dropout<T>(residual != nullptr ? residual + at : nullptr, x + at, y + at, n, columns, rate,
+                 {.seed = key.seed, .stream = key.stream, .first_row = place}, threads);
+    });
+  }
   const std::int64_t count = rows * columns;
   const kernels::RowDropout options{rate, key.seed, key.stream, key.first_row * columns};
   if constexpr (kIsFast<T>) {

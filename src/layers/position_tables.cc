@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "layers/sequence_pieces.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 #include "sextant/layers/scheme_positions.h"
@@ -70,14 +71,14 @@ void PositionTables<T>::add_row(std::int64_t position, std::int64_t length, T* x
 
 template <class T>
 void PositionTables<T>::add_to(View<T> x, std::span<const std::int64_t> segments,
-                               const Pass& pass) const {
+                               std::span<const RowRange> rows, const Pass& pass) const {
   if (!positions_->has(SchemeKind::added)) return;
-  const auto sequences = static_cast<std::int64_t>(segments.size()) - 1;
-  parallel_for(sequences, pass.threads, [&](std::int64_t s) {
-    const std::int64_t begin = segments[static_cast<std::size_t>(s)],
-                       end = segments[static_cast<std::size_t>(s) + 1];
-    const Tensor<T>& rows = *tables_of(end - begin).applied.added;
-    add(rows.data(), (end - begin) * rows.size(1), x.data() + begin * rows.size(1));
+  const auto pieces = layers::sequence_pieces(segments, rows);
+  parallel_for(static_cast<std::int64_t>(pieces.size()), pass.threads, [&](std::int64_t i) {
+    const auto& [length, position, row, count] = pieces[static_cast<std::size_t>(i)];
+    const Tensor<T>& table = *tables_of(length).applied.added;
+    const std::int64_t width = table.size(1);
+    add(table.data() + position * width, count * width, x.data() + row * width);
   });
 }
 

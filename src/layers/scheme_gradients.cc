@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "layers/scheme_tables.h"
+#include "layers/sequence_pieces.h"
 #include "sextant/layers/scheme_positions.h"
 
 namespace sextant {
@@ -28,16 +29,16 @@ Tensor<double> columns_of(const Tensor<double>& sum, std::int64_t first, std::in
 
 template <class T>
 void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
+                                     std::span<const RowRange> rows,
                                      SchemePositions<T>& gradient) const {
   if (!positions_->learns(SchemeKind::added)) return;
-  for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    const std::int64_t length = segments[s + 1] - segments[s];
+  for (const auto& [length, position, row, count] : layers::sequence_pieces(segments, rows)) {
     const Shape& shape = tables_of(length).applied.added->shape();
     Tensor<double>& sum = gradient.sums_[{length_class(length), SchemeKind::added}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
-    const T* from = dx.data() + segments[s] * shape[1];
-    const std::int64_t count = length * shape[1];
-    for (std::int64_t i = 0; i < count; ++i) sum.data()[i] += static_cast<double>(from[i]);
+    const T* from = dx.data() + row * shape[1];
+    double* to = sum.data() + position * shape[1];
+    for (std::int64_t i = 0; i < count * shape[1]; ++i) to[i] += static_cast<double>(from[i]);
   }
 }
 
@@ -102,12 +103,13 @@ void PositionTables<T>::finish(SchemePositions<T>& gradient) const {
   gradient.sums_.clear();
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                \
-  template void PositionTables<T>::add_gradient(View<const T>, std::span<const std::int64_t>, \
-                                                SchemePositions<T>&) const;                   \
-  template void PositionTables<T>::want(AttentionGradients<T>&, std::int64_t, Pass&) const;   \
-  template void PositionTables<T>::collect(const AttentionGradients<T>&, std::int64_t,        \
-                                           SchemePositions<T>&) const;                        \
+#define SEXTANT_INSTANTIATE(T)                                                                  \
+  template void PositionTables<T>::add_gradient(View<const T>, std::span<const std::int64_t>,   \
+                                                std::span<const RowRange>, SchemePositions<T>&) \
+      const;                                                                                    \
+  template void PositionTables<T>::want(AttentionGradients<T>&, std::int64_t, Pass&) const;     \
+  template void PositionTables<T>::collect(const AttentionGradients<T>&, std::int64_t,          \
+                                           SchemePositions<T>&) const;                          \
   template void PositionTables<T>::finish(SchemePositions<T>&) const;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -126,8 +126,12 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
                                    TransformerStack& gradient,
                                    SchemePositions<T>* positions_gradient, Pass& pass) const {
   const bool pre = options.pre_norm;
+  const auto say_ready = [&pass](const Tensor<T>& first) {
+    if (pass.ready) pass.ready(first.data());
+  };
   if (final_norm) {
     final_norm->backward(*saved.final_norm, d, d, false, *gradient.final_norm, pass);
+    say_ready(gradient.final_norm->gain);
   }
   for (std::size_t i = layers.size(); i-- > 0;) {
     const TransformerLayer<T>& layer = layers[i];
@@ -153,6 +157,7 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
           layer.self.backward(kept.self.inner, dy, dx, {}, to.self, positions_gradient, pass);
         },
         pass);
+    say_ready(to.self.in.weight);
   }
 }
 

@@ -2,8 +2,10 @@
 #include "sextant/models/language_model.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
+#include "layers/attend.h"
 #include "layers/ops.h"
 #include "models/embed_tokens.h"
 #include "sextant/core/error.h"
@@ -17,6 +19,17 @@ TransformerConfig checked(const TransformerConfig& config) {
     throw Error("transformer.kind", "must be causal or masked for a language model");
   }
   return config;
+}
+
+// What is here of an array with an element per token of the batch.
+std::vector<std::int64_t> rows_of(const std::vector<std::int64_t>& all,
+                                  std::span<const RowRange> rows) {
+  if (rows.empty()) return all;
+  std::vector<std::int64_t> here;
+  for (const auto& [first, count] : rows) {
+    here.insert(here.end(), all.begin() + first, all.begin() + first + count);
+  }
+  return here;
 }
 
 TokenBatch one_sequence(std::span<const std::int64_t> tokens) {
@@ -77,8 +90,13 @@ typename LanguageModel<T>::Forward LanguageModel<T>::forward(const TokenBatch& b
   batch.check(config.vocabulary);
   Forward run;
   run.positions = std::make_unique<PositionTables<T>>(positions.tables(batch.segments));
-  run.x = models::embed_tokens(embedding, *run.positions, batch.tokens, batch.segments,
-                               batch.first_row, run.key, pass);
+  if constexpr (!std::is_same_v<T, float>) layers::check_whole(pass, "language_model.batch");
+  if (pass.divided != nullptr) {
+    run.rows = pass.divided->rows(static_cast<std::int64_t>(batch.tokens.size()));
+  }
+  run.tokens = rows_of(batch.tokens, run.rows);
+  run.x = models::embed_tokens(embedding, *run.positions, run.tokens, batch.segments,
+                               batch.first_row, run.key, pass, run.rows);
   run.stack =
       stack.forward(run.x, {.segments = batch.segments, .positions = run.positions.get()}, pass);
   return run;
@@ -94,12 +112,12 @@ LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& 
     d = pass.memory.take<T>(run.x.shape());
     dmatrix = config.tied ? gradient->embedding.table().view() : gradient->output.view();
   }
-  const LossSum sum =
-      token_loss<T>(run.stack.y, logits_matrix(), batch.targets, options, d, dmatrix, pass);
+  const LossSum sum = token_loss<T>(run.stack.y, logits_matrix(), rows_of(batch.targets, run.rows),
+                                    options, d, dmatrix, pass);
   if (gradient != nullptr) {
     stack.backward(run.stack, d, {}, gradient->stack, &gradient->positions, pass);
-    models::embed_tokens_gradient<T>(embedding, *run.positions, batch.tokens, batch.segments,
-                                     run.key, d, gradient->embedding, gradient->positions, pass);
+    models::embed_tokens_gradient<T>(embedding, *run.positions, run.tokens, batch.segments, run.key,
+                                     d, gradient->embedding, gradient->positions, pass);
   }
   pass.memory.release(mark);
   return sum;
@@ -107,6 +125,7 @@ LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& 
 
 template <class T>
 Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& pass) const {
+  layers::check_whole(pass, "log_likelihoods.batch");
   const auto mark = pass.memory.mark();
   const Forward run = forward(batch, pass);
   Tensor<double> result =
@@ -118,6 +137,7 @@ Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& 
 template <class T>
 Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std::int64_t> places,
                                    Pass& pass) const {
+  layers::check_whole(pass, "logits.batch");
   const auto mark = pass.memory.mark();
   const auto count = static_cast<std::int64_t>(batch.tokens.size());
   for (const std::int64_t place : places) {
@@ -140,6 +160,7 @@ Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std:
 template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64_t> tokens,
                                                       Pass& pass) const {
+  layers::check_whole(pass, "layer_logits.tokens");
   const auto mark = pass.memory.mark();
   const TokenBatch batch = one_sequence(tokens);  // what is kept looks at its segments
   const Forward run = forward(batch, pass);
@@ -164,6 +185,7 @@ void LanguageModel<T>::remove_positions() {
 template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
                                                         Pass& pass) const {
+  layers::check_whole(pass, "attention_maps.tokens");
   const auto mark = pass.memory.mark();
   const TokenBatch batch = one_sequence(tokens);  // what is kept looks at its segments
   const Forward run = forward(batch, pass);

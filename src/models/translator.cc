@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "layers/attend.h"
 #include "layers/ops.h"
 #include "models/embed_tokens.h"
 #include "sextant/core/error.h"
@@ -72,6 +73,7 @@ View<const T> Translator<T>::logits_matrix() const {
 template <class T>
 typename Translator<T>::Forward Translator<T>::forward(const PairBatch& batch, Pass& pass) const {
   batch.check(config.vocabulary);
+  layers::check_whole(pass, "translator.batch");
   Forward run;
   run.source_positions =
       std::make_unique<PositionTables<T>>(encoder_positions.tables(batch.source_segments));

@@ -1,11 +1,12 @@
-// Each rank makes its own batches; their gradients are added in a tree.
+// Each rank makes its own parts of a step; their gradients are added in a tree meanwhile.
 #include "training/step_gradients.h"
 
+#include <exception>
 #include <string>
 #include <vector>
 
 #include "sextant/core/error.h"
-#include "training/gradient_tree.h"
+#include "training/gradient_sum.h"
 #include "training/mixed.h"
 
 namespace sextant {
@@ -14,6 +15,26 @@ namespace {
 // Of dropout: a function of all bits of both.
 std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
   return mixed(mixed(mixed(seed, 0) ^ static_cast<std::uint64_t>(step), 0), 0);
+}
+
+// Makes the own parts. `sum`: nullptr where there is nothing to add up.
+void make_parts(TrainingTask& task, std::int64_t step, double scale, const TrainerOptions& options,
+                const WholeGroup& group, Workspace& memory, GradientSum* sum,
+                std::vector<LossSum>& losses) {
+  const std::int64_t batches = task.batches(step);
+  const auto [first, last] = group.own_parts(batches);
+  for (std::int64_t part = first; part < last; ++part) {
+    memory.reset();
+    Pass pass{.memory = memory,
+              .threads = options.threads,
+              .dropout = options.dropout,
+              .random = {.seed = step_seed(options.seed, step)},
+              .word_dropout = options.word_dropout,
+              .divided = group.sequence()};
+    if (sum != nullptr) pass.ready = [&](const void* gradient) { sum->ready(part, gradient); };
+    losses[static_cast<std::size_t>(part)] = task.accumulate(step, part % batches, scale, pass);
+    if (sum != nullptr) sum->ready(part, nullptr);
+  }
 }
 
 }  // namespace
@@ -31,28 +52,30 @@ LossSum sum_gradients(TrainingTask& task, std::int64_t step, const TrainerOption
   });
   group.check_same_step(targets, batches);
 
-  const bool alone = batches == 1 && group.get() == nullptr;  // nothing to add up
-  GradientTree tree(batches, group.get());
-  std::vector<LossSum> losses(static_cast<std::size_t>(batches));
-  group.together([&] {
-    const auto [first, last] = group.parts(batches);
-    for (std::int64_t batch = first; batch < last; ++batch) {
-      memory.reset();
-      Pass pass{.memory = memory,
-                .threads = options.threads,
-                .dropout = options.dropout,
-                .random = {.seed = step_seed(options.seed, step)},
-                .word_dropout = options.word_dropout};
-      losses[static_cast<std::size_t>(batch)] =
-          task.accumulate(step, batch, 1 / static_cast<double>(targets), pass);
-      if (!alone) tree.take(batch, task.gradients());
+  std::vector<LossSum> losses(static_cast<std::size_t>(group.parts(batches)));
+  const double scale = 1 / static_cast<double>(targets);
+  if (batches == 1 && group.get() == nullptr) {  // nothing to add up
+    make_parts(task, step, scale, options, group, memory, nullptr, losses);
+  } else {
+    GradientSum gradients(task.gradients(), group.parts(batches), group.get());
+    std::exception_ptr problem;
+    try {
+      group.together_on_sequences([&] {
+        try {
+          make_parts(task, step, scale, options, group, memory, &gradients, losses);
+        } catch (...) {
+          gradients.close();  // others wait for what is missing
+          throw;
+        }
+      });
+    } catch (...) {
+      problem = std::current_exception();
     }
-  });
-  if (!alone) tree.finish(task.gradients());
-  group.share(losses);
+    gradients.finish();
+    if (problem) std::rethrow_exception(problem);
+  }
 
-  LossSum sum;
-  for (const LossSum& each : losses) sum.add(each);
+  const LossSum sum = group.add_up(std::move(losses), batches);
   if (sum.tokens == targets) return sum;
   throw Error("task.accumulate", "must sum over the " + std::to_string(targets) + " targets" + at +
                                      ", got " + std::to_string(sum.tokens));

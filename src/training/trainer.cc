@@ -9,6 +9,7 @@
 #include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "training/held_out_loss.h"
 #include "training/pace.h"
 #include "training/run_description.h"
 #include "training/run_writer.h"
@@ -138,14 +139,7 @@ class Trainer {
 
   // Whether it is the best so far.
   bool validate(StepMetrics& metrics) {
-    LossSum sum;
-    group_.together([&] {
-      if (!group_.is_first()) return;
-      memory_.reset();
-      Pass pass{.memory = memory_, .threads = options_.threads};
-      sum = task_.validate(pass);
-    });
-    group_.broadcast(sum);
+    const LossSum sum = held_out_loss(task_, options_.threads, group_, memory_);
     if (sum.tokens == 0) return false;  // nothing was held out
     const auto tokens = static_cast<double>(sum.tokens);
     const double loss = sum.loss / tokens;

@@ -4,6 +4,7 @@
 #include "core/fields_json.h"
 #include "sextant/kernels.h"
 #include "training/gradient_tree.h"
+#include "training/slices.h"
 #include "training/training_fields.h"
 
 namespace sextant {
@@ -21,14 +22,23 @@ void broadcast_value(TrainingGroup& group, T& value) {
 
 }  // namespace
 
-std::pair<std::int64_t, std::int64_t> WholeGroup::parts(std::int64_t count) const {
-  if (group_ == nullptr) return {0, count};
-  return parts_of_rank(count, group_->rank(), group_->size());
+std::int64_t WholeGroup::parts(std::int64_t batches) const noexcept {
+  return group_ == nullptr ? batches : batches * group_->sequence_ranks();
+}
+
+std::pair<std::int64_t, std::int64_t> WholeGroup::own_parts(std::int64_t batches) const {
+  if (group_ == nullptr) return {0, batches};
+  return parts_of_rank(parts(batches), group_->rank(), group_->size());
 }
 
 void WholeGroup::together(const std::function<void()>& work) const {
   if (group_ == nullptr) return work();
   group_->together(work);
+}
+
+void WholeGroup::together_on_sequences(const std::function<void()>& work) const {
+  if (group_ == nullptr) return work();
+  group_->together_on_sequences(work);
 }
 
 std::function<double()> WholeGroup::clock(std::function<double()> own) const {
@@ -64,6 +74,7 @@ void WholeGroup::check_same(const TrainerOptions& options,
   const auto add_all = [&add](const std::string& of, const Json& json) {
     for (const auto& [name, value] : json.items()) add(of + "." + std::string(name), value);
   };
+  add("trainer.group.sequence_ranks", group_->sequence_ranks());
   add("trainer.folder", options.folder.empty() ? "none" : "given");
   add("trainer.resume", options.resume);
   each_field<TrainerOptions>([&](const auto& one) {
@@ -83,6 +94,12 @@ void WholeGroup::check_same_step(std::int64_t targets, std::int64_t batches) con
   if (group_ == nullptr) return;
   group_->check_same(
       {{"task.target_tokens", std::to_string(targets)}, {"task.batches", std::to_string(batches)}});
+}
+
+void WholeGroup::check_same_validation(std::int64_t batches) const {
+  if (group_ != nullptr) {
+    group_->check_same({{"task.validation_batches", std::to_string(batches)}});
+  }
 }
 
 void WholeGroup::broadcast(const Parameters<float>& parameters, AdamW& optimiser,
@@ -105,10 +122,6 @@ void WholeGroup::broadcast(const Parameters<float>& parameters, AdamW& optimiser
   optimiser.set_steps(state.step);
 }
 
-void WholeGroup::broadcast(LossSum& sum) const {
-  if (group_ != nullptr) broadcast_value(*group_, sum);
-}
-
 void WholeGroup::broadcast_number(std::int64_t& number) const {
   if (group_ != nullptr) broadcast_value(*group_, number);
 }
@@ -121,15 +134,24 @@ void WholeGroup::broadcast_text(std::string& text) const {
   group_->broadcast(std::as_writable_bytes(std::span(text)));
 }
 
-void WholeGroup::share(std::vector<LossSum>& losses) const {
-  if (group_ == nullptr) return;
-  std::vector<std::int64_t> ends{0};
-  for (int rank = 0; rank < group_->size(); ++rank) {
-    const auto parts = static_cast<std::int64_t>(losses.size());
-    ends.push_back(parts_of_rank(parts, rank, group_->size()).second *
-                   static_cast<std::int64_t>(sizeof(LossSum)));
+LossSum WholeGroup::add_up(std::vector<LossSum> losses, std::int64_t batches) const {
+  if (group_ != nullptr) {
+    std::vector<std::int64_t> ends{0};
+    for (int rank = 0; rank < group_->size(); ++rank) {
+      const auto parts = static_cast<std::int64_t>(losses.size());
+      ends.push_back(parts_of_rank(parts, rank, group_->size()).second *
+                     static_cast<std::int64_t>(sizeof(LossSum)));
+    }
+    start_sharing(*group_, std::as_writable_bytes(std::span(losses)), ends)->finish();
   }
-  sextant::share(*group_, std::as_writable_bytes(std::span(losses)), ends);
+  LossSum sum;
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    for (std::size_t part = static_cast<std::size_t>(batch); part < losses.size();
+         part += static_cast<std::size_t>(batches)) {
+      sum.add(losses[part]);
+    }
+  }
+  return sum;
 }
 
 }  // namespace sextant

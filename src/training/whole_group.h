@@ -22,9 +22,17 @@ class WholeGroup {
 
   TrainingGroup* get() const noexcept { return group_; }
   bool is_first() const noexcept { return group_ == nullptr || group_->rank() == 0; }
-  std::pair<std::int64_t, std::int64_t> parts(std::int64_t count) const;  // own ones, [first, last)
+  // Of work in `batches` batches: how many parts it has, which of them this rank makes, and what
+  // they are. Where sequences are divided, part p is that of batch p % batches that the ranks with
+  // the (p / batches)-th part of each sequence hold.
+  std::int64_t parts(std::int64_t batches) const noexcept;
+  std::pair<std::int64_t, std::int64_t> own_parts(std::int64_t batches) const;  // [first, last)
+  DividedSequence* sequence() const noexcept {
+    return group_ == nullptr ? nullptr : group_->sequence();
+  }
 
   void together(const std::function<void()>& work) const;
+  void together_on_sequences(const std::function<void()>& work) const;
   int size() const noexcept { return group_ == nullptr ? 1 : group_->size(); }
   bool any(bool value) const { return group_ == nullptr ? value : group_->any(value); }
   // The first one's clock, for all: each call is made by all.
@@ -36,13 +44,13 @@ class WholeGroup {
   void check_same(const TrainerOptions& options, const Parameters<float>& parameters) const;
   void check_same(const std::function<Values()>& values) const;
   void check_same_step(std::int64_t targets, std::int64_t batches) const;
+  void check_same_validation(std::int64_t batches) const;
   // What the first one has.
   void broadcast(const Parameters<float>& parameters, AdamW& optimiser, TrainingState& state) const;
-  void broadcast(LossSum& sum) const;
   void broadcast_number(std::int64_t& number) const;
   void broadcast_text(std::string& text) const;
-  // Those of the parts, of which each has its own.
-  void share(std::vector<LossSum>& losses) const;
+  // The sum of what the parts gave, of which each rank has its own: batch by batch.
+  LossSum add_up(std::vector<LossSum> losses, std::int64_t batches) const;
 
  private:
   TrainingGroup* group_;

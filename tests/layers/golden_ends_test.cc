@@ -40,7 +40,7 @@ TYPED_TEST(GoldenEnds, EmbeddingWithPositions) {
   Workspace memory;
   Pass pass{memory};
   embedding.forward(indices, scale, y, pass);
-  tables.add_to(y, segments, pass);
+  tables.add_to(y, segments, {}, pass);
   embedding.backward(indices, scale, dout, gradient, pass);
   // The scale, product, position and sum are rounded; the gradient is a sum of up to three rows.
   const double tolerance = 8 * (std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24);

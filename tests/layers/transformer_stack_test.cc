@@ -38,7 +38,7 @@ struct Probe {
     const auto forward = [&](const PositionTables<double>& tables, Pass& pass) {
       const View<double> with_positions = memory.take<double>(x.shape());
       std::ranges::copy(x.span(), with_positions.data());
-      tables.add_to(with_positions, segments, pass);
+      tables.add_to(with_positions, segments, {}, pass);
       TransformerStack<double>::Input input{.segments = segments, .positions = &tables};
       if (options.cross) {
         input.context = context.view();
@@ -56,7 +56,7 @@ struct Probe {
     const auto saved = forward(tables, pass);
     Tensor<double> d = dy.clone(), dcontext(context.shape());
     stack.backward(saved, d, dcontext, gradient, &positions_gradient, pass);
-    tables.add_gradient(d, segments, positions_gradient);
+    tables.add_gradient(d, segments, {}, positions_gradient);
     tables.finish(positions_gradient);
     expect_gradient(x.span(), d.span(), loss, "x", 12);
     if (options.cross) expect_gradient(context.span(), dcontext.span(), loss, "context", 8);

@@ -1,5 +1,5 @@
-// The order in which the gradients of parts are added.
-#include "training/gradient_tree.h"
+// The order in which the gradients of parts are added, and when they travel.
+#include "training/gradient_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -34,28 +34,51 @@ std::vector<float> tree_sum(std::int64_t first, std::int64_t count) {
   return sum;
 }
 
-std::vector<float> sum_on(TrainingGroup* group, std::int64_t parts) {
-  Tensor<float> a({3}), b({2, 2});
-  const Parameters<float> gradients = {{"a", &a, false}, {"b", &b, false}};
-  GradientTree tree(parts, group);
+// Parameters of 3, 1 and 3 numbers, in buckets of at least so many. What is ready when: all at the
+// end, or the last ones before.
+std::vector<float> sum_on(TrainingGroup* group, std::int64_t parts, std::int64_t bucket = 100,
+                          bool early = false) {
+  Tensor<float> a({3}), b({1}), c({3});
+  const Parameters<float> gradients = {{"a", &a, false}, {"b", &b, false}, {"c", &c, false}};
+  GradientSum sum(gradients, parts, group, bucket);
   const auto [first, last] = group == nullptr ? std::pair<std::int64_t, std::int64_t>{0, parts}
                                               : parts_of_rank(parts, group->rank(), group->size());
   for (std::int64_t i = first; i < last; ++i) {
     const std::vector<float> values = part(i);
+    std::copy_n(values.begin() + 4, 3, c.span().begin());
+    if (early) sum.ready(i, c.data());
+    std::copy_n(values.begin() + 3, 1, b.span().begin());
+    if (early) sum.ready(i, b.data());
     std::copy_n(values.begin(), 3, a.span().begin());
-    std::copy_n(values.begin() + 3, 4, b.span().begin());
-    tree.take(i, gradients);
+    sum.ready(i, nullptr);
     EXPECT_EQ(a(0), 0);
+    EXPECT_EQ(c(0), 0);
   }
-  tree.finish(gradients);
-  std::vector<float> sum(a.span().begin(), a.span().end());
-  sum.insert(sum.end(), b.span().begin(), b.span().end());
-  return sum;
+  sum.close();
+  sum.finish();
+  std::vector<float> all;
+  for (const auto& each : gradients) {
+    all.insert(all.end(), each.tensor->span().begin(), each.tensor->span().end());
+  }
+  return all;
 }
 
 TEST(GradientTree, AddsInPairsAndPairsOfPairs) {
   for (std::int64_t parts = 1; parts <= 17; ++parts) {
     EXPECT_EQ(sum_on(nullptr, parts), tree_sum(0, parts)) << parts;
+  }
+}
+
+// Whatever is ready when and travels with what.
+TEST(GradientTree, HasTheSameBitsInBuckets) {
+  for (const std::int64_t bucket : {1, 4, 100}) {
+    for (const bool early : {false, true}) {
+      const auto problems = on_thread_ranks(3, [&](TrainingGroup& group) {
+        EXPECT_EQ(sum_on(&group, 7, bucket, early), tree_sum(0, 7)) << bucket;
+      });
+      EXPECT_EQ(problems, std::vector<std::string>(problems.size()));
+      EXPECT_EQ(sum_on(nullptr, 7, bucket, early), tree_sum(0, 7)) << bucket;
+    }
   }
 }
 

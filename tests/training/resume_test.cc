@@ -371,7 +371,8 @@ TEST_F(Resume, OfAnotherModelIsRefused) {
     LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) override {
       return toy.accumulate(step, batch, scale, pass);
     }
-    LossSum validate(Pass& pass) override { return toy.validate(pass); }
+    std::int64_t validation_batches() const override { return toy.validation_batches(); }
+    LossSum validate(std::int64_t batch, Pass& pass) override { return toy.validate(batch, pass); }
     void save_model(const std::string& folder) override { toy.save_model(folder); }
   } task;
   EXPECT_THAT([&] { train(task, resumed()); },

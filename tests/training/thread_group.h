@@ -3,23 +3,58 @@
 
 #include <atomic>
 #include <barrier>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "sextant/core/error.h"
 #include "sextant/training/group.h"
 
 namespace sextant {
 
+// Messages that were sent and not yet received, by sender, receiver and tag.
+class Mailbox {
+ public:
+  using Address = std::tuple<int, int, int>;
+
+  void put(const Address& to, std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    boxes_[to].emplace_back(bytes.begin(), bytes.end());
+    changed_.notify_all();
+  }
+  // The oldest one, which must have this length; false: there is none after `wait`.
+  bool take(const Address& from, std::span<std::byte> bytes, std::chrono::seconds wait) {
+    std::unique_lock lock(mutex_);
+    auto& box = boxes_[from];
+    if (!changed_.wait_for(lock, wait, [&] { return !box.empty(); })) return false;
+    if (box.front().size() != bytes.size()) throw Error("ranks", "a message of another length");
+    std::memcpy(bytes.data(), box.front().data(), bytes.size());
+    box.pop_front();
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Address, std::deque<std::vector<std::byte>>> boxes_;
+};
+
 // What all of them see.
 struct ThreadRanks {
-  explicit ThreadRanks(int count) : size(count), arrived(count), texts(count), messages(count) {}
+  explicit ThreadRanks(int count) : size(count), arrived(count), texts(count) {}
   int size;
   std::barrier<> arrived;
   std::vector<std::string> texts;  // one of each rank
@@ -27,7 +62,7 @@ struct ThreadRanks {
   std::atomic<bool> stopped = false;
   std::mutex taking;
   const TrainingGroup::Work* of_first = nullptr;
-  std::vector<std::vector<TrainingGroup::Outgoing>> messages;  // that each sends
+  Mailbox messages;
 };
 
 class ThreadGroup final : public TrainingGroup {
@@ -37,26 +72,11 @@ class ThreadGroup final : public TrainingGroup {
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return all_.size; }
 
-  void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) override {
-    auto& mine = all_.messages[static_cast<std::size_t>(rank_)];
-    mine.assign(sends.begin(), sends.end());
-    all_.arrived.arrive_and_wait();
-    std::string problem;
-    for (const Incoming& in : receives) {
-      const Outgoing* found = nullptr;
-      for (const Outgoing& out : all_.messages[static_cast<std::size_t>(in.from)]) {
-        if (out.to == rank_ && out.tag == in.tag && out.bytes.size() == in.bytes.size()) {
-          found = &out;
-        }
-      }
-      if (found == nullptr) {
-        problem = "a message that was not sent: tag " + std::to_string(in.tag);
-      } else {
-        std::memcpy(in.bytes.data(), found->bytes.data(), in.bytes.size());
-      }
-    }
-    all_.arrived.arrive_and_wait();
-    if (!problem.empty()) throw Error("ranks", problem);
+  std::unique_ptr<Messages> start(std::span<const Outgoing> sends,
+                                  std::span<const Incoming> receives) override {
+    for (const auto& [to, bytes, tag] : sends) all_.messages.put({rank_, to, tag}, bytes);
+    return std::make_unique<UnderWay>(all_.messages, rank_,
+                                      std::vector<Incoming>(receives.begin(), receives.end()));
   }
 
   void broadcast(std::span<std::byte> bytes) override {
@@ -123,6 +143,31 @@ class ThreadGroup final : public TrainingGroup {
   bool others_stop() override { return all_.stopped; }
 
  private:
+  class UnderWay final : public Messages {
+   public:
+    UnderWay(Mailbox& mailbox, int rank, std::vector<Incoming> receives)
+        : mailbox_(mailbox), rank_(rank), receives_(std::move(receives)) {}
+    ~UnderWay() override { EXPECT_TRUE(receives_.empty()) << "nobody waited for a message"; }
+    bool done() override { return take_all(std::chrono::seconds(0)); }
+    void finish() override {
+      if (!take_all(std::chrono::seconds(20))) throw Error("ranks", "a message that was not sent");
+    }
+
+   private:
+    bool take_all(std::chrono::seconds wait) {
+      while (!receives_.empty()) {
+        const auto& [from, bytes, tag] = receives_.front();
+        if (!mailbox_.take({from, rank_, tag}, bytes, wait)) return false;
+        receives_.erase(receives_.begin());
+      }
+      return true;
+    }
+
+    Mailbox& mailbox_;
+    int rank_;
+    std::vector<Incoming> receives_;
+  };
+
   static std::string_view as_text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }

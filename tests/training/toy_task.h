@@ -1,6 +1,7 @@
 // Softmax regression on generated points: the smallest thing that can be trained.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -16,7 +17,8 @@ namespace sextant {
 
 class ToyTask final : public TrainingTask {
  public:
-  static constexpr std::int64_t kClasses = 3, kFeatures = 8, kExamples = 24, kHeldOut = 200;
+  static constexpr std::int64_t kClasses = 3, kFeatures = 8, kExamples = 24, kHeldOut = 200,
+                                kHeldOutBatch = 30;
 
   // start: of the weights. The data is always the same.
   explicit ToyTask(std::uint32_t start, std::int64_t batches = 1) : batches_(batches) {
@@ -58,9 +60,16 @@ class ToyTask final : public TrainingTask {
     return sum;
   }
 
-  LossSum validate(Pass&) override {
+  std::int64_t validation_batches() const override {
+    return (held_out + kHeldOutBatch - 1) / kHeldOutBatch;
+  }
+  LossSum validate(std::int64_t batch, Pass&) override {
+    const std::vector<Point> points = draw(~0U, held_out);
     LossSum sum;
-    for (const Point& point : draw(~0U, held_out)) add_loss(point, sum);
+    for (std::int64_t i = batch * kHeldOutBatch;
+         i < std::min(held_out, (batch + 1) * kHeldOutBatch); ++i) {
+      add_loss(points[static_cast<std::size_t>(i)], sum);
+    }
     if (on_validate) on_validate(sum);
     return sum;
   }

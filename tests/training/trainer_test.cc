@@ -48,7 +48,10 @@ TEST_F(Training, LearnsAndKeepsTheBestAndTheLastModel) {
   load_parameters(path("run/best/model.safetensors"), other.parameters());
   Workspace memory;
   Pass pass{.memory = memory};
-  const LossSum sum = other.validate(pass);
+  LossSum sum;
+  for (std::int64_t batch = 0; batch < other.validation_batches(); ++batch) {
+    sum.add(other.validate(batch, pass));
+  }
   EXPECT_EQ(sum.loss / static_cast<double>(sum.tokens), *result.best_loss);
 }
 
@@ -161,6 +164,7 @@ TEST_F(Training, EndsWhenValidationGetsNoBetter) {
   TrainerOptions options = toy_options(path("run"));
   options.steps = 100;
   options.patience = 2;
+  task.held_out = ToyTask::kHeldOutBatch;
   int validations = 0;
   task.on_validate = [&](LossSum& sum) {
     sum.loss = std::array{9, 5, 6, 4, 4, 7, 1}[static_cast<std::size_t>(validations++)];
@@ -268,7 +272,8 @@ TEST_F(Training, RefusesTasksThatDoNotAddUp) {
     std::int64_t target_tokens(std::int64_t) override { return 0; }
     std::int64_t batches(std::int64_t) const override { return 1; }
     LossSum accumulate(std::int64_t, std::int64_t, double, Pass&) override { return {}; }
-    LossSum validate(Pass&) override { return {}; }
+    std::int64_t validation_batches() const override { return 0; }
+    LossSum validate(std::int64_t, Pass&) override { return {}; }
     void save_model(const std::string&) override {}
   } empty;
   EXPECT_THAT([&] { train(empty, toy_options(path("empty"))); },

@@ -30,12 +30,15 @@ void add_train(CLI::App& program, Job& job) {
       "run\n"
       "  sextant train --resume -o run --minutes 90\n"
       "  mpirun -n 4 sextant train lm --text plays.txt --minutes 20 -o plays   (built with MPI)\n"
+      "  mpirun -n 4 sextant train lm --text plays.txt --length 65536 --batch-size 2 "
+      "--sequence-ranks 4 --steps 500 -o long\n"
       "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
   command.callback([options, &command, &job] {
     options->check(command);
     if (!options->resume) options->plan(command);  // throws what the words alone tell
     job = [options, &command] {
-      on_ranks([&](TrainingGroup* group) { return run_training(*options, command, group); });
+      on_ranks([&](TrainingGroup* group) { return run_training(*options, command, group); },
+               options->sequence_ranks);
     };
   });
 }

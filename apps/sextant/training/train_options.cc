@@ -62,7 +62,8 @@ void TrainOptions::add_to(CLI::App& command) {
   kinds_ = {{"--text", kTextTasks},
             {"--pairs", "translate"},
             {"--valid", "translate"},
-            {"--from", "lm mlm translate"}};
+            {"--from", "lm mlm translate"},
+            {"--sequence-ranks", kTextTasks}};
   kinds_["--augment"] = "translate";
   command
       .add_option_function<std::string>(
@@ -83,6 +84,13 @@ void TrainOptions::add_to(CLI::App& command) {
       ->type_name("DIR")
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
+  command
+      .add_option("--sequence-ranks", sequence_ranks,
+                  "lm, mlm, under mpirun: so many neighbouring ranks hold a part of each sequence, "
+                  "for texts whose activations do not fit one (a divisor of the ranks; default 1)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->group(kSteps);
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
 }
 
@@ -99,8 +107,9 @@ void TrainOptions::check(const CLI::App& command) const {
     const auto& names = option->get_lnames();
     const std::string name = names.empty() ? option->get_name() : "--" + names.front();
     const std::string where = "train." + name.substr(name.find_first_not_of('-'));
-    if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines",
-                                    "--steps", "--minutes", "--patience", "--threads"})) {
+    if (resume &&
+        !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines", "--steps",
+                          "--minutes", "--patience", "--threads", "--sequence-ranks"})) {
       throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
     // Those of a scheme's parameters are in no group.

@@ -20,6 +20,7 @@ struct TrainOptions {
   bool resume = false;
   bool json = false;
   bool json_lines = false;
+  int sequence_ranks = 1;  // of MPI, that hold a part of each sequence
 
   void add_to(CLI::App& command);
   // Throws Error for options that the task would ignore, and CLI::RequiredError for missing ones.

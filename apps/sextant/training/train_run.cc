@@ -42,6 +42,9 @@ TrainReport report_of(const TrainOptions& options, const TrainingPlan& plan,
   return report;
 }
 
+// How many ranks share out the batches of a step.
+int batch_ranks(const TrainingGroup& group) { return group.size() / group.sequence_ranks(); }
+
 // A new run on ranks makes its steps in a batch for each, unless it was told how many.
 void divide_steps(TrainingPlan& plan, const CLI::App& command, int ranks) {
   std::int64_t& batches = plan.settings.accumulation_steps;
@@ -49,8 +52,17 @@ void divide_steps(TrainingPlan& plan, const CLI::App& command, int ranks) {
   if (std::min(batches, plan.settings.batch_size) >= ranks) return;
   const bool few = plan.settings.batch_size < ranks;
   throw Error(few ? "train.batch-size" : "train.accumulation-steps",
-              "must be at least the number of ranks, " + std::to_string(ranks) + ", got " +
+              "must be at least the number of ranks that share out batches, " +
+                  std::to_string(ranks) + ", got " +
                   std::to_string(few ? plan.settings.batch_size : batches));
+}
+
+void check_divided(const TrainOptions& options, const TrainingPlan& plan) {
+  const std::string& kind = plan.settings.kind;
+  if (options.sequence_ranks == 1 || kind == "lm" || kind == "mlm") return;
+  throw Error("train.sequence-ranks", "must be 1 for " + kind + ", got " +
+                                          std::to_string(options.sequence_ranks) +
+                                          ": only lm and mlm divide sequences");
 }
 
 PlannedTask read_data(const TrainOptions& options, const CLI::App& command, TrainingPlan& plan,
@@ -58,7 +70,8 @@ PlannedTask read_data(const TrainOptions& options, const CLI::App& command, Trai
   std::optional<Progress> reading;
   if (group == nullptr || group->rank() == 0) reading.emplace("reading the data ...");
   plan = options.plan(command);
-  if (group != nullptr && !options.resume) divide_steps(plan, command, group->size());
+  check_divided(options, plan);
+  if (group != nullptr && !options.resume) divide_steps(plan, command, batch_ranks(*group));
   PlannedTask made = make_task(plan, options.resume ? options.folder : "");
   plan.trainer.folder = options.folder;
   if (!options.resume) plan.trainer.settings = format_settings(plan);
@@ -73,8 +86,11 @@ void tell_start(const TrainingPlan& plan, const PlannedTask& made, const Trainin
     const std::int64_t batches =
         std::min(plan.settings.accumulation_steps, plan.settings.batch_size);
     text += "; " + std::to_string(group->size()) + " ranks make each step in " +
-            std::to_string(batches) + " batches";
-    if (batches < group->size()) text += ", so that some have nothing to do";
+            std::to_string(batches) + (batches == 1 ? " batch" : " batches");
+    if (group->sequence_ranks() > 1) {
+      text += ", " + std::to_string(group->sequence_ranks()) + " of them each sequence";
+    }
+    if (batches < batch_ranks(*group)) text += ", so that some have nothing to do";
   }
   note(text);
 }

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "sextant/core/tensor.h"
@@ -39,13 +41,34 @@ class Workspace {
   Mark at_;
 };
 
+class DividedSequence;
+
+// Rows [first, first + count) of an array.
+struct RowRange {
+  std::int64_t first, count;
+};
+
 // Numbers for dropout: a function of (seed, stream, token, column), so that the backward pass gets
 // the same ones, whatever the threads and the batches of a step.
 struct RandomKey {
   std::uint64_t seed = 0;      // of this step
   std::uint32_t stream = 0;    // number of the use in this step; layers count in their order
   std::int64_t first_row = 0;  // the place of the batch's first token among those of the step
+  // Of a batch that is divided: which of its rows are here, one range after the other. Empty: all.
+  std::span<const RowRange> rows{};
 };
+
+// use(first, count, place): rows [first, first + count) here are tokens from `place` of the step
+// on.
+template <class Use>
+void each_range(const RandomKey& key, std::int64_t rows, const Use& use) {
+  if (key.rows.empty()) return use(std::int64_t{0}, rows, key.first_row);
+  std::int64_t first = 0;
+  for (const RowRange& range : key.rows) {
+    use(first, range.count, key.first_row + range.first);
+    first += range.count;
+  }
+}
 
 // One pass over a batch. The batch is packed: row i of every activation [tokens, width] is one
 // token, and the sequences are [segments[s], segments[s + 1]).
@@ -57,6 +80,12 @@ struct Pass {
   // The part of the tokens whose vector is zero instead, positions stay (Gal and Ghahramani 2016,
   // 1512.05287, section 4.2); as dropout.
   double word_dropout = 0;
+  // Where each sequence is divided among processes, of which this is one: for LanguageModel::loss()
+  // alone, of float32. nullptr: all tokens are here.
+  DividedSequence* divided = nullptr;
+  // Called in a backward pass when gradients will get nothing more from it: with the data of one,
+  // for this and those behind it in the order of the model's parameters().
+  std::function<void(const void*)> ready{};
 
   RandomKey next_random() noexcept {
     ++random.stream;

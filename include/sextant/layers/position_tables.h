@@ -39,8 +39,10 @@ class PositionTables {
   std::vector<Run> runs(std::span<const std::int64_t> segments,
                         std::span<const std::int64_t> key_segments) const;
 
-  // x [tokens, width] += the rows of added tables; segments [sequences + 1].
-  void add_to(View<T> x, std::span<const std::int64_t> segments, const Pass& pass) const;
+  // x [tokens, width] += the rows of added tables; segments [sequences + 1]. `rows`: which of the
+  // tokens x has, one range after the other; empty: all.
+  void add_to(View<T> x, std::span<const std::int64_t> segments, std::span<const RowRange> rows,
+              const Pass& pass) const;
   // Row `position` of the added table of a sequence of this length alone, or nothing.
   void add_row(std::int64_t position, std::int64_t length, T* x) const;
   // Rotation, biases and terms for sequences of up to this length, of its class, into the options
@@ -50,7 +52,7 @@ class PositionTables {
   // Gradients go into another SchemePositions of the same options. dx [tokens, width] is that of
   // add_to(): sums are kept for added tables.
   void add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
-                    SchemePositions<T>& gradient) const;
+                    std::span<const RowRange> rows, SchemePositions<T>& gradient) const;
   // Which gradients an attention call with the tables of this length is asked for, with memory of
   // the pass; collect() adds what it gave.
   void want(AttentionGradients<T>& gradients, std::int64_t length, Pass& pass) const;

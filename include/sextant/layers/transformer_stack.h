@@ -88,7 +88,8 @@ struct TransformerStack {
   // What the stack would give if it ended where its residual stream is x: the final norm, or x
   // itself where there is none. In the pass's memory.
   View<const T> ended(View<const T> x, Pass& pass) const;
-  // d: [tokens, width], the gradient of the result, becomes that of x; dcontext is added to.
+  // d: [tokens, width], the gradient of the result, becomes that of x; dcontext is added to. Says
+  // to pass.ready when the gradients of a layer are.
   void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,
                 SchemePositions<T>* positions_gradient, Pass& pass) const;
 

@@ -39,7 +39,9 @@ struct LanguageModel {
   explicit LanguageModel(const TransformerConfig& config);
 
   // The summed loss of a batch; adds the gradients of options.scale times the smoothed one to
-  // `gradient` (null: none), which begins as zeros_like(the model).
+  // `gradient` (null: none), which begins as zeros_like(the model). Where pass.divided holds a part
+  // of each sequence, they are those of the tokens here: the sums over all processes are the
+  // batch's.
   LossSum loss(const TokenBatch& batch, const TokenLossOptions& options, LanguageModel* gradient,
                Pass& pass) const;
   // The log likelihood of each target, [tokens], 0 where there is none.
@@ -66,6 +68,8 @@ struct LanguageModel {
  private:
   struct Forward {
     std::unique_ptr<const PositionTables<T>> positions;  // the stack keeps its address
+    std::vector<RowRange> rows;                          // that are here; empty: all
+    std::vector<std::int64_t> tokens;                    // of these rows
     View<const T> x;                                     // what goes into the stack
     RandomKey key;
     typename TransformerStack<T>::Saved stack;

@@ -30,6 +30,8 @@ class Exchange {
   // Waits, so that no memory is written to that is gone.
   ~Exchange();
 
+  // Whether all are complete; does not wait.
+  bool done() const;
   // Waits until all are complete. Throws Error that names the rank when one failed.
   void finish();
   // Seconds that finish() waited: 0 where computing has hidden all.

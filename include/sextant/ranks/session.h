@@ -26,7 +26,7 @@ class Session {
   const Communicator& world() const noexcept { return *world_; }
 
   // Ends all ranks. What is to be said, the caller has said.
-  [[noreturn]] void abort(int code = 1) const noexcept;
+  [[noreturn]] static void abort(int code = 1) noexcept;
 
  private:
   std::unique_ptr<Communicator> world_;

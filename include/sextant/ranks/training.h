@@ -1,7 +1,9 @@
-// Training on ranks: each computes the gradients of some parts of a step, or trains some models.
+// Training on ranks: each computes the gradients of some batches of a step or of a part of each
+// sequence, or trains some models.
 #pragma once
 
 #include <atomic>
+#include <memory>
 
 #include "sextant/ranks/communicator.h"
 #include "sextant/training/group.h"
@@ -12,22 +14,33 @@ namespace sextant::ranks {
 // them make the same call with the same options; docs/ranks.md says what each does.
 class TrainingRanks final : public TrainingGroup {
  public:
-  explicit TrainingRanks(const Communicator& comm)
-      : comm_(comm.duplicate()), work_comm_(comm.duplicate()) {}
+  // `sequence_ranks` neighbours hold a part of each sequence, divided as zigzag: for texts whose
+  // activations do not fit one rank, of language models in float32. They meet in
+  // ranks::attention(), form ring (of content terms what plan() takes). Throws Error, on all ranks,
+  // unless it is the same on all and divides their number.
+  explicit TrainingRanks(const Communicator& comm, int sequence_ranks = 1);
+  ~TrainingRanks() override;
 
   int rank() const noexcept override { return comm_.rank(); }
   int size() const noexcept override { return comm_.size(); }
-  void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) override;
+  int sequence_ranks() const noexcept override { return sequence_ranks_; }
+  DividedSequence* sequence() noexcept override { return sequence_.get(); }
+  std::unique_ptr<Messages> start(std::span<const Outgoing> sends,
+                                  std::span<const Incoming> receives) override;
   void broadcast(std::span<std::byte> bytes) override { comm_.broadcast(0, bytes); }
   bool any(bool value) override;
   // What is thrown is a SharedError.
   void together(const std::function<void()>& work) override;
+  // What is no SharedError is printed, and ends all by MPI_Abort, where sequences are divided.
+  void together_on_sequences(const std::function<void()>& work) override;
   void check_same(const std::vector<std::pair<std::string, std::string>>& values) override;
   bool hand_out(std::int64_t count, const Work& work) override;
   bool others_stop() override;
 
  private:
   Communicator comm_, work_comm_;
+  int sequence_ranks_;
+  std::unique_ptr<DividedSequence> sequence_;
   std::atomic<bool> stopped_ = false;  // rank 0: no more work is handed out
 };
 

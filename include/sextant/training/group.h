@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,17 +13,25 @@
 
 namespace sextant {
 
-// Ranks 0 .. size() - 1. Every call but rank() and size() is made by all of them, in the same
-// order.
+class DividedSequence;
+
+// Ranks 0 .. size() - 1. Every call but those that say what the group is, is made by all of them,
+// in the same order.
 class TrainingGroup {
  public:
   virtual ~TrainingGroup() = default;
 
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
+  // How many ranks hold a part of each sequence, a divisor of size(). Batches are shared out among
+  // the size() / sequence_ranks() ranks that hold the same part: those of rank r are the
+  // (r % that number)-th ones, its part is the (r / that number)-th.
+  virtual int sequence_ranks() const noexcept { return 1; }
+  // Of those that share the sequences of this rank, where they are divided; else nullptr.
+  virtual DividedSequence* sequence() noexcept { return nullptr; }
 
-  // All messages at once; one that is sent meets one of the same length and tag (0 .. 1023) that is
-  // received. None to itself.
+  // One that is sent meets one of the same length and tag (0 .. 1023) that is received, in the
+  // order in which they are started. None to itself.
   struct Outgoing {
     int to;
     std::span<const std::byte> bytes;
@@ -33,15 +42,27 @@ class TrainingGroup {
     std::span<std::byte> bytes;
     int tag = 0;
   };
-  virtual void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) = 0;
+  // Messages under way: what is sent must not change, and what is received is not there yet. The
+  // destructor waits for them.
+  class Messages {
+   public:
+    virtual ~Messages() = default;
+    virtual bool done() = 0;  // whether all have arrived; does not wait
+    virtual void finish() = 0;
+  };
+  virtual std::unique_ptr<Messages> start(std::span<const Outgoing> sends,
+                                          std::span<const Incoming> receives) = 0;
 
   // Those of rank 0, on all.
   virtual void broadcast(std::span<std::byte> bytes) = 0;
   // Whether it is true on any.
   virtual bool any(bool value) = 0;
-  // Runs `work`, which makes no call of the group. Where it throws on one rank, all throw the same
-  // Error.
+  // Runs `work`, which makes no call of the group but start() and done(). Where it throws on one
+  // rank, all throw the same Error.
   virtual void together(const std::function<void()>& work) = 0;
+  // The same for work on sequence(). What one rank alone throws, while others wait for it in a call
+  // of attention, may end all processes.
+  virtual void together_on_sequences(const std::function<void()>& work) { together(work); }
   // Names of arguments and their values: where a value differs, all throw the same Error, which
   // names the first.
   virtual void check_same(const std::vector<std::pair<std::string, std::string>>& values) = 0;

@@ -24,8 +24,9 @@ class TrainingTask {
   virtual std::int64_t batches(std::int64_t step) const = 0;
   // Adds to gradients() those of `scale` times the summed smoothed loss of one batch of a step.
   virtual LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) = 0;
-  // The loss over the held-out data; no gradients, no dropout.
-  virtual LossSum validate(Pass& pass) = 0;
+  // How many batches of held-out data there are, and the loss over one; no gradients, no dropout.
+  virtual std::int64_t validation_batches() const = 0;
+  virtual LossSum validate(std::int64_t batch, Pass& pass) = 0;
   // Writes the model as it is into a folder that exists: model.safetensors, which is
   // save_parameters() of parameters() (a run is resumed from it), and whatever else is needed to
   // use the model. Not the names optimiser.safetensors and training.json.

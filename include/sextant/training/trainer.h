@@ -38,8 +38,9 @@ struct TrainerOptions {
   double checkpoint_minutes = 5;      // 0: not by the clock
   int threads = 0;                    // as in parallel_for; the numbers do not depend on it
 
-  // Processes that share the work: each computes the gradients of some batches of a step and has
-  // the same weights. The bits are those of one process, whatever their number. nullptr: none.
+  // Processes that share the work: each computes the gradients of some batches of a step, or of a
+  // part of each sequence, and has the same weights. With whole sequences the bits are those of one
+  // process, whatever the number of ranks. nullptr: none.
   TrainingGroup* group = nullptr;
 
   // Asked after each step, whose metrics it gets: saves and returns when true.
@@ -82,7 +83,7 @@ struct TrainingResult {
 // the best loss is only reported.
 //
 // With a group, all of it call train() with equal tasks and options. Its first rank writes the
-// folder, validates and has the clock; weights and the state come from it. What the others have in
+// folder and has the clock; weights and the state come from it. What the others have in
 // `folder` and `clock` is not looked at. They get the same result, and stop together where
 // should_stop of any is true. More ranks than batches: the others have nothing to do. What is
 // thrown is thrown on all; what must be equal and is not, is an Error that names it.

@@ -24,6 +24,12 @@ Exchange::~Exchange() {
   }
 }
 
+bool Exchange::done() const {
+  if (state_ == nullptr) return true;
+  const std::lock_guard lock(mpi_mutex());
+  return state_->test();
+}
+
 void Exchange::finish() {
   if (state_ == nullptr) return;
   const std::shared_ptr<State> state = std::exchange(state_, nullptr);

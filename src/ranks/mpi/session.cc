@@ -48,7 +48,7 @@ Session::~Session() {
   if (started_ && !ended) MPI_Finalize();
 }
 
-void Session::abort(int code) const noexcept {
+void Session::abort(int code) noexcept {
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }

@@ -1,20 +1,78 @@
 // What training asks of a group, in messages of a communicator.
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "ranks/training/ranks_sequence.h"
 #include "sextant/ranks/agreement.h"
+#include "sextant/ranks/session.h"
 #include "sextant/ranks/training.h"
 
 namespace sextant::ranks {
+namespace {
 
-void TrainingRanks::exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
+// Ranks with the same part of sequences one after the other: `together` of them and their rank
+// among those, in an order in which rank 0 stays rank 0.
+Communicator in_order_of_parts(const Communicator& comm, int sequence_ranks) {
+  same_everywhere(comm, "ranks.sequence_ranks", std::as_bytes(std::span(&sequence_ranks, 1)));
+  if (sequence_ranks < 1 || comm.size() % sequence_ranks != 0) {
+    throw SharedError("ranks.sequence_ranks", "must divide the number of ranks, " +
+                                                  std::to_string(comm.size()) + ", got " +
+                                                  std::to_string(sequence_ranks));
+  }
+  const int batches = comm.size() / sequence_ranks;
+  return comm.split(0, comm.rank() % sequence_ranks * batches + comm.rank() / sequence_ranks);
+}
+
+class UnderWay final : public TrainingGroup::Messages {
+ public:
+  explicit UnderWay(Exchange exchange) : exchange_(std::move(exchange)) {}
+  bool done() override { return exchange_.done(); }
+  void finish() override { exchange_.finish(); }
+
+ private:
+  Exchange exchange_;
+};
+
+}  // namespace
+
+TrainingRanks::TrainingRanks(const Communicator& comm, int sequence_ranks)
+    : comm_(in_order_of_parts(comm, sequence_ranks)),
+      work_comm_(comm_.duplicate()),
+      sequence_ranks_(sequence_ranks) {
+  if (sequence_ranks == 1) return;
+  const int batches = size() / sequence_ranks;
+  sequence_ = std::make_unique<RanksSequence>(comm_.split(rank() % batches, rank() / batches));
+}
+
+TrainingRanks::~TrainingRanks() = default;
+
+std::unique_ptr<TrainingGroup::Messages> TrainingRanks::start(std::span<const Outgoing> sends,
+                                                              std::span<const Incoming> receives) {
   std::vector<Communicator::Outgoing> out;
   std::vector<Communicator::Incoming> in;
   for (const auto& [to, bytes, tag] : sends) out.push_back({to, bytes, tag});
   for (const auto& [from, bytes, tag] : receives) in.push_back({from, bytes, tag});
-  comm_.start(out, in).finish();
+  return std::make_unique<UnderWay>(comm_.start(out, in));
 }
 
 bool TrainingRanks::any(bool value) { return comm_.largest(std::int64_t{value}) != 0; }
 
 void TrainingRanks::together(const std::function<void()>& work) { ranks::together(comm_, work); }
+
+void TrainingRanks::together_on_sequences(const std::function<void()>& work) {
+  if (sequence_ == nullptr) return together(work);
+  together([&] {
+    try {
+      work();
+    } catch (const SharedError&) {
+      throw;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "rank %d: %s\n", rank(), error.what());
+      Session::abort();
+    }
+  });
+}
 
 void TrainingRanks::check_same(const std::vector<std::pair<std::string, std::string>>& values) {
   Agreement agreement;

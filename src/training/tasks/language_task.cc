@@ -144,14 +144,18 @@ LossSum LanguageTask::accumulate(std::int64_t step, std::int64_t batch, double s
                      {.label_smoothing = data_.label_smoothing, .scale = scale}, &gradient_, pass);
 }
 
-LossSum LanguageTask::validate(Pass& pass) {
-  const std::int64_t count = (static_cast<std::int64_t>(held_out_.size()) - 1) / data_.length;
-  LossSum sum;
-  for (std::int64_t first = 0; first < count; first += data_.batch_size) {
-    sum.add(model_.loss(held_out_batch(first, std::min(data_.batch_size, count - first)), {},
-                        nullptr, pass));
-  }
-  return sum;
+std::int64_t LanguageTask::held_out_sequences() const noexcept {
+  return (static_cast<std::int64_t>(held_out_.size()) - 1) / data_.length;
+}
+
+std::int64_t LanguageTask::validation_batches() const {
+  return (held_out_sequences() + data_.batch_size - 1) / data_.batch_size;
+}
+
+LossSum LanguageTask::validate(std::int64_t batch, Pass& pass) {
+  const std::int64_t first = batch * data_.batch_size;
+  const std::int64_t count = std::min(data_.batch_size, held_out_sequences() - first);
+  return model_.loss(held_out_batch(first, count), {}, nullptr, pass);
 }
 
 void LanguageTask::save_model(const std::string& folder) { model_.save(folder); }

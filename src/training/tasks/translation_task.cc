@@ -126,18 +126,18 @@ LossSum TranslationTask::accumulate(std::int64_t step, std::int64_t batch, doubl
                      {.label_smoothing = data_.label_smoothing, .scale = scale}, &gradient_, pass);
 }
 
-LossSum TranslationTask::validate(Pass& pass) {
-  const auto count = static_cast<std::int64_t>(held_out_.source.size());
-  std::vector<std::int64_t> which(static_cast<std::size_t>(count));
-  std::iota(which.begin(), which.end(), std::int64_t{0});
-  LossSum sum;
-  for (std::int64_t first = 0; first < count; first += data_.batch_size) {
-    const auto part = std::span(which).subspan(
-        static_cast<std::size_t>(first),
-        static_cast<std::size_t>(std::min(data_.batch_size, count - first)));
-    sum.add(model_.loss(pair_batch(held_out_, part), {}, nullptr, pass));
-  }
-  return sum;
+std::int64_t TranslationTask::validation_batches() const {
+  const auto pairs = static_cast<std::int64_t>(held_out_.source.size());
+  return (pairs + data_.batch_size - 1) / data_.batch_size;
+}
+
+LossSum TranslationTask::validate(std::int64_t batch, Pass& pass) {
+  const auto pairs = static_cast<std::int64_t>(held_out_.source.size());
+  const std::int64_t first = batch * data_.batch_size;
+  std::vector<std::int64_t> which(
+      static_cast<std::size_t>(std::min(data_.batch_size, pairs - first)));
+  std::iota(which.begin(), which.end(), first);
+  return model_.loss(pair_batch(held_out_, which), {}, nullptr, pass);
 }
 
 void TranslationTask::save_model(const std::string& folder) { model_.save(folder); }

@@ -172,7 +172,8 @@ TEST(TrainHelp, SaysTheDefaultsOfEveryTask) {
     compare(plan.trainer.optimiser);
     compare(plan.trainer.schedule, {"decay", "warmup", "steps"});  // they follow from --steps
     compare(plan.settings.model, {"kind", "vocabulary", "length", "seed"});
-    EXPECT_EQ(compared + 3, with_default) << "all but --decay, --warmup and --vocabulary";
+    EXPECT_EQ(compared + 4, with_default)
+        << "all but --decay, --warmup, --vocabulary and --sequence-ranks";
   }
 }
 

@@ -37,5 +37,14 @@ TEST(KilledTraining, EndsAllWithinTenSecondsAndGoesOnFromItsCheckpoint) {
   }
 }
 
+// The other one may wait for it in a call of attention.
+TEST(KilledTraining, EndsWhenARankOfASequenceAloneFails) {
+  std::filesystem::remove_all(folder_of("alone"));
+  const Ended ended = train_in("alone", "alone", 2);
+  EXPECT_NE(ended.code, 0);
+  EXPECT_LE(ended.seconds, 10);
+  EXPECT_NE(ended.text.find("rank 1: [task] must have memory"), std::string::npos) << ended.text;
+}
+
 }  // namespace
 }  // namespace sextant::ranks

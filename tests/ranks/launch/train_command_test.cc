@@ -95,13 +95,71 @@ TEST_F(TrainOnRanks, TellsOnceWhatDiffersBetweenRanks) {
          "sextant: [trainer.seed] must be the same on all ranks, got 0 on rank 0 and 2 on rank 1");
   differ(language_model("r", steps + "--rate 0.5"), "sextant: [schedule.peak] must be the same");
   differ(language_model("r", "--steps 4 --accumulation-steps 1"),
-         "[train.accumulation-steps] must be at least the number of ranks, 2, got 1, on rank 1");
+         "[train.accumulation-steps] must be at least the number of ranks that share out batches, "
+         "2, got 1, on rank "
+         "1");
   differ(train("lm --text " + path("none.txt") + kSmall + steps, "r"),
          "none.txt] cannot be opened");
   differ(train("reverse " + std::string(kSmall) + steps, "r"), "must be the same on all ranks");
   const Ended few = launch(2, language_model("r", "--steps 4 --accumulation-steps 1"));
   EXPECT_EQ(few.code, 1);
   EXPECT_EQ(count_of(few.text, "sextant: [train.accumulation-steps] must be at least"), 1);
+}
+
+// Four ranks as two pairs, each of which has half of the sequences and both halves of them.
+TEST_F(TrainOnRanks, DividesSequences) {
+  ASSERT_EQ(run_alone(language_model("1", "--steps 4 --accumulation-steps 2")).code, 0);
+  Ended ended = launch(4, language_model("r", "--steps 4 --sequence-ranks 2"));
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_THAT(ended.text,
+              HasSubstr("; 4 ranks make each step in 2 batches, 2 of them each sequence"));
+  const std::string metrics = read_file(path("r/metrics.jsonl"));
+  EXPECT_EQ(count_of(metrics, "\n"), 4);
+  // The first step's loss, before any update has enlarged what rounding makes different.
+  const auto loss = [](const std::string& text) {
+    return std::stod(text.substr(text.find("loss") + 6));
+  };
+  EXPECT_NEAR(loss(metrics), loss(read_file(path("1/metrics.jsonl"))), 1e-6 * loss(metrics));
+  for (const auto& [ranks, of_each] : {std::pair{3, 3}, {2, 1}}) {
+    ended = launch(ranks, train("--resume --steps " + std::to_string(9 - ranks) +
+                                    " --sequence-ranks " + std::to_string(of_each),
+                                "r"));
+    ASSERT_EQ(ended.code, 0) << ended.text;
+  }
+  EXPECT_EQ(count_of(read_file(path("r/metrics.jsonl")), "\n"), 7);
+}
+
+TEST_F(TrainOnRanks, RefusesToDivideWhatItCannot) {
+  const auto refuses = [&](const Ended& ended, const std::string& says) {
+    EXPECT_NE(ended.code, 0);
+    EXPECT_EQ(count_of(ended.text, says), 1) << says << " is not in: " << ended.text;
+    EXPECT_FALSE(fs::exists(path("r")));
+  };
+  const std::string divided = "--steps 4 --sequence-ranks 2";
+  refuses(launch(3, language_model("r", divided)),
+          "sextant: [ranks.sequence_ranks] must divide the number of ranks, 3, got 2");
+  refuses(run_alone(language_model("r", divided)),
+          "[train.sequence-ranks] must be 1 without mpirun, which starts the ranks, got 2");
+  refuses(run_alone(train("reverse " + std::string(kSmall) + divided, "r")),
+          "[train.sequence-ranks] must be given with lm mlm only, got it with reverse");
+  ASSERT_EQ(run_alone(train("reverse " + std::string(kSmall) + "--steps 2", "pairs")).code, 0);
+  refuses(launch(2, train("--resume " + divided, "pairs")),
+          "sextant: [train.sequence-ranks] must be 1 for reverse, got 2: only lm and mlm divide");
+}
+
+// The others wait for it in a call of attention.
+TEST_F(TrainOnRanks, EndsWhenARankOfASequenceIsKilled) {
+  Started started(2, language_model("r", "--steps 1000000 --checkpoint-every 2 --sequence-ranks 2"),
+                  folder_);
+  ASSERT_TRUE(started.wait_for(path("r") + "/last/training.json"));
+  started.tell(1, SIGKILL);
+  Ended ended = started.end();
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.text, HasSubstr("rank 1"));
+  const std::string last = fs::read_symlink(path("r") + "/last").string();
+  const std::int64_t step = std::stoll(last.substr(last.rfind('-') + 1));
+  ended = run_alone(train("--resume --steps " + std::to_string(step + 2), "r"));
+  EXPECT_EQ(ended.code, 0) << ended.text;
 }
 
 // Ctrl-C reaches all ranks, an operator perhaps one: the rest is the same.

@@ -1,5 +1,6 @@
 // A training of which a rank kills itself in a phase of step 6, after a checkpoint of step 4:
-// mpirun -n R training_phases PHASE FOLDER. PHASE may also be "none" and "resume".
+// mpirun -n R training_phases PHASE FOLDER. PHASE may also be "none" and "resume"; and "alone", in
+// which a rank of two that share sequences throws what the other does not.
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -19,18 +20,24 @@ namespace {
 // Dies when it is to send its gradients.
 class Deadly final : public TrainingGroup {
  public:
-  explicit Deadly(const Communicator& comm) : ranks_(comm) {}
+  Deadly(const Communicator& comm, int sequence_ranks) : ranks_(comm, sequence_ranks) {}
   bool kills = false;
 
   int rank() const noexcept override { return ranks_.rank(); }
   int size() const noexcept override { return ranks_.size(); }
-  void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) override {
+  std::unique_ptr<Messages> start(std::span<const Outgoing> sends,
+                                  std::span<const Incoming> receives) override {
     if (kills) die();
-    ranks_.exchange(sends, receives);
+    return ranks_.start(sends, receives);
   }
   void broadcast(std::span<std::byte> bytes) override { ranks_.broadcast(bytes); }
   bool any(bool value) override { return ranks_.any(value); }
+  int sequence_ranks() const noexcept override { return ranks_.sequence_ranks(); }
+  DividedSequence* sequence() noexcept override { return ranks_.sequence(); }
   void together(const std::function<void()>& work) override { ranks_.together(work); }
+  void together_on_sequences(const std::function<void()>& work) override {
+    ranks_.together_on_sequences(work);
+  }
   void check_same(const std::vector<std::pair<std::string, std::string>>& values) override {
     ranks_.check_same(values);
   }
@@ -45,9 +52,10 @@ class Deadly final : public TrainingGroup {
 
 // "step", "reduce": rank 1; "checkpoint": rank 0, which writes it.
 void run(const Communicator& comm, const std::string& phase, const std::string& folder) {
-  Deadly group(comm);
+  Deadly group(comm, phase == "alone" ? comm.size() : 1);
   ToyTask task(1, 6);
   task.on_accumulate = [&](std::int64_t step, LossSum&) {
+    if (phase == "alone" && comm.rank() == 1) throw Error("task", "must have memory");
     if (comm.rank() != 1 || step != 5) return;
     if (phase == "step") die();
     group.kills = phase == "reduce";

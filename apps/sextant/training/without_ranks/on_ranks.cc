@@ -4,7 +4,8 @@
 
 namespace sextant::app {
 
-void on_ranks(const std::function<int(TrainingGroup*)>& work) {
+void on_ranks(const std::function<int(TrainingGroup*)>& work, int sequence_ranks) {
+  check_no_sequence_ranks(sequence_ranks, "in a program that was built without MPI");
   if (const int code = work(nullptr); code != 0) throw EndWith{code};
 }
 

@@ -42,7 +42,8 @@ class LanguageTask : public TrainingTask {
   std::int64_t target_tokens(std::int64_t step) override;
   std::int64_t batches(std::int64_t step) const override;
   LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) override;
-  LossSum validate(Pass& pass) override;
+  std::int64_t validation_batches() const override;
+  LossSum validate(std::int64_t batch, Pass& pass) override;
   void save_model(const std::string& folder) override;
 
   // One batch of a step, and one of the held-out text.
@@ -55,6 +56,7 @@ class LanguageTask : public TrainingTask {
     std::int64_t begin;
     std::uint64_t key;
   };
+  std::int64_t held_out_sequences() const noexcept;
   std::vector<Sequence> sequences_of(std::int64_t step);
   TokenBatch batch_of(std::span<const std::int64_t> text, std::span<const Sequence> sequences,
                       double mask_probability) const;

@@ -40,7 +40,8 @@ class TranslationTask : public TrainingTask {
   std::int64_t target_tokens(std::int64_t step) override;
   std::int64_t batches(std::int64_t step) const override;
   LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) override;
-  LossSum validate(Pass& pass) override;
+  std::int64_t validation_batches() const override;
+  LossSum validate(std::int64_t batch, Pass& pass) override;
   void save_model(const std::string& folder) override;
 
   PairBatch training_batch(std::int64_t step, std::int64_t batch);

@@ -1,0 +1,41 @@
+// Rows as zigzag, so that causal attention gives all ranks alike to do.
+#include "ranks/training/ranks_sequence.h"
+
+#include "sextant/ranks/division.h"
+
+namespace sextant::ranks {
+namespace {
+
+Options options_for(const AttentionOptions<float>& options) {
+  Options ranks{.form = Form::ring, .division = Division::zigzag};  // memory falls with the ranks
+  if (options.content != nullptr) ranks.form = Form::automatic;
+  return ranks;
+}
+
+}  // namespace
+
+std::vector<RowRange> RanksSequence::rows(std::int64_t tokens) const {
+  std::vector<RowRange> ranges;
+  for (const Run& run : Layout(Division::zigzag, tokens, comm_.size()).runs(comm_.rank())) {
+    ranges.push_back({run.begin, run.count});
+  }
+  return ranges;
+}
+
+void RanksSequence::attention(View<const float> q, View<const float> k, View<const float> v,
+                              View<float> out, const AttentionOptions<float>& options,
+                              View<float> log_sum_exp) {
+  ranks::attention<float>(comm_, q, k, v, out, options, options_for(options), log_sum_exp);
+}
+
+void RanksSequence::attention_backward(View<const float> q, View<const float> k,
+                                       View<const float> v, View<const float> out,
+                                       View<const float> dout,
+                                       const AttentionGradients<float>& gradients,
+                                       const AttentionOptions<float>& options,
+                                       View<const float> log_sum_exp) {
+  ranks::attention_backward<float>(comm_, q, k, v, out, dout, gradients, options,
+                                   options_for(options), log_sum_exp);
+}
+
+}  // namespace sextant::ranks

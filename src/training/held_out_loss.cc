@@ -1,0 +1,25 @@
+// Each rank has the losses of its own batches.
+#include "training/held_out_loss.h"
+
+#include <utility>
+#include <vector>
+
+namespace sextant {
+
+LossSum held_out_loss(TrainingTask& task, int threads, const WholeGroup& group, Workspace& memory) {
+  std::int64_t batches = 0;
+  group.together([&] { batches = task.validation_batches(); });
+  group.check_same_validation(batches);
+  std::vector<LossSum> losses(static_cast<std::size_t>(group.parts(batches)));
+  group.together_on_sequences([&] {
+    const auto [first, last] = group.own_parts(batches);
+    for (std::int64_t part = first; part < last; ++part) {
+      memory.reset();
+      Pass pass{.memory = memory, .threads = threads, .divided = group.sequence()};
+      losses[static_cast<std::size_t>(part)] = task.validate(part % batches, pass);
+    }
+  });
+  return group.add_up(std::move(losses), batches);
+}
+
+}  // namespace sextant

@@ -1,0 +1,12 @@
+// The loss over what is held out, over all of its batches and ranks.
+#pragma once
+
+#include "sextant/training/task.h"
+#include "training/whole_group.h"
+
+namespace sextant {
+
+// Added up batch by batch, on any number of ranks.
+LossSum held_out_loss(TrainingTask& task, int threads, const WholeGroup& group, Workspace& memory);
+
+}  // namespace sextant
