@@ -106,14 +106,17 @@ std::vector<LinePanel> scaled(const LinePanels& chart) {
 Panel common_panel(const LinePanels& chart, const std::vector<LinePanel>& panels) {
   Bounds x, y;
   std::size_t longest = 1;
+  const auto add_line = [&](const Series& line) {
+    for (std::size_t i = 0; i < line.x.size(); ++i) {
+      if (!std::isfinite(line.x[i]) || !std::isfinite(line.y[i])) continue;
+      x.add(line.x[i]);
+      y.add(line.y[i]);
+    }
+  };
   for (const LinePanel& panel : panels) {
     for (const Series& series : panel.series) {
       longest = std::max(longest, series.x.size());
-      for (std::size_t i = 0; i < series.x.size(); ++i) {
-        if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
-        x.add(series.x[i]);
-        y.add(series.y[i]);
-      }
+      add_line(series);
       for (std::size_t i = 0; i < series.low.size(); ++i) {
         for (const double end : {series.low[i], series.high[i]}) {
           if (std::isfinite(end)) y.add(end);
@@ -123,10 +126,8 @@ Panel common_panel(const LinePanels& chart, const std::vector<LinePanel>& panels
   }
   if (x.empty()) throw Error("line_panels.series", "must have at least one finite point");
   for (const LinePanel& panel : panels) {
-    for (std::size_t i = 0; i < panel.curve.x.size(); ++i) {
-      x.add(panel.curve.x[i]);
-      y.add(panel.curve.y[i]);
-    }
+    add_line(panel.curve);
+    for (const Series& line : panel.behind) add_line(line);
   }
   const bool labelled = !chart.point_labels.empty();
   const double height = chart.panel_height;

@@ -152,7 +152,7 @@ void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std:
 void draw_trace_behind(Drawing& drawing, const Panel& panel, const Series& series) {
   constexpr double kTolerance = 1;
   const std::string d = path_of(panel, series, kTolerance);
-  if (!d.empty()) drawing.path(d, kAxis, 0.7, "stroke-opacity=\"0.6\"");
+  if (!d.empty()) drawing.path(d, kAxis, 1, "stroke-opacity=\"0.8\"");
 }
 
 void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t index) {

@@ -185,6 +185,13 @@ TEST(LinePanels, DrawACurveBetweenPoints) {
   EXPECT_THROW(draw(chart), Error);
 }
 
+TEST(LinePanels, HaveRoomForGreyLines) {
+  LinePanels chart = testing::chart_of({counted("", {0, 1})});
+  chart.panels[0].behind = {{.name = "", .x = {0, 4}, .y = {NAN, 1}},
+                            {.name = "", .x = {0, 4}, .y = {-3, 1}}};
+  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"4.0", "\u22123.0"}));
+}
+
 TEST(LinePanels, DrawTheLineThroughAllPointsAndDiscsForTheLabelled) {
   const Tensor<double> table = testing::sinusoids(9, 4);
   const Picture picture = draw(testing::panels_of(table, 1, {0}, testing::words(3)));

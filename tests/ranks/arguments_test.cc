@@ -50,6 +50,71 @@ TEST(RanksArguments, ThatDifferAreAnErrorOnAllRanks) {
             std::string::npos);
 }
 
+TEST(RanksArguments, OfRotationsMustHaveOneLayout) {
+  if (world().size() == 1) return;
+  RotationTable<float> rotation = rotary({.head_dim = kDim}, 600);
+  if (world().rank() == 0) rotation.layout = RotaryLayout::interleaved;
+  EXPECT_EQ(error_of([&](auto& part, auto&) {
+              part.options.rotation = &rotation;
+            }).find("[ranks.attention.rotation] must be the same on all ranks"),
+            0U);
+}
+
+TEST(RanksArguments, OfMasksHaveRowsForOwnQueriesOrOneOnAllRanks) {
+  const bool last = world().rank() == world().size() - 1;
+  const Tensor<bool> one({1, 200}), three({3, 200});
+  EXPECT_EQ(error_of([&](auto& part, auto&) {
+              part.options.mask = BoolMask(last ? three.view() : one.view());
+            })
+                .find("[ranks.attention.mask] must have a row for each of the own queries, or 1 on "
+                      "all ranks, got 3 for "),
+            0U);
+}
+
+TEST(RanksArguments, ForResultsAreCheckedOnAllRanks) {
+  const Whole<float> whole({.name = "plain"});
+  const Part<float> part(whole, Division::contiguous);
+  const bool last = world().rank() == world().size() - 1;
+  Tensor<float> out(last ? Shape{1, 1, 1, 1} : part.out_shape());
+  const std::string where = "[ranks.attention.out] must be " + part.out_shape().to_string();
+  try {
+    ranks::attention<float>(world(), part.q, part.k, part.v, out.view(), part.options, {});
+    FAIL() << "took an array of another shape";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.find(last ? where : "[ranks.attention.out] must be ["), 0U) << text;
+    EXPECT_NE(text.find("got [1, 1, 1, 1]"), std::string::npos) << text;
+  }
+}
+
+TEST(RanksBackwardArguments, AreCheckedOnAllRanks) {
+  const Whole<float> whole({.name = "slopes", .causal = Causal::top_left, .slopes = true});
+  const Part<float> part(whole, Division::contiguous);
+  const Result<float> forward = on_ranks(part, {});
+  const bool last = world().rank() == world().size() - 1;
+  const auto text_of = [&](const AttentionGradients<float>& wanted) -> std::string {
+    try {
+      ranks::attention_backward<float>(world(), part.q, part.k, part.v, forward.out, forward.out,
+                                       wanted, part.options, {}, forward.logs);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  Tensor<float> dq(part.q.shape()), dk(part.k.shape()), sinks({kHeads}), wrong({3});
+  EXPECT_EQ(text_of({.q = dq, .bias = {}}), "");
+  const std::string where = "[ranks.attention_backward.gradients";
+  EXPECT_EQ(text_of({.q = dq, .bias = {}, .sinks = sinks}),
+            where + ".sinks] must go with options.sinks");
+  AttentionGradients<float> wanted{.q = dq, .bias = {}};
+  if (last) wanted.bias.slopes = wrong;
+  EXPECT_EQ(text_of(wanted).find(where + ".bias.slopes] must be [4], got [3]"), 0U);
+  wanted = {.q = dq, .bias = {}};
+  if (last) wanted.k = dk;
+  EXPECT_EQ(text_of(wanted).find(where + "] must be the same on all ranks"),
+            world().size() == 1 ? std::string::npos : 0U);
+}
+
 TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
   EXPECT_EQ(error_of([](auto& part, auto&) { part.options.softcap = -1; }),
             "[ranks.attention.softcap] must be finite and >= 0, got -1");

@@ -67,6 +67,8 @@ inline std::vector<Case> cases() {
       {.name = "bool_mask", .bool_mask = true},
       {.name = "float_mask", .causal = left, .float_mask = true},
       {.name = "key_mask", .key_mask = true},
+      {.name = "short_bool_mask", .q_len = 3, .bool_mask = true},
+      {.name = "short_float_mask", .q_len = 4, .k_len = 9, .float_mask = true},
       {.name = "one_head", .causal = left, .kv_heads = 1},
       {.name = "large_scores", .causal = left, .size = 60},
       {.name = "long", .q_len = 520, .k_len = 900, .causal = Causal::bottom_right, .slopes = true},

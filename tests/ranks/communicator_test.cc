@@ -134,6 +134,35 @@ TEST(Agreement, TellsEveryRankWhatDiffers) {
             "[bias] must be the same on all ranks, got other values on rank " + last);
 }
 
+TEST(Agreement, TellsNumbersInTheSameRound) {
+  const std::int64_t me = world().rank();
+  const auto all = Agreement().add("same", "1").check(world(), [] {}, {me, 10 * me, -1});
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(world().size()));
+  for (std::int64_t r = 0; r < world().size(); ++r) {
+    EXPECT_EQ(all[static_cast<std::size_t>(r)], (Agreement::Numbers{r, 10 * r, -1}));
+  }
+}
+
+TEST(Agreement, TellsProblemsBeforeDifferences) {
+  const bool is_last = world().rank() == world().size() - 1;
+  const auto refuse = [&] {
+    if (is_last) throw Error("q", "is wrong");
+  };
+  const std::string text =
+      error_of([&] { Agreement().add("softcap", is_last ? "4" : "5").check(world(), refuse); });
+  EXPECT_EQ(text.find("[q] is wrong"), 0U) << text;
+}
+
+// One rank is in another call than the others: all hear of it, and nobody waits.
+TEST(Agreement, FindsRanksInDifferentCalls) {
+  if (world().size() == 1) return;
+  const std::string text = error_of([&] {
+    if (world().rank() == world().size() - 1) return together(world(), [] {});
+    Agreement().add("softcap", "5").check(world());
+  });
+  EXPECT_EQ(text.find("[ranks] all ranks must make the same call"), 0U) << text;
+}
+
 TEST(Together, ThrowsOnAllRanksWhatOneThrew) {
   EXPECT_EQ(error_of([] { together(world(), [] {}); }), "");
   const std::string last = std::to_string(world().size() - 1);

@@ -57,7 +57,7 @@ TEST(RanksPlan, OfRanksThatAreNotThereIsThatOfThoseThatAre) {
 
 // A causal zigzag ring of R ranks: at its own step a rank sees half the pairs of its 2 n positions
 // and their diagonal; at each other step half of the pairs with 2 n keys of another: 2 n^2. A step
-// lasts as long as its arithmetic or, if that is longer, as the keys of the next one. Before, seven
+// lasts as long as its arithmetic or, if that is longer, as the keys of the next one. Before, two
 // rounds in each of which a rank hears from as many others as log2(R): 2^8 is more than R.
 TEST(RanksPlan, OfManyRanksIsTheFormula) {
   constexpr std::int64_t kRanks = 200, kPiece = 128;
@@ -73,7 +73,7 @@ TEST(RanksPlan, OfManyRanksIsTheFormula) {
     const double step = kBytes / bytes_per_second + 1e-5;
     const double wanted = std::max(kOwn * 128 / 1e9, step) +
                           (kRanks - 2) * std::max(kOther * 128 / 1e9, step) + kOther * 128 / 1e9 +
-                          7 * 8 * 1e-5;
+                          2 * 8 * 1e-5;
     EXPECT_NEAR(plan.costs[0].seconds, wanted, 1e-9 * wanted);
     EXPECT_EQ(plan.costs[0].messages, kRanks - 1);
     EXPECT_EQ(plan.costs[0].bytes, static_cast<std::int64_t>(kBytes) * (kRanks - 1));

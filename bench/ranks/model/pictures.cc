@@ -20,6 +20,7 @@ constexpr Network kNetworks[] = {{"InfiniBand 400 Gbit/s", 50e9, 2e-6},
                                  {"Ethernet 25 Gbit/s", 3.125e9, 10e-6},
                                  {"Ethernet 1 Gbit/s", 0.125e9, 50e-6}};
 constexpr int kMostRanks = 1024;
+constexpr double kLeastSeconds = 1e-4;  // what is shorter has no place in the picture
 
 // Seconds of a ring of a layer of 32 heads, 8 key heads, 128 channels.
 double layer_seconds(int ranks, std::int64_t length, const Machine& machine) {
@@ -63,12 +64,11 @@ Picture links(const std::vector<Fitted>& networks) {
     still.latency = 0;
     Machine quick = each.machine;
     quick.multiply_adds = 1e30;
-    double shortest_text = 1e300, longest_text = 0, least = 1e300;
+    double shortest_text = 1e300, longest_text = 0;
     for (const CallPoint& point : each.measured.calls) {
       if (point.ranks == 1) continue;
       measured.x.push_back(static_cast<double>(point.length));
       measured.y.push_back(point.seconds);
-      least = std::min(least, point.seconds);
       shortest_text = std::min(shortest_text, measured.x.back());
       longest_text = std::max(longest_text, measured.x.back());
     }
@@ -82,9 +82,9 @@ Picture links(const std::vector<Fitted>& networks) {
     }
     panel.series.push_back(std::move(measured));
     panel.curve = std::move(line);
-    for (Series* grey : {&computing, &messages}) {  // only what lies among the points
+    for (Series* grey : {&computing, &messages}) {
       for (double& y : grey->y) {
-        if (y < 0.8 * least) y = std::numeric_limits<double>::quiet_NaN();
+        if (y < kLeastSeconds) y = std::numeric_limits<double>::quiet_NaN();
       }
     }
     panel.behind = {std::move(computing), std::move(messages)};

@@ -56,7 +56,8 @@ struct Options {
 // and the same on all ranks: query_offsets, key_lengths, segments, key_segments, bias, rotation,
 // sinks with positions of the whole sequence. What has a row per query or key is divided as they
 // are: position ids [batch or 1, own positions]; of a mask the axis of queries, whose axis of keys
-// has all k_len. `log_sum_exp`: [batch, heads_q, own positions] or empty.
+// has all k_len (it has a row for each query where that holds on every rank, otherwise one on all).
+// `log_sum_exp`: [batch, heads_q, own positions] or empty.
 //
 // All ranks must call it. Different shapes, types or options on them, and what attention() refuses,
 // are the same Error on every rank. (Tables of rotations and biases are compared by shape and by a

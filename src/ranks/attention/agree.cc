@@ -10,7 +10,6 @@
 #include "core/enum_names.h"
 #include "core/hash.h"
 #include "sextant/core/numbers.h"
-#include "sextant/ranks/agreement.h"
 
 namespace sextant::ranks {
 namespace {
@@ -33,14 +32,20 @@ std::string sample_of(const Tensor<T>& table) {
   return text + " " + std::to_string(hash);
 }
 
+std::string text_of(const RotationTable<float>& table) {
+  const auto own = [](const RotationTable<float>& of) {
+    return sample_of(of.cos) + " " + sample_of(of.sin) + " " + std::string(name_of(of.layout)) +
+           " " + std::to_string(of.first_channel);
+  };
+  return own(table) + (table.keys ? " " + own(*table.keys) : "");
+}
+
 template <class T>
 std::string mask_of(const AttentionOptions<T>& options) {
   const auto shape = [](const auto& mask) {
     std::string text;
     for (int axis = 0; axis < mask.rank(); ++axis) {
-      text += axis + 2 == mask.rank() && mask.size(axis) != 1
-                  ? "queries "
-                  : std::to_string(mask.size(axis)) + " ";
+      text += axis + 2 == mask.rank() ? "rows " : std::to_string(mask.size(axis)) + " ";
     }
     return text;
   };
@@ -57,8 +62,8 @@ std::string text_of_ids(View<const std::int64_t> ids) {
 }  // namespace
 
 template <class T>
-void agree(const char* function, const Communicator& comm, View<const T> q, View<const T> k,
-           View<const T> v, const AttentionOptions<T>& o, const Options& ranks) {
+Agreement agreement_on(const char* function, View<const T> q, View<const T> k, View<const T> v,
+                       const AttentionOptions<T>& o, const Options& ranks) {
   Agreement all;
   const auto add = [&](const char* argument, std::string value) {
     all.add(in(function, argument), std::move(value));
@@ -100,15 +105,13 @@ void agree(const char* function, const Communicator& comm, View<const T> q, View
   }
   add("indexed", o.indexed == nullptr ? "none" : std::to_string(o.indexed->gradient_size()));
   add("content", o.content == nullptr ? "none" : std::to_string(o.content->gradient_size()));
-  add("rotation", o.rotation == nullptr
-                      ? "none"
-                      : sample_of(o.rotation->cos) + " " + sample_of(o.rotation->for_keys().sin));
-  all.check(comm);
+  add("rotation", o.rotation == nullptr ? "none" : text_of(*o.rotation));
+  return all;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                        \
-  template void agree(const char*, const Communicator&, View<const T>, View<const T>, \
-                      View<const T>, const AttentionOptions<T>&, const Options&);
+#define SEXTANT_INSTANTIATE(T)                                                              \
+  template Agreement agreement_on(const char*, View<const T>, View<const T>, View<const T>, \
+                                  const AttentionOptions<T>&, const Options&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sextant/ranks/agreement.h"
 #include "sextant/ranks/attention.h"
 
 namespace sextant::ranks {
@@ -12,10 +13,9 @@ inline std::string in(const char* function, const char* argument) {
   return std::string(function) + "." + argument;
 }
 
-// Throws the same Error on all ranks when dtypes, shapes or options differ between them. Of large
-// tables a sample is compared.
+// What must be the same on all ranks: dtype, shapes, options. Of large tables a sample.
 template <class T>
-void agree(const char* function, const Communicator& comm, View<const T> q, View<const T> k,
-           View<const T> v, const AttentionOptions<T>& options, const Options& ranks);
+Agreement agreement_on(const char* function, View<const T> q, View<const T> k, View<const T> v,
+                       const AttentionOptions<T>& options, const Options& ranks);
 
 }  // namespace sextant::ranks

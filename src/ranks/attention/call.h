@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
+#include "ranks/attention/agree.h"
 #include "ranks/attention/call_shape.h"
 
 namespace sextant::ranks {
@@ -19,14 +21,19 @@ struct Call : CallShape<T> {
 };
 
 // Checks that all ranks make the same call and that attention() would take it. Throws the same
-// Error on every rank.
+// Error on every rank. `own` checks what else a rank has given, when its q, k and v have four axes;
+// `also` is what else ranks must agree on. Two rounds of short messages; one more for position ids.
 template <class T>
 Call<T> check_call(const char* function, const Communicator& comm, View<const T> q, View<const T> k,
-                   View<const T> v, const AttentionOptions<T>& options, const Options& ranks);
+                   View<const T> v, const AttentionOptions<T>& options, const Options& ranks,
+                   const std::function<void()>& own = {}, const Agreement& also = {});
 
-// A rank's own result of the wanted shape, on all ranks alike.
-template <class T, class U>
-void check_result(const char* function, const char* argument, const Call<T>& call, View<U> view,
-                  std::int64_t heads, std::int64_t rows, std::int64_t channels);
+// Throws Error where an array of a rank's own is not of the wanted shape.
+template <class U>
+void check_own(const char* function, const char* argument, View<U> view, const Shape& wanted) {
+  if (view.shape() == wanted && (view.count() == 0 || view.data() != nullptr)) return;
+  throw Error(in(function, argument),
+              "must be " + wanted.to_string() + ", got " + view.shape().to_string());
+}
 
 }  // namespace sextant::ranks

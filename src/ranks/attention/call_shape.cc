@@ -52,7 +52,8 @@ CallShape<T> CallShape<T>::divided(Division division) const {
                  .all = all,
                  .v_dim = v_dim,
                  .q_layout = {division, q_layout.length(), size()},
-                 .k_layout = {division, k_layout.length(), size()}};
+                 .k_layout = {division, k_layout.length(), size()},
+                 .mask_by_row = mask_by_row};
   same.ranks.division = division;
   return same;
 }

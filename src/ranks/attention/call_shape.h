@@ -28,6 +28,7 @@ struct CallShape {
   Arguments<T> all;
   std::int64_t v_dim = 0;
   Layout q_layout, k_layout;
+  bool mask_by_row = false;  // the mask has a row for each query
 
   int size() const noexcept { return q_layout.ranks(); }
   std::int64_t group() const noexcept { return all.heads_q / all.kv_heads; }

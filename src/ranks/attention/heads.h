@@ -1,12 +1,11 @@
-// Whole sequences of some heads on each rank: moving arrays there and back, and the options of
-// these heads alone.
+// Whole sequences of some heads on each rank: which ones, and moving arrays there and back.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "ranks/attention/block.h"
+#include "sextant/core/tensor.h"
+#include "sextant/ranks/communicator.h"
+#include "sextant/ranks/division.h"
 
 namespace sextant::ranks {
 
@@ -39,24 +38,5 @@ Tensor<T> to_heads(const Communicator& comm, View<const T> part, const Layout& l
 template <class T>
 void from_heads(const Communicator& comm, View<const T> whole, const Layout& layout,
                 const HeadShare& share, std::int64_t group, View<T> part);
-
-// The options of a rank's heads with the whole sequences.
-template <class T>
-struct HeadOptions {
-  HeadOptions(const Call<T>& call, Heads heads);
-  HeadOptions(const HeadOptions&) = delete;
-  HeadOptions& operator=(const HeadOptions&) = delete;
-
-  AttentionOptions<T> options;
-  Heads queries;  // the heads of q
-
- private:
-  Tensor<bool> bool_mask_;
-  Tensor<typename Arguments<T>::Mask> float_mask_;
-  DistanceBias bias_;
-  RotationTable<float> rotation_;
-  ShiftedBias indexed_;
-  std::optional<ShiftedContent> content_;
-};
 
 }  // namespace sextant::ranks

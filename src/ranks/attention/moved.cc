@@ -16,9 +16,8 @@ MovedCall<T>::MovedCall(const Call<T>& call)
   moved_.v = std::as_const(v_).view();
   const auto move_mask = [&](const auto& mask, auto& room) {
     using Element = std::remove_cvref_t<decltype(*room.data())>;
-    const int rows = mask.rank() - 2;
-    if (rows < 0 || (mask.size(rows) == 1 && call.q_layout.length() != 1)) return;
-    room = there<Element>(mask, true, rows);
+    if (!call.mask_by_row) return;
+    room = there<Element>(mask, true, mask.rank() - 2);
     moved_.options.mask = View<const Element>(std::as_const(room).view());
   };
   if (const auto* mask = std::get_if<BoolMask>(&call.options.mask)) {

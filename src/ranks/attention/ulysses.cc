@@ -2,7 +2,7 @@
 // backward have the bits of one process, but for gradients that are sums over heads of several
 // ranks.
 #include "ranks/attention/forms.h"
-#include "ranks/attention/heads.h"
+#include "ranks/attention/head_options.h"
 #include "ranks/rows.h"
 
 namespace sextant::ranks {
@@ -60,7 +60,7 @@ struct SharedGradients {
     if (!is_wanted(b.wanted.mask)) return;
     std::vector<std::int64_t> sizes(b.wanted.mask.shape().begin(), b.wanted.mask.shape().end());
     const int rank = static_cast<int>(sizes.size()), rows = rank - 2;
-    if (has_rows(b)) sizes[static_cast<std::size_t>(rows)] = b.call.q_layout.length();
+    if (b.call.mask_by_row) sizes[static_cast<std::size_t>(rows)] = b.call.q_layout.length();
     mask = Tensor<Wide>(Shape(std::span<const std::int64_t>(sizes)));
     if (heads.size() == 0) return;
     g.mask = mask_heads(b) < 0 ? mask.view()
@@ -68,10 +68,6 @@ struct SharedGradients {
   }
 
   static bool by_row(const BackwardCall<T>& b) { return b.wanted.bias.values.size(0) != 1; }
-  static bool has_rows(const BackwardCall<T>& b) {
-    const int rows = b.wanted.mask.rank() - 2;
-    return rows >= 0 && (b.wanted.mask.size(rows) != 1 || b.call.q_layout.length() == 1);
-  }
   static int mask_heads(const BackwardCall<T>& b) {
     const int axis = b.wanted.mask.rank() - 3;
     return axis >= 0 && b.wanted.mask.size(axis) != 1 ? axis : -1;
@@ -93,7 +89,7 @@ struct SharedGradients {
     give(content, b.wanted.content, -1);
     if (!is_wanted(b.wanted.mask)) return;
     combine<Wide>(comm, share, group, mask.view(), mask_heads(b));
-    if (!has_rows(b)) {
+    if (!b.call.mask_by_row) {
       copy_view<Wide>(std::as_const(mask).view(), b.wanted.mask);
       return;
     }

@@ -1,0 +1,151 @@
+// ranks::attention_backward(): checks, then the form that fits.
+#include <string>
+#include <type_traits>
+
+#include "ranks/attention/choice.h"
+#include "ranks/attention/forms.h"
+#include "ranks/attention/moved.h"
+#include "sextant/ranks/attention.h"
+
+namespace sextant::ranks {
+namespace {
+
+using attention_detail::is_wanted;
+
+constexpr const char* kFunction = "ranks.attention_backward";
+
+// The arrays of a rank: results of the forward call, and gradients, which must fit what they are of.
+template <class T>
+void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const T> out,
+                  View<const T> dout, const AttentionGradients<T>& wanted,
+                  const AttentionOptions<T>& options, View<const float> log_sum_exp) {
+  const std::int64_t batch = q.size(0), heads = q.size(1), rows = q.size(2);
+  const Shape result{batch, heads, rows, v.size(3)};
+  check_own(kFunction, "out", out, result);
+  check_own(kFunction, "dout", dout, result);
+  check_own(kFunction, "log_sum_exp", log_sum_exp, Shape{batch, heads, rows});
+  const auto check = [](const char* name, const auto& view, bool exists, const Shape& shape,
+                        const char* needs) {
+    if (!is_wanted(view)) return;
+    const std::string argument = std::string("gradients.") + name;
+    if (!exists) throw Error(in(kFunction, argument.c_str()), std::string("must go with ") + needs);
+    check_own(kFunction, argument.c_str(), view, shape);
+  };
+  check("q", wanted.q, true, q.shape(), "");
+  check("k", wanted.k, true, k.shape(), "");
+  check("v", wanted.v, true, v.shape(), "");
+  const DistanceBias* bias = options.bias;
+  const bool table = bias != nullptr && bias->has_table();
+  check("bias.values", wanted.bias.values, table, table ? bias->values.shape() : Shape{0},
+        "options.bias.values");
+  check("bias.slopes", wanted.bias.slopes, bias != nullptr && !bias->slopes.empty(), Shape{heads},
+        "options.bias.slopes");
+  check("sinks", wanted.sinks, !options.sinks.empty(), Shape{heads}, "options.sinks");
+  const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
+  check("mask", wanted.mask, mask != nullptr, mask ? mask->shape() : Shape{0}, "a float mask");
+  check("indexed", wanted.indexed, options.indexed != nullptr,
+        Shape{options.indexed ? options.indexed->gradient_size() : 0}, "options.indexed");
+  check("content", wanted.content, options.content != nullptr,
+        Shape{options.content ? options.content->gradient_size() : 0}, "options.content");
+}
+
+// Gradients must be wanted by all ranks or by none.
+template <class T>
+Agreement agreement_on_gradients(const AttentionGradients<T>& g) {
+  std::string all;
+  for (const bool each : {is_wanted(g.q), is_wanted(g.k), is_wanted(g.v), is_wanted(g.bias.values),
+                          is_wanted(g.bias.slopes), is_wanted(g.mask), is_wanted(g.sinks),
+                          is_wanted(g.indexed), is_wanted(g.content)}) {
+    all += each ? '1' : '0';
+  }
+  return Agreement().add(in(kFunction, "gradients"), all);
+}
+
+// Whether a wanted gradient adds up what several heads give.
+template <class T>
+bool sums_over_heads(const Call<T>& call, const AttentionGradients<T>& wanted) {
+  const auto by_head = [&](int axis) {
+    return axis >= 0 && (wanted.mask.size(axis) != 1 || call.all.heads_q == 1);
+  };
+  return (is_wanted(wanted.bias.values) && wanted.bias.values.size(0) == 1) || is_wanted(wanted.indexed) ||
+         is_wanted(wanted.content) || (is_wanted(wanted.mask) && !by_head(wanted.mask.rank() - 3));
+}
+
+template <class T>
+void run_backward(const BackwardCall<T>& b) {
+  const Call<T>& call = b.call;
+  if constexpr (!std::is_same_v<T, double>) {
+    const bool by_ring =
+        call.ranks.form != Form::ulysses && !call.ranks.reproducible && call.all.content == nullptr;
+    if (by_ring && ring_backward(b)) return;
+  }
+  ulysses_backward(b, call.ranks.reproducible && sums_over_heads(call, b.wanted));
+}
+
+// In a striped division.
+template <class T>
+void move_and_run(const BackwardCall<T>& b) {
+  using Wide = typename AttentionGradients<T>::Wide;
+  const MovedCall<T> moved(b.call);
+  const Tensor<T> out = moved.template there<T>(b.out, true);
+  const Tensor<T> dout = moved.template there<T>(b.dout, true);
+  const Tensor<float> logs = moved.template there<float>(b.log_sum_exp, true);
+  AttentionGradients<T> wanted = b.wanted;
+  Tensor<T> dq, dk, dv;
+  Tensor<Wide> mask;
+  const auto room = [](const auto& like, auto& tensor, auto& to) {
+    if (!is_wanted(to)) return;
+    tensor = std::remove_cvref_t<decltype(tensor)>(like.shape());
+    to = tensor;
+  };
+  room(moved.call().q, dq, wanted.q);
+  room(moved.call().k, dk, wanted.k);
+  room(moved.call().v, dv, wanted.v);
+  if (const auto* whole = std::get_if<FloatMask<T>>(&moved.call().options.mask)) {
+    room(*whole, mask, wanted.mask);
+  }
+  run_backward<T>({moved.call(), out.view(), dout.view(), logs.view(), wanted});
+  if (is_wanted(wanted.q)) moved.template back<T>(dq, true, b.wanted.q);
+  if (is_wanted(wanted.k)) moved.template back<T>(dk, false, b.wanted.k);
+  if (is_wanted(wanted.v)) moved.template back<T>(dv, false, b.wanted.v);
+  if (!is_wanted(wanted.mask)) return;
+  if (b.call.mask_by_row) {
+    moved.template back<Wide>(mask, true, b.wanted.mask, mask.rank() - 2);
+  } else {
+    std::copy_n(mask.data(), mask.count(), b.wanted.mask.data());
+  }
+}
+
+}  // namespace
+
+template <AttentionElement T>
+void attention_backward(const Communicator& comm, std::type_identity_t<View<const T>> q,
+                        std::type_identity_t<View<const T>> k,
+                        std::type_identity_t<View<const T>> v,
+                        std::type_identity_t<View<const T>> out,
+                        std::type_identity_t<View<const T>> dout,
+                        const AttentionGradients<T>& gradients,
+                        const AttentionOptions<std::type_identity_t<T>>& options,
+                        const Options& ranks, View<const float> log_sum_exp) {
+  const Call<T> call = check_call<T>(
+      kFunction, comm, q, k, v, options, ranks,
+      [&] { check_arrays<T>(q, k, v, out, dout, gradients, options, log_sum_exp); },
+      agreement_on_gradients(gradients));
+  if (ranks.form != Form::automatic) form_of(kFunction, call);  // refuses what forms cannot do
+  const BackwardCall<T> b{call, out, dout, log_sum_exp, gradients};
+  if (ranks.division == Division::striped) return move_and_run(b);
+  run_backward(b);
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                                 \
+  template void attention_backward<T>(                                                         \
+      const Communicator&, View<const T>, View<const T>, View<const T>, View<const T>,         \
+      View<const T>, const AttentionGradients<T>&, const AttentionOptions<T>&, const Options&, \
+      View<const float>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::ranks

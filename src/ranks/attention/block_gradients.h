@@ -1,0 +1,49 @@
+// Gradients of a rank's queries and of what all ranks share, added up block by block while slices of
+// keys and values come by.
+#pragma once
+
+#include "ranks/attention/block.h"
+#include "ranks/attention/forms.h"
+#include "ranks/attention/query_blocks.h"
+#include "ranks/attention/travel.h"
+
+namespace sextant::ranks {
+
+template <class T>
+class BlockGradients {
+ public:
+  explicit BlockGradients(const BackwardCall<T>& b);
+
+  // Whether the operator's fast path takes everything on this rank, and whether what it made is
+  // finite.
+  bool is_finite() const;
+  bool results_are_finite() const;
+
+  // Of a slice of keys: [batch, kv_heads, keys, ...].
+  struct OfKeys {
+    Tensor<float> k, v;
+    OfKeys() = default;
+    OfKeys(const Call<T>& call, std::int64_t keys);
+  };
+  // Adds what own queries have of a slice to their gradients and the shared ones.
+  OfKeys work_on(const Slice& slice, const std::byte* bytes);
+  // Adds what has come back for own keys.
+  void take(const Slice& slice, const OfKeys& gradients);
+  // Sums over ranks where they share a gradient, and fills what the caller wants.
+  void give();
+
+ private:
+  void shift_large_logs();
+  void block(const Piece& queries, const Piece& keys, const KeyArrays<float>& arrays, OfKeys& to);
+  Tensor<double> sink_gradients() const;
+
+  const BackwardCall<T>& b_;
+  const Call<T>& call_;
+  AsFloat<T> q_, k_, v_, out_, dout_;
+  std::vector<Piece> blocks_;
+  Tensor<float> dq_, dk_, dv_, logs_, shift_;
+  Tensor<double> bias_, slopes_, mask_, indexed_;
+  bool shifts_ = false;
+};
+
+}  // namespace sextant::ranks
