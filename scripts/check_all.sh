@@ -29,6 +29,7 @@ sanitizer_options=(OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1 TSAN
   "LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0")
 
 step "format" make check-format
+step "places to break" scripts/mutate.py --check
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks peer_onednn'
 step "torch and transformers" make test-torch
 step "a new scheme of each kind" new_schemes

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Breaks the code in one place at a time and says which test notices: scripts/mutate.py [--list FILE] [--only TEXT] [--build FOLDER]
+"""Breaks the code in one place at a time and says which test notices: scripts/mutate.py [--list FILE] [--only TEXT] [--build FOLDER | --check]
 
 Every line of the list (tests/mutations.txt) is `file | what is broken | old text | new text | test program`. The old text must
 stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Prints a Markdown table; exit code 1
 when a mutation survives, that is, when its test program passes. ranks_tests run as three processes of MPI, files of Python by pytest; both need a folder that
 has them: scripts/mutate.py --only src/ranks --build build/ranks, scripts/mutate.py --only python/ --build build/release
+--check only looks whether every old text is there.
 Tests of the explorer need the page made anew: scripts/mutate.py --only explorer --build build/web, after make test-page
 """
 import argparse
@@ -59,12 +60,26 @@ def tests_that_fail(build, program):
     return failed
 
 
+def check(path):
+    """Whether each old text stands in its file once: code moves, and the list must follow."""
+    lost = 0
+    for file, what, old, _, _ in mutations(path):
+        count = (ROOT / file).read_text().count(old) if (ROOT / file).exists() else 0
+        if count != 1:
+            lost += 1
+            print(f"mutate: {file}, {what}: must have the old text once, has it {count} times", file=sys.stderr)
+    return 1 if lost else 0
+
+
 def main():
     words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     words.add_argument("--list", type=pathlib.Path, default=ROOT / "tests/mutations.txt", help="the mutations")
     words.add_argument("--only", default="", help="those whose line contains this text")
     words.add_argument("--build", default="build/dev", help="a configured build folder")
+    words.add_argument("--check", action="store_true", help="only look whether the places to break are there")
     given = words.parse_args()
+    if given.check:
+        return check(given.list)
     if run(["git", "status", "--porcelain", "--untracked-files=no"]).stdout:
         sys.exit("mutate: the tree has uncommitted changes")
 
