@@ -1,8 +1,10 @@
 """Pictures of the page beside those of web/tests/goldens, compared as tests/pages compares: by blocks of 8 x 8 pixels, with room
-for other fonts. SEXTANT_UPDATE_GOLDEN=1 writes them again."""
+for other fonts; and the page's words, each of which counts. SEXTANT_UPDATE_GOLDEN=1 writes them again."""
 import base64
+import difflib
 import os
 import pathlib
+import re
 
 from conftest import ROOT
 
@@ -46,3 +48,30 @@ def check(page, name, scale=0.4):
         (FOUND / (name + ".webp")).write_bytes(found)
         how = differ if isinstance(differ, str) else f"{100 * differ:.1f} % of its blocks differ"
         raise AssertionError(f"{name}: {how}; see {FOUND / name}.webp beside {path}")
+
+
+# Lists to choose from are left out: a new scheme is no other page.
+WORDS = """() => {
+  const lists = [...document.querySelectorAll("select")];
+  for (const list of lists) list.style.display = "none";
+  const words = [document.body.innerText, ...[...document.querySelectorAll("svg text")].map(each => each.textContent)];
+  for (const list of lists) list.style.display = "";
+  return words.join("\\n");
+}"""
+
+
+def words_of(page):
+    """What the page says, words of its pictures too, one piece of text per line. Seconds are how long it took this time."""
+    text = page.evaluate(WORDS)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return "\n".join(re.sub(r"[\d.]+ s\b", "# s", line) for line in lines if line) + "\n"
+
+
+def check_words(page, name):
+    path, found = GOLDENS / (name + ".txt"), words_of(page)
+    if os.environ.get("SEXTANT_UPDATE_GOLDEN"):
+        path.write_text(found)
+        return
+    assert path.exists(), f"{name} has no golden words; SEXTANT_UPDATE_GOLDEN=1 writes them"
+    differ = list(difflib.unified_diff(path.read_text().splitlines(), found.splitlines(), "golden", "now", lineterm="", n=1))
+    assert not differ, "\n".join([f"{name} says other words:", *differ[:40]])

@@ -1,4 +1,4 @@
-"""Every view at three widths, light and dark, beside goldens; and that nothing is wider than the window."""
+"""Every view at three widths, light and dark, beside goldens, and its words; and that nothing is wider than the window."""
 import pytest
 
 import goldens
@@ -30,6 +30,13 @@ def test_a_screen_is_its_golden(explorer, name, width, scheme):
     page = explorer(width=width, height=900, scheme=scheme, reduced_motion="reduce").open(SCREENS[name])
     settle(page, name)
     goldens.check(page, f"{name}-{width}-{scheme}", 0.4 if width < 1600 else 0.3)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_says_its_words(explorer, name):
+    page = explorer(width=1000, height=900, reduced_motion="reduce").open(SCREENS[name])
+    settle(page, name)
+    goldens.check_words(page, name)
 
 
 @pytest.mark.parametrize("width", [360, 1000, 1600, 3840])
