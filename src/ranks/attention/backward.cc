@@ -14,7 +14,7 @@ using attention_detail::is_wanted;
 
 constexpr const char* kFunction = "ranks.attention_backward";
 
-// The arrays of a rank: results of the forward call, and gradients, which must fit what they are of.
+// The arrays of a rank: what the forward call gave, and gradients, each of the shape of its input.
 template <class T>
 void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const T> out,
                   View<const T> dout, const AttentionGradients<T>& wanted,
@@ -67,8 +67,9 @@ bool sums_over_heads(const Call<T>& call, const AttentionGradients<T>& wanted) {
   const auto by_head = [&](int axis) {
     return axis >= 0 && (wanted.mask.size(axis) != 1 || call.all.heads_q == 1);
   };
-  return (is_wanted(wanted.bias.values) && wanted.bias.values.size(0) == 1) || is_wanted(wanted.indexed) ||
-         is_wanted(wanted.content) || (is_wanted(wanted.mask) && !by_head(wanted.mask.rank() - 3));
+  return (is_wanted(wanted.bias.values) && wanted.bias.values.size(0) == 1) ||
+         is_wanted(wanted.indexed) || is_wanted(wanted.content) ||
+         (is_wanted(wanted.mask) && !by_head(wanted.mask.rank() - 3));
 }
 
 template <class T>
@@ -137,11 +138,11 @@ void attention_backward(const Communicator& comm, std::type_identity_t<View<cons
   run_backward(b);
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                 \
-  template void attention_backward<T>(                                                         \
-      const Communicator&, View<const T>, View<const T>, View<const T>, View<const T>,         \
-      View<const T>, const AttentionGradients<T>&, const AttentionOptions<T>&, const Options&, \
-      View<const float>);
+#define SEXTANT_INSTANTIATE(T)                                                                  \
+  template void attention_backward<T>(const Communicator&, View<const T>, View<const T>,        \
+                                      View<const T>, View<const T>, View<const T>,              \
+                                      const AttentionGradients<T>&, const AttentionOptions<T>&, \
+                                      const Options&, View<const float>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-
 namespace sextant::ranks {
 namespace {
 
@@ -70,7 +69,8 @@ void BlockGradients<T>::shift_large_logs() {
 }
 
 template <class T>
-typename BlockGradients<T>::OfKeys BlockGradients<T>::work_on(const Slice& slice, const std::byte* bytes) {
+typename BlockGradients<T>::OfKeys BlockGradients<T>::work_on(const Slice& slice,
+                                                              const std::byte* bytes) {
   KeyArrays<float> arrays;
   unpack(call_, bytes, slice.keys, arrays);
   OfKeys result(call_, slice.keys);
@@ -87,8 +87,8 @@ typename BlockGradients<T>::OfKeys BlockGradients<T>::work_on(const Slice& slice
 }
 
 template <class T>
-void BlockGradients<T>::block(const Piece& queries, const Piece& keys, const KeyArrays<float>& arrays,
-           OfKeys& to) {
+void BlockGradients<T>::block(const Piece& queries, const Piece& keys,
+                              const KeyArrays<float>& arrays, OfKeys& to) {
   BlockOptions<T, float> options(call_, queries, keys, false);
   const auto rows = [&](View<const float> x) { return x.narrow(2, queries.row, queries.size()); };
   const auto own = [&](View<const float> x) { return x.narrow(2, keys.row, keys.size()); };

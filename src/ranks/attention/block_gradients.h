@@ -1,5 +1,5 @@
-// Gradients of a rank's queries and of what all ranks share, added up block by block while slices of
-// keys and values come by.
+// Gradients of a rank's queries and of what all ranks share, added up block by block while slices
+// of keys and values come by.
 #pragma once
 
 #include "ranks/attention/block.h"
