@@ -1,0 +1,65 @@
+#include "attention/call/position_ranges.h"
+
+#include <algorithm>
+
+namespace sextant::attention_detail {
+namespace {
+
+// Adds the ranges of a sequence with position ids.
+template <class T>
+void add_ranges_by_ids(const Arguments<T>& a, const Sequence& at, PositionRanges& ranges) {
+  const std::int64_t* queries = a.query_ids.at(at.batch, at.q_begin);
+  const std::int64_t* keys = a.key_ids.at(at.batch, at.k_begin);
+  const PositionRange of_queries = range_of(queries, at.q_len);
+  ranges.queries.add(of_queries.min, of_queries.max);
+  if (at.k_len == 0) return;
+  const PositionRange of_keys = range_of(keys, at.k_len);
+  ranges.keys.add(of_keys.min, of_keys.max);
+  if (!a.has_bias_table()) return;
+  SlidingRange window(keys, at.k_len);
+  for (std::int64_t i = 0; i < at.q_len; ++i) {
+    const KeyRange range = a.visible(at, i);
+    if (range.first == range.last) continue;
+    const PositionRange span = window.of(range.first, range.last);
+    ranges.distances.add(span.min - queries[i], span.max - queries[i]);
+  }
+}
+
+}  // namespace
+
+template <class T>
+PositionRanges position_ranges(const Arguments<T>& a) {
+  PositionRanges ranges;
+  // Batch rows differ only by what is given per sequence.
+  const bool alike = a.offsets == nullptr && a.key_lengths == nullptr && !a.by_ids;
+  const std::int64_t rows = alike ? std::min<std::int64_t>(a.batch, 1) : a.batch;
+  const std::int64_t sequences = rows * a.segment_count();
+  for (std::int64_t n = 0; n < sequences; ++n) {
+    const Sequence at = a.sequence(n);
+    if (at.q_len == 0) continue;
+    if (a.by_ids) {
+      add_ranges_by_ids(a, at, ranges);
+      continue;
+    }
+    // Queries are rotated also where they have no keys.
+    ranges.queries.add(a.diagonal_key(at, 0), a.diagonal_key(at, at.q_len - 1));
+    if (at.k_len == 0) continue;
+    ranges.keys.add(0, at.k_len - 1);
+    // Each row sees an interval of distances, one further left than the row before it, so that the
+    // union is an interval too.
+    const std::int64_t first = std::max(-a.diagonal_key(at, at.q_len - 1), -a.left);
+    const std::int64_t last = std::min({at.k_len - 1 - a.diagonal_key(at, 0), a.right,
+                                        a.causal ? std::int64_t{0} : PositionRange::kUnlimited});
+    if (first <= last) ranges.distances.add(first, last);
+  }
+  return ranges;
+}
+
+#define SEXTANT_INSTANTIATE(T) template PositionRanges position_ranges(const Arguments<T>&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::attention_detail

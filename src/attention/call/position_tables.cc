@@ -1,0 +1,94 @@
+#include "attention/call/position_tables.h"
+
+#include <algorithm>
+#include <string>
+
+#include "attention/call/refuse.h"
+
+namespace sextant::attention_detail {
+namespace {
+
+// One of a rotation's tables against the heads and positions that it is for.
+void check_table(std::string_view function, std::string_view argument,
+                 const RotationTable<float>& table, std::int64_t heads, std::int64_t head_dim,
+                 const PositionRange& positions) {
+  const Shape& shape = table.cos.shape();
+  const int rank = shape.rank();
+  if ((rank != 2 && rank != 3) || !(shape == table.sin.shape())) {
+    refuse(function, argument,
+           "must have cos and sin of one shape [positions, pairs] or [heads, positions, pairs], "
+           "got " +
+               shape.to_string() + " and " + table.sin.shape().to_string());
+  }
+  if (rank == 3 && shape[0] != heads) {
+    refuse(function, argument,
+           "must be for " + std::to_string(heads) + " heads, got " + shape.to_string());
+  }
+  const std::int64_t span = 2 * shape[rank - 1];
+  if (table.first_channel < 0 || table.first_channel > head_dim - span) {
+    refuse(function, argument,
+           "must rotate channels of the " + std::to_string(head_dim) + " a head has, got " +
+               std::to_string(span) + " from channel " + std::to_string(table.first_channel));
+  }
+  if (positions.is_empty()) return;
+  const std::int64_t rows = shape[rank - 2];
+  if (positions.min < 0 || positions.max >= rows) {
+    refuse(function, argument,
+           "must have a row for each of the positions " +
+               std::to_string(std::min<std::int64_t>(positions.min, 0)) + " .. " +
+               std::to_string(positions.max) + ", got " + std::to_string(rows) +
+               " rows from position 0");
+  }
+}
+
+}  // namespace
+
+template <class T>
+void check_bias(std::string_view function, const Arguments<T>& a, const PositionRange& ranges) {
+  const Tensor<float>& values = a.bias->values;
+  if (values.rank() != 2 || (values.size(0) != 1 && values.size(0) != a.heads_q)) {
+    refuse(function, "bias",
+           "must be [1 or " + std::to_string(a.heads_q) + ", distances], got " +
+               values.shape().to_string());
+  }
+  if (ranges.is_empty()) return;
+  const std::int64_t origin = a.bias->origin, distances = values.size(1);
+  if (origin < -PositionRange::kUnlimited || origin > PositionRange::kUnlimited ||
+      ranges.min + origin < 0 || ranges.max + origin >= distances) {
+    refuse(function, "bias",
+           "must hold the distances " + std::to_string(ranges.min) + " .. " +
+               std::to_string(ranges.max) + ", got " + values.shape().to_string() +
+               " with origin " + std::to_string(origin));
+  }
+}
+
+template <class T>
+void check_rotation(std::string_view function, const Arguments<T>& a,
+                    const PositionRanges& ranges) {
+  const RotationTable<float>& table = *a.rotation;
+  if (table.keys) {
+    check_table(function, "rotation", table, a.heads_q, a.head_dim, ranges.queries);
+    check_table(function, "rotation.keys", *table.keys, a.kv_heads, a.head_dim, ranges.keys);
+    return;
+  }
+  if (table.cos.rank() == 3 && a.heads_q != a.kv_heads) {
+    refuse(
+        function, "rotation",
+        "must have a table of keys where it is by head and k has fewer heads than q, got heads " +
+            std::to_string(a.kv_heads) + " and " + std::to_string(a.heads_q));
+  }
+  PositionRange both = ranges.queries;
+  if (!ranges.keys.is_empty()) both.add(ranges.keys.min, ranges.keys.max);
+  check_table(function, "rotation", table, a.heads_q, a.head_dim, both);
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                           \
+  template void check_bias(std::string_view, const Arguments<T>&, const PositionRange&); \
+  template void check_rotation(std::string_view, const Arguments<T>&, const PositionRanges&);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(bfloat16)
+#undef SEXTANT_INSTANTIATE
+
+}  // namespace sextant::attention_detail

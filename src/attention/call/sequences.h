@@ -1,0 +1,16 @@
+// The sequences of a call, and the keys that each query may see by position.
+#pragma once
+
+#include <string_view>
+
+#include "attention/call/arguments.h"
+
+namespace sextant::attention_detail {
+
+// Takes segments, the diagonal, the window and lengths of keys into the arguments, whose sizes and
+// position ids are known; throws Error for what does not fit.
+template <class T>
+void take_sequences(std::string_view function, const AttentionOptions<T>& options,
+                    Arguments<T>& arguments);
+
+}  // namespace sextant::attention_detail
