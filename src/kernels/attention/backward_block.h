@@ -27,11 +27,6 @@ struct KeyOrder {
   void* context = nullptr;                                        // null: in any order
 };
 
-// Sums over queries have rows of this many floats; those beyond the width are 0.
-inline std::int64_t padded_width(std::int64_t width) noexcept {
-  return (width + kGroupLanes - 1) / kGroupLanes * kGroupLanes;
-}
-
 // One task. Rows count from the task's first query and the sequence's first key.
 struct BackwardBlock {
   StoredRows q, k, v, out, dout;

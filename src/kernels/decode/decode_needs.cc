@@ -1,0 +1,48 @@
+// What a decode block looks at, and how much scratch it takes.
+#include <algorithm>
+#include <limits>
+
+#include "kernels/decode/decode_scratch.h"
+
+namespace sextant::kernels {
+
+std::int64_t DecodeBlock::first_key() const noexcept {
+  std::int64_t first = std::numeric_limits<std::int32_t>::max();
+  for (int row = 0; row < count; ++row) {
+    if (rows[row].first < rows[row].last) first = std::min<std::int64_t>(first, rows[row].first);
+  }
+  return std::min(first, last_key());
+}
+
+std::int64_t DecodeBlock::last_key() const noexcept {
+  std::int64_t last = 0;
+  for (int row = 0; row < count; ++row) {
+    if (rows[row].first < rows[row].last) last = std::max<std::int64_t>(last, rows[row].last);
+  }
+  return last;
+}
+
+DecodeNeeds decode_needs(int rows, const StoredRows& k, std::int64_t head_dim, const StoredRows& v,
+                         std::int64_t v_dim, bool rotates) noexcept {
+  // Tiles need contiguous channels, a multiple of 16.
+  return {rows, head_dim, v_dim, rotates || k.channel_stride != 1 || head_dim % kGroupLanes != 0,
+          v.channel_stride != 1 || v_dim % kGroupLanes != 0};
+}
+
+DecodeNeeds needs_of(const DecodeBlock& b) noexcept {
+  return decode_needs(b.count, b.k, b.head_dim, b.v, b.v_dim, b.k_rotation.cos != nullptr);
+}
+
+std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept {
+  return divide_shared(needs, 0, 1, nullptr).size + decode_thread_scratch(needs);
+}
+
+std::int64_t decode_shared_scratch(const DecodeNeeds& needs, std::int64_t key_blocks) noexcept {
+  return divide_shared(needs, 0, key_blocks, nullptr).size;
+}
+
+std::int64_t decode_thread_scratch(const DecodeNeeds& needs) noexcept {
+  return divide_thread_scratch(needs, nullptr).size;
+}
+
+}  // namespace sextant::kernels

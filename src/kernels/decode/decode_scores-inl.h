@@ -1,0 +1,168 @@
+// Scores of the decode kernel: products of all rows with a block of keys, softcap, biases, hidden
+// pairs, and the maximum of each row. Included again for each instruction set.
+#if defined(SEXTANT_KERNELS_DECODE_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_DECODE_SCORES_INL_H_
+#undef SEXTANT_KERNELS_DECODE_SCORES_INL_H_
+#else
+#define SEXTANT_KERNELS_DECODE_SCORES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/decode/decode_scratch.h"
+#include "kernels/decode/decode_tiles-inl.h"
+#include "kernels/simd/exp2-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows as tiles read them, the first one's channels at `data`.
+template <class T>
+struct Rows {
+  const T* data;
+  std::int64_t stride;
+};
+
+// Rows [first, first + count) copied as float32, padded with zeros to `stride` channels.
+HWY_INLINE void copy_rows(const StoredRows& from, std::int64_t first, std::int64_t count,
+                          std::int64_t channels, std::int64_t stride, float* to) {
+  for (std::int64_t r = 0; r < count; ++r, to += stride) {
+    load_rows(from, first + r, 1, channels, to);
+    std::fill(to + channels, to + stride, 0.0F);
+  }
+}
+
+// Scores of all rows with `keys` keys, a multiple of 16.
+template <class T>
+HWY_INLINE void score_groups(const DecodeBlock& b, const SharedScratch& s, Rows<T> k,
+                             std::int64_t keys, float* scores, const T* k_end) {
+  const std::int64_t channels = padded_width(b.head_dim);
+  const float* q = s.q;
+  for (int tile = 0; tile < tile_count(b.count); ++tile) {
+    const int rows = rows_of_tile(b.count, tile);
+    score_tiles<T>(rows, keys, {k.data, k.stride, q, channels, scores, s.scores_stride, k_end});
+    k_end = nullptr;
+    q += rows * channels;
+    scores += rows * s.scores_stride;
+  }
+}
+
+// Scores of the whole groups of 16 keys that hold `keys` keys, which may be the last ones in
+// memory: an incomplete group is copied and padded with zeros.
+template <class T>
+void score_keys(const DecodeBlock& b, const SharedScratch& s, float* copy, Rows<T> k,
+                std::int64_t keys, float* scores, const T* k_end) {
+  // Few at a time, so that they are in the L1 cache for the next tile of rows.
+  constexpr std::int64_t kAtOnce = 2 * kGroupLanes;
+  while (keys >= kGroupLanes) {
+    const std::int64_t these = keys >= kAtOnce ? kAtOnce : kGroupLanes;
+    score_groups(b, s, k, these, scores, k_end);
+    keys -= these;
+    k.data += these * k.stride;
+    scores += these;
+  }
+  if (keys == 0) return;
+  const std::int64_t channels = padded_width(b.head_dim);
+  std::fill_n(copy, kGroupLanes * channels, 0.0F);
+  copy_rows({k.data, k.stride, 1, storage_of<T>}, 0, keys, b.head_dim, channels, copy);
+  score_groups<float>(b, s, {copy, channels}, kGroupLanes, scores, nullptr);
+}
+
+// Products of queries and keys of one block.
+HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
+                         const ThreadScratch& thread_scratch, std::int64_t block) {
+  const BlockKeys keys = keys_of(b, block);
+  const std::int64_t from = keys.group_from();
+  float* scores = scores_of(s, from);
+  if (needs_of(b).copies_k) {
+    const std::int64_t channels = padded_width(b.head_dim), count = keys.to - from;
+    copy_rows(b.k, from, count, b.head_dim, channels, thread_scratch.k);
+    if (b.k_rotation.cos != nullptr) {
+      rotate_rows(thread_scratch.k, channels, count, b.k_rotation.from(from));
+    }
+    std::fill_n(thread_scratch.k + count * channels, (keys.group_to() - keys.to) * channels, 0.0F);
+    return score_groups<float>(b, s, {thread_scratch.k, channels}, keys.group_to() - from, scores,
+                               nullptr);
+  }
+  const auto direct = [&](auto* data) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
+    const T* end = b.k.row_stride > 0 ? data + b.last_key() * b.k.row_stride : nullptr;
+    score_keys<T>(b, s, thread_scratch.k, {data + from * b.k.row_stride, b.k.row_stride},
+                  keys.to - from, scores, end);
+  };
+  switch (b.k.storage) {
+    case Storage::float32:
+      return direct(static_cast<const float*>(b.k.data));
+    case Storage::float16:
+      return direct(static_cast<const float16*>(b.k.data));
+    case Storage::bfloat16:
+      return direct(static_cast<const bfloat16*>(b.k.data));
+  }
+}
+
+// Softcap, biases and masking of one row's scores with the keys of a block; returns their maximum.
+// A bias of -infinity is added, unless `nan_safe`: NaN and infinity + -infinity would not be
+// hidden.
+HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bool nan_safe,
+                        float* scores) {
+  const TileTag d;
+  const hn::RebindToSigned<TileTag> di;
+  constexpr float kHidden = -std::numeric_limits<float>::infinity();
+  const auto hidden = hn::Set(d, kHidden);
+  const std::int64_t begin = keys.group_from(), end = keys.group_to();
+  const std::int32_t first = b.rows[row].first, last = b.rows[row].last;
+  alignas(64) float bias[kKeyBlock];
+  const std::int64_t from = std::max<std::int64_t>(keys.from, first);
+  const std::int64_t to = std::min<std::int64_t>(keys.to, last);
+  const bool biased = b.fill != nullptr && from < to;
+  if (biased) {
+    std::fill_n(bias, from - begin, 0.0F);
+    b.fill(b.context, row, from, to - from, bias + (from - begin));
+    std::fill_n(bias + (to - begin), end - to, 0.0F);
+  }
+  const bool edge = begin < first || end > last;
+  const bool capped = b.softcap > 0;
+  const auto cap = hn::Set(d, b.softcap),
+             rate = hn::Set(d, capped ? 2 * static_cast<float>(kLog2E) / b.softcap : 0);
+  const auto first_v = hn::Set(di, first), last_v = hn::Set(di, last);
+  auto m = hidden;
+  for (std::int64_t key = begin; key < end; key += kTileLanes) {
+    float* at = scores + (key - begin);
+    auto s = hn::LoadU(d, at);
+    if (capped) s = softcap(d, s, cap, rate);
+    if (biased) {
+      const auto added = hn::LoadU(d, bias + (key - begin));
+      s = hn::Add(s, added);
+      if (nan_safe) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
+    }
+    if (edge) {
+      const auto j = hn::Iota(di, static_cast<std::int32_t>(key));
+      const auto outside = hn::Or(hn::Lt(j, first_v), hn::Not(hn::Lt(j, last_v)));
+      s = hn::IfThenElse(hn::RebindMask(d, outside), hidden, s);
+    }
+    m = hn::Max(m, s);
+    hn::StoreU(s, d, at);
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, m));
+}
+
+// S of one block of keys, and its maxima.
+HWY_INLINE void score(const DecodeBlock& b, const SharedScratch& s,
+                      const ThreadScratch& thread_scratch, bool nan_safe, std::int64_t block) {
+  multiply(b, s, thread_scratch, block);
+  const BlockKeys keys = keys_of(b, block);
+  float* block_max = s.factors + (block - s.first_block) * padded_rows(b.count);
+  for (int row = 0; row < b.count; ++row) {
+    float* scores = scores_of(s, keys.group_from()) + row * s.scores_stride;
+    block_max[row] = adjust(b, row, keys, nan_safe, scores);
+  }
+}
+
+}  // namespace sextant::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

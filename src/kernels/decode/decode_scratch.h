@@ -1,0 +1,105 @@
+// The scratch of the decode kernel, divided into 64-byte aligned arrays.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/attention/geometry.h"
+#include "kernels/decode/decode_block.h"
+
+namespace sextant::kernels {
+
+// Rows come in tiles of 8, the last one of 1, 2, 4 or 8; missing ones are zeros that are not read.
+inline constexpr int kTileRows = 8;
+constexpr int tile_count(int rows) { return (rows + kTileRows - 1) / kTileRows; }
+constexpr int rows_of_tile(int rows, int tile) {
+  const int left = rows - tile * kTileRows;
+  return left > 4 ? kTileRows : left > 2 ? 4 : left;
+}
+constexpr int padded_rows(int rows) {
+  return (tile_count(rows) - 1) * kTileRows + rows_of_tile(rows, tile_count(rows) - 1);
+}
+
+// The scratch of a block of rows, for `blocks` blocks of keys from `first_block` on.
+struct SharedScratch {
+  float* q;            // [tiles of rows][padded head_dim][rows of the tile], scaled and rotated
+  float* o;            // [rows][padded v_dim]
+  float* running_max;  // [rows]: the running maximum m
+  float* sum;          // [rows]: l
+  // [blocks][rows]: the maximum of a block's scores, then the factor of O and l before it
+  float* factors;
+  float* line;    // [padded head_dim or v_dim]: a row on its way in or out
+  float* scores;  // [rows][scores_stride]
+  std::int64_t scores_stride;
+  std::int64_t first_block;
+  std::int64_t size;
+};
+
+// The scratch of each thread.
+struct ThreadScratch {
+  float* k;  // [128][padded head_dim]: keys that tiles cannot read in place
+  float* v;  // [128][padded v_dim] or null: likewise
+  std::int64_t size;
+};
+
+class ScratchDivider {
+ public:
+  explicit ScratchDivider(float* memory) : memory_(memory) {}
+  float* take(std::int64_t floats) {
+    float* array = memory_ == nullptr ? nullptr : memory_ + used_;
+    used_ += (floats + 15) / 16 * 16;
+    return array;
+  }
+  std::int64_t used() const { return used_; }
+
+ private:
+  float* memory_;
+  std::int64_t used_ = 0;
+};
+
+inline SharedScratch divide_shared(const DecodeNeeds& needs, std::int64_t first_block,
+                                   std::int64_t blocks, float* memory) {
+  ScratchDivider arrays(memory);
+  const std::int64_t rows = padded_rows(needs.rows);
+  SharedScratch s{};
+  s.q = arrays.take(rows * padded_width(needs.head_dim));
+  s.o = arrays.take(rows * padded_width(needs.v_dim));
+  s.running_max = arrays.take(rows);
+  s.sum = arrays.take(rows);
+  s.factors = arrays.take(rows * blocks);
+  s.line = arrays.take(std::max(padded_width(needs.head_dim), padded_width(needs.v_dim)));
+  // Rows a whole number of pages apart would map to the same set of the L1 cache.
+  s.scores_stride = blocks * kKeyBlock + kGroupLanes;
+  s.scores = arrays.take(rows * s.scores_stride);
+  s.first_block = first_block;
+  s.size = arrays.used();
+  return s;
+}
+
+inline ThreadScratch divide_thread_scratch(const DecodeNeeds& needs, float* memory) {
+  ScratchDivider arrays(memory);
+  ThreadScratch thread_scratch{};
+  thread_scratch.k =
+      arrays.take((needs.copies_k ? kKeyBlock : kGroupLanes) * padded_width(needs.head_dim));
+  thread_scratch.v = needs.copies_v ? arrays.take(kKeyBlock * padded_width(needs.v_dim)) : nullptr;
+  thread_scratch.size = arrays.used();
+  return thread_scratch;
+}
+
+// The keys of a block that are visible to some row, extended to whole groups of 16.
+struct BlockKeys {
+  std::int64_t from, to;
+  std::int64_t group_from() const { return from / kGroupLanes * kGroupLanes; }
+  std::int64_t group_to() const { return (to + kGroupLanes - 1) / kGroupLanes * kGroupLanes; }
+};
+
+inline BlockKeys keys_of(const DecodeBlock& b, std::int64_t block) {
+  return {std::max(b.first_key(), block * kKeyBlock),
+          std::min(b.last_key(), (block + 1) * kKeyBlock)};
+}
+
+inline float* scores_of(const SharedScratch& s, std::int64_t key) {
+  return s.scores + (key - s.first_block * kKeyBlock);
+}
+
+}  // namespace sextant::kernels

@@ -1,0 +1,112 @@
+// Probabilities and outputs of the decode kernel over a block of keys. Included again for each
+// instruction set.
+#if defined(SEXTANT_KERNELS_DECODE_VALUES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEXTANT_KERNELS_DECODE_VALUES_INL_H_
+#undef SEXTANT_KERNELS_DECODE_VALUES_INL_H_
+#else
+#define SEXTANT_KERNELS_DECODE_VALUES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "kernels/decode/decode_scores-inl.h"
+#include "kernels/decode/decode_scratch.h"
+#include "kernels/decode/decode_tiles-inl.h"
+#include "kernels/simd/exp2-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Updates the running maximum, then converts the scores of one block to probabilities relative to
+// it, in place.
+HWY_INLINE void softmax(const DecodeBlock& b, const SharedScratch& s, std::int64_t block) {
+  const TileTag d;
+  const BlockKeys keys = keys_of(b, block);
+  const std::int64_t count = keys.group_to() - keys.group_from();
+  float* factors = s.factors + (block - s.first_block) * padded_rows(b.count);
+  for (int row = 0; row < b.count; ++row) {
+    float* scores = scores_of(s, keys.group_from()) + row * s.scores_stride;
+    const float block_max = factors[row], before = s.running_max[row];
+    const bool rises = block_max > before + kMaximumSlack;
+    if (rises) s.running_max[row] = block_max;
+    const auto m = hn::Set(d, s.running_max[row]);
+    factors[row] = rises ? hn::GetLane(exp2(d, hn::Sub(hn::Set(d, before), m))) : 1.0F;
+    for (std::int64_t key = 0; key < count; key += kTileLanes) {
+      hn::StoreU(exp2(d, hn::Sub(hn::LoadU(d, scores + key), m)), d, scores + key);
+    }
+  }
+}
+
+// O += P V without values of probability 0, which may be infinite or NaN; otherwise the same bits.
+template <class T>
+HWY_NOINLINE void add_values_nan_safe(const ValueOperands<T>& o, std::int64_t keys, int rows,
+                                      std::int64_t channels) {
+  const TileTag d;
+  for (int row = 0; row < rows; ++row) {
+    for (std::int64_t key = 0; key < keys; ++key) {
+      const float probability = o.p[row * o.p_row + key];
+      if (o.sum != nullptr) o.sum[row] += probability;
+      if (probability == 0) continue;
+      const auto p = hn::Set(d, probability);
+      for (std::int64_t c = 0; c < channels; c += kTileLanes) {
+        float* at = o.o + row * o.o_row + c;
+        hn::StoreU(hn::MulAdd(load_floats(d, o.v + key * o.v_row + c), p, hn::LoadU(d, at)), d, at);
+      }
+    }
+  }
+}
+
+// O of channels [begin, end) and, from channel 0, l, over one block of keys.
+HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
+                           const ThreadScratch& thread_scratch, bool nan_safe, std::int64_t block,
+                           std::int64_t begin, std::int64_t end) {
+  const BlockKeys keys = keys_of(b, block);
+  const std::int64_t stride = padded_width(b.v_dim);
+  end = std::min(padded_width(end), stride);
+  const int rows = padded_rows(b.count);
+  const float* factors = s.factors + (block - s.first_block) * rows;
+  for (int row = 0; row < b.count; ++row) {
+    if (factors[row] == 1) continue;
+    if (begin == 0) s.sum[row] *= factors[row];
+    for (std::int64_t c = begin; c < end; ++c) s.o[row * stride + c] *= factors[row];
+  }
+  const auto over = [&](auto* v, std::int64_t v_row) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(v)>>;
+    const std::int64_t row_bytes = std::max<std::int64_t>(1, b.v_dim * sizeof(T));
+    const ValueOperands<T> o{.v = v + begin,
+                             .v_row = v_row,
+                             .p = scores_of(s, keys.from),
+                             .p_row = s.scores_stride,
+                             .o = s.o + begin,
+                             .o_row = stride,
+                             .sum = begin == 0 ? s.sum : nullptr,
+                             .v_ahead = std::max<std::int64_t>(kDecodePrefetchBytes / row_bytes, 8),
+                             .v_left = thread_scratch.v == nullptr ? b.last_key() - keys.from : 0};
+    if (nan_safe) {
+      add_values_nan_safe(o, keys.to - keys.from, b.count, end - begin);
+    } else {
+      value_tiles(rows, keys.to - keys.from, end - begin, o);
+    }
+  };
+  if (thread_scratch.v != nullptr) {
+    copy_rows(b.v, keys.from, keys.to - keys.from, b.v_dim, stride, thread_scratch.v);
+    return over(static_cast<const float*>(thread_scratch.v), stride);
+  }
+  const std::int64_t offset = keys.from * b.v.row_stride;
+  switch (b.v.storage) {
+    case Storage::float32:
+      return over(static_cast<const float*>(b.v.data) + offset, b.v.row_stride);
+    case Storage::float16:
+      return over(static_cast<const float16*>(b.v.data) + offset, b.v.row_stride);
+    case Storage::bfloat16:
+      return over(static_cast<const bfloat16*>(b.v.data) + offset, b.v.row_stride);
+  }
+}
+
+}  // namespace sextant::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
