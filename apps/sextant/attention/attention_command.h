@@ -47,6 +47,13 @@ struct AttentionCommand {
   bool wants(const std::string& output) const { return outputs.contains(output); }
 };
 
+// The options that set its fields but those that other commands have too.
+void add_attention_options(CLI::App& program, AttentionCommand& command);
+
+// Throws Error for files that would be taken twice or written over one another, options that
+// exclude each other or would be ignored.
+void check_attention(const AttentionCommand& command);
+
 // The arrays of the inputs by the names of their options.
 using AttentionArrays = std::map<std::string, Array>;
 

@@ -1,0 +1,222 @@
+// The options of `sextant attention`.
+#include <tuple>
+
+#include "attention/attention_command.h"
+#include "options/options.h"
+
+namespace sextant::app {
+namespace {
+
+constexpr const char* kPositions = "Masks and positions";
+constexpr const char* kScores = "Scores";
+constexpr const char* kGradients = "Gradients";
+constexpr const char* kRanks = "Several processes, started by mpirun -n R";
+
+CLI::Option* add_file(CLI::App& command, std::map<std::string, std::string>& files,
+                      const std::string& option, const std::string& meaning) {
+  const std::string name = option.substr(option.find("--") + 2);
+  return command
+      .add_option_function<std::string>(
+          option, [&files, name](const std::string& path) { files[name] = path; }, meaning)
+      ->type_name("FILE");
+}
+
+// An option whose text `parse` understands.
+template <class Parse>
+CLI::Option* add_parsed(CLI::App& command, const std::string& option, const std::string& type,
+                        Parse parse, const std::string& meaning) {
+  const std::string where = "attention." + option.substr(2);
+  return command
+      .add_option_function<std::string>(
+          option, [parse, where](const std::string& text) { parse(text, where); }, meaning)
+      ->type_name(type);
+}
+
+void add_arrays(CLI::App& program, AttentionCommand& command) {
+  auto& inputs = command.inputs;
+  add_file(program, inputs, "--q",
+           "queries [batch, heads, length, head_dim]; - reads stdin, as everywhere")
+      ->required();
+  add_file(program, inputs, "--k",
+           "keys [batch, kv_heads, k_len, head_dim]; kv_heads divides heads")
+      ->required();
+  add_file(program, inputs, "--v", "values [batch, kv_heads, k_len, v_dim]")->required();
+  program
+      .add_option("--dtype", command.dtype,
+                  "type of q, k, v and all results; bfloat16 is stored as uint16 (default: that of "
+                  "the q file)")
+      ->type_name("T")
+      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
+  add_file(program, command.outputs, "-o,--output",
+           "the result, [batch, heads, length, v_dim], .npy; - is stdout");
+}
+
+void add_visibility(CLI::App& program, AttentionCommand& command) {
+  auto& inputs = command.inputs;
+  add_parsed(
+      program, "--causal", "NAME",
+      [&command](const std::string& text, const std::string& where) {
+        command.causal = parse_name<Causal>(text, where);
+      },
+      "top_left: query i attends to keys 0 .. i; bottom_right: the last query to all keys of k; "
+      "at_lengths: the last query to all keys before --kv-lengths; at_offsets: by --query-offsets; "
+      "none (default)")
+      ->group(kPositions);
+  add_parsed(
+      program, "--window", "L,R",
+      [&command](const std::string& text, const std::string& where) {
+        std::tie(command.window.left, command.window.right) = parse_pair(text, where, -1);
+      },
+      "visible keys to the left and right of a query's own, which is not counted; -1: no limit")
+      ->group(kPositions);
+  auto* segments =
+      add_file(program, inputs, "--segments",
+               "packed sequences: the start of each, then the length (cu_seqlens); int32 or int64")
+          ->group(kPositions);
+  add_file(program, inputs, "--key-segments",
+           "cross attention of packed sequences: the start of each one's keys, then k_len; int32 "
+           "or int64")
+      ->group(kPositions)
+      ->needs(segments);
+  add_file(program, inputs, "--kv-lengths",
+           "[batch]: keys from this index on are padding; with --causal at_lengths the key before "
+           "it is the last query's own. int32 or int64")
+      ->group(kPositions)
+      ->excludes(segments);
+  add_file(program, inputs, "--query-offsets",
+           "[batch]: the key that is query 0's own, for chunks and caches; int32 or int64")
+      ->group(kPositions)
+      ->excludes(segments);
+  auto* queries =
+      add_file(program, inputs, "--query-positions",
+               "[batch or 1, length]: position ids of the queries, for rotations and biases; masks "
+               "and content terms still use the index in the sequence. int32 or int64")
+          ->group(kPositions);
+  auto* keys = add_file(program, inputs, "--key-positions",
+                        "[batch or 1, k_len]: position ids of the keys; give both or neither")
+                   ->group(kPositions)
+                   ->needs(queries);
+  queries->needs(keys);
+  add_file(program, inputs, "--mask",
+           "broadcasts to [batch, heads, length, k_len], rank 1 to 4: bool (true: visible), or "
+           "floats that are added to the scores")
+      ->group(kPositions);
+}
+
+void add_scores(CLI::App& program, AttentionCommand& command) {
+  add_parsed(
+      program, "--scale", "S",
+      [&command](const std::string& text, const std::string& where) {
+        command.scale = parse_finite(text, where);
+      },
+      "factor of the scores (default 1 / sqrt(head_dim))")
+      ->group(kScores);
+  add_parsed(
+      program, "--softcap", "C",
+      [&command](const std::string& text, const std::string& where) {
+        command.softcap = parse_finite(text, where, 0);
+      },
+      "replaces each score by C tanh(score / C), before biases; 0: off (default)")
+      ->group(kScores);
+  add_file(program, command.inputs, "--bias",
+           "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
+      ->group(kScores);
+  program.add_flag("--alibi", command.alibi, "the slopes of the ALiBi paper for the heads of q")
+      ->group(kScores);
+  add_file(program, command.inputs, "--sinks",
+           "[heads]: a logit per head that takes part in the softmax but has no value")
+      ->group(kScores);
+  add_parsed(
+      program, "--rotary-base", "B",
+      [&command](const std::string& text, const std::string& where) {
+        command.rotary_base = parse_finite(text, where, 0, true);
+      },
+      "rotate q and k by their positions before the scores (10000 with --rotary-layout alone)")
+      ->group(kScores);
+  add_parsed(
+      program, "--rotary-layout", "NAME",
+      [&command](const std::string& text, const std::string&) {
+        command.rotary_layout =
+            text == "interleaved" ? RotaryLayout::interleaved : RotaryLayout::half_split;
+      },
+      "half_split | interleaved: which channels make a pair (half_split with --rotary-base alone)")
+      ->check(CLI::IsMember({"half_split", "interleaved"}))
+      ->group(kScores);
+}
+
+void add_more_results(CLI::App& program, AttentionCommand& command) {
+  auto& outputs = command.outputs;
+  auto* weights =
+      add_file(program, outputs, "--weights", "the weights, [batch, heads, length, k_len]");
+  add_parsed(
+      program, "--stage", "NAME",
+      [&command](const std::string& text, const std::string& where) {
+        command.stage = parse_name<Stage>(text, where);
+      },
+      "stage of the weights: scores | capped | biased | probabilities (default)")
+      ->needs(weights);
+  add_file(program, outputs, "--lse", "log(sum(exp(scores))) of each row, [batch, heads, length]");
+
+  auto* grad = add_file(program, command.inputs, "--grad",
+                        "the gradient of a loss with respect to the output, of its shape and type")
+                   ->group(kGradients);
+  const auto add = [&](const char* option, const char* of, const char* with) {
+    auto* file = add_file(program, outputs, option,
+                          std::string("the gradient of the loss with respect to ") + of)
+                     ->group(kGradients)
+                     ->needs(grad);
+    if (with != nullptr) file->needs(program.get_option(with));
+  };
+  add("--dq", "q", nullptr);
+  add("--dk", "k", nullptr);
+  add("--dv", "v", nullptr);
+  add("--dbias", "the bias", "--bias");
+  add("--dmask", "the mask, which must have floats", "--mask");
+  add("--dslopes", "the slopes, [heads]", "--alibi");
+  add("--dsinks", "the sinks", "--sinks");
+  add("--dscheme", "the scheme's learned weights, by name, .safetensors", nullptr);
+}
+
+void add_ranks(CLI::App& program, RanksChoice& ranks) {
+  auto* form = program
+                   .add_option("--ranks", ranks.form,
+                               "the processes divide the sequence; each reads and writes its part "
+                               "of the files. ring: keys travel; gather: each fetches all keys; "
+                               "ulysses: whole heads; auto: what --explain expects to be fastest")
+                   ->type_name("FORM")
+                   ->check(CLI::IsMember({"auto", "ring", "gather", "ulysses"}))
+                   ->group(kRanks);
+  program
+      .add_option("--divide", ranks.divide,
+                  "which positions a process has: contiguous (default), zigzag: early and late "
+                  "ones, for causal calls; striped: every R-th")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"contiguous", "zigzag", "striped"}))
+      ->group(kRanks)
+      ->needs(form);
+  program
+      .add_option("--transport", ranks.transport,
+                  "keys and values are rounded for the journey: unchanged (default) | float16 | "
+                  "bfloat16")
+      ->type_name("T")
+      ->check(CLI::IsMember({"unchanged", "float16", "bfloat16"}))
+      ->group(kRanks)
+      ->needs(form);
+  program
+      .add_flag("--reproducible", ranks.reproducible,
+                "the bits of one process, by gather or ulysses")
+      ->group(kRanks)
+      ->needs(form);
+}
+
+}  // namespace
+
+void add_attention_options(CLI::App& program, AttentionCommand& command) {
+  add_arrays(program, command);
+  add_visibility(program, command);
+  add_scores(program, command);
+  add_more_results(program, command);
+  add_ranks(program, command.ranks);
+}
+
+}  // namespace sextant::app
