@@ -63,9 +63,10 @@ bool is_training_kind(std::string_view kind) noexcept {
 
 std::string training_kinds() {
   std::string text;
+  std::size_t left = std::size(kTrainingKinds);
   for (const char* kind : kTrainingKinds) {
-    const bool last = kind == *std::rbegin(kTrainingKinds);
-    text += std::string(text.empty() ? "" : last ? " or " : ", ") + kind;
+    --left;
+    text += std::string(text.empty() ? "" : left == 0 ? " or " : ", ") + kind;
   }
   return text;
 }
