@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "attention/call/refuse.h"
 #include "core/overlap.h"
 
 namespace sextant::attention_detail {
@@ -11,17 +12,10 @@ namespace {
 
 constexpr std::string_view kFunction = "attention_backward";
 
-std::string name_of_argument(std::string_view argument) {
-  return std::string(kFunction) + "." + std::string(argument);
-}
-
 template <class T>
-void check_shape(std::string_view argument, View<T> view, const Shape& wanted) {
-  if (!(view.shape() == wanted)) {
-    throw Error(name_of_argument(argument),
-                "must be " + wanted.to_string() + ", got " + view.shape().to_string());
-  }
-  check_memory(name_of_argument(argument), view);
+void check_input(std::string_view argument, View<T> view, const Shape& wanted) {
+  check_shape(kFunction, argument, view, wanted);
+  check_memory(name_in(kFunction, argument), view);
 }
 
 // Checks the shape of one gradient, and that it does not overlap the other arrays.
@@ -32,19 +26,18 @@ class GradientChecker {
                   const Against& against) const {
     if (!is_wanted(gradient)) return;
     const std::string argument = "gradients." + std::string(name);
-    check_shape(argument, gradient, wanted);
-    check_output(name_of_argument(argument), gradient);
+    check_shape(kFunction, argument, gradient, wanted);
+    check_output(name_in(kFunction, argument), gradient);
     against([&](std::string_view other_name, const auto& other) {
       if (surely_overlap(other, gradient)) {
-        throw Error(name_of_argument(argument), "must not overlap " + std::string(other_name));
+        refuse(kFunction, argument, "must not overlap " + std::string(other_name));
       }
     });
   }
 };
 
 [[noreturn]] void refuse_gradient(std::string_view name, std::string_view needs) {
-  throw Error(name_of_argument("gradients." + std::string(name)),
-              "must go with " + std::string(needs));
+  refuse(kFunction, "gradients." + std::string(name), "must go with " + std::string(needs));
 }
 
 }  // namespace
@@ -73,17 +66,12 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
                          .wanted = gradients,
                          .log_sum_exp = {}};
   const Arguments<T>& a = b.scores;
-  if (v.rank() != 4) {
-    throw Error(name_of_argument("v"),
-                "must be [batch, kv_heads, k_len, v_dim], got " + v.shape().to_string());
-  }
-  check_shape("v", v, Shape{a.batch, a.kv_heads, a.k_len, v.size(3)});
+  check_v<T>(kFunction, a, v);
   const Shape output{a.batch, a.heads_q, a.q_len, v.size(3)};
-  check_v<T>(kFunction, a, v);  // content terms may refuse v_dim
-  check_shape("out", out, output);
-  check_shape("dout", dout, output);
+  check_input("out", out, output);
+  check_input("dout", dout, output);
   if (is_wanted(log_sum_exp)) {
-    check_shape("log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
+    check_input("log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
     b.log_sum_exp = log_sum_exp;
   }
 

@@ -44,20 +44,20 @@ void check_table(std::string_view function, std::string_view argument,
 }  // namespace
 
 template <class T>
-void check_bias(std::string_view function, const Arguments<T>& a, const PositionRange& ranges) {
+void check_bias(std::string_view function, const Arguments<T>& a, const PositionRange& distances) {
   const Tensor<float>& values = a.bias->values;
   if (values.rank() != 2 || (values.size(0) != 1 && values.size(0) != a.heads_q)) {
     refuse(function, "bias",
            "must be [1 or " + std::to_string(a.heads_q) + ", distances], got " +
                values.shape().to_string());
   }
-  if (ranges.is_empty()) return;
-  const std::int64_t origin = a.bias->origin, distances = values.size(1);
+  if (distances.is_empty()) return;
+  const std::int64_t origin = a.bias->origin;
   if (origin < -PositionRange::kUnlimited || origin > PositionRange::kUnlimited ||
-      ranges.min + origin < 0 || ranges.max + origin >= distances) {
+      distances.min + origin < 0 || distances.max + origin >= values.size(1)) {
     refuse(function, "bias",
-           "must hold the distances " + std::to_string(ranges.min) + " .. " +
-               std::to_string(ranges.max) + ", got " + values.shape().to_string() +
+           "must hold the distances " + std::to_string(distances.min) + " .. " +
+               std::to_string(distances.max) + ", got " + values.shape().to_string() +
                " with origin " + std::to_string(origin));
   }
 }

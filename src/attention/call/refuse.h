@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "sextant/core/error.h"
 #include "sextant/core/tensor.h"
 
 namespace sextant::attention_detail {

@@ -66,7 +66,7 @@ Agreement agreement_on(const char* function, View<const T> q, View<const T> k, V
                        const AttentionOptions<T>& o, const Options& ranks) {
   Agreement all;
   const auto add = [&](const char* argument, std::string value) {
-    all.add(in(function, argument), std::move(value));
+    all.add(name_in(function, argument), std::move(value));
   };
   const auto shape = [](View<const T> x) {
     std::string text;
@@ -93,15 +93,15 @@ Agreement agreement_on(const char* function, View<const T> q, View<const T> k, V
   add("mask", mask_of(o));
   add("query_positions", text_of_ids(o.query_positions));
   add("key_positions", text_of_ids(o.key_positions));
-  all.add(in(function, "query_offsets"), bytes(o.query_offsets));
-  all.add(in(function, "key_lengths"), bytes(o.key_lengths));
-  all.add(in(function, "segments"), bytes(o.segments));
-  all.add(in(function, "key_segments"), bytes(o.key_segments));
-  all.add(in(function, "sinks"), bytes(o.sinks));
+  all.add(name_in(function, "query_offsets"), bytes(o.query_offsets));
+  all.add(name_in(function, "key_lengths"), bytes(o.key_lengths));
+  all.add(name_in(function, "segments"), bytes(o.segments));
+  all.add(name_in(function, "key_segments"), bytes(o.key_segments));
+  all.add(name_in(function, "sinks"), bytes(o.sinks));
   add("bias", o.bias == nullptr ? "none"
                                 : sample_of(o.bias->values) + " " + std::to_string(o.bias->origin));
   if (o.bias != nullptr) {
-    all.add(in(function, "bias.slopes"), bytes(std::span<const double>(o.bias->slopes)));
+    all.add(name_in(function, "bias.slopes"), bytes(std::span<const double>(o.bias->slopes)));
   }
   add("indexed", o.indexed == nullptr ? "none" : std::to_string(o.indexed->gradient_size()));
   add("content", o.content == nullptr ? "none" : std::to_string(o.content->gradient_size()));

@@ -1,17 +1,13 @@
 // Whether all ranks make the same call.
 #pragma once
 
-#include <string>
-
+#include "attention/call/refuse.h"
 #include "sextant/ranks/agreement.h"
 #include "sextant/ranks/attention.h"
 
 namespace sextant::ranks {
 
-// What errors call an argument: "function.argument".
-inline std::string in(const char* function, const char* argument) {
-  return std::string(function) + "." + argument;
-}
+using attention_detail::name_in;
 
 // What must be the same on all ranks: dtype, shapes, options. Of large tables a sample.
 template <class T>

@@ -31,10 +31,10 @@ template <class T>
 void check_results(View<const T> q, View<const T> k, View<const T> v, View<T> out,
                    View<float> log_sum_exp) {
   check_own(kFunction, "out", out, Shape{q.size(0), q.size(1), q.size(2), v.size(3)});
-  check_output(in(kFunction, "out"), out);
+  check_output(name_in(kFunction, "out"), out);
   for (const auto& input : {q, k, v}) {
     if (surely_overlap(input, out)) {
-      throw Error(in(kFunction, "out"), "must not overlap q, k or v");
+      throw Error(name_in(kFunction, "out"), "must not overlap q, k or v");
     }
   }
   if (!attention_detail::is_wanted(log_sum_exp)) return;

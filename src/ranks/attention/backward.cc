@@ -28,7 +28,7 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
                         const char* needs) {
     if (!is_wanted(view)) return;
     const std::string argument = std::string("gradients.") + name;
-    if (!exists) throw Error(in(kFunction, argument.c_str()), std::string("must go with ") + needs);
+    if (!exists) throw Error(name_in(kFunction, argument), std::string("must go with ") + needs);
     check_own(kFunction, argument.c_str(), view, shape);
   };
   check("q", wanted.q, true, q.shape(), "");
@@ -58,7 +58,7 @@ Agreement agreement_on_gradients(const AttentionGradients<T>& g) {
                           is_wanted(g.indexed), is_wanted(g.content)}) {
     all += each ? '1' : '0';
   }
-  return Agreement().add(in(kFunction, "gradients"), all);
+  return Agreement().add(name_in(kFunction, "gradients"), all);
 }
 
 // Whether a wanted gradient adds up what several heads give.

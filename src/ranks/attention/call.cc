@@ -18,11 +18,11 @@ Layout layout_of(const char* function, const char* argument, Division division,
   for (int r = 0; r < layout.ranks(); ++r) {
     const std::int64_t count = counts[static_cast<std::size_t>(r)];
     if (count == layout.count(r)) continue;
-    throw SharedError(in(function, argument), "must have " + std::to_string(layout.count(r)) +
-                                                  " of the " + std::to_string(length) +
-                                                  " positions on rank " + std::to_string(r) + " (" +
-                                                  std::string(name_of(division)) + "), got " +
-                                                  std::to_string(count));
+    throw SharedError(name_in(function, argument), "must have " + std::to_string(layout.count(r)) +
+                                                       " of the " + std::to_string(length) +
+                                                       " positions on rank " + std::to_string(r) +
+                                                       " (" + std::string(name_of(division)) +
+                                                       "), got " + std::to_string(count));
   }
   return layout;
 }
@@ -45,7 +45,7 @@ bool is_by_row(const char* function, std::span<const std::int64_t> rows,
   if (std::equal(rows.begin(), rows.end(), queries.begin())) return true;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r] == 1 || rows[r] == -1) continue;
-    throw SharedError(in(function, "mask"),
+    throw SharedError(name_in(function, "mask"),
                       "must have a row for each of the own queries, or 1 on all ranks, got " +
                           std::to_string(rows[r]) + " for " + std::to_string(queries[r]) +
                           " queries on rank " + std::to_string(r));
@@ -65,11 +65,11 @@ View<const M> whole_mask(const Call<T>& call, View<const M> mask) {
 template <class T>
 void check_array(const char* function, const char* argument, View<const T> x, const char* axes) {
   if (x.rank() != 4) {
-    throw Error(in(function, argument),
+    throw Error(name_in(function, argument),
                 std::string("must be ") + axes + ", got " + x.shape().to_string());
   }
   if (x.count() > 0 && x.data() == nullptr) {
-    throw Error(in(function, argument), "must point to elements, got a null pointer");
+    throw Error(name_in(function, argument), "must point to elements, got a null pointer");
   }
 }
 
@@ -78,8 +78,9 @@ bool are_given(View<const std::int64_t> ids) { return ids.rank() != 1 || ids.dat
 void check_ids(const char* function, const char* argument, View<const std::int64_t> ids,
                std::int64_t rows) {
   if (!are_given(ids) || (ids.rank() == 2 && ids.size(1) == rows)) return;
-  throw Error(in(function, argument), "must be [batch or 1, " + std::to_string(rows) +
-                                          "], the own positions, got " + ids.shape().to_string());
+  throw Error(name_in(function, argument), "must be [batch or 1, " + std::to_string(rows) +
+                                               "], the own positions, got " +
+                                               ids.shape().to_string());
 }
 
 // What a rank sees of its own arguments.
@@ -91,11 +92,12 @@ void check_parts(const char* function, View<const T> q, View<const T> k, View<co
   check_array<T>(function, "k", k, "[batch, kv_heads, own positions, head_dim]");
   check_array<T>(function, "v", v, "[batch, kv_heads, own positions, v_dim]");
   if (k.size(2) != v.size(2)) {
-    throw Error(in(function, "v"), "must have the positions of k, " + std::to_string(k.size(2)) +
-                                       ", got " + std::to_string(v.size(2)));
+    throw Error(name_in(function, "v"), "must have the positions of k, " +
+                                            std::to_string(k.size(2)) + ", got " +
+                                            std::to_string(v.size(2)));
   }
   if (sizeof(T) == 2 && ranks.transport != Transport::unchanged) {
-    throw Error(in(function, "transport"), "must be unchanged for arrays of 16 bits");
+    throw Error(name_in(function, "transport"), "must be unchanged for arrays of 16 bits");
   }
   check_ids(function, "query_positions", options.query_positions, q.size(2));
   check_ids(function, "key_positions", options.key_positions, k.size(2));

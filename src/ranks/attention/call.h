@@ -32,7 +32,7 @@ Call<T> check_call(const char* function, const Communicator& comm, View<const T>
 template <class U>
 void check_own(const char* function, const char* argument, View<U> view, const Shape& wanted) {
   if (view.shape() == wanted && (view.count() == 0 || view.data() != nullptr)) return;
-  throw Error(in(function, argument),
+  throw Error(name_in(function, argument),
               "must be " + wanted.to_string() + ", got " + view.shape().to_string());
 }
 
