@@ -74,4 +74,4 @@ def check_words(page, name):
         return
     assert path.exists(), f"{name} has no golden words; SEXTANT_UPDATE_GOLDEN=1 writes them"
     differ = list(difflib.unified_diff(path.read_text().splitlines(), found.splitlines(), "golden", "now", lineterm="", n=1))
-    assert not differ, "\n".join([f"{name} says other words:", *differ[:40]])
+    assert not differ, "\n".join([f"{name} says other words (SEXTANT_UPDATE_GOLDEN=1 writes them again):", *differ[:40]])
