@@ -5,7 +5,8 @@ set -euo pipefail
 
 sanitizers="clang libclang-rt-dev libomp-dev llvm"
 declare -A packages=(
-  [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libfasttext-dev libcli11-dev
+  # libprotobuf-dev: from Debian 13 on pkg-config asks for it beside SentencePiece.
+  [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libprotobuf-dev libfasttext-dev libcli11-dev
            nlohmann-json3-dev zlib1g-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
   [python]="python3-venv python3-dev"
   [ranks]="libopenmpi-dev openmpi-bin"
@@ -49,9 +50,23 @@ if [[ $(id -u) -ne 0 ]]; then
   command -v sudo >/dev/null || { echo "setup: installing packages needs root or sudo; missing: ${missing[*]}" >&2; exit 1; }
   as_root=(sudo)
 fi
+# Runs apt-get, and waits while another program holds one of its locks: a fresh machine upgrades itself in the background. apt's own
+# DPkg::Lock::Timeout waits for dpkg's lock alone, not for those of the lists and the archive.
+apt_get() {
+  local said told= end=$((SECONDS + 600))
+  until said=$("${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" 2>&1 >/dev/null); do
+    if [[ $said != *"Could not get lock"* ]] || ((SECONDS >= end)); then
+      echo "$said" >&2
+      return 1
+    fi
+    [[ $told ]] || echo "setup: another program holds apt's lock; waiting for it, at most 10 minutes: ${said#*get lock }" >&2
+    told=yes
+    sleep 2
+  done
+  [[ -z $said ]] || echo "$said" >&2
+}
 echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
-if ! "${as_root[@]}" apt-get update -qq ||
-   ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
+if ! apt_get update || ! apt_get install -y --no-install-recommends "${missing[@]}"; then
   echo "setup: apt could not install them (is the network there?); install these packages and run this again: ${missing[*]}" >&2
   exit 1
 fi
