@@ -3,7 +3,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 use(whole find_package -DCMAKE_PREFIX_PATH=${work}/prefix)
 set(alone -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
-use(attention find_component ${alone})
+use(attention find_component ${alone} -DFLOORS=layers)  # layers of a model need no library of text
 step_fails("sextant's 'pictures' needs packages that were not found: ZLIB, librsvg-2.0"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=pictures)
 if(NOT EXISTS ${work}/prefix/include/sextant/ranks.h)
