@@ -1,4 +1,5 @@
-# add_subdirectory: only the libraries come along, and installing the user's project installs nothing of ours.
+# add_subdirectory: only the libraries come along, and installing the user's project installs nothing of ours. Without a build type
+# our files are optimised, and the user's are compiled as the user says.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 use(folder folder-user -DSEXTANT=${ROOT})
 step(${CMAKE_COMMAND} --install ${BUILD}-folder-user --prefix ${BUILD}-folder-user/prefix)
@@ -6,3 +7,19 @@ file(GLOB_RECURSE installed RELATIVE ${BUILD}-folder-user/prefix ${BUILD}-folder
 if(NOT installed STREQUAL "bin/consumer")
   message(FATAL_ERROR "installed: ${installed}")
 endif()
+file(REMOVE_RECURSE ${BUILD}-folder-untyped)
+set(sources ${ROOT}/src)
+step(${CMAKE_COMMAND} -S ${projects}/folder -B ${BUILD}-folder-untyped ${common} -DSEXTANT=${ROOT} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
+file(READ ${BUILD}-folder-untyped/compile_commands.json commands)
+string(JSON count LENGTH "${commands}")
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+  string(JSON file GET "${commands}" ${i} file)
+  string(JSON command GET "${commands}" ${i} command)
+  string(FIND "${command}" " -O3 " optimised)
+  cmake_path(IS_PREFIX sources "${file}" ours)
+  cmake_path(IS_PREFIX projects "${file}" theirs)
+  if((ours AND optimised EQUAL -1) OR (theirs AND optimised GREATER -1))
+    message(FATAL_ERROR "without a build type ${file} is compiled by\n${command}")
+  endif()
+endforeach()
