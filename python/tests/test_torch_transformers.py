@@ -1,6 +1,7 @@
 """Models of Hugging Face with attn_implementation="sextant" beside their own attention ("eager")."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -150,7 +151,7 @@ def test_what_cannot_be_patched_is_left_as_it_was():
     config = transformers.BloomConfig(vocab_size=97, hidden_size=32, n_layer=1, n_head=2)
     bloom = transformers.BloomForCausalLM(config)
     before = bloom.config._attn_implementation
-    with pytest.raises(ValueError, match=r"AttentionInterface, which Bloom.* does not"):
+    with pytest.raises(ValueError, match=r"\[patch.model\] needs attention .* AttentionInterface, which Bloom.* does not"):
         sextant.torch.patch(bloom)
     assert bloom.config._attn_implementation == before
     with pytest.raises(TypeError, match=r"\[patch.model\] must be a model of transformers, got Linear"):
@@ -158,13 +159,13 @@ def test_what_cannot_be_patched_is_left_as_it_was():
 
 
 def test_unknown_arguments_are_refused_by_name():
-    q = torch.zeros(1, 2, 3, 4)
+    model, q = tiny("gpt2"), torch.zeros(1, 2, 3, 4)
     with pytest.raises(ValueError, match=r"\[sextant.block_indices\] is an argument of Identity"):
         _transformers.attention_forward(torch.nn.Identity(), q, q, q, None, block_indices=q)
     with pytest.raises(ImportError, match="needs transformers"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_transformers, "AttentionInterface", None)
-            sextant.torch.patch(tiny("gpt2"))
+            patch.setitem(sys.modules, "transformers", None)
+            sextant.torch.patch(model)
 
 
 def test_the_page_runs(tmp_path):

@@ -1,7 +1,7 @@
 """Sextant for PyTorch, on the CPU: attention with gradients, positions as modules, attention of Hugging Face's models.
 
-Imported only on request: ``import sextant.torch``. Where transformers is installed, the import registers the attention
-"sextant" there, for ``attn_implementation="sextant"`` and ``model.set_attn_implementation("sextant")``.
+Imported only on request: ``import sextant.torch``. When something imports transformers, the attention "sextant" is registered
+there, for ``attn_implementation="sextant"`` and ``model.set_attn_implementation("sextant")``.
 """
 
 from __future__ import annotations

@@ -1,24 +1,23 @@
-"""The attention "sextant" of Hugging Face's models: registered with transformers when this file is imported."""
+"""The attention "sextant" of Hugging Face's models, registered with transformers as soon as something imports that."""
 
 from __future__ import annotations
 
+import functools
+import sys
+from types import ModuleType
 from typing import Any, TypeVar
 
 import torch
 
 from ._attention import scaled_dot_product_attention
+from ._model_mask import ModelMask, no_interface
+from ._on_import import on_import
 
 NAME = "sextant"
 # Arguments of a few models that change which keys are seen, in ways of their own.
 UNKNOWN = ("cache", "indices", "block_indices", "sinks")
 
 Model = TypeVar("Model")
-
-try:
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
-except ImportError:
-    AttentionInterface = None
 
 
 def attention_forward(
@@ -37,7 +36,7 @@ def attention_forward(
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
     """What models call: query [batch, heads, q_len, head_dim], key and value [batch, kv_heads, k_len, ...] -> [batch, q_len, heads,
-    v_dim], and no weights. The mask is sdpa_mask()'s: bool, or None where a causal mask or none at all says the same."""
+    v_dim], and no weights. The mask is model_mask()'s, one of the model's own, or None."""
     for name in UNKNOWN:
         if others.get(name) is not None:
             raise ValueError(f"[sextant.{name}] is an argument of {type(module).__name__} that this attention does not know")
@@ -49,6 +48,9 @@ def attention_forward(
     options: dict[str, Any] = {"softcap": softcap, "sinks": s_aux}
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
+    if isinstance(attention_mask, ModelMask):
+        is_causal = attention_mask.is_causal
+        attention_mask = None if is_causal else attention_mask.plain()
     if attention_mask is None and is_causal and query.shape[2] > 1:
         options["causal"] = "top_left"  # a cache of a fixed size has keys behind the last query: not written yet
         if sliding_window is not None:
@@ -66,6 +68,24 @@ def with_bias(bias: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
     return torch.where(mask, bias, -torch.inf) if mask.dtype == torch.bool else bias + mask
 
 
+def model_mask(*, q_length: int, kv_length: int, batch_size: int, config: Any = None, allow_is_causal_skip: bool = True, **options: Any) -> Any:
+    """What transformers calls for the mask of a model: sdpa_mask()'s as a ModelMask, or None where all is seen."""
+    from transformers.masking_utils import sdpa_mask
+
+    make = functools.partial(sdpa_mask, q_length=q_length, kv_length=kv_length, batch_size=batch_size, config=config, **options)
+    made = make(allow_is_causal_skip=allow_is_causal_skip)
+    model = f"the model of this {type(config).__name__}"
+    if made is not None:
+        return ModelMask.of(made, model)
+    if not allow_is_causal_skip or q_length == 1:
+        return None
+    empty = torch.empty_strided((batch_size, 1, q_length, kv_length), (0, 0, 0, 0), dtype=torch.bool, device=options.get("device", "cpu"))
+    return ModelMask.of(empty, model, functools.partial(make, allow_is_causal_skip=False))
+
+
+model_mask._torchdynamo_disable = True  # type: ignore[attr-defined]  # the mask of a compiled model too is made here
+
+
 def patch(model: Model) -> Model:
     """Replaces the attention of a Hugging Face model by the operator's; model.set_attn_implementation(...) puts it back.
 
@@ -80,10 +100,10 @@ def patch(model: Model) -> Model:
         ValueError: a model, or a part of one, whose attention cannot be replaced; nothing has changed then
         ImportError: transformers is not installed, or too old
     """
-    if AttentionInterface is None:
-        raise ImportError("sextant.torch.patch() needs transformers 5 (pip install transformers)")
-    from transformers import PreTrainedModel
-
+    try:
+        from transformers import AttentionMaskInterface, PreTrainedModel  # noqa: F401
+    except ImportError:
+        raise ImportError("sextant.torch.patch() needs transformers 5 (pip install transformers)") from None
     if not isinstance(model, PreTrainedModel):
         raise TypeError(f"[patch.model] must be a model of transformers, got {type(model).__name__}")
     parts = [part for part in model.modules() if isinstance(part, PreTrainedModel)]
@@ -93,10 +113,37 @@ def patch(model: Model) -> Model:
     if left:
         for part, implementation in zip(parts, before):
             part.config._attn_implementation = implementation
-        raise ValueError(f"[patch.model] must go through transformers' AttentionInterface, which {', '.join(left)} does not")
+        raise no_interface("patch.model", ", ".join(left))
     return model
 
 
-if AttentionInterface is not None:
-    AttentionInterface.register(NAME, attention_forward)
-    AttentionMaskInterface.register(NAME, sdpa_mask)
+def register(modeling_utils: ModuleType) -> None:
+    """The attention, its masks, and a check of every model that is made with them."""
+    try:
+        from transformers.masking_utils import AttentionMaskInterface
+    except ImportError:
+        return  # too old: patch() says so
+    modeling_utils.AttentionInterface.register(NAME, attention_forward)
+    AttentionMaskInterface.register(NAME, model_mask)
+    base = modeling_utils.PreTrainedModel
+    choose = base.get_correct_attn_implementation
+
+    @functools.wraps(choose)
+    def checked(self: Any, requested_attention: str | None, *others: Any, **options: Any) -> str:
+        if requested_attention == NAME:
+            check_interface(type(self), base)
+        return choose(self, requested_attention, *others, **options)
+
+    base.get_correct_attn_implementation = checked
+
+
+def check_interface(model: Any, base: Any) -> None:
+    """Throws where the file of a model, or of a model it is derived from, has attention that does not go through the interface.
+    transformers reads the source; of a class without a file, as in a notebook, that of its bases is read."""
+    for part in model.__mro__:
+        has_file = hasattr(sys.modules.get(part.__module__), "__file__")
+        if issubclass(part, base) and part is not base and has_file and not part._can_set_attn_implementation():
+            raise no_interface("attn_implementation", model.__name__)
+
+
+on_import("transformers.modeling_utils", register)
