@@ -49,6 +49,8 @@ class LayerPositions:
     window: tuple[int, int]
     chunk: int  # keys of other chunks of so many positions are hidden; 0: none
     scale: float | None  # of the scores; None: head_dim ** -0.5
+    softcap: float  # > 0: scaled scores become softcap * tanh(score / softcap); 0: off
+    sinks: bool  # whether each head of queries has a sink, a number among the model's weights
     bias_factor: float
 
     def __call__(self, length: Positions, **changes: Any) -> Any:

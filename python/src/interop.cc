@@ -47,6 +47,8 @@ nb::dict layer_of(const std::string& source, bool is_path, nb::handle layer) {
   result["window"] = nb::make_tuple(positions.window_left, positions.window_right);
   result["chunk"] = positions.chunk;
   result["scale"] = positions.scale;
+  result["softcap"] = positions.softcap;
+  result["sinks"] = positions.sinks;
   result["bias_factor"] = positions.bias_factor;
   return result;
 }

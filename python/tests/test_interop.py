@@ -60,6 +60,15 @@ def test_a_config_as_dict_and_file(tmp_path):
         sextant.from_config(tmp_path / "missing.json")
 
 
+def test_from_config_tells_softcap_and_sinks():
+    gemma = sextant.from_config({"model_type": "gemma2"})
+    assert (gemma.softcap, gemma.sinks) == (50.0, False)
+    gpt_oss = sextant.from_config({"model_type": "gpt_oss"})
+    assert (gpt_oss.softcap, gpt_oss.sinks) == (0.0, True)
+    with pytest.raises(ValueError, match="sink_size is about positions"):
+        sextant.from_config({"model_type": "llama", "sink_size": 4})
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
 def test_convert_rotary_there_and_back(dtype):
     weights = np.arange(3 * 8 * 5).reshape(24, 5).astype(dtype)

@@ -8,6 +8,7 @@
 #include "layers/combine_tables.h"
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
+#include "tables/rounded_rotation.h"
 
 namespace sextant {
 namespace {
@@ -19,17 +20,9 @@ Tensor<To> rounded(Tensor<double>&& table) {
 }
 
 template <class To>
-RotationTable<To> rounded(const RotationTable<double>& table) {
-  RotationTable<To> to{layers::converted<To>(table.cos), layers::converted<To>(table.sin),
-                       table.layout, table.first_channel};
-  if (table.keys) to.keys = std::make_shared<RotationTable<To>>(rounded<To>(*table.keys));
-  return to;
-}
-
-template <class To>
 RotationTable<To> rounded(RotationTable<double>&& table) {
   if constexpr (std::is_same_v<To, double>) return std::move(table);
-  return rounded<To>(std::as_const(table));
+  return rounded_rotation<To>(table);
 }
 
 std::vector<SchemeTable> one(SchemeTable&& table) {

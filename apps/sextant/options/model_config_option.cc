@@ -47,6 +47,8 @@ Json about_layer(const ModelLayer& layer) {
   json["window"] = if_alike({layer.window_left, layer.window_right});
   json["chunk"] = if_alike(layer.chunk > 0 ? Json(layer.chunk) : Json());
   json["scale"] = layer.scale ? Json(*layer.scale) : Json();
+  json["softcap"] = layer.softcap > 0 ? Json(layer.softcap) : Json();
+  json["sinks"] = layer.sinks;
   if (layer.bias_factor != 1) json["bias_factor"] = layer.bias_factor;
   if (layer.table_rows > 0) json["table_rows"] = layer.table_rows;
   return json;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sextant/schemes/scheme.h"
+#include "sextant/tables/rotation_table.h"
 
 namespace sextant {
 
@@ -28,12 +29,17 @@ struct LayerPositions {
   std::int64_t window_left = -1, window_right = -1;
   std::int64_t chunk = 0;       // keys of other chunks of so many positions are hidden; 0: none
   std::optional<double> scale;  // of the scores; unset: head_dim^(-1/2)
+  double softcap = 0;           // > 0: scaled scores become softcap * tanh(score / softcap); 0: off
+  bool sinks = false;           // each head of queries has a sink, a number among the weights
   double bias_factor = 1;       // what a bias is multiplied by before it is added (Falcon)
   std::int64_t table_rows = 0;  // of a learned table, those before its offset included
 
   // The request for the scheme: this layer's sizes and parameters, and ids of rows, which must
   // outlive the request. One id per row: multi-section rotations take it for all axes, as of text.
   SchemeRequest request(std::span<const std::int64_t> positions) const;
+  // The rotation of these positions, as attention() and KvCache take it: float32, rounded once.
+  // Throws Error where the scheme does not rotate, and for positions that it does not take.
+  RotationTable<float> rotation(std::span<const std::int64_t> positions) const;
   friend bool operator==(const LayerPositions&, const LayerPositions&) = default;
 };
 

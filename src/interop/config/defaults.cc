@@ -24,7 +24,7 @@ constexpr ConfigDefaults kDefaults[] = {
     {"deepseek_v3", {7168, 61, 128, 128, 0, 4096}},
     {"falcon", {4544, 32, 71, 0, 0, 2048}},
     {"gemma", {3072, 28, 16, 16, 256, 8192}},
-    {"gemma2", {2304, 26, 8, 4, 256, 8192}, {.window = 4096, .pattern = 2}},
+    {"gemma2", {2304, 26, 8, 4, 256, 8192}, {.window = 4096, .pattern = 2, .softcap = 50}},
     {"gemma3_text",
      {2304, 26, 8, 4, 256, 131072},
      {.base = 1000000, .local_base = 10000, .window = 4096, .pattern = 6}},

@@ -18,6 +18,7 @@ struct DefaultPositions {
   std::int64_t window_layers = 0;  // max_window_layers
   std::int64_t pattern = 0;        // every so many layers see everything
   std::int64_t original = 0;       // original_max_position_embeddings; 0: the class has none
+  double softcap = 0;              // attn_logit_softcapping; 0: none
   std::array<std::int64_t, 3> sections = {};  // mrope_section; zeros: the model has no images
 };
 

@@ -16,24 +16,40 @@ class Reader {
 
   LayerKinds read() {
     read_window();
-    kinds_.chunk = object_.integer("attention_chunk_size");
-    constexpr std::int64_t kChunkOfLlama4 = 8192;
-    if (family_.is("llama4_text") && object_.is_absent("attention_chunk_size")) {
-      kinds_.chunk = kChunkOfLlama4;
+    if (family_.is("llama4_text")) {
+      constexpr std::int64_t kChunkOfLlama4 = 8192;
+      kinds_.chunk = object_.integer("attention_chunk_size");
+      if (object_.is_absent("attention_chunk_size")) kinds_.chunk = kChunkOfLlama4;
     }
     if (object_.flag("use_bidirectional_attention").value_or(false)) {
       object_.fail("use_bidirectional_attention", "must be false, other values are not supported");
     }
     read_pattern();
     read_rotates();
-    const auto types = object_.texts("layer_types");
-    if (types) check_count("layer_types", types->size());
-    kinds_.types = types ? *types : default_types();
-    for (const std::string& type : kinds_.types) check_type(type);
+    read_types();
     return std::move(kinds_);
   }
 
  private:
+  void read_types() {
+    kinds_.types = default_types();
+    const auto given = object_.texts("layer_types");
+    if (!given) return;
+    check_count("layer_types", given->size());
+    for (std::size_t i = 0; i < given->size(); ++i) {
+      check_type((*given)[i]);
+      // The classes of these model types make all layers alike, whatever the key says.
+      const bool reads_types =
+          family_.is("llama4_text") ||
+          (family_.window != LayerWindow::never && family_.window != LayerWindow::always &&
+           family_.window != LayerWindow::when_used);
+      if (reads_types || (*given)[i] == kinds_.types[i]) continue;
+      object_.fail("layer_types", "must be " + kinds_.types[i] + " for layer " + std::to_string(i) +
+                                      ": the layers of the model type " +
+                                      std::string(family_.name) + " are alike, got " + (*given)[i]);
+    }
+    kinds_.types = *given;
+  }
   void check_count(std::string_view key, std::size_t count) const {
     if (static_cast<std::int64_t>(count) == layers_) return;
     object_.fail(
@@ -56,12 +72,17 @@ class Reader {
       kinds_.window = object_.integer_or("local_attention", defaults_.window);
       return;
     }
-    const bool asked = family_.window == LayerWindow::when_used ||
-                       family_.window == LayerWindow::from_layer ||
-                       family_.window == LayerWindow::every_second_below ||
+    if (family_.window == LayerWindow::never) {
+      object_.not_used({"sliding_window", "use_sliding_window", "max_window_layers"});
+      return;
+    }
+    const bool by_layer = family_.window == LayerWindow::from_layer ||
+                          family_.window == LayerWindow::every_second_below;
+    const bool asked = by_layer || family_.window == LayerWindow::when_used ||
                        family_.window == LayerWindow::without_rotation;
-    const bool used = object_.flag("use_sliding_window").value_or(!asked);
-    if (!used) {
+    if (!asked) object_.not_used({"use_sliding_window"});
+    if (!by_layer) object_.not_used({"max_window_layers"});
+    if (asked && !object_.flag("use_sliding_window").value_or(false)) {
       object_.integer("sliding_window", 0);  // Qwen writes 0 for none
       object_.integer("max_window_layers", 0);
       return;
@@ -70,9 +91,9 @@ class Reader {
     if (object_.is_absent("sliding_window") && defaults_.window > 0) {
       kinds_.window = defaults_.window;
     }
-    window_layers_ = defaults_.window_layers > 0
-                         ? object_.integer_or("max_window_layers", defaults_.window_layers, 0)
-                         : object_.integer("max_window_layers", 0).value_or(0);
+    if (by_layer) {
+      window_layers_ = object_.integer_or("max_window_layers", defaults_.window_layers, 0);
+    }
   }
 
   void read_pattern() {

@@ -1,55 +1,21 @@
 // From a config.json to the positions of every layer: finds the text model, asks who knows its
-// type, and refuses what nobody looked at.
+// type, and refuses what would be lost.
 #include "sextant/interop/model_config.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
+#include <variant>
 
 #include "core/quoted_text.h"
 #include "interop/config/models.h"
+#include "interop/config/other_keys.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "tables/rounded_rotation.h"
 
 namespace sextant {
 namespace {
 
 using namespace interop;
-
-// A key with one of these in it says something about positions.
-bool speaks_of_positions(std::string_view key) {
-  constexpr std::array kWords = {"rope",        "rotary",          "alibi",
-                                 "position",    "relative",        "pos_att",
-                                 "pos_emb",     "sliding",         "window",
-                                 "layer_types", "attention_chunk", "temperature_tuning",
-                                 "floor_scale", "attn_scale",      "local_attention",
-                                 "global_attn", "attention_types"};
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](const char* word) { return key.find(word) != std::string_view::npos; });
-}
-
-void refuse_unread_positions(const ConfigObject& object, const std::string& model_type) {
-  for (const Json::Member* each : object.unread()) {
-    const auto& [key, value] = *each;
-    if (!speaks_of_positions(key) || value == Json(false)) continue;
-    object.fail(key, "is about positions, but is not known for the model type " + model_type +
-                         ": it would be lost");
-  }
-}
-
-// Beside a text_config: nothing of the text model, or the same again.
-void check_beside(const ConfigObject& outer, const ConfigObject& text) {
-  std::map<std::string_view, const Json*> inner;  // a config may have a million keys
-  for (const auto& [key, value] : text.json().items()) inner.emplace(key, &value);
-  for (const auto& [key, value] : outer.json().items()) {
-    if (!speaks_of_positions(key) || value.is_null() || value == Json(false)) continue;
-    const auto inside = inner.find(key);
-    if (inside != inner.end() && *inside->second == value) continue;
-    outer.fail(key, inside == inner.end()
-                        ? "is about positions, but is not in text_config, which is what is read"
-                        : "must be the same as in text_config");
-  }
-}
 
 std::string listed(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
@@ -70,6 +36,16 @@ SchemeRequest LayerPositions::request(std::span<const std::int64_t> positions) c
   return request;
 }
 
+RotationTable<float> LayerPositions::rotation(std::span<const std::int64_t> positions) const {
+  const SchemeTable table = find_scheme(scheme).make(request(positions));
+  const auto* rotations = std::get_if<RotationTable<double>>(&table);
+  if (rotations == nullptr) {
+    throw Error("layer_positions.rotation",
+                "must be of a layer whose scheme rotates, got the scheme " + scheme);
+  }
+  return rounded_rotation<float>(*rotations);
+}
+
 bool ModelConfig::layers_differ() const noexcept {
   return std::any_of(layers.begin(), layers.end(),
                      [&](const LayerPositions& layer) { return !(layer == layers.front()); });
@@ -84,6 +60,8 @@ bool ModelConfig::tables_differ() const noexcept {
     layer.window_left = first.window_left;
     layer.window_right = first.window_right;
     layer.chunk = first.chunk;
+    layer.sinks = first.sinks;
+    layer.softcap = first.softcap;
     return !(layer == first);
   });
 }
@@ -103,8 +81,9 @@ ModelConfig parse_model_config(std::string_view text, std::string_view where) {
     object.fail("model_type",
                 "must be one of " + listed(names) + ", got " + quoted_text(config.model_type));
   }
-  if (inner) check_beside(outer, object);
-  refuse_unread_positions(object, config.model_type);
+  const OtherKeys others(config);
+  if (inner) others.check_beside(outer, object);
+  others.check(object);
   return config;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/quoted_text.h"
+#include "interop/config/other_keys.h"
 #include "sextant/core/error.h"
 
 namespace sextant::interop {
@@ -179,8 +180,17 @@ std::vector<const Json::Member*> ConfigObject::unread() const {
   return members;
 }
 
-void ConfigObject::refuse_unread(const std::string& allowed) const {
-  for (const auto* each : unread()) fail(each->key, "is not known here: " + allowed);
+void ConfigObject::not_used(std::initializer_list<std::string_view> keys) const {
+  for (const std::string_view key : keys) read_.emplace(key);
+}
+
+void ConfigObject::refuse_unread(const std::string& allowed, const ConfigObject& model) const {
+  for (const auto* each : unread()) {
+    if (has_no_effect(each->key, each->value)) continue;
+    const Json* same = model.json_.find(each->key);
+    if (same != nullptr && *same == each->value) continue;
+    fail(each->key, "is not known here: " + allowed);
+  }
 }
 
 }  // namespace sextant::interop

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,11 +55,16 @@ class ConfigObject {
     return *value;
   }
 
+  // Says of keys that they do nothing in this model, whatever their values: they count as looked
+  // at.
+  void not_used(std::initializer_list<std::string_view> keys) const;
+
   [[noreturn]] void fail(std::string_view key, const std::string& what) const;
   // Keys that no getter was asked for and that are not null.
   std::vector<const Json::Member*> unread() const;
-  // Throws Error for the first of them.
-  void refuse_unread(const std::string& allowed) const;
+  // Throws Error for the first of them, unless it has no effect or `model`, the object around, has
+  // the same value under the same key.
+  void refuse_unread(const std::string& allowed, const ConfigObject& model) const;
 
   const Json& json() const noexcept { return json_; }
   const std::string& where() const noexcept { return where_; }

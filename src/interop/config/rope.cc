@@ -61,9 +61,9 @@ std::string type_of(const ConfigObject& rope) {
 class Reader {
  public:
   // `dim` channels of a head are rotated.
-  Reader(const ConfigObject& rope, const RopeContext& context, std::int64_t dim,
-         RopeSetting& setting)
-      : rope_(rope), context_(context), dim_(dim), setting_(setting) {}
+  Reader(const ConfigObject& config, const ConfigObject& rope, const RopeContext& context,
+         std::int64_t dim, RopeSetting& setting)
+      : config_(config), rope_(rope), context_(context), dim_(dim), setting_(setting) {}
 
   void read(const std::string& type) {
     if (context_.default_sections || rope_.has("mrope_section") ||
@@ -81,16 +81,23 @@ class Reader {
 
  private:
   void finish(std::string keys) {
+    const auto length = rope_.integer("max_position_embeddings");  // of the model, once more
+    if (length && context_.max_positions && length != context_.max_positions) {
+      rope_.fail("max_position_embeddings", "must be the same as that of the model, " +
+                                                std::to_string(*context_.max_positions) + ", got " +
+                                                std::to_string(*length));
+    }
     if (has_sections_)
       keys += std::string(keys.empty() ? "" : ", ") + "mrope_section, mrope_interleaved";
     rope_.refuse_unread("this rope type has rope_type, rope_theta, partial_rotary_factor" +
-                        (keys.empty() ? "" : ", " + keys));
+                            (keys.empty() ? "" : ", " + keys),
+                        config_);
   }
   void put(const char* name, const std::string& text) { setting_.parameters[name] = text; }
   void put_number(const char* key, const char* name) {
     if (const auto value = rope_.number(key)) put(name, shortest(*value));
   }
-  std::string factor() { return shortest(rope_.need(rope_.positive("factor"), "factor")); }
+  double factor() { return rope_.need(rope_.positive("factor"), "factor"); }
   // The length of training: beside or inside, else the longest that the model takes.
   std::int64_t original() {
     const auto inside = rope_.integer("original_max_position_embeddings");
@@ -105,6 +112,19 @@ class Reader {
     const auto found = inside ? inside : beside;
     return found ? *found : longest();
   }
+  // Of the types that have no length of training: it may say again what the others say.
+  void repeated_length(double factor) {
+    constexpr std::string_view kKey = "original_max_position_embeddings";
+    const auto inside = rope_.integer(kKey);
+    if (!inside || !context_.max_positions || inside == context_.original) return;
+    const auto longest = static_cast<double>(*context_.max_positions);
+    const auto given = static_cast<double>(*inside);
+    if (given == longest || given * factor == longest) return;
+    rope_.fail(kKey, "must repeat max_position_embeddings, " + shortest(longest) +
+                         (factor == 1 ? "" : ", or that over the factor, " + shortest(factor)) +
+                         ", because this rope type has no length of training, got " +
+                         shortest(given));
+  }
   std::int64_t longest() {
     if (!context_.max_positions) {
       rope_.fail("original_max_position_embeddings",
@@ -115,16 +135,19 @@ class Reader {
 
   void plain() {
     setting_.scheme = has_sections_ ? "rotary_sections" : "rotary";
+    repeated_length(1);
     finish("");
   }
   void linear() {
     setting_.scheme = "rotary_linear";
-    put("factor", factor());
+    put("factor", shortest(factor()));
+    repeated_length(factor());
     finish("factor");
   }
   void dynamic() {
     setting_.scheme = "rotary_dynamic_ntk";
-    put("factor", factor());
+    put("factor", shortest(factor()));
+    repeated_length(factor());
     put("max_length", std::to_string(longest()));
     finish("factor");
   }
@@ -152,8 +175,7 @@ class Reader {
         put("floor_scale", std::to_string(length));
         put("floor_offset", "0");
       }
-      rope_.integer("max_position_embeddings");  // the model's, once more
-      more = ", llama_4_scaling_beta, max_position_embeddings";
+      more = ", llama_4_scaling_beta";
     }
     rope_.flag("finetuned");  // how the weights came to be; nothing is computed from it
     finish(
@@ -183,7 +205,7 @@ class Reader {
   }
   void llama3() {
     setting_.scheme = "rotary_llama3";
-    put("factor", factor());
+    put("factor", shortest(factor()));
     const double low = rope_.need(rope_.positive("low_freq_factor"), "low_freq_factor");
     const double high = rope_.need(rope_.positive("high_freq_factor"), "high_freq_factor");
     put("low_freq_factor", shortest(low));
@@ -233,6 +255,7 @@ class Reader {
     return list;
   }
 
+  const ConfigObject& config_;
   const ConfigObject& rope_;
   const RopeContext& context_;
   const std::int64_t dim_;
@@ -264,7 +287,15 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
   if (!partial && entry.is_null("partial_rotary_factor")) {
     entry.fail("partial_rotary_factor", "must not be null");
   }
-  const double part = partial.value_or(context.default_partial);
+  if (!context.reads_partial && type != "default" && type != "proportional" &&
+      partial.value_or(1) != 1) {
+    const ConfigObject& where = entry.has("partial_rotary_factor") ? entry : config;
+    where.fail("partial_rotary_factor",
+               "must be 1 with this rope type: the model type rotates all channels, got " +
+                   shortest(*partial));
+  }
+  // Where the class of a model type does not read the key, it has no effect.
+  const double part = context.reads_partial ? partial.value_or(context.default_partial) : 1;
   if (part > 1) config.fail("partial_rotary_factor", "must be at most 1, got " + shortest(part));
   std::int64_t dim = context.rotary_dim;
   if (dim == 0) dim = static_cast<std::int64_t>(static_cast<double>(context.head_dim) * part);
@@ -278,7 +309,7 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
                                              std::to_string(context.head_dim));
   }
   if (dim != context.head_dim) setting.parameters["rotary_dim"] = std::to_string(dim);
-  Reader(entry, context, dim, setting).read(type);
+  Reader(config, entry, context, dim, setting).read(type);
   return setting;
 }
 

@@ -20,6 +20,7 @@ struct RopeContext {
   double default_base = 10000;
   std::optional<double> partial;  // likewise
   double default_partial = 1;
+  bool reads_partial = false;  // the model type rotates a part where the config says so
   std::int64_t head_dim = 0;
   std::int64_t rotary_dim = 0;  // where the model says it itself; 0: by the partial factor
   RotaryLayout layout = RotaryLayout::half_split;

@@ -29,6 +29,9 @@ struct RotaryFamily {
   ScoreScale scale = ScoreScale::by_head_dim;
   NoRotation no_rotation = NoRotation::never;
   bool sections_interleaved = false;  // of image rows and columns
+  bool partial = false;               // partial_rotary_factor is read
+  bool softcap = false;               // attn_logit_softcapping is read
+  bool sinks = false;                 // heads have a sink, which weights hold
   bool latent = false;                // DeepSeek's heads: the rotated channels come last
   bool temperature = false;           // Llama 4
   bool query_scale = false;           // Ministral 3: queries grow in layers that rotate

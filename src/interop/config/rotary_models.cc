@@ -28,6 +28,7 @@ class Reader {
     kinds_ = read_layer_kinds(object_, family_, defaults_.positions, sizes_.layers);
     read_rope();
     if (family_.temperature) read_temperature();
+    if (family_.softcap) read_softcap();
     for (std::int64_t i = 0; i < sizes_.layers; ++i) config_.layers.push_back(layer(i));
   }
 
@@ -82,6 +83,7 @@ class Reader {
     const DefaultPositions& defaults = defaults_.positions;
     context_.default_base = defaults.base;
     context_.default_partial = defaults.partial;
+    context_.reads_partial = family_.partial;
     context_.head_dim = sizes_.head_dim;
     context_.rotary_dim = rotary_dim_;
     context_.layout = family_.layout;
@@ -103,7 +105,7 @@ class Reader {
 
     RopeContext local = context_;
     if (family_.nested_rope) read_local_base(local);
-    const bool nested = parameters && is_nested(*parameters);
+    const bool nested = family_.nested_rope && parameters && is_nested(*parameters);
     if (parameters && !nested && family_.nested_rope) {
       object_.fail("rope_parameters",
                    "must have full_attention and sliding_attention for the model type " +
@@ -114,7 +116,6 @@ class Reader {
       const RopeContext& context = is_local ? local : context_;
       if (nested) {
         const auto entry = parameters->object(type);
-        if (!entry && !family_.nested_rope) continue;
         settings_[type] = interop::read_rope(object_, entry ? &*entry : nullptr, context);
         continue;
       }
@@ -124,52 +125,31 @@ class Reader {
     }
     if (nested) {
       parameters->refuse_unread(
-          "rope_parameters has rotary settings, or one entry of them for full_attention, "
-          "sliding_attention or chunked_attention");
+          "rope_parameters has an entry for full_attention and one for sliding_attention", object_);
     }
   }
 
   // Models with words of their own for base and part.
   void read_keys_beside() {
-    // What the files of two model types say of the kind; no code reads it.
-    if (is("modernbert") || is("cohere2")) {
-      const std::string usual = is("cohere2") ? "rope_gptj" : "absolute";
-      const auto kind = object_.text("position_embedding_type");
-      if (kind && *kind != usual) {
-        object_.fail("position_embedding_type", "must be " + usual + ", got " + quoted_text(*kind));
-      }
-    }
-    const auto put = [&](std::optional<double>& to, std::string_view key) {
-      const auto value = object_.positive(key);
-      if (value && to && *value != *to) {
-        object_.fail(key, "contradicts another key: " + shortest(*value) + " and " + shortest(*to));
-      }
-      if (value) to = value;
-      return value.has_value();
-    };
+    if (is("modernbert")) object_.not_used({"position_embedding_type"});
     if (is("gptj") || is("codegen")) {
       if (!object_.flag("rotary").value_or(true)) object_.fail("rotary", "must be true");
       context_.rotary_dim = object_.integer_or("rotary_dim", defaults_.positions.rotary_dim);
       return;
     }
-    if (is("modernbert")) {
-      context_.base_key = "global_rope_theta";
-      put(context_.base, context_.base_key);
-    } else {
-      put(context_.base, "rope_theta");
-      if (is("gpt_neox") && (put(context_.base, "rotary_emb_base") || !context_.base)) {
-        context_.base_key = "rotary_emb_base";
-      }
-    }
-    put(context_.partial, "partial_rotary_factor");
-    if (is("gpt_neox") || is("cohere2")) put(context_.partial, "rotary_pct");
+    if (is("modernbert")) context_.base_key = "global_rope_theta";
+    if (is("gpt_neox")) context_.base_key = "rotary_emb_base";
+    const char* part = is("gpt_neox") ? "rotary_pct" : "partial_rotary_factor";
+    context_.base = object_.positive(context_.base_key);
+    context_.partial = object_.positive(part);
     if (context_.partial) return;
     if (is("glm") || is("glm4")) {  // null rotates all channels; the others cannot be made with it
       if (object_.is_null("partial_rotary_factor")) context_.default_partial = 1;
       return;
     }
-    const char* key = is("gpt_neox") ? "rotary_pct" : "partial_rotary_factor";
-    if (context_.default_partial < 1 && object_.is_null(key)) object_.fail(key, "must not be null");
+    if (context_.default_partial < 1 && object_.is_null(part)) {
+      object_.fail(part, "must not be null");
+    }
   }
 
   void read_local_base(RopeContext& local) {
@@ -179,7 +159,7 @@ class Reader {
   }
 
   bool is_nested(const ConfigObject& parameters) const {
-    if (family_.nested_rope && parameters.json().empty()) return true;
+    if (parameters.json().empty()) return true;
     return std::ranges::any_of(parameters.json().items(), [](const Json::Member& each) {
       return each.value.is_object() || each.key.ends_with("_attention");
     });
@@ -189,7 +169,9 @@ class Reader {
     const auto i = static_cast<std::size_t>(index);
     const std::string& type = kinds_.types[i];
     LayerPositions layer = bare_layer(sizes_);
-    layer.causal = !is("modernbert");
+    layer.causal = layer.decoder = !is("modernbert");
+    layer.softcap = softcap_;
+    layer.sinks = family_.sinks;
     if (type == "sliding_attention") {
       // w keys, its own among them; ModernBERT: half of w to each side.
       layer.window_left = is("modernbert") ? *kinds_.window / 2 : *kinds_.window - 1;
@@ -229,6 +211,12 @@ class Reader {
     }
   }
 
+  void read_softcap() {
+    constexpr std::string_view kKey = "attn_logit_softcapping";
+    const auto given = object_.positive(kKey);
+    softcap_ = object_.is_absent(kKey) ? defaults_.positions.softcap : given.value_or(0);
+  }
+
   // Llama 4: queries of layers that do not rotate grow with the position.
   void read_temperature() {
     const Json tuning = object_.json().value("attn_temperature_tuning", Json(true));
@@ -249,6 +237,7 @@ class Reader {
   ModelSizes sizes_;
   std::int64_t rotary_dim_ = 0;
   LayerKinds kinds_;
+  double softcap_ = 0;
   std::map<std::string, std::string> temperature_;
   RopeContext context_;
   std::map<std::string, RopeSetting> settings_;

@@ -74,7 +74,7 @@ void read_bert(const ConfigObject& object, ModelConfig& config) {
     object.fail("position_embedding_type",
                 "must be absolute or relative_key, got " + quoted_text(kind));
   }
-  layer.causal = object.flag_or("is_decoder", false);
+  layer.causal = layer.decoder = object.flag_or("is_decoder", false);
   fill(config, sizes, layer);
   config.max_positions = usable;
 }
@@ -89,9 +89,9 @@ void read_alibi(const ConfigObject& object, ModelConfig& config) {
     layer.kv_heads = read_falcon_kv_heads(object, sizes);
     // Falcon adds the bias before the scores are scaled.
     layer.bias_factor = 1 / std::sqrt(static_cast<double>(layer.head_dim));
-    for (const char* key : {"rope_theta", "rope_scaling"}) object.has(key);  // not used with ALiBi
+    object.not_used({"rope_theta", "rope_scaling", "rope_parameters"});
   }
-  object.has("offset_alibi");  // BLOOM's files have it; no code reads it
+  object.not_used({"offset_alibi"});  // BLOOM's files have it; no code reads it
   fill(config, sizes, layer);
 }
 
@@ -173,7 +173,7 @@ void read_deberta(const ConfigObject& object, ModelConfig& config) {
         "must be false with relative_attention: two schemes in one layer are not supported");
   }
   LayerPositions layer = absolute ? learned_layer(object, sizes, 0, 0) : bare_layer(sizes);
-  layer.causal = false;
+  layer.causal = layer.decoder = false;
   // -1: as many as positions; so too for position_buckets, which means no buckets then. Files have
   // these keys where attention is not relative, too.
   std::int64_t distance = object.integer_or("max_relative_positions", -1, -1);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <string>
 
 #include "apps/run_program.h"
@@ -74,6 +75,22 @@ TEST(EncodeConfig, TellsOfLayersWithoutATable) {
   EXPECT_FALSE(t5.contains("values"));
   EXPECT_THAT(sextant("encode" + config("t5") + "--layer 0 --length 4").err,
               HasSubstr("must go with --scheme-weights"));
+}
+
+TEST(EncodeConfig, TellsSoftcapSinksAndStack) {
+  const auto about = [](const std::string& name) {
+    return sextant("encode" + config(name) + "--layer 0 --length 2 --json").json()["model"];
+  };
+  EXPECT_EQ(about("gpt_oss")["sinks"], true);
+  EXPECT_TRUE(about("gpt_oss")["softcap"].is_null());
+  EXPECT_EQ(about("llama2")["sinks"], false);
+  EXPECT_EQ(about("llama2")["stack"], "decoder");
+  EXPECT_EQ(about("bert")["stack"], "encoder");
+  const Folder folder;
+  std::ofstream(folder / "gemma2.json") << R"({"model_type":"gemma2"})";
+  const auto gemma =
+      sextant("encode --config " + (folder / "gemma2.json") + " --length 2 --json").json();
+  EXPECT_EQ(gemma["model"]["softcap"], 50);
 }
 
 TEST(EncodeConfig, ScalesFalconsBias) {

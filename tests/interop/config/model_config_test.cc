@@ -32,6 +32,11 @@ std::string llama(const std::string& more) {
          R"("num_attention_heads":2,"max_position_embeddings":64)" +
          (more.empty() ? "" : "," + more) + "}";
 }
+// The same of a model type that rotates a part of each head.
+std::string phi(const std::string& more) {
+  return R"({"model_type":"phi","hidden_size":16,"num_hidden_layers":1,"num_attention_heads":2,)" +
+         more + "}";
+}
 std::string scaled(const std::string& inside) { return llama("\"rope_scaling\":{" + inside + "}"); }
 
 void expect_refused(const std::string& json, const std::string& message) {
@@ -369,6 +374,27 @@ TEST(ModelConfig, ReadsDebertaAndModernBert) {
   }
 }
 
+// What attention() takes, in one line: the scheme's own table, each number rounded once.
+TEST(ModelConfig, GivesTheRotationOfALayer) {
+  const std::vector<std::int64_t> ids = {0, 7, 100};
+  const LayerPositions layer = layer_positions(load("llama3_1"), 0);
+  const auto exact =
+      std::get<RotationTable<double>>(find_scheme(layer.scheme).make(layer.request(ids)));
+  const RotationTable<float> table = layer.rotation(ids);
+  ASSERT_EQ(table.cos.shape(), exact.cos.shape());
+  EXPECT_EQ(table.layout, exact.layout);
+  for (std::int64_t n = 0; n < 3; ++n) {
+    for (std::int64_t k = 0; k < 64; ++k) {
+      EXPECT_EQ(table.cos(n, k), static_cast<float>(exact.cos(n, k)));
+      EXPECT_EQ(table.sin(n, k), static_cast<float>(exact.sin(n, k)));
+    }
+  }
+  EXPECT_EQ(layer_positions(load("deepseek_v3"), 0).rotation(ids).first_channel, 128);
+  EXPECT_THAT([&] { layer_positions(load("bloom"), 0).rotation(ids); },
+              ThrowsMessage<Error>("[layer_positions.rotation] must be of a layer whose scheme "
+                                   "rotates, got the scheme alibi"));
+}
+
 TEST(ModelConfig, ReadsEverySpellingOfRopeSettings) {
   const auto scheme = [](const std::string& json) {
     return parse_model_config(json).layers[0].scheme;
@@ -389,10 +415,10 @@ TEST(ModelConfig, ReadsEverySpellingOfRopeSettings) {
               UnorderedElementsAre(Pair("base", "1000000"), Pair("layout", "half_split"),
                                    Pair("proportion", "0.25")));
   EXPECT_EQ(
-      parameters_of(parse_model_config(llama(R"("rope_parameters":{"rope_type":"default",)"
-                                             R"("rope_theta":5e5,"partial_rotary_factor":0.5})")))
+      parameters_of(parse_model_config(phi(R"("rope_parameters":{"rope_type":"default",)"
+                                           R"("rope_theta":5e5,"partial_rotary_factor":0.25})")))
           .at("rotary_dim"),
-      "4");
+      "2");
   // YaRN's factor is the ratio of lengths where it is not given.
   EXPECT_EQ(parameters_of(parse_model_config(
                               scaled(R"("type":"yarn","original_max_position_embeddings":16)")))
@@ -424,8 +450,7 @@ TEST(ModelConfig, RefusesWhatItDoesNotKnowByName) {
                  "rope_scaling.mrope_section is not known for this model type");
   expect_refused(llama(R"("rotary_scaling_power":2)"),
                  "rotary_scaling_power is about positions, but is not known for the model type "
-                 "llama: it would be lost");
-  expect_refusal_with(llama(R"("alibi":true)"), "alibi is about positions");
+                 "llama: it would be lost (remove it to read the model without it)");
   EXPECT_NO_THROW(parse_model_config(llama(R"("alibi":false,"vocab_size":7,"x":{"rope":1})")));
   expect_refusal_with(R"({"model_type":"bert","hidden_size":4,"num_hidden_layers":1,)"
                       R"("num_attention_heads":1,"max_position_embeddings":4,)"
@@ -456,7 +481,7 @@ TEST(ModelConfig, RefusesContradictions) {
                  "layer_types must not have sliding_attention where no sliding_window is in use");
   expect_refused(llama(R"("layer_types":[])"), "layer_types must name all 1 layers, got 0");
   expect_refused(R"({"model_type":"gemma3","rope_theta":3,"text_config":)" + llama("") + "}",
-                 "rope_theta is about positions, but is not in text_config, which is what is read");
+                 "rope_theta must repeat what is read from the other keys, 10000, got 3");
   expect_refused(
       R"({"model_type":"x","rope_theta":3,"text_config":)" + llama(R"("rope_theta":4)") + "}",
       "rope_theta must be the same as in text_config");
@@ -473,10 +498,10 @@ TEST(ModelConfig, RefusesValuesOutOfRange) {
   expect_refused(llama(R"("head_dim":0)"), "head_dim must be a whole number of 1 or more, got 0");
   expect_refused(llama(R"("head_dim":1.5)"),
                  "head_dim must be a whole number of 1 or more, got 1.5");
-  expect_refused(llama(R"("partial_rotary_factor":1.5)"),
+  expect_refused(phi(R"("partial_rotary_factor":1.5)"),
                  "partial_rotary_factor must be at most 1, got 1.5");
   expect_refused(
-      llama(R"("partial_rotary_factor":0.4)"),
+      phi(R"("partial_rotary_factor":0.4)"),
       "partial_rotary_factor must leave an even number of channels to rotate, got 3 of 8");
   expect_refused(
       R"({"model_type":"llama","hidden_size":16,"num_hidden_layers":99999,"num_attention_heads":2})",
