@@ -10,6 +10,7 @@ import torch
 
 from .._options import with_options
 from ._function import attention
+from ._tensors import has_own_meaning, in_memory, refuse_tracing
 
 NAME = "scaled_dot_product_attention"
 # What the operator calls them, for its errors.
@@ -39,7 +40,8 @@ def scaled_dot_product_attention(
         query: [..., heads, q_len, head_dim] of float32, bfloat16, float16 or float64, any strides
         key: [..., heads, k_len, head_dim] of the same dtype
         value: [..., heads, k_len, v_dim] of the same dtype
-        attn_mask: bool (True takes part) or float (added), broadcast to [..., heads, q_len, k_len]
+        attn_mask: bool (True takes part) or float (added), broadcast to [..., heads, q_len, k_len], or a
+            torch.nn.attention.bias.CausalBias
         dropout_p: must be 0: weights are not dropped
         is_causal: key j is seen by query i where j <= i; causal= by name has the other alignments
         scale: of the scores; None: 1 / sqrt(head_dim)
@@ -52,9 +54,10 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: shapes or values that do not fit, dropout, tensors that are not on the CPU; the message names the argument
-        TypeError: an argument of another type or dtype
-        NotImplementedError: a second derivative
+        TypeError: an argument of another type or dtype, or a tensor that is nested, sparse, fake or of a class with a meaning of its own
+        NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
     """
+    refuse_tracing(NAME)
     given = dict(options)
     if "mask" in given:
         raise TypeError(f"[{NAME}.mask] is called attn_mask here, as in torch")
@@ -64,11 +67,15 @@ def scaled_dot_product_attention(
         if given.get("causal") is not None:
             raise ValueError(f"[{NAME}.causal] must not be given together with is_causal")
         given["causal"] = "top_left"
+    query, key, value = (readable(name, tensor) for name, tensor in (("query", query), ("key", key), ("value", value)))
+    attn_mask = without_causal_bias(attn_mask, query, key, given)
     query, key, value, attn_mask = in_autocast(query, key, value, attn_mask)
     for name, tensor in (("query", query), ("key", key), ("value", value)):
-        check(name, tensor, query.dtype if isinstance(query, torch.Tensor) else None)
+        check(name, tensor, query.dtype)
     if attn_mask is not None:
         check_mask(attn_mask, query.dtype)
+    if query.shape[-1] == key.shape[-1] == 0:  # scores of 0, as one channel of zeros gives them
+        query, key, scale = torch.nn.functional.pad(query, (0, 1)), torch.nn.functional.pad(key, (0, 1)), 1.0
     given.update(mask=attn_mask, scale=scale)
     if query.ndim == key.ndim == value.ndim == 4 and query.shape[0] == key.shape[0] == value.shape[0]:
         heads = {key.shape[1], value.shape[1]}
@@ -80,20 +87,43 @@ def scaled_dot_product_attention(
     return out.reshape(*lead, *out.shape[2:])
 
 
+scaled_dot_product_attention._torchdynamo_disable = True  # type: ignore[attr-defined]  # compiled graphs call it as it is
+
+
 def attend(query: Any, key: Any, value: Any, options: dict[str, Any]) -> Any:
     """attention(), whose errors then have torch's names."""
     try:
         return attention(query, key, value, options)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, NotImplementedError) as error:
         text = re.sub(r"\[attention\.(\w+)", lambda m: f"[{NAME}.{NAMES.get(m[1], m[1])}", str(error))
         raise type(error)(text.replace("attention()", f"{NAME}()", 1)) from None
 
 
-def check(name: str, tensor: Any, dtype: torch.dtype | None) -> None:
+def readable(name: str, tensor: Any) -> torch.Tensor:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"[{NAME}.{name}] must be a tensor, got {type(tensor).__name__}")
-    if tensor.device.type != "cpu":
-        raise ValueError(f"[{NAME}.{name}] must be in the memory of the CPU, got a tensor on {tensor.device}")
+    return in_memory(f"{NAME}.{name}", tensor)
+
+
+def without_causal_bias(mask: Any, query: torch.Tensor, key: torch.Tensor, options: dict[str, Any]) -> torch.Tensor | None:
+    """The mask as a tensor that can be read. A CausalBias, which has no numbers, becomes the option causal."""
+    if mask is None:
+        return None
+    if isinstance(mask, torch.Tensor) and has_own_meaning(mask):
+        from torch.nn.attention.bias import CausalBias, CausalVariant
+
+        if isinstance(mask, CausalBias):
+            if options.get("causal") is not None:
+                raise ValueError(f"[{NAME}.attn_mask] must not be a CausalBias together with is_causal or causal")
+            sizes = [query.shape[-2], key.shape[-2]]
+            if [mask.seq_len_q, mask.seq_len_kv] != sizes:
+                raise ValueError(f"[{NAME}.attn_mask] must be a CausalBias of {sizes}, got {[mask.seq_len_q, mask.seq_len_kv]}")
+            options["causal"] = "top_left" if mask.variant == CausalVariant.UPPER_LEFT else "bottom_right"
+            return None
+    return readable("attn_mask", mask)
+
+
+def check(name: str, tensor: torch.Tensor, dtype: torch.dtype) -> None:
     if tensor.ndim < 2:
         raise ValueError(f"[{NAME}.{name}] must be [..., length, head_dim], got the shape {list(tensor.shape)}")
     if tensor.dtype not in DTYPES:
@@ -102,9 +132,7 @@ def check(name: str, tensor: Any, dtype: torch.dtype | None) -> None:
         raise TypeError(f"[{NAME}.{name}] must be of {str(dtype)[6:]}, as query, got {str(tensor.dtype)[6:]}")
 
 
-def check_mask(mask: Any, dtype: torch.dtype) -> None:
-    if not isinstance(mask, torch.Tensor):
-        raise TypeError(f"[{NAME}.attn_mask] must be a tensor, got {type(mask).__name__}")
+def check_mask(mask: torch.Tensor, dtype: torch.dtype) -> None:
     if mask.dtype not in (torch.bool, torch.float32, dtype):
         allowed = "bool or float32" if dtype == torch.float32 else f"bool, float32 or {str(dtype)[6:]}"
         raise TypeError(f"[{NAME}.attn_mask] must be of {allowed}, as query, got {str(mask.dtype)[6:]}")

@@ -9,6 +9,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .. import _core
+from ._tensors import in_memory, kept, new_memory
 
 # Options that may be tensors with gradients of their own, in the order of the function's arguments.
 LEARNED = ("mask", "bias", "slopes", "sinks")
@@ -24,6 +25,7 @@ class LearnedTerm:
     table: Any  # IndexedBias or ContentTerm
     weights: tuple[torch.Tensor, ...]
     gradients: Callable[[Any], tuple[torch.Tensor, ...]]  # of the weights, from that of the table's parameters
+    versions: tuple[int, ...]  # of the weights, when the table was made
 
 
 class Call(NamedTuple):
@@ -44,20 +46,27 @@ def prepared(options: dict[str, Any]) -> tuple[Call, list[torch.Tensor | None]]:
         if isinstance(part, torch.Tensor):
             if "bias" in learned:
                 raise ValueError("[attention.bias] must have one of each kind")
-            learned["bias"] = part
+            learned["bias"] = in_memory("attention.bias", part)
         elif isinstance(part, LearnedTerm):
             tables.append(part.table)
             if term is not None:
                 raise ValueError("[attention.bias] must have one table with weights")
+            if part.versions != versions_of(part.weights):
+                raise ValueError("[attention.bias] must be made again: its weights have changed")
             term = part
         else:
             tables.append(part)
     for name in LEARNED:
         if isinstance(options.get(name), torch.Tensor):
-            learned[name] = options.pop(name)
+            learned[name] = in_memory(f"attention.{name}", options.pop(name))
     tensors = [learned.get(name) for name in LEARNED]
     fixed = {name: plain(name, value) for name, value in options.items()}
     return Call(fixed, tables, term), tensors + list(term.weights if term else ())
+
+
+def versions_of(tensors: tuple[torch.Tensor, ...]) -> tuple[int, ...]:
+    """How often each was changed in place; torch does not count that of tensors of inference mode."""
+    return tuple(0 if tensor.is_inference() else tensor._version for tensor in tensors)
 
 
 def plain(name: str, value: Any) -> Any:
@@ -66,7 +75,8 @@ def plain(name: str, value: Any) -> Any:
         return tuple(plain(name, ids) for ids in value)
     if not isinstance(value, torch.Tensor):
         return value
-    return value.detach().tolist() if name in LISTS else value.detach()
+    value = in_memory(f"attention.{name}", value).detach()
+    return value.tolist() if name in LISTS else value
 
 
 def with_tensors(call: Call, tensors: Any) -> dict[str, Any]:
@@ -96,7 +106,7 @@ class Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, call: Call, query: Any, key: Any, value: Any, *tensors: Any) -> Any:
-        sums = query.new_empty(query.shape[:3], dtype=torch.float32)
+        sums = new_memory("scaled_dot_product_attention", query.shape[:3], torch.float32)
         options = with_tensors(call, tensors)
         out = _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), sums, options)
         ctx.call = call
@@ -114,6 +124,7 @@ class AttentionGradient(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, call: Call, wanted: Any, dout: Any, query: Any, key: Any, value: Any, out: Any, sums: Any, *tensors: Any) -> Any:
+        dout = in_memory("scaled_dot_product_attention.grad_outputs", dout)
         names = [name for name, needed in zip(("dq", "dk", "dv", *("d" + name for name in LEARNED)), wanted) if needed]
         if any(wanted[3 + len(LEARNED) :]):
             names += ["dindexed", "dcontent"]
@@ -136,15 +147,18 @@ class AttentionGradient(torch.autograd.Function):
 
 
 def new_output(query: Any, value: Any) -> Any:
-    """[batch, heads, q_len, v_dim], with the heads of a token side by side in memory, as torch's: models merge them next."""
+    """[batch, heads, q_len, v_dim], with the heads of a token side by side in memory where those of query are, as torch's."""
     batch, heads, length = query.shape[:3]
-    return query.new_empty((batch, length, heads, value.shape[3])).transpose(1, 2)
+    if 0 < query.stride(1) < query.stride(2):
+        return new_memory("scaled_dot_product_attention", (batch, length, heads, value.shape[3]), query.dtype).transpose(1, 2)
+    return new_memory("scaled_dot_product_attention", (batch, heads, length, value.shape[3]), query.dtype)
 
 
 def attention(query: Any, key: Any, value: Any, options: dict[str, Any]) -> Any:
     """The operator on tensors [batch, heads, length, head_dim] of the CPU."""
     call, tensors = prepared(options)
     if needs_gradients((query, key, value, *tensors)):
+        call = Call({name: kept(value) for name, value in call.options.items()}, kept(call.tables), call.term)
         return Attention.apply(call, query, key, value, *tensors)
     options = with_tensors(call, tensors)
     return _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), None, options)

@@ -8,8 +8,9 @@ import torch
 
 from ... import _core
 from ..._registry import find_scheme
+from .._tensors import in_memory, new_memory
 from ._layer import checked_parameters
-from ._tables import check_float, check_on_cpu, checked_positions
+from ._tables import check_float, checked_positions
 
 
 def positions_of_mask(attention_mask: torch.Tensor, past: int = 0) -> torch.Tensor:
@@ -21,8 +22,7 @@ def positions_of_mask(attention_mask: torch.Tensor, past: int = 0) -> torch.Tens
         attention_mask: [batch, length], 1 where a token is seen
         past: how many tokens of attention_mask are in a cache: of these no positions are returned
     """
-    check_on_cpu("positions_of_mask.attention_mask", attention_mask)
-    seen = attention_mask.long()
+    seen = in_memory("positions_of_mask.attention_mask", attention_mask).long()
     return (seen.cumsum(1) * seen - 1)[:, past:]
 
 
@@ -106,14 +106,14 @@ class SinusoidalPositionalEmbedding(torch.nn.Module):
         self.offset, self.padding_idx, self.width = offset, padding_idx, embedding_dim
         dtype = dtype or torch.get_default_dtype()
         check_float("SinusoidalPositionalEmbedding.dtype", dtype)
-        rows = self.rows(torch.arange(num_embeddings + offset), dtype)
+        rows = self.rows(torch.arange(num_embeddings + offset, device="cpu"), dtype)
         if persistent:
             self.weight = torch.nn.Parameter(rows, requires_grad=False)
         else:
             self.register_buffer("weight", rows, persistent=False)
 
     def rows(self, numbers: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        made = torch.empty(len(numbers), self.width, dtype=dtype)
+        made = new_memory("sinusoidal", (len(numbers), self.width), dtype)
         name = str(dtype).removeprefix("torch.")
         _core.make("sinusoidal", numbers, {"width": self.width}, self.parameters_of_rows, None, name, made)
         if self.padding_idx is not None:
@@ -122,11 +122,11 @@ class SinusoidalPositionalEmbedding(torch.nn.Module):
 
     def forward(self, positions: Any) -> torch.Tensor:
         """[..., embedding_dim] of a length, or of ids of any shape."""
-        check_on_cpu("SinusoidalPositionalEmbedding.weight", self.weight)
+        weight = in_memory("SinusoidalPositionalEmbedding.weight", self.weight)
         numbers = rows_of("SinusoidalPositionalEmbedding.positions", positions, self.offset, None)
-        if numbers.numel() and int(numbers.max()) >= len(self.weight):
-            return self.rows(numbers.flatten(), self.weight.dtype).unflatten(0, numbers.shape)
-        return torch.nn.functional.embedding(numbers, self.weight)
+        if numbers.numel() and int(numbers.max()) >= len(weight):
+            return self.rows(numbers.flatten(), weight.dtype).unflatten(0, numbers.shape)
+        return torch.nn.functional.embedding(numbers, weight)
 
     def extra_repr(self) -> str:
         return f"{len(self.weight) - self.offset}, {self.width}, offset={self.offset}"

@@ -9,13 +9,13 @@ import torch
 
 from ... import _core
 from ..._registry import Scheme, find_scheme
+from .._tensors import in_memory, refuse_tracing
 from ._rotate import rotated
 from ._tables import (
     LearnedTable,
     LearnedWaves,
     Recipe,
     check_float,
-    check_on_cpu,
     checked_positions,
     distances,
     for_channels,
@@ -95,7 +95,7 @@ class PositionalLayer(torch.nn.Module):
         for name in self.recipe.weights:
             self.register_parameter(name, torch.nn.Parameter(torch.from_numpy(weights[name]).to(dtype)))
         # Follows .to(): the dtype of tables, and the device, which must be the CPU.
-        self.register_buffer("like", torch.empty(0, dtype=dtype), persistent=False)
+        self.register_buffer("like", torch.empty(0, dtype=dtype, device="cpu"), persistent=False)
 
     def reset_parameters(self) -> None:
         """The initial weights again."""
@@ -107,11 +107,11 @@ class PositionalLayer(torch.nn.Module):
         return f"{type(self).__name__}.{argument}"
 
     def weights(self) -> tuple[torch.Tensor, ...]:
-        return tuple(getattr(self, name) for name in self.recipe.weights)
+        return tuple(in_memory(self.named("weights"), getattr(self, name)) for name in self.recipe.weights)
 
     def checked(self, positions: Any) -> Any:
-        for tensor in (self.like, *self.weights()):
-            check_on_cpu(self.named("weights"), tensor)
+        refuse_tracing(type(self).__name__)
+        for tensor in (in_memory(self.named("weights"), self.like), *self.weights()):
             check_float(self.named("weights"), tensor.dtype)
         return checked_positions(self.named("positions"), positions)
 
@@ -156,8 +156,8 @@ class PositionalLayer(torch.nn.Module):
             q, k: [batch, heads, length, head_dim]; k may have fewer heads
             positions: of both: a length, or ids [length] or [length, axes]; None: 0 .. length - 1
         """
+        q, k = in_memory(self.named("q"), q), in_memory(self.named("k"), k)
         for name, tensor in (("q", q), ("k", k)):
-            check_on_cpu(self.named(name), tensor)
             check_float(self.named(name), tensor.dtype)
         positions = q.shape[-2] if positions is None else positions
         made = self.rotation_of(positions, q.dtype)

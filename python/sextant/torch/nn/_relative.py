@@ -57,8 +57,10 @@ class ALiBi(PositionalLayer):
         parameters: of sextant.alibi(): direction, max_bias
     """
 
-    head_slopes: torch.Tensor
-
     def __init__(self, heads: int, **parameters: Any):
         super().__init__("alibi", heads=heads, **parameters)
-        self.register_buffer("head_slopes", -self.forward(2)[:, 0], persistent=False)
+
+    @property
+    def head_slopes(self) -> torch.Tensor:
+        """[heads], of float32."""
+        return -distances(self.recipe, 2)[:, 0]

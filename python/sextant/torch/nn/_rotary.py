@@ -10,8 +10,9 @@ import torch
 from ... import _core
 from ..._interop import from_config
 from ..._registry import find_scheme
+from .._tensors import in_memory, refuse_tracing
 from ._layer import PositionalLayer
-from ._tables import check_float, check_on_cpu, checked_positions, for_channels, rotation, waves
+from ._tables import check_float, checked_positions, for_channels, rotation, waves
 
 KEPT_ROWS = 1 << 16
 
@@ -67,7 +68,8 @@ class RotaryEmbedding(PositionalLayer):
 
     def forward(self, x: torch.Tensor, position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         """Cosines and sines of position_ids [length], [batch, length], or [axes, batch, length] with sections."""
-        check_on_cpu("RotaryEmbedding.x", x)
+        refuse_tracing("RotaryEmbedding")
+        x = in_memory("RotaryEmbedding.x", x)
         check_float("RotaryEmbedding.x", x.dtype)
         ids = checked_positions("RotaryEmbedding.position_ids", position_ids)
         if not isinstance(ids, torch.Tensor) or ids.ndim > 3:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ... import _core
+from .._tensors import in_memory
 
 
 class Rotate(torch.autograd.Function):
@@ -15,7 +16,8 @@ class Rotate(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any, table: _core.RotationTable, inverse: bool) -> Any:
         ctx.table, ctx.inverse = table, inverse
-        return _core.rotate(x.detach(), table, inverse, torch.empty_like(x), 0)
+        x = in_memory("rotate.x", x).detach()  # the gradient of another rotation too
+        return _core.rotate(x, table, inverse, torch.empty_like(x), 0)
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from ... import _core
-from .._function import LearnedTerm
+from .._function import LearnedTerm, versions_of
+from .._tensors import in_memory, kept, new_memory
 
 FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
@@ -34,13 +35,9 @@ class Recipe:
     def gradients(self, positions: Any, weights: Any, of_table: Any) -> tuple[torch.Tensor, ...]:
         """Those of the weights, each of its dtype, from that of the table."""
         given = {name: tensor.detach() for name, tensor in zip(self.weights, weights)}
+        of_table = in_memory("PositionalLayer.grad_outputs", of_table)
         found = _core.weight_gradients(self.scheme, positions, self.sizes, self.parameters, given, of_table)
         return tuple(torch.from_numpy(found[name]).to(tensor.dtype) for name, tensor in zip(self.weights, weights))
-
-
-def check_on_cpu(where: str, tensor: torch.Tensor) -> None:
-    if tensor.device.type != "cpu":
-        raise ValueError(f"[{where}] must be in the memory of the CPU, got a tensor on {tensor.device}")
 
 
 def check_float(where: str, dtype: torch.dtype) -> None:
@@ -52,7 +49,7 @@ def checked_positions(where: str, positions: Any) -> Any:
     """A length, or ids on the CPU."""
     if not isinstance(positions, torch.Tensor):
         return positions
-    check_on_cpu(where, positions)
+    positions = in_memory(where, positions)
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"[{where}] must be whole numbers, got {str(positions.dtype).removeprefix('torch.')}")
     return int(positions) if positions.ndim == 0 else positions
@@ -64,7 +61,7 @@ def row_count(positions: Any) -> int:
 
 def vectors(recipe: Recipe, positions: Any, dtype: torch.dtype, weights: Any = ()) -> torch.Tensor:
     """[positions, width] of an added scheme."""
-    rows = torch.empty(row_count(positions), recipe.sizes["width"], dtype=dtype)
+    rows = new_memory(recipe.scheme, (row_count(positions), recipe.sizes["width"]), dtype)
     recipe.make(positions, str(dtype).removeprefix("torch."), weights, rows)
     return rows
 
@@ -94,7 +91,7 @@ class LearnedTable(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, recipe: Recipe, positions: Any, *weights: Any) -> Any:
-        ctx.recipe, ctx.positions = recipe, positions
+        ctx.recipe, ctx.positions = recipe, kept(positions)
         ctx.save_for_backward(*weights)
         if recipe.kind == "distance_bias":
             return distances(recipe, positions, weights)
@@ -111,7 +108,7 @@ class LearnedWaves(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, recipe: Recipe, positions: Any, *weights: Any) -> Any:
-        ctx.recipe, ctx.positions = recipe, positions
+        ctx.recipe, ctx.positions = recipe, kept(positions)
         cos, sin = waves(rotation(recipe, positions, weights[0].dtype, weights), weights[0].dtype)
         ctx.save_for_backward(cos, sin, *weights)
         return cos, sin
@@ -127,7 +124,9 @@ class LearnedWaves(torch.autograd.Function):
 def learned_term(recipe: Recipe, positions: Any, weights: tuple[torch.Tensor, ...]) -> LearnedTerm:
     """A bias by index or a content term, for bias= of attention, whose backward pass gives the gradient of its numbers."""
 
+    positions = kept(positions)
+
     def gradients(of_numbers: Any) -> tuple[torch.Tensor, ...]:
         return recipe.gradients(positions, weights, of_numbers.reshape(1, -1))
 
-    return LearnedTerm(recipe.make(positions, "float32", weights), weights, gradients)
+    return LearnedTerm(recipe.make(positions, "float32", weights), weights, gradients, versions_of(weights))
