@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from ._types import Array, DType, Layout, Positions
 
 
-def identify(array: Array, *, stored_as: DType | None = None, threads: int = 0) -> _core.Identification:
+def identify(
+    array: Array | _core.RotationTable | _core.DistanceBias | _core.IndexedBias,
+    *,
+    dtype: DType | None = None,
+    threads: int = 0,
+) -> _core.Identification:
     """Finds the scheme and every parameter of a table of positions from its numbers alone.
 
     Args:
-        array: a table [length, width], a cache of cosines or sines, slopes or biases by distance, buckets, ...
-        stored_as: the dtype that the numbers were rounded to before; None: the array's
+        array: a table [length, width], a cache of cosines or sines, of complex numbers [positions, pairs] (freqs_cis),
+            frequencies [pairs] (inv_freq), slopes or biases by distance, buckets, ...; or a table or bias of this module
+        dtype: the type that the numbers were rounded to before they were stored; None: the array's
         threads: 0: as many as there are cores
 
     Returns:
@@ -29,7 +35,13 @@ def identify(array: Array, *, stored_as: DType | None = None, threads: int = 0) 
         ValueError: NaN, no values, or a shape that cannot be a table
         TypeError: what is no array of numbers
     """
-    return _core.identify(array, stored_as, threads)
+    if isinstance(array, _core.IndexedBias):
+        array = array.array()
+    elif str(getattr(array, "dtype", "")).rpartition(".")[2].startswith("complex"):
+        import numpy as np
+
+        array = np.stack([np.asarray(array.real), np.asarray(array.imag)], axis=-1)
+    return _core.identify(array, dtype, threads)
 
 
 @dataclass(frozen=True)

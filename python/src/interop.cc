@@ -4,7 +4,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "arrays.h"
 #include "bindings.h"
@@ -12,21 +16,71 @@
 #include "sextant/interop/identify.h"
 #include "sextant/interop/model_config.h"
 #include "sextant/interop/stored_table.h"
+#include "tables.h"
 
 namespace sextant::python {
 namespace {
 
-Identification identify(nb::handle array, nb::handle stored_as, nb::handle threads) {
+// Numbers, the type they were rounded to, and what the table that they are from says of itself.
+struct Given {
+  Tensor<double> values;
+  DType dtype = DType::float64;
+  std::optional<RotaryLayout> layout = {};
+};
+
+template <class T>
+Given numbers_of_table(const RotationTable<T>& table) {
+  std::vector<std::int64_t> sizes(table.cos.shape().begin(), table.cos.shape().end());
+  sizes.push_back(2);
+  Given given{Tensor<double>(Shape(sizes)), dtype_of<T>, table.layout};
+  for (std::int64_t i = 0; i < table.cos.count(); ++i) {
+    given.values.data()[2 * i] = static_cast<double>(table.cos.data()[i]);
+    given.values.data()[2 * i + 1] = static_cast<double>(table.sin.data()[i]);
+  }
+  return given;
+}
+
+// Slopes alone, or [heads, distances].
+Given numbers_of_bias(const DistanceBias& bias) {
+  const auto heads = static_cast<std::int64_t>(bias.slopes.size());
+  if (!bias.has_table()) {
+    Given given{Tensor<double>({heads})};
+    std::copy(bias.slopes.begin(), bias.slopes.end(), given.values.data());
+    return given;
+  }
+  const std::int64_t rows = bias.values.size(0), distances = bias.values.size(1);
+  Given given{Tensor<double>({std::max(heads, rows), distances}), DType::float32};
+  for (std::int64_t head = 0; head < given.values.size(0); ++head) {
+    const double slope = heads > 0 ? bias.slopes[static_cast<std::size_t>(head)] : 0;
+    for (std::int64_t n = 0; n < distances; ++n) {
+      given.values(head, n) = static_cast<double>(bias.values(rows == 1 ? 0 : head, n)) -
+                              slope * static_cast<double>(std::abs(n - bias.origin));
+    }
+  }
+  return given;
+}
+
+Given numbers_of(nb::handle array) {
+  if (const auto* rotation = held<PyRotation>(array)) {
+    return std::visit([](const auto& table) { return numbers_of_table(*table); }, rotation->table);
+  }
+  if (const auto* bias = held<PyDistanceBias>(array)) return numbers_of_bias(bias->bias);
   const InputArray in({array, "identify", "array"});
   const bool is_number = is_float(in.dtype()) || in.dtype() >= DType::int8;
   if (!is_number) throw_type_error(in.argument(), "an array of numbers");
-  const DType type = !stored_as.is_none()   ? Argument{stored_as, "identify", "stored_as"}.dtype()
-                     : is_float(in.dtype()) ? in.dtype()
-                                            : DType::float64;
+  return {in.copy().to<double>(), is_float(in.dtype()) ? in.dtype() : DType::float64};
+}
+
+Identification identify(nb::handle array, nb::handle dtype, nb::handle threads) {
+  const Given given = numbers_of(array);
+  const DType type = dtype.is_none() ? given.dtype : Argument{dtype, "identify", "dtype"}.dtype();
   const int workers = Argument{threads, "identify", "threads"}.threads();
-  const Array copy = in.copy();
   const nb::gil_scoped_release released;
-  return identify_array(copy.to<double>(), unit_roundoff(type), workers);
+  Identification found = identify_array(given.values, unit_roundoff(type), workers);
+  if (given.layout == RotaryLayout::interleaved && !found.inv_freq.empty()) {
+    found.parameters["layout"] = name_of(*given.layout);
+  }
+  return found;
 }
 
 nb::dict layer_of(const std::string& source, bool is_path, nb::handle layer) {
@@ -93,7 +147,7 @@ void bind_interop(nb::module_& module) {
       .def("__repr__", [](const Identification& self) {
         return "Identification(" + self.scheme + ": " + self.explanation + ")";
       });
-  module.def("identify", &identify, nb::arg("array").none(), nb::arg("stored_as").none(),
+  module.def("identify", &identify, nb::arg("array").none(), nb::arg("dtype").none(),
              nb::arg("threads").none());
   module.def("layer_of", &layer_of, nb::arg("source"), nb::arg("is_path"), nb::arg("layer").none(),
              nb::sig("def layer_of(source: str, is_path: bool, layer: object) -> dict[str, "

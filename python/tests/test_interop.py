@@ -28,6 +28,38 @@ def test_identify_slopes_and_noise():
         sextant.identify(np.full((4, 4), np.nan))
 
 
+def test_identify_takes_the_tables_of_the_module():
+    found = sextant.identify(sextant.rotary(64, 32, base=500000.0, layout="interleaved"))
+    assert (found.scheme, found.parameters) == ("rotary", {"base": "500000", "layout": "interleaved"})
+    assert sextant.identify(sextant.rotary_linear(64, 32, factor=4.0)).scheme == "rotary_linear"
+    for bias in (sextant.alibi(64, 8), sextant.alibi(64, 8, direction="causal")):
+        assert (sextant.identify(bias).scheme, sextant.identify(bias).heads) == ("alibi", 8)
+    assert sextant.identify(sextant.prefix_mask(8, 2)).scheme == "unknown"
+    with pytest.raises(TypeError, match=r"\[identify.array\]"):
+        sextant.identify(sextant.shaw(8, 2, 4))
+
+
+def test_identify_complex_numbers_and_frequencies():
+    inv_freq = 500000.0 ** (-np.arange(0, 32, 2) / 32)
+    angles = np.outer(np.arange(100), inv_freq)
+    for cis, dtype in ((np.exp(1j * angles), None), (np.exp(1j * angles).astype(np.complex64), "float32")):
+        found = sextant.identify(cis, dtype=dtype)
+        assert (found.scheme, found.parameters["base"], found.mistake) == ("rotary", "500000", "")
+        assert found.form == "[position, pair, cosine and sine]"
+    found = sextant.identify(inv_freq.astype(np.float32))
+    assert (found.scheme, found.parameters, found.form) == ("rotary", {"base": "500000"}, "frequencies (inv_freq)")
+
+
+def test_identify_names_what_was_rounded():
+    inv_freq = 10000.0 ** (-np.arange(0, 32, 2) / 32)
+    rounded = np.arange(2500).astype(np.float16).astype(np.float64)
+    cache = np.cos(np.outer(rounded, inv_freq)).astype(np.float32)
+    assert sextant.identify(cache).mistake == "positions_rounded_to_float16"
+    cache = np.cos(np.outer(np.arange(200), inv_freq)).astype(np.float16).astype(np.float32)
+    assert sextant.identify(cache).mistake == "values_rounded_to_float16"
+    assert sextant.identify(cache, dtype="float16").mistake == ""
+
+
 def test_a_config_as_dict_and_file(tmp_path):
     config = {
         "model_type": "llama",

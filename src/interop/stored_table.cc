@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "interop/complex_npy.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/numbers.h"
@@ -122,7 +123,7 @@ StoredTable parse_table(std::string_view bytes, const std::string& where,
 
 StoredTable parse_any_array(std::string_view bytes, const std::string& where,
                             std::optional<DType> stored_as) {
-  return parse(bytes, where, stored_as, true);
+  return parse(interop::with_real_parts(bytes), where, stored_as, true);
 }
 
 StoredTable parse_number_table(std::string_view text, std::string_view where) {

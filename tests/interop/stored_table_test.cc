@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 
@@ -58,6 +61,29 @@ TEST(StoredTable, WholeNumbersAreArraysAndNoTables) {
   const std::string bytes = format_npy<std::int64_t>(ids.view());
   EXPECT_THAT(message([&] { parse_table(bytes, "t"); }), HasSubstr("got int64"));
   EXPECT_EQ(parse_any_array(bytes, "t").unit_roundoff, 0x1p-53);
+}
+
+// As NumPy writes [[1+2j, 3+4j, 5+6j]]: a header whose length is a multiple of 64.
+TEST(StoredTable, ComplexNumbersHaveTheirPartsOnAnAxisOfTheirOwn) {
+  const auto file = [](const std::string& type, const std::string& shape, const auto& numbers) {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape;
+    header += ", }";
+    header.resize(117, ' ');
+    std::string bytes("\x93NUMPY\x01\x00\x76\x00", 10);
+    bytes += header + "\n";
+    bytes.append(reinterpret_cast<const char*>(numbers.data()),
+                 numbers.size() * sizeof(numbers[0]));
+    return bytes;
+  };
+  const std::vector<float> six = {1, 2, 3, 4, 5, 6};
+  const StoredTable table = parse_any_array(file("<c8", "(1, 3)", six), "t");
+  ASSERT_EQ(table.values.shape(), (Shape{1, 3, 2}));
+  EXPECT_EQ(table.values(0, 2, 1), 6);
+  EXPECT_EQ(table.dtype, DType::float32);
+  const std::vector<double> wide = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(parse_any_array(file("<c16", "(3,)", wide), "t").values.shape(), (Shape{3, 2}));
+  EXPECT_THAT(message([&] { parse_table(file("<c8", "(1, 3)", six), "t"); }),
+              HasSubstr("complex numbers are not supported"));
 }
 
 TEST(StoredTable, TheTypeThatWasSaidGoesBeforeTheDigits) {

@@ -14,9 +14,10 @@ namespace sextant {
 struct Identification {
   std::string scheme = "unknown";  // "sinusoidal", another name of the list of schemes, "unknown",
                                    // or "rotary_unknown": rotations by frequencies of no known rule
-  Sinusoidal options;   // of "sinusoidal": how to make the table again: length, width, base, first,
-                        // ...
-  std::string mistake;  // empty, or a name: "doubled_exponent", "doubled_exponent_unpaired", ...
+  Sinusoidal options;  // of "sinusoidal": how to make the table again: length, width, base, first,
+                       // ...
+  std::string
+      mistake;  // empty, or a name: "doubled_exponent", "positions_rounded_to_bfloat16", ...
   std::string explanation;  // one or two sentences for a person
   double confidence = 0;    // 0 .. 1
   double max_deviation =
@@ -47,11 +48,12 @@ struct Identification {
 Identification identify_table(View<const double> table, double unit_roundoff, int threads = 0);
 
 // The same for arrays of other schemes: tables as above; caches of rotations ([positions, pairs] of
-// cosines or of sines, each twice in either layout, side by side, or [positions, pairs, 2]), plain,
-// linear, YaRN, Llama 3 and proportional; ALiBi's slopes ([heads]) and biases ([heads, keys],
-// [heads, 2 L - 1], [heads, queries, keys]; hidden keys may be -infinity); T5's buckets ([queries,
-// keys], or by distance). Axes of length one are dropped. Throws Error for NaN, for no values, for
-// more than 2^31 of them, and for a unit_roundoff out of its range.
+// cosines or of sines, each twice in either layout, side by side, or [positions, pairs, 2]) and
+// their frequencies ([pairs], 4 or more), plain, linear, YaRN, Llama 3 and proportional; ALiBi's
+// slopes ([heads]) and biases ([heads, keys], [heads, 2 L - 1], [heads, queries, keys]; hidden keys
+// may be -infinity); T5's buckets ([queries, keys], or by distance). Axes of length one are
+// dropped. Throws Error for NaN, for no values, for more than 2^31 of them, and for a unit_roundoff
+// out of its range.
 Identification identify_array(View<const double> array, double unit_roundoff, int threads = 0);
 
 }  // namespace sextant

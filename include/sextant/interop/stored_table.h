@@ -22,7 +22,8 @@ struct StoredTable {
 // `where` for what is no table, and for a type that is no float.
 StoredTable parse_table(std::string_view bytes, const std::string& where,
                         std::optional<DType> stored_as = {});
-// The same of any shape, and of whole numbers too, whose unit_roundoff is that of float64.
+// The same of any shape, and of whole numbers too, whose unit_roundoff is that of float64. Complex
+// numbers (.npy) get an axis of two behind the others, real and imaginary part.
 StoredTable parse_any_array(std::string_view bytes, const std::string& where,
                             std::optional<DType> stored_as = {});
 

@@ -1,6 +1,7 @@
 // An array of any rank: which readings its shape allows, and which of them its numbers bear out.
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "core/fields.h"
 #include "interop/identify/bias/names.h"
 #include "interop/identify/rotation/rotations.h"
+#include "interop/identify/rotation/rounded.h"
 #include "interop/identify/storage.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -134,8 +136,21 @@ std::map<std::string, std::string> parameters_of(const Sinusoidal& options) {
   return result;
 }
 
+// Cosines and sines, which 16 bits hold by rounding alone.
+bool holds_waves(const Identification& found) {
+  return found.scheme == "sinusoidal" || (found.head_dim > 0 && found.inv_freq.size() > 0);
+}
+
+void tell_short_values(const ShortType* type, Identification& found) {
+  if (type == nullptr) return;
+  found.mistake = std::string("values_rounded_to_") + type->name;
+  found.explanation += std::string(" Every value is one of ") + type->name +
+                       ", stored in a wider type: it has the precision of 16 bits.";
+}
+
+// `of_waves`: the unit roundoff of cosines and sines, which may be those of a shorter type.
 Identification name_table(View<const double> table, const Values& values, double unit_roundoff,
-                          int threads) {
+                          double of_waves, int threads) {
   if (values.whole) {
     Identification found = name_buckets(table);
     if (is_known(found)) return found;
@@ -143,7 +158,7 @@ Identification name_table(View<const double> table, const Values& values, double
   Identification unknown;
   if (values.finite && table.size(1) >= 2) {
     // Any smooth columns fit some list of frequencies: that reading is the last one to take.
-    const Identification cache = name_cache(table, unit_roundoff);
+    const Identification cache = name_cache(table, of_waves);
     if (is_named(cache)) return cache;
     Identification found = identify_table(table, unit_roundoff, threads);
     if (is_known(found)) {
@@ -158,7 +173,7 @@ Identification name_table(View<const double> table, const Values& values, double
       return found;
     }
     unknown = std::move(found);
-    found = name_both(table, unit_roundoff);
+    found = name_both(table, of_waves);
     if (is_named(found)) return found;
     if (is_known(cache)) return cache;
     if (is_known(found)) return found;
@@ -173,19 +188,20 @@ Identification name_table(View<const double> table, const Values& values, double
   return unknown;
 }
 
-Identification name_block(View<const double> block, const Values& values, double unit_roundoff) {
+Identification name_block(View<const double> block, const Values& values, double unit_roundoff,
+                          double of_waves) {
   if (values.finite && block.size(2) == 2) {
     const View<const double> cosines = block.select(2, 0);
     const View<const double> sines = block.select(2, 1);
     Identification found =
-        both_functions(cosines, sines, unit_roundoff, "[position, pair, cosine and sine]");
+        both_functions(cosines, sines, of_waves, "[position, pair, cosine and sine]");
     if (!is_known(found)) {
-      found = both_functions(sines, cosines, unit_roundoff, "[position, pair, sine and cosine]");
+      found = both_functions(sines, cosines, of_waves, "[position, pair, sine and cosine]");
     }
     if (is_known(found)) return found;
   }
   if (values.finite && block.size(0) == 2) {
-    Identification found = both_functions(block.select(0, 0), block.select(0, 1), unit_roundoff,
+    Identification found = both_functions(block.select(0, 0), block.select(0, 1), of_waves,
                                           "[cosines and sines, position, pair]");
     if (is_known(found)) return found;
   }
@@ -209,19 +225,25 @@ Identification identify_array(View<const double> array, double unit_roundoff, in
   if (sizes.empty()) sizes.push_back(1);
   const View<const double> values(copied.data(), Shape(sizes));
   const Values seen = look_at(values);
+  const ShortType* shorter = short_type_of(copied.span(), unit_roundoff);
+  const double of_waves = shorter != nullptr ? shorter->unit_roundoff : unit_roundoff;
   Identification found;
   if (sizes.size() == 1) {
     if (seen.whole && sizes[0] > 1) found = name_buckets(values);
     if (!is_known(found) && seen.finite) found = name_slopes(values, unit_roundoff);
+    if (!is_known(found) && seen.finite) found = name_frequencies(values, unit_roundoff);
     if (!is_known(found) && array.rank() >= 2 && sizes[0] > 1) {
       const bool row = array.size(array.rank() - 1) == sizes[0];
       const Shape shape = row ? Shape{1, sizes[0]} : Shape{sizes[0], 1};
-      found = name_table({copied.data(), shape}, seen, unit_roundoff, threads);
+      found = name_table({copied.data(), shape}, seen, unit_roundoff, of_waves, threads);
     }
   } else if (sizes.size() == 2) {
-    found = name_table(values, seen, unit_roundoff, threads);
+    found = name_table(values, seen, unit_roundoff, of_waves, threads);
   } else if (sizes.size() == 3) {
-    found = name_block(values, seen, unit_roundoff);
+    found = name_block(values, seen, unit_roundoff, of_waves);
+  }
+  if (is_named(found) && found.mistake.empty() && holds_waves(found)) {
+    tell_short_values(shorter, found);
   }
   if (!is_known(found) && found.explanation.empty()) {
     found.explanation =

@@ -13,6 +13,8 @@ constexpr double kWellKnownBases[] = {10000, 500000, 1000000, 1000, 100};
 
 }  // namespace
 
+std::span<const double> well_known_bases() { return kWellKnownBases; }
+
 Base roundest_base(double estimate, double tolerance) {
   for (const double base : kWellKnownBases) {
     if (std::abs(std::log(base / estimate)) <= tolerance) return {base, base == 10000 ? 0.0 : 1.0};

@@ -1,6 +1,7 @@
 // Rounding to the types whose unit roundoffs are known.
 #include "interop/identify/storage.h"
 
+#include <algorithm>
 #include <string>
 
 #include "sextant/core/dtype.h"
@@ -20,6 +21,15 @@ double rounded_to(double unit_roundoff, double value) {
   if (unit_roundoff <= 0x1p-24) return static_cast<float>(value);
   if (unit_roundoff <= 0x1p-11) return static_cast<double>(float16(value));
   return static_cast<double>(bfloat16(value));
+}
+
+const ShortType* short_type_of(std::span<const double> values, double unit_roundoff) {
+  for (const ShortType& type : kShortTypes) {
+    if (type.unit_roundoff <= unit_roundoff) continue;
+    const auto is_of_it = [&](double x) { return rounded_to(type.unit_roundoff, x) == x; };
+    if (std::ranges::all_of(values, is_of_it)) return &type;
+  }
+  return nullptr;
 }
 
 double smallest_normal(double unit_roundoff) {

@@ -96,6 +96,14 @@ std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_rou
   return std::nullopt;
 }
 
+namespace {
+
+double rounded(double unit_roundoff, double value) {
+  return unit_roundoff > 0 ? rounded_to(unit_roundoff, value) : value;
+}
+
+}  // namespace
+
 std::optional<RotationCheck> check_rotations(const Rotations& given, const RotationFit& fit,
                                              double unit_roundoff) {
   // Exact angles; angles in float32; and those of frequencies that a float32 power made.
@@ -103,13 +111,15 @@ std::optional<RotationCheck> check_rotations(const Rotations& given, const Rotat
     RotationCheck check{arithmetic > 0, 0};
     bool fits = true;
     for (std::int64_t k = 0; k < given.pairs(); ++k) {
-      const double frequency = fit.frequencies[static_cast<std::size_t>(k)];
+      const double frequency =
+          rounded(fit.rounding.frequencies, fit.frequencies[static_cast<std::size_t>(k)]);
       for (std::int64_t n = 0; n < given.rows() && fits; ++n) {
-        const double p = static_cast<double>(fit.first + n);
-        const double angle =
+        const double p = rounded(fit.rounding.positions, static_cast<double>(fit.first + n));
+        const double product =
             arithmetic == 1
                 ? static_cast<double>(static_cast<float>(p) * static_cast<float>(frequency))
                 : p * frequency;
+        const double angle = rounded(fit.rounding.angles, product);
         const auto compare = [&](double value, double made) {
           const double off = std::fabs(value - rounded_to(unit_roundoff, made));
           double allowed = 2 * unit_roundoff * std::fabs(made) + 0x1p-48 * std::fabs(p) + 1e-300;

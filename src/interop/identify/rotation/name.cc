@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "interop/identify/rotation/rotations.h"
+#include "interop/identify/rotation/rounded.h"
 #include "interop/identify/rotation/rules.h"
 #include "interop/identify/storage.h"
 #include "sextant/core/numbers.h"
@@ -28,7 +29,7 @@ std::string list_of(const std::vector<double>& values) {
 Identification name_rotations(const Rotations& given, double unit_roundoff) {
   Identification result;
   const std::optional<RotationFit> fit = fit_rotations(given, unit_roundoff);
-  if (!fit) return result;
+  if (!fit) return name_rounded_rotations(given, unit_roundoff, fit);
   RotationRule unknown{"rotary_unknown",
                        {},
                        "frequencies that follow no rule known here: " + list_of(fit->frequencies)};
@@ -54,7 +55,11 @@ Identification name_rotations(const Rotations& given, double unit_roundoff) {
   const bool named = search_rules(*fit, accept);
   result.first = fit->first;
   result.head_dim = 2 * given.pairs();
-  if (!named && !accept(unknown)) return result;
+  if (!named) {
+    Identification rounded = name_rounded_rotations(given, unit_roundoff, fit);
+    if (!rounded.mistake.empty()) return rounded;
+    if (!accept(unknown)) return result;
+  }
   if (named && float32) result.parameters["precision"] = "framework";
   result.explanation = "Rotations of positions " + std::to_string(fit->first) + " to " +
                        std::to_string(fit->first + given.rows() - 1) + " for " +

@@ -22,13 +22,19 @@ struct Rotations {
   std::int64_t pairs() const { return has_cosines() ? cosines.size(1) : sines.size(1); }
 };
 
+// Unit roundoffs of the types to which numbers were rounded on the way to an angle; 0: not at all.
+struct AngleRounding {
+  double positions = 0, frequencies = 0, angles = 0;
+};
+
 // What fits all values, whatever rule made it: value = amplitude * cos or sin of (first + row) *
 // frequencies[pair].
 struct RotationFit {
   std::int64_t first = 0;
   double amplitude = 1;
   std::vector<double> frequencies;
-  std::vector<double> errors;  // how far each may be off
+  std::vector<double> errors;   // how far each may be off
+  AngleRounding rounding = {};  // of what is made of them
 
   double relative_error(std::int64_t pair) const {
     const auto k = static_cast<std::size_t>(pair);
