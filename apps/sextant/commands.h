@@ -16,6 +16,9 @@ struct EndWith {
   int code;
 };
 
+// Adds all commands, in the order of the help.
+void add_commands(CLI::App& program, Job& job);
+
 // Every one leaves its job in `job` when its command was asked for; the job keeps the options
 // alive.
 void add_encode(CLI::App& program, Job& job);

@@ -59,28 +59,7 @@ void build(CLI::App& program, Job& job) {
   program.require_subcommand(1);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
   program.get_formatter()->label("Subcommands", "Commands");
-  add_encode(program, job);
-  add_plot(program, job);
-  add_attend(program, job);
-  add_attention(program, job);
-  add_compare(program, job);
-  add_extrapolate(program, job);
-  add_similarity(program, job);
-  add_embed(program, job);
-  add_recommend(program, job);
-  add_vocabulary(program, job);
-  add_tokenize(program, job);
-  add_convert_rotary(program, job);
-  add_identify(program, job);
-  add_generate(program, job);
-  add_translate(program, job);
-  add_guess(program, job);
-  add_evaluate(program, job);
-  add_train(program, job);
-  add_average(program, job);
-  add_report(program, job);
-  add_list(program, job);
-  add_info(program, job);
+  add_commands(program, job);
   for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
   program.footer(
       "`sextant COMMAND --help` explains a command. Try:\n"
@@ -119,11 +98,11 @@ void refuse_empty_values(const std::vector<std::string>& words) {
 
 // The innermost command that was given, and the words that call it.
 struct Called {
-  const CLI::App* command;
+  CLI::App* command;
   std::string words = "sextant";
 };
 
-Called called(const CLI::App& program) {
+Called called(CLI::App& program) {
   Called result{&program};
   for (auto used = program.get_subcommands(); !used.empty();
        used = result.command->get_subcommands()) {
@@ -134,8 +113,8 @@ Called called(const CLI::App& program) {
 }
 
 // What was meant instead of an option or a command that does not exist.
-std::string suggestion(const CLI::App& program) {
-  const CLI::App* command = called(program).command;
+std::string suggestion(CLI::App& program) {
+  CLI::App* command = called(program).command;
   const auto extras = program.remaining(true);
   if (extras.empty()) return "";
   std::vector<std::string> known;
@@ -157,7 +136,7 @@ std::string suggestion(const CLI::App& program) {
   return meant.empty() ? "" : "; did you mean '" + meant + "'?";
 }
 
-int explain(const CLI::App& program, const CLI::ParseError& problem) {
+int explain(CLI::App& program, const CLI::ParseError& problem) {
   const auto [command, words] = called(program);
   if (problem.get_exit_code() == 0) {  // --help and --version
     const bool help = problem.get_name() == "CallForHelp" || problem.get_name() == "CallForAllHelp";
@@ -204,13 +183,14 @@ int run(int argc, char** argv) {
     refuse_empty_values(words);
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     program.parse(words);
+    check_stdin(*called(program).command);
   } catch (const CLI::ParseError& problem) {
     return explain(program, problem);
   } catch (const Error& error) {
     note(in_options(error, called(program).command->get_name()));
     return kWrongCommandLine;
   }
-  const CLI::App& command = *called(program).command;
+  CLI::App& command = *called(program).command;
   try {
     check_files(command);
     job();

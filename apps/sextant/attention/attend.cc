@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "lessons/sentence_fields.h"
 #include "options/field_options.h"
+#include "options/file_arguments.h"
 #include "sextant/core/error.h"
 #include "sextant/lessons/attention_steps.h"
 #include "streams/console.h"
@@ -46,9 +47,6 @@ void check_kind(const CLI::App& command, bool is_trained) {
 
 void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   attend.text.check("attend.text");
-  if (attend.text.is_stdin() && attend.second == "-") {
-    throw Error("attend.second", "must not be - when the text is: there is one stdin");
-  }
   if (attend.vectors.empty()) {
     check_kind(command, is_trained);
   } else {
@@ -105,13 +103,14 @@ void add_attend(CLI::App& program, Job& job) {
   auto attend = std::make_shared<Attend>();
   attend->text.add_to(command,
                       "the text whose words are the queries; for a translator, the source");
-  attend->target_option = command.add_option(
+  attend->target_option = text_or_stdin(command.add_option(
       "TARGET", attend->second,
-      "for a translator: the translation (default: the model's own); - reads stdin");
+      "for a translator: the translation (default: the model's own); - reads stdin"));
   attend->second_option =
-      command
-          .add_option("--second", attend->second,
-                      "the text whose words are the keys; - reads stdin (default: the first text)")
+      text_or_stdin(
+          command.add_option(
+              "--second", attend->second,
+              "the text whose words are the keys; - reads stdin (default: the first text)"))
           ->type_name("TEXT")
           ->excludes(command.get_option("TARGET"));
   auto* model = attend->model.add_to(command);
@@ -121,11 +120,11 @@ void add_attend(CLI::App& program, Job& job) {
                   "language model: self")
       ->type_name("P")
       ->check(CLI::IsMember({"encoder", "decoder", "cross", "copy", "self"}));
-  command
-      .add_option("--vectors", attend->vectors,
-                  "the words' vectors attend to each other without learned weights and positions, "
-                  "y = W x; the words that each y is nearest to are listed")
-      ->type_name("FILE.vec");
+  input_file(command.add_option(
+                 "--vectors", attend->vectors,
+                 "the words' vectors attend to each other without learned weights and positions, "
+                 "y = W x; the words that each y is nearest to are listed"),
+             "FILE.vec");
   add_integer(command, "--layer", attend->layer, 0, kMaxInteger,
               "layer of a trained model, from 0 (default: the last)");
   attend->splitting.add_to(command);

@@ -52,13 +52,6 @@ void check_attention(const AttentionCommand& command) {
   const auto fail = [](const std::string& option, const std::string& what) {
     throw Error("attention." + option, what);
   };
-  const char* taken = nullptr;
-  for (const auto& [name, path] : command.inputs) {
-    if (path != "-") continue;
-    if (taken != nullptr)
-      fail(name, std::string("must not be stdin too, --") + taken + " reads it");
-    taken = name.c_str();
-  }
   constexpr Format kFormats[] = {Format::npy};
   std::map<std::string, std::string> written;
   for (const auto& [name, path] : command.outputs) {

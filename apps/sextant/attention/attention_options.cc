@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "attention/attention_command.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 
 namespace sextant::app {
@@ -12,13 +13,19 @@ constexpr const char* kScores = "Scores";
 constexpr const char* kGradients = "Gradients";
 constexpr const char* kRanks = "Several processes, started by mpirun -n R";
 
-CLI::Option* add_file(CLI::App& command, std::map<std::string, std::string>& files,
+CLI::Option* add_path(CLI::App& command, std::map<std::string, std::string>& files,
                       const std::string& option, const std::string& meaning) {
   const std::string name = option.substr(option.find("--") + 2);
-  return command
-      .add_option_function<std::string>(
-          option, [&files, name](const std::string& path) { files[name] = path; }, meaning)
-      ->type_name("FILE");
+  return command.add_option_function<std::string>(
+      option, [&files, name](const std::string& path) { files[name] = path; }, meaning);
+}
+CLI::Option* add_input(CLI::App& program, AttentionCommand& command, const std::string& option,
+                       const std::string& meaning) {
+  return input_file(add_path(program, command.inputs, option, meaning));
+}
+CLI::Option* add_output(CLI::App& program, AttentionCommand& command, const std::string& option,
+                        const std::string& meaning) {
+  return output_file(add_path(program, command.outputs, option, meaning));
 }
 
 // An option whose text `parse` understands.
@@ -33,26 +40,24 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& option, const std:
 }
 
 void add_arrays(CLI::App& program, AttentionCommand& command) {
-  auto& inputs = command.inputs;
-  add_file(program, inputs, "--q",
-           "queries [batch, heads, length, head_dim]; - reads stdin, as everywhere")
+  add_input(program, command, "--q",
+            "queries [batch, heads, length, head_dim]; - reads stdin, as everywhere")
       ->required();
-  add_file(program, inputs, "--k",
-           "keys [batch, kv_heads, k_len, head_dim]; kv_heads divides heads")
+  add_input(program, command, "--k",
+            "keys [batch, kv_heads, k_len, head_dim]; kv_heads divides heads")
       ->required();
-  add_file(program, inputs, "--v", "values [batch, kv_heads, k_len, v_dim]")->required();
+  add_input(program, command, "--v", "values [batch, kv_heads, k_len, v_dim]")->required();
   program
       .add_option("--dtype", command.dtype,
                   "type of q, k, v and all results; bfloat16 is stored as uint16 (default: that of "
                   "the q file)")
       ->type_name("T")
       ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
-  add_file(program, command.outputs, "-o,--output",
-           "the result, [batch, heads, length, v_dim], .npy; - is stdout");
+  add_output(program, command, "-o,--output",
+             "the result, [batch, heads, length, v_dim], .npy; - is stdout");
 }
 
 void add_visibility(CLI::App& program, AttentionCommand& command) {
-  auto& inputs = command.inputs;
   add_parsed(
       program, "--causal", "NAME",
       [&command](const std::string& text, const std::string& where) {
@@ -70,36 +75,37 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       "visible keys to the left and right of a query's own, which is not counted; -1: no limit")
       ->group(kPositions);
   auto* segments =
-      add_file(program, inputs, "--segments",
-               "packed sequences: the start of each, then the length (cu_seqlens); int32 or int64")
+      add_input(program, command, "--segments",
+                "packed sequences: the start of each, then the length (cu_seqlens); int32 or int64")
           ->group(kPositions);
-  add_file(program, inputs, "--key-segments",
-           "cross attention of packed sequences: the start of each one's keys, then k_len; int32 "
-           "or int64")
+  add_input(program, command, "--key-segments",
+            "cross attention of packed sequences: the start of each one's keys, then k_len; int32 "
+            "or int64")
       ->group(kPositions)
       ->needs(segments);
-  add_file(program, inputs, "--kv-lengths",
-           "[batch]: keys from this index on are padding; with --causal at_lengths the key before "
-           "it is the last query's own. int32 or int64")
+  add_input(program, command, "--kv-lengths",
+            "[batch]: keys from this index on are padding; with --causal at_lengths the key before "
+            "it is the last query's own. int32 or int64")
       ->group(kPositions)
       ->excludes(segments);
-  add_file(program, inputs, "--query-offsets",
-           "[batch]: the key that is query 0's own, for chunks and caches; int32 or int64")
+  add_input(program, command, "--query-offsets",
+            "[batch]: the key that is query 0's own, for chunks and caches; int32 or int64")
       ->group(kPositions)
       ->excludes(segments);
   auto* queries =
-      add_file(program, inputs, "--query-positions",
-               "[batch or 1, length]: position ids of the queries, for rotations and biases; masks "
-               "and content terms still use the index in the sequence. int32 or int64")
+      add_input(
+          program, command, "--query-positions",
+          "[batch or 1, length]: position ids of the queries, for rotations and biases; masks "
+          "and content terms still use the index in the sequence. int32 or int64")
           ->group(kPositions);
-  auto* keys = add_file(program, inputs, "--key-positions",
-                        "[batch or 1, k_len]: position ids of the keys; give both or neither")
+  auto* keys = add_input(program, command, "--key-positions",
+                         "[batch or 1, k_len]: position ids of the keys; give both or neither")
                    ->group(kPositions)
                    ->needs(queries);
   queries->needs(keys);
-  add_file(program, inputs, "--mask",
-           "broadcasts to [batch, heads, length, k_len], rank 1 to 4: bool (true: visible), or "
-           "floats that are added to the scores")
+  add_input(program, command, "--mask",
+            "broadcasts to [batch, heads, length, k_len], rank 1 to 4: bool (true: visible), or "
+            "floats that are added to the scores")
       ->group(kPositions);
 }
 
@@ -118,13 +124,13 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
       },
       "replaces each score by C tanh(score / C), before biases; 0: off (default)")
       ->group(kScores);
-  add_file(program, command.inputs, "--bias",
-           "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
+  add_input(program, command, "--bias",
+            "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
       ->group(kScores);
   program.add_flag("--alibi", command.alibi, "the slopes of the ALiBi paper for the heads of q")
       ->group(kScores);
-  add_file(program, command.inputs, "--sinks",
-           "[heads]: a logit per head that takes part in the softmax but has no value")
+  add_input(program, command, "--sinks",
+            "[heads]: a logit per head that takes part in the softmax but has no value")
       ->group(kScores);
   add_parsed(
       program, "--rotary-base", "B",
@@ -145,9 +151,8 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
 }
 
 void add_more_results(CLI::App& program, AttentionCommand& command) {
-  auto& outputs = command.outputs;
   auto* weights =
-      add_file(program, outputs, "--weights", "the weights, [batch, heads, length, k_len]");
+      add_output(program, command, "--weights", "the weights, [batch, heads, length, k_len]");
   add_parsed(
       program, "--stage", "NAME",
       [&command](const std::string& text, const std::string& where) {
@@ -155,14 +160,15 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
       },
       "stage of the weights: scores | capped | biased | probabilities (default)")
       ->needs(weights);
-  add_file(program, outputs, "--lse", "log(sum(exp(scores))) of each row, [batch, heads, length]");
+  add_output(program, command, "--lse",
+             "log(sum(exp(scores))) of each row, [batch, heads, length]");
 
-  auto* grad = add_file(program, command.inputs, "--grad",
-                        "the gradient of a loss with respect to the output, of its shape and type")
+  auto* grad = add_input(program, command, "--grad",
+                         "the gradient of a loss with respect to the output, of its shape and type")
                    ->group(kGradients);
   const auto add = [&](const char* option, const char* of, const char* with) {
-    auto* file = add_file(program, outputs, option,
-                          std::string("the gradient of the loss with respect to ") + of)
+    auto* file = add_output(program, command, option,
+                            std::string("the gradient of the loss with respect to ") + of)
                      ->group(kGradients)
                      ->needs(grad);
     if (with != nullptr) file->needs(program.get_option(with));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -167,13 +168,13 @@ void add_recommend(CLI::App& program, Job& job) {
       "Tables are comma-separated: the first row names the attributes, the first column the users "
       "or items.");
   auto recommend = std::make_shared<Recommend>();
-  command.add_option("--users", recommend->users, "a row of attributes per user; - reads stdin")
-      ->type_name("FILE.csv")
+  input_file(command.add_option("--users", recommend->users,
+                                "a row of attributes per user; - reads stdin"),
+             "FILE.csv")
       ->required();
-  command
-      .add_option("--items", recommend->items,
-                  "a row of attributes per item; the same attributes in any order")
-      ->type_name("FILE.csv")
+  input_file(command.add_option("--items", recommend->items,
+                                "a row of attributes per item; the same attributes in any order"),
+             "FILE.csv")
       ->required();
   recommend->output.add_to(command, kFormats,
                            "save as .json, as a picture .svg .png .html, or as .npy");
@@ -189,9 +190,6 @@ void add_recommend(CLI::App& program, Job& job) {
       "  sextant recommend --users users.csv --items movies.csv -o weights.svg\n"
       "  sextant recommend --users users.csv --items movies.csv --show users -o users.svg");
   command.callback([recommend, show, &job] {
-    if (recommend->users == "-" && recommend->items == "-") {
-      throw Error("recommend.items", "must not be stdin too, which --users reads");
-    }
     const auto format = recommend->output.format(kFormats, "recommend").value_or(Format::text);
     if (show->count() > 0 && (format == Format::text || format == Format::json)) {
       throw Error("recommend.show", "must be given with svg, png, html or npy, got it with " +

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "sextant/core/error.h"
 #include "sextant/models/average.h"
 #include "streams/console.h"
@@ -34,15 +35,14 @@ void add_average(CLI::App& program, Job& job) {
       "different data or seeds, at the cost of one. For models trained from scratch it is "
       "useless.");
   auto average = std::make_shared<Average>();
-  command
-      .add_option(
+  input_file(
+      command.add_option(
           "--model", average->models,
-          "the folder of a model, or of a training run, whose best model is used; two or more")
-      ->type_name("DIR")
+          "the folder of a model, or of a training run, whose best model is used; two or more"),
+      "DIR")
       ->allow_extra_args(false)
       ->required();
-  command.add_option("-o,--output", average->folder, "the new model's folder")
-      ->type_name("DIR")
+  output_file(command.add_option("-o,--output", average->folder, "the new model's folder"), "DIR")
       ->required();
   command.footer(
       "Examples:\n"

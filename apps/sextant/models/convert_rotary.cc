@@ -4,6 +4,7 @@
 #include <set>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "sextant/interop/convert_checkpoint.h"
 #include "streams/console.h"
 
@@ -77,14 +78,11 @@ void add_convert_rotary(CLI::App& program, Job& job) {
       "tensors are copied byte for byte. The layout is written into the metadata, so that a file "
       "is not converted twice.");
   auto convert = std::make_shared<Convert>();
-  command.add_option("INPUT", convert->input, "a .safetensors file")->required();
-  command.add_option("-o,--output", convert->output, "the result, .safetensors")
-      ->type_name("FILE")
+  input_file(command.add_option("INPUT", convert->input, "a .safetensors file"))->required();
+  output_file(command.add_option("-o,--output", convert->output, "the result, .safetensors"))
       ->required();
-  command
-      .add_option("--config", convert->config,
-                  "the model's config.json: heads, channels, which layers rotate")
-      ->type_name("FILE")
+  input_file(command.add_option("--config", convert->config,
+                                "the model's config.json: heads, channels, which layers rotate"))
       ->required();
   command.add_option("--to", convert->to, "interleaved | half_split")
       ->type_name("LAYOUT")

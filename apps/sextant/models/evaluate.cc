@@ -5,6 +5,7 @@
 #include "models/evaluate_command.h"
 #include "models/generation_fields.h"
 #include "options/field_options.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 
 namespace sextant::app {
@@ -19,18 +20,15 @@ void add_evaluate(CLI::App& program, Job& job) {
       "bits per character.");
   auto evaluate = std::make_shared<Evaluate>();
   evaluate->model.add_to(command, true)->required();
-  auto* pairs = command
-                    .add_option("--pairs", evaluate->pairs,
-                                "a file of pairs, one per line, sides separated by a tab")
-                    ->type_name("FILE");
-  auto* text = command.add_option("--text", evaluate->text, "a file of text")
-                   ->type_name("FILE")
-                   ->excludes(pairs);
+  auto* pairs = input_file(command.add_option(
+      "--pairs", evaluate->pairs, "a file of pairs, one per line, sides separated by a tab"));
+  auto* text =
+      input_file(command.add_option("--text", evaluate->text, "a file of text"))->excludes(pairs);
   add_search(command, evaluate->options.search);
   command.add_flag("--reverse", evaluate->reverse, "translate the second side into the first");
   add_integer(command, "--limit", evaluate->limit, 1, kMaxInteger, "use only the first N pairs");
-  command.add_option("-o,--output", evaluate->output, "save the translations, one per line")
-      ->type_name("FILE");
+  output_file(
+      command.add_option("-o,--output", evaluate->output, "save the translations, one per line"));
   add_fields(command, evaluate->windows, "",
              only<TextWindows>({{.field = "length"}, {.field = "stride"}}));
   command.add_flag("--json", evaluate->json, "one object with all numbers");

@@ -7,6 +7,7 @@
 #include "models/generate_command.h"
 #include "models/generation_fields.h"
 #include "options/field_options.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/models/layer_guesses.h"
@@ -105,12 +106,12 @@ void add_generate(CLI::App& program, Job& job) {
       "With --fill, a masked model predicts each [MASK] of a text.");
   auto generate = std::make_shared<Generate>();
   generate->model.add_to(command)->required();
-  auto* prompt =
-      command.add_option("--prompt", generate->prompt, "the text to continue; - reads stdin")
-          ->type_name("TEXT");
-  auto* fill = command
-                   .add_option("--fill", generate->fill,
-                               "a text with [MASK] in it, for masked models; - reads stdin")
+  auto* prompt = text_or_stdin(command.add_option("--prompt", generate->prompt,
+                                                  "the text to continue; - reads stdin"))
+                     ->type_name("TEXT");
+  auto* fill = text_or_stdin(
+                   command.add_option("--fill", generate->fill,
+                                      "a text with [MASK] in it, for masked models; - reads stdin"))
                    ->type_name("TEXT")
                    ->excludes(prompt);
   add_fields(command, generate->options, "", kGenerateWords);

@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "models/generation_fields.h"
 #include "models/model_option.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -137,9 +138,9 @@ void add_guess(CLI::App& program, Job& job) {
   auto guess = std::make_shared<GuessLayers>();
   guess->model.add_to(command)->required();
   guess->text.add_to(command, "the text that is read; for a translator, the source");
-  guess->target_option = command.add_option(
+  guess->target_option = text_or_stdin(command.add_option(
       "TARGET", guess->target,
-      "for a translator: the translation (default: the model's own); - reads stdin");
+      "for a translator: the translation (default: the model's own); - reads stdin"));
   add_fields(command, guess->options, "",
              only<LayerGuessOptions>(
                  {{.field = "top_k", .meaning = "guesses of each layer, in .json and .csv"}}));
@@ -151,9 +152,6 @@ void add_guess(CLI::App& program, Job& job) {
       "  sextant guess --model shipped \"the third of march 1999\" --without-positions");
   command.callback([guess, &job] {
     guess->text.check("guess.text");
-    if (guess->text.is_stdin() && guess->target == "-") {
-      throw Error("guess.target", "must not be - when the text is: there is one stdin");
-    }
     guess->output.format(kGuessFormats, "guess");
     job = [guess] { run(*guess); };
   });

@@ -8,6 +8,7 @@
 
 #include "models/generation_words.h"
 #include "options/field_options.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/dates_translator.h"
@@ -28,7 +29,7 @@ CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
       "translator of dates that is part of the program";
   if (several) text += "; repeat it for an ensemble";
   // One value each, or the words behind it would be folders too.
-  return command.add_option("--model", folders, text)->type_name("DIR")->allow_extra_args(false);
+  return input_file(command.add_option("--model", folders, text), "DIR")->allow_extra_args(false);
 }
 
 ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {

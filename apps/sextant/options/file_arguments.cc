@@ -1,4 +1,4 @@
-// What is read and what is written, by the options' names and types.
+// What is read and what is written, by what the options say of themselves.
 #include "options/file_arguments.h"
 
 #include <sys/stat.h>
@@ -11,15 +11,29 @@
 #include <string_view>
 #include <vector>
 
+#include "options/scheme_text.h"
 #include "sextant/core/error.h"
+#include "sextant/schemes/scheme.h"
 
 namespace sextant::app {
 namespace {
 
-// Options that name results. Every other option for a file names one that is read.
-constexpr std::string_view kOutputs[] = {"output",  "picture", "save-vectors", "weights", "lse",
-                                         "dq",      "dk",      "dv",           "dbias",   "dmask",
-                                         "dslopes", "dsinks",  "dscheme"};
+// An option's use of files is a check of that name, which lets every value pass.
+struct UseName {
+  FileUse use;
+  const char* name;
+};
+constexpr UseName kUses[] = {{FileUse::reads, "reads files"},
+                             {FileUse::reads_text, "reads texts"},
+                             {FileUse::reads_schemes, "reads schemes"},
+                             {FileUse::writes, "writes files"}};
+
+CLI::Option* mark(CLI::Option* option, FileUse use) {
+  const auto found = std::ranges::find(kUses, use, &UseName::use);
+  return option->check(
+      CLI::Validator([](const std::string&) { return std::string(); }, "", found->name));
+}
+
 // What a command reads in the folder of a model, of a run, and of its checkpoints.
 constexpr std::string_view kReadInFolders[] = {
     "config.json",   "model.safetensors", "tokenizer.json", "tokenizer.model",
@@ -64,40 +78,102 @@ void add_path(std::vector<NamedFile>& files, const std::string& option, const st
   }
 }
 
-bool is_output(const CLI::Option& option) {
-  return std::ranges::any_of(option.get_lnames(), [](const std::string& name) {
-    return std::ranges::find(kOutputs, name) != std::end(kOutputs);
-  });
+// "--output" or "TEXT".
+std::string name_of(const CLI::Option& option) {
+  const auto& names = option.get_lnames();  // get_name() is empty where help leaves it out
+  return names.empty() ? option.get_name() : "--" + names.front();
 }
 
-// By what its help shows: FILE, FILE.tsv, DIR, F, or X for parameters of schemes, of which some are
-// files.
-bool is_path(const CLI::Option& option) {
-  const std::string type = option.get_lnames().empty() ? option.get_name() : option.get_type_name();
-  return type.starts_with("FILE") || type == "DIR" || type == "F" || type == "X" || type == "INPUT";
+std::string place_of(const CLI::App& command, const std::string& name) {
+  return command.get_name() + "." + name.substr(name.find_first_not_of('-'));
+}
+
+// Files that parameters of schemes name.
+std::vector<std::string> files_of_schemes(const std::string& text) {
+  std::vector<std::string> files;
+  for (const PositionSchemes& list : split_schemes(text, "schemes")) {
+    for (const auto& [name, parameters] : list) {
+      const auto known = std::ranges::find(schemes(), name, &Scheme::name);
+      if (known == schemes().end()) continue;
+      for (const Option& parameter : (*known)->parameters()) {
+        const auto given = parameters.find(std::string(parameter.name));
+        if (given == parameters.end()) continue;
+        if (std::holds_alternative<TextRange>(parameter.range)) files.push_back(given->second);
+      }
+    }
+  }
+  return files;
 }
 
 [[noreturn]] void fail(const CLI::App& command, const NamedFile& output, const std::string& what) {
   const bool stream = !output.option.starts_with("--");
-  throw Error(stream ? output.option : command.get_name() + "." + output.option.substr(2), what);
+  throw Error(stream ? output.option : place_of(command, output.option), what);
 }
 
 }  // namespace
 
-void check_files(const CLI::App& command) {
+CLI::Option* input_file(CLI::Option* option, const std::string& type) {
+  return mark(option->type_name(type), FileUse::reads);
+}
+
+CLI::Option* output_file(CLI::Option* option, const std::string& type) {
+  return mark(option->type_name(type), FileUse::writes);
+}
+
+CLI::Option* text_or_stdin(CLI::Option* option) { return mark(option, FileUse::reads_text); }
+
+CLI::Option* scheme_list(CLI::Option* option, const std::string& type) {
+  return mark(option->type_name(type), FileUse::reads_schemes);
+}
+
+FileUse file_use(CLI::Option& option) {
+  for (const auto& [use, name] : kUses) {
+    try {
+      option.get_validator(name);
+      return use;
+    } catch (const CLI::OptionNotFound&) {  // CLI11 has no question for it
+    }
+  }
+  return FileUse::none;
+}
+
+void check_stdin(CLI::App& command) {
+  std::string reader;
+  for (CLI::Option* option : command.get_options()) {
+    if (option->count() == 0) continue;
+    const FileUse use = file_use(*option);
+    if (use != FileUse::reads && use != FileUse::reads_text) continue;
+    for (const std::string& value : option->results()) {
+      if (value != "-") continue;
+      const std::string name = name_of(*option);
+      if (!reader.empty()) {
+        throw Error(place_of(command, name),
+                    "must not be - : there is one stdin, which " + reader + " reads");
+      }
+      reader = name;
+    }
+  }
+}
+
+void check_files(CLI::App& command) {
   std::vector<NamedFile> inputs, outputs;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = option->get_name();
+  for (CLI::Option* option : command.get_options()) {
+    const FileUse use = file_use(*option);
+    if (use == FileUse::none) continue;
+    const std::string name = name_of(*option);
     std::vector<std::string> values = option->results();
-    const bool output = is_output(*option);
-    if (output && values.empty()) values.push_back(option->get_default_str());
-    for (const std::string& path : values) {
-      if (output) {
-        add_path(outputs, name, path, kWrittenInFolders, {""});
-      } else if (path == "-") {
+    if (use == FileUse::writes && values.empty()) values.push_back(option->get_default_str());
+    for (const std::string& value : values) {
+      if (use == FileUse::writes) {
+        add_path(outputs, name, value, kWrittenInFolders, {""});
+      } else if (use == FileUse::reads_schemes) {
+        for (const std::string& path : files_of_schemes(value)) {
+          add_path(inputs, name, path, {}, {});
+        }
+      } else if (value == "-") {
         add_stream(inputs, "stdin", STDIN_FILENO);
-      } else if (is_path(*option)) {
-        add_path(inputs, name, path, kReadInFolders, {"", "/best", "/last"});
+      } else if (use == FileUse::reads) {
+        add_path(inputs, name, value, kReadInFolders, {"", "/best", "/last"});
       }
     }
   }

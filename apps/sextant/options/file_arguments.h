@@ -1,13 +1,36 @@
-// Files that a command line names, looked at together before the command begins.
+// Files that a command line names: which options read and write them is said where the options are
+// added, and all are looked at together before the command begins.
 #pragma once
+
+#include <string>
 
 #include "options/command_line.h"
 
 namespace sextant::app {
 
+// What the values of an option have to do with files.
+enum class FileUse {
+  none,
+  reads,          // paths of files or folders; "-" is stdin
+  reads_text,     // texts; "-" is stdin
+  reads_schemes,  // schemes, some of whose parameters are paths: "learned:file=table.npy"
+  writes,         // paths of files or folders; "-" is stdout
+};
+
+// Say it of an option, and what help calls its values. They return the option.
+CLI::Option* input_file(CLI::Option* option, const std::string& type = "FILE");
+CLI::Option* output_file(CLI::Option* option, const std::string& type = "FILE");
+CLI::Option* text_or_stdin(CLI::Option* option);
+CLI::Option* scheme_list(CLI::Option* option, const std::string& type);
+
+FileUse file_use(CLI::Option& option);
+
+// Throws Error when stdin is read for two arguments.
+void check_stdin(CLI::App& command);
+
 // Throws Error when a file that `command` would write is one that it reads, whatever the two are
 // called: by device and inode, so links of both kinds are seen through. Standard streams and the
 // files of a model's or a training's folder count. The same for two results in one file.
-void check_files(const CLI::App& command);
+void check_files(CLI::App& command);
 
 }  // namespace sextant::app

@@ -1,6 +1,7 @@
 // --config and --layer.
 #include "options/model_config_option.h"
 
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "positions/encode_command.h"
 #include "sextant/core/error.h"
@@ -8,14 +9,10 @@
 namespace sextant::app {
 
 void ModelConfigOption::add_to(CLI::App& command) {
-  auto* config = command
-                     .add_option("--config", path,
-                                 "take the scheme and its parameters from a model's config.json, "
-                                 "as on the Hugging Face hub")
-                     ->type_name("FILE")
-                     ->check([](const std::string& name) {
-                       return name.empty() ? std::string("must not be empty") : std::string();
-                     });
+  auto* config = input_file(
+      command.add_option("--config", path,
+                         "take the scheme and its parameters from a model's config.json, "
+                         "as on the Hugging Face hub"));
   add_integer(command, "--layer", layer, 0, kMaxInteger,
               "with --config: the layer, from 0; required if tables differ between layers")
       ->needs(config);

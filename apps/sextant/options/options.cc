@@ -6,6 +6,7 @@
 
 #include "lessons/sentence_fields.h"
 #include "options/field_options.h"
+#include "options/file_arguments.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -44,8 +45,8 @@ std::string read_text(const std::string& text, const std::string& where, std::ui
 }
 
 void TextInput::add_to(CLI::App& command, const std::string& what) {
-  argument = command.add_option("TEXT", text, what + "; - reads stdin");
-  command.add_option("--file", file, "read the text from this file")->type_name("F");
+  argument = text_or_stdin(command.add_option("TEXT", text, what + "; - reads stdin"));
+  input_file(command.add_option("--file", file, "read the text from this file"), "F");
 }
 
 void TextInput::check(const std::string& where, bool required) const {
@@ -104,7 +105,7 @@ std::string encode_command(const Sinusoidal& options, DType dtype) {
 
 void Output::add_to(CLI::App& command, std::span<const Format> allowed,
                     const std::string& meaning) {
-  command.add_option("-o,--output", path, meaning)->type_name("FILE");
+  output_file(command.add_option("-o,--output", path, meaning));
   add_formats(command, allowed);
 }
 

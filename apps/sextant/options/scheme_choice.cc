@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "options/scheme_text.h"
 #include "sextant/core/error.h"
@@ -45,33 +46,32 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
   refusal_ = refusal;
   where_ = command.get_name() + ".scheme";
   option_ =
-      command
-          .add_option_function<std::string>(
-              "--scheme",
-              [this, several](const std::string& text) {
-                PositionSchemes list = parse_position_schemes(text, where_);
-                scheme = names_of(list);
-                if (list.size() == 1) {
-                  parameters = std::move(list[0].parameters);
-                } else if (several) {
-                  several_ = std::move(list);
-                } else {
-                  throw Error(where_, "must be a single scheme for this command, got " + scheme);
-                }
-              },
-              names_by_kind(refusal) +
-                  (default_scheme.empty() ? "" : "(default " + default_scheme + ") ") +
-                  "Each has parameters, which are options: `sextant list NAME`. If this "
-                  "command has an option of that name itself, use --scheme-PARAMETER, or "
-                  "rotary:base=500000" +
-                  (several ? ". Schemes that go together: rotary+t5" : ""))
-          ->type_name("NAME")
+      scheme_list(command.add_option_function<std::string>(
+                      "--scheme",
+                      [this, several](const std::string& text) {
+                        PositionSchemes list = parse_position_schemes(text, where_);
+                        scheme = names_of(list);
+                        if (list.size() == 1) {
+                          parameters = std::move(list[0].parameters);
+                        } else if (several) {
+                          several_ = std::move(list);
+                        } else {
+                          throw Error(where_,
+                                      "must be a single scheme for this command, got " + scheme);
+                        }
+                      },
+                      names_by_kind(refusal) +
+                          (default_scheme.empty() ? "" : "(default " + default_scheme + ") ") +
+                          "Each has parameters, which are options: `sextant list NAME`. If this "
+                          "command has an option of that name itself, use --scheme-PARAMETER, or "
+                          "rotary:base=500000" +
+                          (several ? ". Schemes that go together: rotary+t5" : "")),
+                  "NAME")
           ->group(kSchemeGroup);
-  command
-      .add_option("--scheme-weights", weights_file,
-                  "a .safetensors file with the learned weights of the scheme, named as in "
-                  "`sextant list NAME` (default: the initial weights)")
-      ->type_name("FILE")
+  input_file(
+      command.add_option("--scheme-weights", weights_file,
+                         "a .safetensors file with the learned weights of the scheme, named as in "
+                         "`sextant list NAME` (default: the initial weights)"))
       ->group(kSchemeGroup);
   std::vector<std::string> done;
   for (const Scheme* candidate : schemes()) {
@@ -84,12 +84,11 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
       std::string option = plain.starts_with("--scheme-") ? plain : "--scheme-" + plain.substr(2);
       if (name == "file") plain = "--file";
       if (command.get_option_no_throw(plain) == nullptr) option += "," + plain;
-      command
-          .add_option_function<std::string>(
-              option, [this, name](const std::string& value) { parameters[name] = value; },
-              std::string(parameter.meaning))
-          ->type_name("X")
-          ->group("");
+      auto* added = command.add_option_function<std::string>(
+          option, [this, name](const std::string& value) { parameters[name] = value; },
+          std::string(parameter.meaning));
+      added->type_name("X")->group("");
+      if (std::holds_alternative<TextRange>(parameter.range)) input_file(added);
     }
   }
   auto* exponent = command.get_option_no_throw("--exponent");

@@ -21,7 +21,6 @@ std::size_t end_of_scheme(std::string_view text) {
 
 PositionScheme parse_scheme(std::string_view text, const std::string& where) {
   PositionScheme scheme(std::string(text.substr(0, text.find(':'))));
-  check_scheme_name(scheme.scheme, where);
   while (text.find(':') != text.npos) {
     text.remove_prefix(text.find(':') + 1);
     const std::string_view pair = text.substr(0, text.find(':'));
@@ -38,6 +37,16 @@ PositionScheme parse_scheme(std::string_view text, const std::string& where) {
 }
 
 std::vector<PositionSchemes> parse(std::string_view text, const std::string& where) {
+  auto lists = split_schemes(text, where);
+  for (const PositionSchemes& list : lists) {
+    for (const PositionScheme& each : list) check_scheme_name(each.scheme, where);
+  }
+  return lists;
+}
+
+}  // namespace
+
+std::vector<PositionSchemes> split_schemes(std::string_view text, const std::string& where) {
   std::vector<PositionSchemes> lists(1);
   while (true) {
     const std::size_t end = end_of_scheme(text);
@@ -47,8 +56,6 @@ std::vector<PositionSchemes> parse(std::string_view text, const std::string& whe
     text.remove_prefix(end + 1);
   }
 }
-
-}  // namespace
 
 PositionSchemes parse_position_schemes(std::string_view text, const std::string& where) {
   auto lists = parse(text, where);

@@ -17,5 +17,7 @@ PositionSchemes parse_position_schemes(std::string_view text, const std::string&
 
 // Several of these, separated by commas, with parameters that fit.
 std::vector<PositionSchemes> parse_position_lists(std::string_view text, const std::string& where);
+// The same as they are written: names and parameters are not looked at.
+std::vector<PositionSchemes> split_schemes(std::string_view text, const std::string& where);
 
 }  // namespace sextant::app

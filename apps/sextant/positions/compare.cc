@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -146,9 +147,6 @@ figures::WordTerms terms_of(const OrderLab::Result& result) {
 }
 
 void check(const Compare& compare) {
-  if (compare.first == "-" && compare.second == "-") {
-    throw Error("compare.second", "must not be - when the first is: there is one stdin");
-  }
   compare.choice.check();
   compare.output.format(kCompareFormats, "compare");
 }
@@ -213,8 +211,10 @@ void add_compare(CLI::App& program, Job& job) {
                               "of their last tokens. Without positions any reordering of the "
                               "earlier words gives the same output; with them it differs.");
   auto compare = std::make_shared<Compare>();
-  command.add_option("FIRST", compare->first, "one sentence; - reads stdin")->required();
-  command.add_option("SECOND", compare->second, "the same words in another order; - reads stdin")
+  text_or_stdin(command.add_option("FIRST", compare->first, "one sentence; - reads stdin"))
+      ->required();
+  text_or_stdin(command.add_option("SECOND", compare->second,
+                                   "the same words in another order; - reads stdin"))
       ->required();
   auto* lab =
       command.add_flag("--lab", compare->lab,

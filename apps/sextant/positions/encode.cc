@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "positions/encode_command.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -119,11 +120,10 @@ void add_encode(CLI::App& program, Job& job) {
       ->type_name("LIST")
       ->excludes(length)
       ->excludes(first);
-  command
-      .add_option("--ids-file", encode->ids_file,
-                  "instead: ids of several axes, a .npy file [rows, axes] of int32 or int64; - "
-                  "reads stdin")
-      ->type_name("FILE")
+  input_file(command.add_option(
+                 "--ids-file", encode->ids_file,
+                 "instead: ids of several axes, a .npy file [rows, axes] of int32 or int64; - "
+                 "reads stdin"))
       ->excludes(length)
       ->excludes(first)
       ->excludes(command.get_option("--positions"));

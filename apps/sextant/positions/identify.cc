@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -168,9 +169,9 @@ void add_identify(CLI::App& program, Job& job) {
       "that fits no formula is reported as unknown. Also recognised: caches of rotations (cosines "
       "and sines, also scaled), ALiBi's slopes and biases, T5's buckets.");
   auto identify = std::make_shared<Identify>();
-  command
-      .add_option("FILE", identify->file,
-                  ".npy of any type and shape, or rows of numbers as text (.csv); - reads stdin")
+  input_file(command.add_option(
+                 "FILE", identify->file,
+                 ".npy of any type and shape, or rows of numbers as text (.csv); - reads stdin"))
       ->required();
   command
       .add_option("--dtype", identify->dtype,

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "positions/plot_command.h"
 #include "positions/scheme_list.h"
 #include "sextant/core/error.h"
@@ -192,18 +193,17 @@ void add_plot(CLI::App& program, Job& job) {
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
       ->check(CLI::IsMember({"cosine", "dot"}));
-  command
-      .add_option(
+  scheme_list(
+      command.add_option(
           "--schemes", plot->schemes,
           "distance: several schemes with their parameters, such as "
           "sinusoidal,rotary,rotary:base=500000; one panel per kind. difference: two of one "
-          "shape")
-      ->type_name("LIST");
-  auto* table = command
-                    .add_option("--table", plot->table,
-                                "draw the table in this .npy or text file instead of making one; - "
-                                "reads stdin")
-                    ->type_name("FILE");
+          "shape"),
+      "LIST");
+  auto* table = input_file(
+      command.add_option("--table", plot->table,
+                         "draw the table in this .npy or text file instead of making one; - "
+                         "reads stdin"));
   command
       .add_option("--dtype", plot->dtype,
                   "with --table: bfloat16 when the file holds its bits as uint16")

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/files.h"
 #include "sextant/figures/extrapolation_chart.h"
@@ -50,7 +51,8 @@ void add_plot_extrapolation(CLI::App& plot, Job& job) {
       "Draws what `sextant extrapolate` measured: perplexity by length, a line per scheme, in "
       "segments and in sliding windows.");
   auto options = std::make_shared<PlotExtrapolation>();
-  command.add_option("FILE", options->file, "results.json of an extrapolation; - reads stdin")
+  input_file(
+      command.add_option("FILE", options->file, "results.json of an extrapolation; - reads stdin"))
       ->required();
   command
       .add_option("--token", options->token,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/loss_chart.h"
@@ -74,7 +75,8 @@ void add_plot_losses(CLI::App& plot, Job& job) {
                            "Draws the losses that `sextant train` wrote, of one run or of several "
                            "side by side. A run may still be in progress.");
   auto options = std::make_shared<PlotLosses>();
-  command.add_option("DIR", options->folders, "folders of training runs")->required();
+  input_file(command.add_option("DIR", options->folders, "folders of training runs"), "DIR")
+      ->required();
   options->output.add_to(command, kLossFormats,
                          "save the picture (.svg .png .html) or its numbers (.json)");
   command.footer(

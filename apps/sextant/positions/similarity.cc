@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "options/field_options.h"
+#include "options/file_arguments.h"
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -175,19 +176,15 @@ void add_similarity(CLI::App& program, Job& job) {
   add_integer(command, "--count", similarity->count, 1, kMaxInteger,
               "how many nearest words (default 10)")
       ->needs(nearest);
-  command
-      .add_option("--text", similarity->text,
-                  "train the vectors on this file, lower-cased; - reads stdin")
-      ->type_name("FILE");
-  auto* vectors =
-      command
-          .add_option("--vectors", similarity->vectors, "load vectors from this .vec file instead")
-          ->type_name("FILE");
-  auto* model = command
-                    .add_option("--model", similarity->model,
-                                "take the embedding of this model of `sextant train`")
-                    ->type_name("DIR")
-                    ->excludes(vectors);
+  input_file(command.add_option("--text", similarity->text,
+                                "train the vectors on this file, lower-cased; - reads stdin"));
+  auto* vectors = input_file(command.add_option("--vectors", similarity->vectors,
+                                                "load vectors from this .vec file instead"));
+  auto* model =
+      input_file(command.add_option("--model", similarity->model,
+                                    "take the embedding of this model of `sextant train`"),
+                 "DIR")
+          ->excludes(vectors);
   auto* positions = command
                         .add_option_function<std::string>(
                             "--positions",
@@ -212,8 +209,8 @@ void add_similarity(CLI::App& program, Job& job) {
   for (const char* name : {"--window", "--epochs", "--minimum-count", "--seed"}) {
     command.get_option(name)->excludes(vectors)->excludes(model);  // they are trained already
   }
-  command.add_option("--save-vectors", similarity->save_vectors, "save the vectors as a .vec file")
-      ->type_name("FILE");
+  output_file(command.add_option("--save-vectors", similarity->save_vectors,
+                                 "save the vectors as a .vec file"));
   similarity->output.add_to(command, kTextOrJson, "save as .json");
   similarity->choice.add_to(command, "sinusoidal", [](const Scheme& scheme) -> std::string {
     if (scheme.name == "sinusoidal") return "";

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/files.h"
 #include "sextant/pictures/canvas.h"
@@ -59,13 +60,13 @@ void add_report(CLI::App& program, Job& job) {
           "two words of the text to compare, such as black,brown; they are swapped if both are in "
           "the sentences that are drawn (default: the two longest words there)")
       ->type_name("A,B");
-  command.add_option("-o,--output", report->path, "the page (default report.html; - is stdout)")
-      ->type_name("FILE")
+  output_file(command.add_option("-o,--output", report->path,
+                                 "the page (default report.html; - is stdout)"))
       ->default_str(report->path);
-  command
-      .add_option("--card", report->card,
-                  "also write the picture that a link to the page shows, 1200 x 630 pixels")
-      ->type_name("FILE.png");
+  output_file(
+      command.add_option("--card", report->card,
+                         "also write the picture that a link to the page shows, 1200 x 630 pixels"),
+      "FILE.png");
   command
       .add_option("--url", report->options.url,
                   "where the page will stand, for what a link to it shows")

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/models/model_folder.h"
@@ -139,16 +140,16 @@ void add_tokenize(CLI::App& program, Job& job) {
       "sentences, one a line, as lower-cased words and punctuation marks.");
   auto tokenize = std::make_shared<Tokenize>();
   tokenize->input.add_to(command, "the text");
-  auto* model = command
-                    .add_option("--model", tokenize->model,
-                                "a SentencePiece model, or the folder of a trained model")
-                    ->type_name("FILE or DIR");
+  auto* model =
+      input_file(command.add_option("--model", tokenize->model,
+                                    "a SentencePiece model, or the folder of a trained model"),
+                 "FILE or DIR");
   auto* vocabulary =
-      command
-          .add_option("--vocabulary", tokenize->vocabulary,
-                      "words and their numbers, from `sextant vocabulary -o`; words that are not "
-                      "in it become its OOV token")
-          ->type_name("FILE.json")
+      input_file(command.add_option(
+                     "--vocabulary", tokenize->vocabulary,
+                     "words and their numbers, from `sextant vocabulary -o`; words that are not "
+                     "in it become its OOV token"),
+                 "FILE.json")
           ->excludes(model);
   command.add_flag("--eos", tokenize->eos, "end with the model's [EOS] or <eos>")
       ->excludes(vocabulary);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -47,8 +48,8 @@ void add_vocabulary(CLI::App& program, Job& job) {
       "their letters, with a token for words that are not in it. The saved .json is what "
       "`sextant tokenize --vocabulary` reads.");
   auto words = std::make_shared<WordList>();
-  command.add_option("--text", words->files, "one or more files of text; - reads stdin")
-      ->type_name("FILE ...")
+  input_file(command.add_option("--text", words->files, "one or more files of text; - reads stdin"),
+             "FILE ...")
       ->required();
   command.add_option("--oov", words->oov, "the token for unknown words (default OOV)")
       ->type_name("WORD");
@@ -58,9 +59,6 @@ void add_vocabulary(CLI::App& program, Job& job) {
       "  sextant vocabulary --text sentences.txt\n"
       "  sextant vocabulary --text sentences.txt -o words.json");
   command.callback([words, &job] {
-    if (std::ranges::count(words->files, "-") > 1) {
-      throw Error("vocabulary.text", "must read stdin once, got - twice");
-    }
     words->output.format(kTextOrJson, "vocabulary");
     job = [words] { run(*words); };
   });

@@ -4,6 +4,7 @@
 #include "experiments/extrapolation_plan.h"
 #include "experiments/extrapolation_words.h"
 #include "options/field_options.h"
+#include "options/file_arguments.h"
 #include "options/scheme_text.h"
 #include "sextant/core/error.h"
 
@@ -45,27 +46,25 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   run = default_extrapolation();
   run.folder = "extrapolation";
 
-  command.add_option("--text", texts, "one or more files of text")
-      ->type_name("FILE ...")
+  input_file(command.add_option("--text", texts, "one or more files of text"), "FILE ...")
       ->required();
-  command
-      .add_option("-o,--output", run.folder,
-                  "the experiment's folder, created if needed (default extrapolation)")
-      ->type_name("DIR");
-  command
-      .add_option_function<std::string>(
+  output_file(
+      command.add_option("-o,--output", run.folder,
+                         "the experiment's folder, created if needed (default extrapolation)"),
+      "DIR")
+      ->default_str(run.folder);
+  scheme_list(
+      command.add_option_function<std::string>(
           "--schemes", [this](const std::string& given) { run.schemes = schemes_of(given); },
           std::string("schemes with their parameters, such as rotary,rotary:base=500000,rotary+t5; "
                       "kerple is "
                       "kerple_log (default ") +
-              names_of(run.schemes) + ")")
-      ->type_name("LIST");
+              names_of(run.schemes) + ")"),
+      "LIST");
   output.add_formats(command, kScoreFormats);
-  command
-      .add_option(
-          "--picture", picture,
-          "also save the picture in this file (.svg .png .html); the folder has extrapolation.svg")
-      ->type_name("FILE");
+  output_file(command.add_option(
+      "--picture", picture,
+      "also save the picture in this file (.svg .png .html); the folder has extrapolation.svg"));
 
   add_fields(command, run.data, "Training", kExtrapolationTaskWords);
   add_fields(command, run, "Training", kExtrapolationWords);

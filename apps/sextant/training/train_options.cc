@@ -1,5 +1,6 @@
 // Options as changes to a plan of defaults.
 #include "training/train_options.h"
+#include "options/file_arguments.h"
 
 #include <algorithm>
 
@@ -39,8 +40,8 @@ void TrainOptions::add_to(CLI::App& command) {
   command.add_option("KIND", kind,
                      "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
                      "of sentences; dates, copy, reverse, sort: small built-in tasks");
-  command.add_option("-o,--output", folder, "the run's folder, created if needed")
-      ->type_name("DIR");
+  output_file(command.add_option("-o,--output", folder, "the run's folder, created if needed"),
+              "DIR");
   command.add_flag("--resume", resume,
                    "continue the run in -o with its settings; only --steps, --minutes and "
                    "--patience may change");
@@ -49,15 +50,15 @@ void TrainOptions::add_to(CLI::App& command) {
       "--json-lines", json_lines,
       "every step's metrics as a line of JSON, as in metrics.jsonl; then the result as "
       "one line");
-  command.add_option("--text", texts_, "lm, mlm: one or more files of text")
-      ->type_name("FILE ...")
+  input_file(command.add_option("--text", texts_, "lm, mlm: one or more files of text"), "FILE ...")
       ->group(kData);
-  command
-      .add_option("--pairs", pairs_, "translate: one pair per line, two columns separated by a tab")
-      ->type_name("FILE.tsv")
+  input_file(command.add_option("--pairs", pairs_,
+                                "translate: one pair per line, two columns separated by a tab"),
+             "FILE.tsv")
       ->group(kData);
-  command.add_option("--valid", valid_, "translate: the held-out pairs (default: as --held-out)")
-      ->type_name("FILE.tsv")
+  input_file(command.add_option("--valid", valid_,
+                                "translate: the held-out pairs (default: as --held-out)"),
+             "FILE.tsv")
       ->group(kData);
   kinds_ = {{"--text", kTextTasks},
             {"--pairs", "translate"},
@@ -79,9 +80,9 @@ void TrainOptions::add_to(CLI::App& command) {
           "separated by commas")
       ->type_name("NAMES")
       ->group(kData);
-  command
-      .add_option("--from", from_, "start from this trained model and its tokenizer, on any data")
-      ->type_name("DIR")
+  input_file(command.add_option("--from", from_,
+                                "start from this trained model and its tokenizer, on any data"),
+             "DIR")
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
   command

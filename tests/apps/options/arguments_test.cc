@@ -4,7 +4,8 @@
 
 #include <limits>
 
-#include "options/arguments.cc"  // compiled in: the command line is no library
+#include "options/arguments.h"
+#include "sextant/core/error.h"
 
 namespace sextant::app {
 namespace {

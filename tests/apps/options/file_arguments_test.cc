@@ -24,6 +24,7 @@ class FileArguments : public ::testing::Test {
     put(folder_ / "text.svg", "to be or not to be\n");
     put(folder_ / "text.html", "to be or not to be\n");
     put(folder_ / "report.html", "to be or not to be\n");
+    put(folder_ / "picture.png", "to be or not to be\n");
     put(folder_ / "text.json", "to be or not to be\n");
     put(folder_ / "words.json", "to be or not to be, that is the question of to be or not\n");
     put(folder_ / "pairs.tsv", "a b\tb a\nc d\td c\n");
@@ -74,6 +75,9 @@ TEST_F(FileArguments, AreNeverReadAndWrittenInOneCommand) {
   refuses("attend --model letters --file text.json -o letters/config.json", "attend.output");
   refuses("report --file text.html -o text.html", "report.output");
   refuses("report --file report.html", "report.output");
+  refuses("report --file picture.png -o page.html --card picture.png", "report.card");
+  refuses("plot distance --schemes none,learned:file=table.npy --length 4 -o table.npy",
+          "plot.output");
   refuses("similarity to be --text words.json --minimum-count 1 -o words.json",
           "similarity.output");
   refuses("similarity to be --text words.json --save-vectors words.json",
