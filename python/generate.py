@@ -62,7 +62,7 @@ def formula(page: Path) -> str:
 
 
 def entry(name: str, text: str) -> str:
-    return textwrap.fill(f"{name}: {text}", 96, initial_indent="    ", subsequent_indent="        ")
+    return textwrap.fill(f"{name}: {text}", 96, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)
 
 
 def docstring(scheme: dict[str, Any], first: str, sizes: list[str], rows: list[tuple[str, str]], page: Path) -> str:

@@ -106,7 +106,7 @@ nb::dict described(const Option& option) {
   result["required"] = option.default_text.empty();
   if (!option.default_text.empty()) result["default"] = default_of(option);
   result["unset"] = option.unset;
-  result["meaning"] = option.meaning;
+  result["meaning"] = option.explained();
   result["allowed"] = option.allowed();
   return result;
 }

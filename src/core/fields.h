@@ -8,6 +8,7 @@
 //       2^-max_bias")};
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -39,6 +40,16 @@ inline constexpr IntegerRange kSeeds{0, 0xffffffff};
 inline constexpr IntegerRange kThreads{0, kMaxThreads};
 
 struct ByType {};  // the range of a flag, of an enum: all that the type has
+
+// What each name of an enum of options means, in their order:
+//   template <>
+//   inline constexpr auto kMeanings<RotaryLayout> = meanings("2k and 2k + 1", "k and k + n/2");
+struct NoMeanings {};
+template <class Enum>
+inline constexpr NoMeanings kMeanings{};
+constexpr auto meanings(auto... texts) {
+  return std::array<std::string_view, sizeof...(texts)>{texts...};
+}
 
 template <class Owner, class T, class Range>
 struct Field {
@@ -133,7 +144,9 @@ OptionRange range_of(const Range& range) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return FlagRange{};
   } else {
-    return ChoiceRange{names_of<T>()};
+    static_assert(!std::is_same_v<std::remove_cvref_t<decltype(kMeanings<T>)>, NoMeanings>,
+                  "each name of a choice needs its meaning");
+    return ChoiceRange{names_of<T>(), {kMeanings<T>.begin(), kMeanings<T>.end()}};
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 struct ToJson {
   Json operator()(const FlagRange&) const { return {{"type", "flag"}}; }
   Json operator()(const ChoiceRange& range) const {
-    return {{"type", "choice"}, {"names", Json(range.names)}};
+    return {{"type", "choice"}, {"names", Json(range.names)}, {"meanings", Json(range.meanings)}};
   }
   Json operator()(const IntegerRange& range) const {
     Json json = {{"type", "integer"}};
@@ -44,7 +44,7 @@ Json json_of(const Option& option, std::string_view written) {
   json["range"] = option.allowed();
   json["values"] = json_of(option.range);
   if (!option.unset.empty()) json["unset"] = option.unset;
-  json["meaning"] = option.meaning;
+  json["meaning"] = option.explained();
   return json;
 }
 

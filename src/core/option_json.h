@@ -8,7 +8,8 @@ namespace sextant {
 
 // {"type": "number", "exclusive_min": 0}, {"type": "integer", "min": 0, "max": 8, "multiple_of":
 // 2},
-// {"type": "flag"}, {"type": "choice", "names": [...]}, {"type": "text"}, {"type": "list", "each":
+// {"type": "flag"}, {"type": "choice", "names": [...], "meanings": [...]}, {"type": "text"},
+// {"type": "list", "each":
 // {...}}. A bound that is not there has no key.
 Json json_of(const OptionRange& range);
 

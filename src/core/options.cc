@@ -149,6 +149,17 @@ std::string Option::allowed() const {
   return further.empty() ? text : text + "; " + std::string(further);
 }
 
+std::string Option::explained() const {
+  std::string text(meaning);
+  const auto* choice = std::get_if<ChoiceRange>(&range);
+  if (choice == nullptr) return text;
+  for (std::size_t i = 0; i < choice->meanings.size(); ++i) {
+    text += std::string(i == 0 ? ". " : "; ") + std::string(choice->names[i]) + ": " +
+            std::string(choice->meanings[i]);
+  }
+  return text;
+}
+
 template <>
 bool read_option(std::string_view text, std::string_view where) {
   if (text == "yes" || text == "no") return text == "yes";

@@ -13,6 +13,20 @@ inline constexpr auto kFields<PositionScheme> =
                      "of the scheme")};
 
 template <>
+inline constexpr auto kMeanings<ModelKind> = meanings("the next token", "hidden tokens",
+                                                      "the translation of a source");
+
+template <>
+inline constexpr auto kMeanings<Activation> = meanings("max(x, 0)", "x Phi(x)",
+                                                       "gelu by its approximation with tanh",
+                                                       "x / (1 + exp(-x))",
+                                                       "silu(gate) times up, two inputs");
+
+template <>
+inline constexpr auto kMeanings<NormKind> = meanings("(x - mean) / deviation, gain and bias",
+                                                     "x / root of the mean square, gain");
+
+template <>
 inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(&TransformerConfig::kind, "kind", "what it predicts"),
     field(&TransformerConfig::vocabulary, "vocabulary", IntegerRange{1, 1 << 24}, "tokens"),

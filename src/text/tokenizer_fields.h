@@ -6,6 +6,10 @@
 
 namespace sextant {
 
+template <>
+inline constexpr auto kMeanings<TokenizerKind> =
+    meanings("a whole word", "one character", "a part of a word, learned from the text");
+
 inline constexpr auto kTokenizerKind = field(&TokenizerTraining::kind, "kind", "what a token is");
 inline constexpr auto kTokenizerSettings = std::tuple{
     field(&TokenizerTraining::lower_case, "lower_case", "lower-case the text first"),

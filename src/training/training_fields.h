@@ -10,6 +10,11 @@ inline constexpr NumberRange kShare{0, 1, false, true};   // may be 0
 inline constexpr NumberRange kPortion{0, 1, true, true};  // some, not all
 
 template <>
+inline constexpr auto kMeanings<Decay> = meanings("the highest rate",
+                                                  "it times sqrt(warmup / step)",
+                                                  "half a cosine down to the floor");
+
+template <>
 inline constexpr auto kFields<Schedule> =
     std::tuple{field(&Schedule::decay, "decay", "the rate after the warm-up"),
                field(&Schedule::peak, "peak", kAboveZero, "highest learning rate"),

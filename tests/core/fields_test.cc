@@ -18,6 +18,9 @@ namespace sextant {
 enum class Fruit { apple, pear };
 std::string_view name_of(Fruit fruit) noexcept { return enum_name(fruit, {"apple", "pear"}); }
 
+template <>
+inline constexpr auto kMeanings<Fruit> = meanings("round", "not round");
+
 struct Basket {
   std::int64_t heads = 1;
   Fruit fruit = Fruit::pear;
@@ -178,14 +181,16 @@ TEST(Fields, RangesCheckTexts) {
 TEST(Fields, RangesAreTypedInJson) {
   std::vector<std::string> texts;
   for (const Option& option : options_of(Basket{})) texts.push_back(json_of(option.range).dump());
-  EXPECT_THAT(texts,
-              ElementsAre(R"({"type":"choice","names":["apple","pear"]})", R"({"type":"flag"})",
-                          R"({"type":"integer","min":2,"max":1048576,"multiple_of":2})",
-                          R"({"type":"integer","min":0,"max":4294967295})",
-                          R"({"type":"number","min":0.0,"exclusive_max":1.0})",
-                          R"({"type":"number","exclusive_min":0.0})", R"({"type":"text"})",
-                          R"({"type":"list","each":{"type":"number","exclusive_min":0.0}})",
-                          R"({"type":"integer","min":1})"));
+  EXPECT_THAT(
+      texts,
+      ElementsAre(R"({"type":"choice","names":["apple","pear"],"meanings":["round","not round"]})",
+                  R"({"type":"flag"})",
+                  R"({"type":"integer","min":2,"max":1048576,"multiple_of":2})",
+                  R"({"type":"integer","min":0,"max":4294967295})",
+                  R"({"type":"number","min":0.0,"exclusive_max":1.0})",
+                  R"({"type":"number","exclusive_min":0.0})", R"({"type":"text"})",
+                  R"({"type":"list","each":{"type":"number","exclusive_min":0.0}})",
+                  R"({"type":"integer","min":1})"));
   EXPECT_EQ(json_of(kFinite).dump(), R"({"type":"number"})");
 }
 

@@ -72,12 +72,12 @@ std::string rows(const Scheme& scheme, bool without_common) {
   for (const Option& option : scheme.parameters()) {
     const auto same = [&](const Option& other) {
       return other.name == option.name && other.default_text == option.default_text &&
-             other.allowed() == option.allowed() && other.meaning == option.meaning;
+             other.allowed() == option.allowed() && other.explained() == option.explained();
     };
     if (std::ranges::any_of(common, same)) continue;
     text += "| `" + std::string(option.name) + "` | " +
             (option.default_text.empty() ? "must be given" : option.default_text) + " | " +
-            allowed(option) + " | " + with(std::string(option.meaning), "|", "\\|") + " |\n";
+            allowed(option) + " | " + with(option.explained(), "|", "\\|") + " |\n";
   }
   return text;
 }

@@ -29,12 +29,21 @@ std::string merged(const std::vector<std::pair<std::string, std::string>>& texts
   return all;
 }
 
+Option CommandOption::worded() const {
+  Option option = of;
+  if (negates) option.name = std::string_view(name).substr(2);
+  option.meaning = meaning;
+  option.default_text = default_text;
+  return option;
+}
+
 void add_value(CLI::App& command, const CommandOption& option,
                const std::function<void(const std::string&, const std::string&)>& read) {
   const std::string where = command.get_name() + "." + option.name.substr(2);
   auto* added = command.add_option_function<std::string>(
       option.name, [read, where](const std::string& text) { read(text, where); },
-      option.meaning + " (" + option.of.allowed() + "; default " + option.default_text + ")");
+      option.worded().explained() + " (" + option.of.allowed() + "; default " +
+          option.default_text + ")");
   added->type_name(option.type);
   if (!option.group.empty()) added->group(option.group);
 }

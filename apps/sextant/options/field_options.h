@@ -30,6 +30,10 @@ struct CommandOption {
   Option of;         // the field, "half_width"
   std::string name;  // "--half-width"
   std::string type, meaning, default_text, group;
+  bool negates = false;  // "--post-norm" of pre_norm
+
+  // As the command has it; refers to this.
+  Option worded() const;
 };
 // "--half-width" of "half_width".
 std::string dashed(std::string_view field);
@@ -61,7 +65,9 @@ CommandOption command_option(const FieldOf& field, const Wording& word,
   using Member = std::remove_cvref_t<decltype(std::declval<Options>().*field.member)>;
   std::vector<std::pair<std::string, std::string>> texts;
   for (const auto& [task, options] : defaults) {
-    texts.emplace_back(task, option_of(field, options).default_text);
+    // A flag changes the default: --post-norm, not given, is no.
+    texts.emplace_back(
+        task, std::is_same_v<Member, bool> ? "no" : option_of(field, options).default_text);
   }
   const std::string type = std::is_enum_v<Member>             ? "NAME"
                            : std::is_integral_v<Member>       ? "N"
@@ -78,7 +84,8 @@ CommandOption command_option(const FieldOf& field, const Wording& word,
           .meaning = (tasks.empty() ? "" : tasks + ": ") +
                      (word.meaning.empty() ? std::string(field.meaning) : word.meaning),
           .default_text = word.default_text.empty() ? merged(texts) : word.default_text,
-          .group = word.group.empty() ? group : word.group};
+          .group = word.group.empty() ? group : word.group,
+          .negates = option_of(field, defaults.front().options).default_text == "yes"};
 }
 
 // f(field, option) for every field of the list that is an option of the command.

@@ -86,7 +86,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
       if (command.get_option_no_throw(plain) == nullptr) option += "," + plain;
       auto* added = command.add_option_function<std::string>(
           option, [this, name](const std::string& value) { parameters[name] = value; },
-          std::string(parameter.meaning));
+          parameter.explained());
       added->type_name("X")->group("");
       if (std::holds_alternative<TextRange>(parameter.range)) input_file(added);
     }
@@ -113,8 +113,7 @@ void check_parameters(const Scheme& scheme, const std::map<std::string, std::str
       if (given->second == parameter.unset) continue;
       check_range(parameter.range, place, given->second);
     } else if (parameter.default_text.empty()) {
-      throw Error(place,
-                  "must be given with " + known.back() + ": " + std::string(parameter.meaning));
+      throw Error(place, "must be given with " + known.back() + ": " + parameter.explained());
     }
   }
   for (const auto& [name, value] : parameters) {

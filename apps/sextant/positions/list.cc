@@ -77,7 +77,7 @@ std::string written(const Scheme& scheme) {
 
 // "--base: base of the frequencies (> 0; default 10000)".
 std::string line_of(const Option& option, std::string_view written) {
-  return std::string(written) + ": " + std::string(option.meaning) + " (" + option.allowed() +
+  return std::string(written) + ": " + option.explained() + " (" + option.allowed() +
          (option.default_text.empty() ? "; must be given)"
                                       : "; default " + option.default_text + ")");
 }
@@ -87,9 +87,7 @@ void list_options(const List& list, Format format) {
   std::string text;
   Json entries = Json::array();
   for (const CommandOption& option : options_of_command(list.command)) {
-    Option worded = option.of;
-    worded.meaning = option.meaning;
-    worded.default_text = option.default_text;
+    const Option worded = option.worded();
     text += indented(line_of(worded, option.name), 0);
     entries.push_back(sextant::json_of(worded, option.name));
   }

@@ -14,6 +14,7 @@ namespace sextant {
 struct FlagRange {};  // yes, no
 struct ChoiceRange {
   std::vector<std::string_view> names;
+  std::vector<std::string_view> meanings{};  // one per name
 };
 struct IntegerRange {
   std::int64_t min, max;
@@ -51,6 +52,8 @@ struct Option {
   std::string_view further;  // what must hold besides, with other options; may be empty
 
   std::string allowed() const;  // the unset word, the range and what must hold besides
+  // The meaning, and that of each name of a choice: "which channels form a pair. interleaved: ...".
+  std::string explained() const;
 };
 
 }  // namespace sextant

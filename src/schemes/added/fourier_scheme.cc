@@ -5,6 +5,7 @@
 
 #include "core/max_position.h"
 #include "schemes/added/sinusoidal_positions.h"
+#include "schemes/choices.h"
 #include "schemes/descriptors.h"
 #include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
@@ -31,15 +32,18 @@ struct Fourier {
 }  // namespace
 
 template <>
+inline constexpr auto kMeanings<Form> = meanings("random", "powers of two",
+                                                 "powers of two times pi", "evenly spaced");
+
+template <>
 inline constexpr auto kFields<Fourier> = std::tuple{
-    field(&Fourier::form, "form",
-          "random frequencies, powers of two, powers of two times pi, or evenly spaced ones"),
+    field(&Fourier::form, "form", "the frequencies"),
     field(&Fourier::scale, "scale", kFinite, "of gaussian: deviation of the random frequencies"),
     field(&Fourier::seed, "seed", kSeeds, "of gaussian: of the random frequencies"),
     field(&Fourier::layout, "layout", "of gaussian: the order of sines and cosines"),
     field(&Fourier::max_frequency, "max_frequency", NumberRange{-kMaxCoordinate, kMaxCoordinate},
           "of bands: the last frequency is pi times half of this"),
-    field(&Fourier::input, "input", "whether and where the coordinates themselves are included")
+    field(&Fourier::input, "input", "where the coordinates themselves stand")
         .further("none for gaussian"),
     field(&Fourier::length, "length", at_least(1),
           "ids per axis: id p becomes (2p + 1) / length - 1; auto: up to the last id")};

@@ -10,6 +10,7 @@
 #include "core/fields.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
+#include "schemes/choices.h"
 #include "schemes/descriptors.h"
 #include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
@@ -25,15 +26,22 @@ std::string_view name_of(Sincos2dAxes axes) noexcept {
 }
 
 template <>
+inline constexpr auto kMeanings<Sincos2dForm> = meanings("MAE", "MoCo v3", "Big Vision", "DETR",
+                                                         "DETR with normalized coordinates, SAM 2");
+
+template <>
+inline constexpr auto kMeanings<Sincos2dAxes> = meanings("the column", "the row");
+
+template <>
 inline constexpr auto kFields<Sincos2d> = std::tuple{
     field(&Sincos2d::width, "width", IntegerRange{4, 1 << 30, 4}, "columns")
         .of_request()
         .further("at least 8 for ladder d/2-1"),
     field(&Sincos2d::form, "form",
           "the model whose table this is; the next six parameters change parts of it"),
-    field(&Sincos2d::axes, "axes", "which axis has the first half of the columns"),
+    field(&Sincos2d::axes, "axes", "which coordinate the first half of the columns has"),
     field(&Sincos2d::layout, "layout", "the order inside each half"),
-    field(&Sincos2d::ladder, "ladder", "the frequencies of each half, as sinusoidal has them"),
+    field(&Sincos2d::ladder, "ladder", "the frequency of pair k of w columns, a half"),
     field(&Sincos2d::first, "first", kFinite,
           "coordinate of the first row and column; auto: 0, of DETR 1"),
     field(&Sincos2d::step, "step", kFinite, "coordinates from patch to patch; auto: 1"),

@@ -26,6 +26,12 @@ std::string_view name_of(Sincos3dForm form) noexcept {
 }
 
 template <>
+inline constexpr auto kMeanings<Sincos3dForm> =
+    meanings("frame, row, column, each interleaved and a third wide, cut off at the width",
+             "frame, column, row, each half-split, with 1/4, 3/8 and 3/8 of the width",
+             "frame, row, column, each half-split with ladder d/2-1 and a third wide, then zeros");
+
+template <>
 inline constexpr auto kFields<Sincos3d> = std::tuple{
     field(&Sincos3d::width, "width", IntegerRange{1, 1 << 30}, "columns")
         .of_request()

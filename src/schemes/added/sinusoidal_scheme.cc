@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "schemes/added/sinusoidal_columns.h"
+#include "schemes/choices.h"
 #include "schemes/descriptors.h"
 #include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
@@ -12,22 +13,27 @@
 namespace sextant {
 
 template <>
+inline constexpr auto kMeanings<Exponent> =
+    meanings("the formula", "a common mistake, every exponent twice as large",
+             "the same, and the cosine of a pair one step further");
+
+template <>
+inline constexpr auto kMeanings<OddWidth> = meanings(
+    "one more sine than cosines", "zeros", "that of the table of width + 1, without its last");
+
+template <>
 inline constexpr auto kFields<Sinusoidal> = std::tuple{
     field(&Sinusoidal::width, "width", IntegerRange{1, 1 << 30}, "columns")
         .of_request()
         .further("at least 4 for ladder d/2-1"),
     field(&Sinusoidal::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
-    field(&Sinusoidal::layout, "layout",
-          "sine and cosine alternate; all sines, then all cosines; all cosines, then all sines"),
-    field(&Sinusoidal::ladder, "ladder",
-          "exponent 2k / width, or k / (width/2 - 1), whose last frequency is exactly 1 / base"),
-    field(&Sinusoidal::exponent, "exponent", "the formula, or one of two common mistakes"),
+    field(&Sinusoidal::layout, "layout", "the order of the columns"),
+    field(&Sinusoidal::ladder, "ladder", "the frequency of pair k of w columns"),
+    field(&Sinusoidal::exponent, "exponent", "of the frequencies"),
     field(&Sinusoidal::odd_width, "odd_width",
           "the last column of an odd width; auto: extra_sine for ladder d, zero_column for d/2-1"),
     field(&Sinusoidal::scale, "scale", kFinite, "multiplies every value"),
-    field(&Sinusoidal::precision, "precision",
-          "the true value rounded once, or frequency, product and sine in float32, as frameworks "
-          "compute"),
+    field(&Sinusoidal::precision, "precision", "of frequencies, angles and sines"),
     field(&Sinusoidal::threads, "threads", kThreads, "0: the default").of_request()};
 
 void check_sinusoidal(const Sinusoidal& options) {

@@ -12,10 +12,13 @@
 namespace sextant {
 
 template <>
+inline constexpr auto kMeanings<BiasDirection> = meanings("biased by their distance as well",
+                                                          "hidden");
+
+template <>
 inline constexpr auto kFields<Alibi> =
     std::tuple{field(&Alibi::heads, "heads", kHeads, "query heads").of_request(),
-               field(&Alibi::direction, "direction",
-                     "keys in the future: biased by their distance as well, or hidden"),
+               field(&Alibi::direction, "direction", "what becomes of keys in the future"),
                field(&Alibi::max_bias, "max_bias", NumberRange{0, 1000},
                      "the last head of a power of two has slope 2^-max_bias")};
 

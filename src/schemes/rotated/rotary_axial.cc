@@ -15,14 +15,25 @@
 namespace sextant {
 
 template <>
+inline constexpr auto kMeanings<AxialOrder> =
+    meanings("the first id's axis, the row of an image",
+             "the column's; of three ids the last two axes change places");
+
+template <>
+inline constexpr auto kMeanings<AxialFrequencies> =
+    meanings("a ladder for each axis", "one ladder, whose entries alternate between the axes");
+
+template <>
+inline constexpr auto kMeanings<AxialCoordinates> = meanings("the id itself, plus `first`",
+                                                             "2 pi times -1 .. 1 over the grid");
+
+template <>
 inline constexpr auto kFields<AxialAxes> = std::tuple{
     field(&AxialAxes::order, "order", "which axis has the first pairs"),
-    field(&AxialAxes::frequencies, "frequencies",
-          "a ladder for each axis, or one whose entries alternate between the axes"),
+    field(&AxialAxes::frequencies, "frequencies", "how the axes share the frequencies"),
     field(&AxialAxes::axis_dims, "axis_dims", ListRange{IntegerRange{2, 1 << 30, 2}},
           "channels of each axis: 16,56,56; auto: as equal as possible"),
-    field(&AxialAxes::coordinates, "coordinates",
-          "whole numbers, or -1 to 1 over the grid times 2 pi"),
+    field(&AxialAxes::coordinates, "coordinates", "what the frequencies are multiplied by"),
     field(&AxialAxes::first, "first", IntegerRange{0, 1},
           "the coordinate of the first row and column"),
     field(&AxialAxes::columns, "columns", kLengths,

@@ -17,13 +17,16 @@
 namespace sextant {
 
 template <>
+inline constexpr auto kMeanings<SectionOrder> = meanings("together, one axis after the other",
+                                                         "those of all axes alternate");
+
+template <>
 inline constexpr auto kFields<SectionAxes> = std::tuple{
     field(
         &SectionAxes::sections, "sections", ListRange{IntegerRange{0, 1 << 29}},
         "pairs that are rotated by each id: 16,24,24; auto: by one id, of rotary_sections as equal "
         "as possible"),
-    field(&SectionAxes::order, "order",
-          "the pairs of an axis together, or those of all axes alternating")};
+    field(&SectionAxes::order, "order", "where the pairs of an axis are")};
 
 // Which table a text of this length gets, of scalings that depend on it.
 std::int64_t length_class(const DynamicNtkScaling& scaling, std::int64_t length);

@@ -101,6 +101,11 @@ std::vector<float> framework_ramp(const YarnScaling& scaling, const RotaryLadder
 }  // namespace
 
 template <>
+inline constexpr auto kMeanings<YarnForm> =
+    meanings("the index of the pair, as the code of every released model",
+             "the turns over original_length, as the paper");
+
+template <>
 inline constexpr auto kFields<YarnScaling> = std::tuple{
     field(&YarnScaling::factor, "factor", kAboveZero, "new length over original length"),
     field(&YarnScaling::original_length, "original_length", kLengths, "the length of training"),
@@ -116,7 +121,7 @@ inline constexpr auto kFields<YarnScaling> = std::tuple{
           "with mscale_all_dim: the ratio of their factors instead"),
     field(&YarnScaling::mscale_all_dim, "mscale_all_dim", kNotNegative,
           "see mscale; DeepSeek has both 1 and scales its scores"),
-    field(&YarnScaling::form, "form", "a ramp over indices, or over turns")};
+    field(&YarnScaling::form, "form", "what the ramp is linear in")};
 
 void scale(RotaryLadder& ladder, const YarnScaling& scaling, std::int64_t) {
   check_fields(ladder.scope, scaling);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/fields.h"
+#include "schemes/choices.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
@@ -20,14 +21,12 @@ constexpr auto rotation_fields() {
       field(&Options::head_dim, "head_dim", IntegerRange{2, 1 << 30}, "channels of a head")
           .of_request(),
       field(&Options::base, "base", kAboveZero, "wavelengths run from 2 pi to 2 pi times this"),
-      field(&Options::layout, "layout",
-            "which channels make a pair: k and k + n/2, or 2k and 2k + 1"),
+      field(&Options::layout, "layout", "which channels form pair k of n rotated ones"),
       field(&Options::rotary_dim, "rotary_dim", IntegerRange{0, 1 << 30, 2},
             "channels of a head that are rotated; 0: all of them")
           .further("at most head_dim"),
       field(&Options::span, "span", "which channels are rotated when not all are"),
-      field(&Options::precision, "precision",
-            "the true values, or what float32 frameworks compute"),
+      field(&Options::precision, "precision", "of the angles, cosines and sines"),
       field(&Options::threads, "threads", IntegerRange{0, kMaxThreads}, "0: default_threads()")
           .of_request()};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "schemes/choices.h"
 #include "schemes/rotated/ladder.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/schemes/scheme.h"
@@ -16,8 +17,7 @@ template <>
 inline constexpr auto kFields<Temperature> = std::tuple{
     field(&Temperature::head_dim, "head_dim", IntegerRange{2, 1 << 30, 2}, "channels of a head")
         .of_request(),
-    field(&Temperature::precision, "precision",
-          "the true values, or what float32 frameworks compute")};
+    field(&Temperature::precision, "precision", "of the factors")};
 
 namespace {
 

@@ -99,7 +99,8 @@ TEST_F(AttentionRefusals, OptionsThatExcludeEachOther) {
   wrong_line("--query-offsets @n --causal top_left",
              "[attention.query-offsets] must go with --causal at_offsets or none, got top_left");
   wrong_line("--json --explain", "[attention.explain] must not go with --json");
-  refused("--q - --k - --v @v -o @out", 2, "[attention.q] must not be stdin too, --k reads it");
+  refused("--q - --k - --v @v -o @out", 2,
+          "[attention.k] must not be - : there is one stdin, which --q reads");
   refused("--q @q --k @k --v @v -o - --json", 2,
           "[attention.output] must be a file with --json, which prints to stdout");
   refused("--q @q --k @k --v @v -o - --explain", 2,

@@ -67,6 +67,24 @@ TEST(List, TypesRanges) {
   EXPECT_EQ(parameters[9]["values"]["min"], 1);
 }
 
+TEST(List, SaysWhatEachNameOfAChoiceMeans) {
+  constexpr const char* kLayout =
+      "form pair k of n rotated ones. interleaved: 2k and 2k + 1; half_split: k and k + n/2 "
+      "(interleaved | half_split; default half_split)";
+  std::string one_line = sextant("list rotary").out;
+  for (auto at = one_line.find("\n  "); at != std::string::npos; at = one_line.find("\n  ")) {
+    one_line.replace(at, 3, " ");
+  }
+  EXPECT_THAT(one_line, HasSubstr(kLayout));
+  for (const auto& scheme : sextant("list --json").json()) {
+    for (const auto& parameter : scheme["parameters"]) {
+      if (parameter["values"]["type"] != "choice") continue;
+      EXPECT_EQ(parameter["values"]["names"].size(), parameter["values"]["meanings"].size())
+          << scheme["name"] << parameter["name"];
+    }
+  }
+}
+
 TEST(List, ShowsOneSchemeInFull) {
   for (const char* asked : {"list t5", "list --scheme t5"}) {
     const std::string text = sextant(asked).out;
@@ -103,6 +121,12 @@ TEST(List, HasTheOptionsOfCommands) {
                                   "; default " + option["default"].get<std::string>() + ")"));
       EXPECT_THAT(text, HasSubstr(name + ": " + meaning));
     }
+  }
+  for (const auto& option : sextant("list --json --options train").json()) {
+    if (option["values"]["type"] == "flag") {
+      EXPECT_EQ(option["default"], "no") << option;
+    }
+    EXPECT_FALSE(option["option"] == "--post-norm" && option["name"] == "pre_norm");
   }
   const auto hide = sextant("list --json --options attend").json()[8];
   EXPECT_EQ(hide["name"], "hidden");

@@ -1,0 +1,37 @@
+// What the names of choices mean that several schemes have.
+#pragma once
+
+#include "core/fields.h"
+#include "sextant/schemes/added/fourier.h"
+#include "sextant/schemes/added/sinusoidal.h"
+#include "sextant/schemes/rotated/rotary.h"
+#include "sextant/tables/rotation_table.h"
+
+namespace sextant {
+
+template <>
+inline constexpr auto kMeanings<SinusoidalLayout> = meanings(
+    "sin, cos, sin, cos, ...", "all sines, then all cosines", "all cosines, then all sines");
+
+// Of w columns, pair k.
+template <>
+inline constexpr auto kMeanings<Ladder> =
+    meanings("base^(-2k / w)", "base^(-k / (w/2 - 1)), whose last one is exactly 1 / base");
+
+template <>
+inline constexpr auto kMeanings<Precision> =
+    meanings("the true values, rounded once", "every step in float32, as frameworks compute");
+
+template <>
+inline constexpr auto kMeanings<FourierInput> =
+    meanings("left out", "before the features", "after the features");
+
+// Of n rotated channels, pair k.
+template <>
+inline constexpr auto kMeanings<RotaryLayout> = meanings("2k and 2k + 1", "k and k + n/2");
+
+template <>
+inline constexpr auto kMeanings<RotarySpan> =
+    meanings("the first channels of the head", "the last ones");
+
+}  // namespace sextant
