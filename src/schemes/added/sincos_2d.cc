@@ -34,9 +34,9 @@ inline constexpr auto kMeanings<Sincos2dAxes> = meanings("the column", "the row"
 
 template <>
 inline constexpr auto kFields<Sincos2d> = std::tuple{
-    field(&Sincos2d::width, "width", IntegerRange{4, 1 << 30, 4}, "columns")
+    field(&Sincos2d::width, "width", IntegerRange{2, 1 << 30, 2}, "columns")
         .of_request()
-        .further("at least 8 for ladder d/2-1"),
+        .further("at least 6 for ladder d/2-1"),
     field(&Sincos2d::form, "form",
           "the model whose table this is; the next six parameters change parts of it"),
     field(&Sincos2d::axes, "axes", "which coordinate the first half of the columns has"),
@@ -63,9 +63,9 @@ constexpr double kEpsilon = 1e-6;  // DETR's, in the denominator of normalized c
 Sincos2d resolved(const Sincos2d& options) {
   check_fields("sincos_2d", options);
   Sincos2d result = with_form(options);
-  if (result.ladder == Ladder::d_half_minus_1 && result.width < 8) {
+  if (result.ladder == Ladder::d_half_minus_1 && result.width < 6) {
     throw Error("sincos_2d.width",
-                "must be 8 .. 2^30 for ladder d/2-1, got " + std::to_string(result.width));
+                "must be 6 .. 2^30 for ladder d/2-1, got " + std::to_string(result.width));
   }
   return result;
 }
@@ -111,7 +111,7 @@ Tensor<T> make(const Sincos2d& given, std::span<const Position> positions) {
                      *options.first == std::trunc(*options.first) &&
                      *options.step == std::trunc(*options.step);
   Sinusoidal block;
-  block.width = options.width / 2;
+  block.width = (options.width + 3) / 4 * 2;
   block.base = options.base;
   block.layout = *options.layout;
   block.ladder = *options.ladder;
@@ -123,12 +123,13 @@ Tensor<T> make(const Sincos2d& given, std::span<const Position> positions) {
     const std::vector<double> coordinates =
         coordinates_of(options, std::vector<double>(listed.begin(), listed.end()), sides[axis]);
     const bool comes_first = (axis == 1) == (options.axes == Sincos2dAxes::column_first);
+    const std::int64_t count = comes_first ? block.width : options.width - block.width;
     T* columns = out.data() + (comes_first ? 0 : block.width);
     if (whole) {
       const std::vector<std::int64_t> ids(coordinates.begin(), coordinates.end());
-      fill_sine_block<T, std::int64_t>(block, ids, columns, options.width);
+      fill_sine_columns<T, std::int64_t>(block, ids, count, columns, options.width);
     } else {
-      fill_sine_block<T, double>(block, coordinates, columns, options.width);
+      fill_sine_columns<T, double>(block, coordinates, count, columns, options.width);
     }
   }
   return out;

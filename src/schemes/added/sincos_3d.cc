@@ -80,18 +80,6 @@ std::vector<Block> blocks_of(const Sincos3d& options) {
   }
 }
 
-// Copies the columns of a block that there is no room for beside the others.
-template <Floating T, class Position>
-void fill_cut(const Sinusoidal& block, std::span<const Position> positions, T* out,
-              std::int64_t columns, std::int64_t row_stride) {
-  const auto rows = static_cast<std::int64_t>(positions.size());
-  Tensor<T> whole = Tensor<T>::uninitialized({rows, block.width});
-  fill_sine_block<T, Position>(block, positions, whole.data(), block.width);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::copy_n(whole.data() + row * block.width, columns, out + row * row_stride);
-  }
-}
-
 template <Floating T, class Position>
 Tensor<T> make(const Sincos3d& options, std::span<const Position> positions) {
   check_fields("sincos_3d", options);
@@ -117,11 +105,7 @@ Tensor<T> make(const Sincos3d& options, std::span<const Position> positions) {
     if (options.form != Sincos3dForm::multidim) table.layout = SinusoidalLayout::half_split;
     if (options.form == Sincos3dForm::tensor2tensor) table.ladder = Ladder::d_half_minus_1;
     const std::vector<Position> axis = axis_of(positions, 3, block.axis);
-    if (columns == block.width) {
-      fill_sine_block<T, Position>(table, axis, out.data() + block.begin, options.width);
-    } else {
-      fill_cut<T, Position>(table, axis, out.data() + block.begin, columns, options.width);
-    }
+    fill_sine_columns<T, Position>(table, axis, columns, out.data() + block.begin, options.width);
   }
   return out;
 }

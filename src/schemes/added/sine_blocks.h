@@ -1,6 +1,7 @@
 // Tables of several axes: each axis has a sinusoidal table in some of the columns.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -12,6 +13,7 @@
 #include "schemes/added/sinusoidal_columns.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/tensor.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
 namespace sextant {
@@ -30,6 +32,22 @@ void fill_sine_block(const Sinusoidal& block, std::span<const Position> position
   } else {
     kernels::fill_sines(table, kernels::Positions{0, rows, positions.data()}, out, row_stride,
                         block.threads);
+  }
+}
+
+// The first `columns` of that table, where there is no room for the others.
+template <Floating T, class Position>
+void fill_sine_columns(const Sinusoidal& block, std::span<const Position> positions,
+                       std::int64_t columns, T* out, std::int64_t row_stride) {
+  if (columns == block.width) {
+    fill_sine_block<T, Position>(block, positions, out, row_stride);
+    return;
+  }
+  const auto rows = static_cast<std::int64_t>(positions.size());
+  Tensor<T> whole = Tensor<T>::uninitialized({rows, block.width});
+  fill_sine_block<T, Position>(block, positions, whole.data(), block.width);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::copy_n(whole.data() + row * block.width, columns, out + row * row_stride);
   }
 }
 

@@ -122,6 +122,21 @@ TEST(Sincos2d, AreTwoSinusoidalTables) {
   }
 }
 
+// As positional-encodings' PositionalEncoding2D: a table of 12 columns without the last two.
+TEST(Sincos2d, ASecondHalfLosesColumnsWhereTheWidthIsNoMultipleOfFour) {
+  for (const char* form : {"mae", "big_vision", "detr", "detr_normalized"}) {
+    const Tensor<float> whole = sincos_2d<float>(grid(form, 12, 3, 5));
+    const Tensor<float> cut = sincos_2d<float>(grid(form, 10, 3, 5));
+    ASSERT_EQ(cut.shape(), Shape({15, 10}));
+    for (std::int64_t patch = 0; patch < 15; ++patch) {
+      for (std::int64_t i = 0; i < 10; ++i) EXPECT_EQ(cut(patch, i), whole(patch, i)) << form;
+    }
+  }
+  const Tensor<double> narrow = sincos_2d<double>(grid("mae", 2, 1, 3));
+  EXPECT_EQ(narrow(2, 0), std::sin(2.0));
+  EXPECT_EQ(narrow(2, 1), std::cos(2.0));
+}
+
 TEST(Sincos2d, TransposingTheGridSwapsTheHalves) {
   const Tensor<double> wide = sincos_2d<double>(grid("mae", 8, 2, 3));
   const Tensor<double> tall = sincos_2d<double>(grid("moco", 8, 3, 2));
@@ -212,9 +227,9 @@ TEST(Sincos2d, RefusesWhatIsNoGrid) {
   const auto error = [](const Sincos2d& options) {
     return message_of([&] { sincos_2d<float>(options); });
   };
-  EXPECT_THAT(error(grid("mae", 6, 2, 2)),
-              HasSubstr("[sincos_2d.width] must be a multiple of 4 and 4 .. 2^30, got 6"));
-  EXPECT_THAT(error(grid("big_vision", 4, 2, 2)), HasSubstr("8 .. 2^30 for ladder d/2-1, got 4"));
+  EXPECT_THAT(error(grid("mae", 5, 2, 2)),
+              HasSubstr("[sincos_2d.width] must be even and 2 .. 2^30, got 5"));
+  EXPECT_THAT(error(grid("big_vision", 4, 2, 2)), HasSubstr("6 .. 2^30 for ladder d/2-1, got 4"));
   EXPECT_THAT(error(grid("mae", 8, 0, 2)), HasSubstr("[sincos_2d.rows]"));
   EXPECT_THAT(error(grid("mae", 8, 2, -1)), HasSubstr("[sincos_2d.columns]"));
   EXPECT_THAT(error(grid("mae", 8, 1 << 30, 1 << 30)), HasSubstr("2^40"));

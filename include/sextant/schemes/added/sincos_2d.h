@@ -19,15 +19,15 @@ enum class Sincos2dForm { mae, moco, big_vision, detr, detr_normalized };
 // The axis of the first half of the columns.
 enum class Sincos2dAxes { column_first, row_first };
 
-// Two sinusoidal tables of width / 2, one of the row and one of the column, concatenated. The
-// coordinate of patch n of an axis is c = first + step * n; normalized (DETR, Carion et al. 2020,
-// 2005.12872): 2 pi c / (the last patch's c + 1e-6). Unset options are those of the form.
+// Sinusoidal tables of the row and the column, each of ceil(width / 4) * 2, side by side and cut
+// off at the width. Patch n of an axis is at c = first + step * n; normalized (Carion et al. 2020,
+// 2005.12872): at 2 pi c / (the last patch's c + 1e-6). Unset options are those of the form.
 struct Sincos2d {
-  std::int64_t width = 0;  // a multiple of 4, up to 2^30; at least 8 for ladder d/2-1
+  std::int64_t width = 0;                 // even, 2 .. 2^30; at least 6 for ladder d/2-1
   Sincos2dForm form = Sincos2dForm::mae;  // He et al. 2021, 2111.06377
   std::optional<Sincos2dAxes> axes{};
   std::optional<SinusoidalLayout> layout{};  // inside each half
-  std::optional<Ladder> ladder{};            // of width / 2
+  std::optional<Ladder> ladder{};            // of each table
   std::optional<double> first{};             // finite; DETR counts from 1
   std::optional<double> step{};  // finite; diffusers: base_size / grid size / interpolation_scale
   std::optional<bool> normalized{};       // needs rows and columns
