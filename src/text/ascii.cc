@@ -1,5 +1,4 @@
-// The rules of UAX #29 for the 128 characters of ASCII, as CLDR has them since version 42 (ICU 72):
-// @ is a letter, and a colon joins no letters.
+// The rules of libraries/word_rules.h for the 128 characters of ASCII.
 #include "text/ascii.h"
 
 #include <algorithm>

@@ -25,10 +25,10 @@ Json read_object(std::string_view bytes, std::string_view where) {
   const std::initializer_list<const char*> keys = {"format", "kind", "lower_case",
                                                    "split_punctuation", "tokens"};
   for (const auto& [key, value] : object.items()) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end() && key != "word_rules") {
       throw Error(where,
-                  "must have no key but format, kind, lower_case, split_punctuation and "
-                  "tokens, got " +
+                  "must have no key but format, kind, lower_case, split_punctuation, word_rules "
+                  "and tokens, got " +
                       in_quotes(key));
     }
   }
@@ -50,6 +50,16 @@ Json read_object(std::string_view bytes, std::string_view where) {
   if (const auto format = object["format"].get<std::string>(); format != kFormat) {
     throw Error(where, std::string("must have \"") + kFormat + "\" as \"format\", got " +
                            in_quotes(format));
+  }
+  // Files of 0.1.0 have no such key; they were made by rules that are those of version 1.
+  if (object.contains("word_rules")) {
+    const Json& rules = object["word_rules"];
+    const std::string said =
+        rules.is_string() ? in_quotes(rules.get<std::string>()) : std::string(rules.type_name());
+    if (said != in_quotes(text::kWordRules)) {
+      throw Error(where, "must have " + in_quotes(text::kWordRules) + " as \"word_rules\", got " +
+                             said + ": this version of sextant splits texts into other words");
+    }
   }
   return object;
 }
@@ -108,6 +118,7 @@ void Tokenizer::save(const std::string& folder) const {
   object["kind"] = name_of(kind_);
   object["lower_case"] = lower_case_;
   object["split_punctuation"] = split_punctuation_;
+  if (kind_ == TokenizerKind::word && split_punctuation_) object["word_rules"] = text::kWordRules;
   object["tokens"] = vocabulary_.tokens();
   if (subword_) subword_->save(folder + "/tokenizer.model");
   write_file(folder + "/tokenizer.json", object.dump(1) + "\n");

@@ -11,6 +11,9 @@ namespace sextant::text {
 
 constexpr std::array<const char*, 4> kSpecialTokens = {"<pad>", "<bos>", "<eos>", "<unk>"};
 
+// Where words end: the rules of split_words(), by their version. Files of tokenizers name it.
+constexpr auto kWordRules = "sextant 1";
+
 // Our models have <unk>, <s>, </s>, [EOS] and [PAD] as pieces 0 .. 4. These five numbers are the
 // special tokens and the line break instead, and the pieces behind them keep theirs.
 constexpr std::int64_t kSubwordLineBreak = 4;

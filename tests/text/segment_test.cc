@@ -52,6 +52,21 @@ TEST(Words, StayWholeInEveryScript) {
   EXPECT_THAT(split_words("\u5B66\u751F\u3002"), ElementsAre("\u5B66\u751F", "\u3002"));
 }
 
+// Where versions of ICU differ in their own rules, and what their dictionaries and marks are asked
+// for.
+TEST(Words, FollowRulesOfOurOwn) {
+  EXPECT_THAT(split_words("@a a@b.c \u00E9@a"), ElementsAre("@a", "a@b.c", "\u00E9@a"));
+  EXPECT_THAT(split_words("a:b \u00E9:\u00E9"),
+              ElementsAre("a", ":", "b", "\u00E9", ":", "\u00E9"));
+  EXPECT_THAT(split_words("\u05D0\u05F4\u05D1 \u05D0' a\u00B7b"),
+              ElementsAre("\u05D0\u05F4\u05D1", "\u05D0'", "a\u00B7b"));
+  EXPECT_THAT(split_words("a_1.5_\u30AB\u30BF\u30AB\u30CA \uD55C\uAD6D\uC5B4"),
+              ElementsAre("a_1.5_\u30AB\u30BF\u30AB\u30CA", "\uD55C\uAD6D\uC5B4"));
+  // "Hello, world" in Thai.
+  EXPECT_THAT(split_words("\u0E2A\u0E27\u0E31\u0E2A\u0E14\u0E35\u0E42\u0E25\u0E01"),
+              ElementsAre("\u0E2A\u0E27\u0E31\u0E2A\u0E14\u0E35", "\u0E42\u0E25\u0E01"));
+}
+
 TEST(Words, JoinBackToTheTextWithoutItsSpaces) {
   const std::string text =
       "To be, or not to be: that's the question\u2014\u00ABn'est-ce pas?\u00BB \U0001F600";

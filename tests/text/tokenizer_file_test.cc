@@ -73,6 +73,32 @@ TEST(TokenizerFile, ReadsWhatItsFormatSays) {
   EXPECT_EQ(Tokenizer::parse(with("word", "")).size(), 4);
 }
 
+TEST(TokenizerFile, NamesTheRulesThatSplitItsWords) {
+  const TemporaryFolder folder;
+  make(TokenizerKind::word, true).save(folder.path());
+  std::string json = read_file(folder / "tokenizer.json");
+  const std::string rules = "\"word_rules\": \"sextant 1\"";
+  const std::size_t place = json.find(rules);
+  ASSERT_NE(place, std::string::npos) << json;
+  EXPECT_EQ(Tokenizer::parse(json), make(TokenizerKind::word, true));
+  for (const char* other : {"\"sextant 2\"", "\"ICU 76\"", "1"}) {
+    std::string changed = json;
+    changed.replace(place, rules.size(), std::string("\"word_rules\": ") + other);
+    EXPECT_THAT(error_of([&] { Tokenizer::parse(changed); }),
+                HasSubstr("must have \"sextant 1\" as \"word_rules\", got "))
+        << other;
+  }
+  // A file of 0.1.0 has none.
+  json.erase(place, json.find('\n', place) - place);
+  EXPECT_EQ(Tokenizer::parse(json), make(TokenizerKind::word, true));
+}
+
+TEST(TokenizerFile, NamesNoRulesWhereWordsAreSplitAtSpaces) {
+  const TemporaryFolder folder;
+  make(TokenizerKind::word).save(folder.path());
+  EXPECT_EQ(read_file(folder / "tokenizer.json").find("word_rules"), std::string::npos);
+}
+
 TEST(TokenizerFile, EveryFaultHasItsOwnError) {
   const std::string rest =
       "\"lower_case\": false, \"split_punctuation\": false, \"tokens\": [\"<pad>\"]}";
@@ -84,7 +110,7 @@ TEST(TokenizerFile, EveryFaultHasItsOwnError) {
       {"{\"kind\": \"word\", \"format\": \"sextant tokenizer 1\", \"tokens\": []}",
        "must have the key \"lower_case\""},
       {"{\"a\": 1, " + rest,
-       "no key but format, kind, lower_case, split_punctuation and tokens, "
+       "no key but format, kind, lower_case, split_punctuation, word_rules and tokens, "
        "got \"a\""},
       {"{\"tokens\": [], " + rest, "has the key 'tokens' twice in one object"},
       {"{\"format\": 1, \"kind\": \"word\", " + rest, "text as \"format\", got number"},

@@ -25,6 +25,8 @@ std::vector<std::string> split_sentences(std::string_view text);
 
 // Words, numbers, emoji and punctuation marks, each a token of its own; white space and control
 // characters are none. "Don't stop." -> Don't | stop | .
+// The rules (UAX #29, with @ as a letter) are ours; classes of characters and the dictionaries of
+// Chinese, Japanese, Thai, Lao, Khmer and Burmese are those of the installed ICU.
 std::vector<std::string> split_words(std::string_view text);
 
 // Split at white space only (Unicode White_Space), as in "the zebra chased the lion .".

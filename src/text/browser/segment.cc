@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "sextant/core/error.h"
+#include "text/ascii.h"
 
 // JavaScript. Both return a string that the caller frees. The parts of a text as "LENGTH FLAG"
 // pairs: bytes of UTF-8, and w for words, s for what shows nothing, 2 for what is two cells wide, 1
@@ -99,6 +100,7 @@ std::vector<std::string> split_sentences(std::string_view text) {
 
 std::vector<std::string> split_words(std::string_view text) {
   check_text(text, "split_words.text");
+  if (text::is_ascii(text)) return text::ascii_words(text);  // as in every build
   std::vector<std::string> words;
   for_each_part(text, "word", [&](std::string_view part, char flag) {
     if (flag != 's') words.emplace_back(trim(part));

@@ -7,6 +7,7 @@
 #include <unicode/casemap.h>
 #include <unicode/filteredbrk.h>
 #include <unicode/locid.h>
+#include <unicode/rbbi.h>
 #include <unicode/uchar.h>
 #include <unicode/utext.h>
 #include <unicode/utf8.h>
@@ -15,6 +16,7 @@
 #include <memory>
 
 #include "sextant/core/error.h"
+#include "text/libraries/word_rules.h"
 
 namespace sextant {
 namespace {
@@ -67,7 +69,9 @@ using Iterator = std::unique_ptr<icu::BreakIterator>;
 
 Iterator make_words() {
   UErrorCode status = U_ZERO_ERROR;
-  Iterator words(icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
+  UParseError place;
+  const auto rules = icu::UnicodeString::fromUTF8(text::kWordBreaks);
+  Iterator words(new icu::RuleBasedBreakIterator(rules, place, status));
   check_icu(status, "split_words");
   return words;
 }
