@@ -104,7 +104,7 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
           .tasks = a.batch * a.heads_q * a.q_len,
           .threads = static_cast<int>(grid.workers),
           .scratch_bytes = grid.workers * 8 * attention_detail::plain_row_scratch(a, v.size(3))};
-  plan.notes.push_back(
+  plan.notes.emplace_back(
       a.content != nullptr && !std::same_as<T, double>
           ? "the content term is computed row by row in float64: about fifty times slower than "
             "float32 without one"
