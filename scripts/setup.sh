@@ -53,7 +53,7 @@ fi
 # Runs apt-get, and waits while another program holds one of its locks: a fresh machine upgrades itself in the background. apt's own
 # DPkg::Lock::Timeout waits for dpkg's lock alone, not for those of the lists and the archive.
 apt_get() {
-  local said told= end=$((SECONDS + 600))
+  local said told='' end=$((SECONDS + 600))
   until said=$("${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" 2>&1 >/dev/null); do
     if [[ $said != *"Could not get lock"* ]] || ((SECONDS >= end)); then
       echo "$said" >&2
