@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/pictures/character_widths.h, the characters that are not one terminal cell wide, from Python's Unicode tables.
+"""Writes src/core/character_widths.h, the characters that are not one terminal cell wide, from Python's Unicode tables.
 
-    scripts/character_widths.py > src/pictures/character_widths.h
+    scripts/character_widths.py > src/core/character_widths.h
 """
 import unicodedata
 
@@ -43,7 +43,7 @@ print(f"""// Characters that are not one terminal cell wide, of Unicode {unicode
 
 #include <array>
 
-namespace sextant::pictures {{
+namespace sextant {{
 
 struct CharacterRange {{
   char32_t first, last;
@@ -52,4 +52,4 @@ struct CharacterRange {{
 table("NoCell", "Marks that combine with the character before them, and format characters.", is_nothing)
 print()
 table("TwoCells", "East Asian wide and full-width forms, and emoji.", is_wide)
-print("\n}  // namespace sextant::pictures")
+print("\n}  // namespace sextant")

@@ -1,12 +1,10 @@
 // Labels without a font engine.
 #include "pictures/text.h"
 
-#include <algorithm>
 #include <array>
-#include <iterator>
 
+#include "core/terminal_cells.h"
 #include "core/utf8.h"
-#include "pictures/character_widths.h"
 
 namespace sextant::pictures {
 namespace {
@@ -23,15 +21,6 @@ constexpr std::array<short, 95> kAscii = {
 constexpr double kBold = 1.16;
 
 bool within(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
-
-template <std::size_t N>
-bool is_in(const std::array<CharacterRange, N>& ranges, char32_t c) {
-  const auto after = std::ranges::upper_bound(ranges, c, {}, &CharacterRange::first);
-  return after != ranges.begin() && c <= std::prev(after)->last;
-}
-
-bool combines(char32_t c) { return is_in(kNoCell, c); }
-bool is_wide(char32_t c) { return is_in(kTwoCells, c); }
 
 double em(char32_t c) {
   if (within(c, 0x20, 0x7e)) return kAscii[c - 0x20] / 1000.0;
@@ -131,7 +120,7 @@ std::string token_label(std::string_view token) {
   std::u32string text = decode(token);
   constexpr std::u32string_view kEnd = U"</w>";
   if (text.size() > kEnd.size() && text.ends_with(kEnd)) {
-    text.resize(text.size() - kEnd.size());
+    text.erase(text.size() - kEnd.size());
     text += U'·';
   }
   std::u32string label;
@@ -151,29 +140,5 @@ std::string token_label(std::string_view token) {
   if (label == U"·") return "␣";  // not to be taken for a full stop
   return label.empty() ? "∅" : encode(label);
 }
-
-int terminal_cells(std::u32string_view text) {
-  constexpr char32_t kJoiner = 0x200d, kAsEmoji = 0xfe0f;
-  int cells = 0, last = 0;  // `last`: of the character before
-  bool joined = false, half_flag = false;
-  for (const char32_t c : text) {
-    const bool flag = within(c, 0x1f1e6, 0x1f1ff), tone = within(c, 0x1f3fb, 0x1f3ff);
-    if (c == kAsEmoji && last == 1) {
-      ++cells;
-      last = 2;
-    }
-    // The second half of a flag, what is joined to an emoji, and its tone have no cells of their
-    // own.
-    const bool is_part = (flag && half_flag) || joined || (tone && last == 2);
-    half_flag = flag && !half_flag;
-    joined = c == kJoiner && last == 2;
-    if (!allowed(c) || combines(c) || is_part) continue;
-    last = flag || is_wide(c) ? 2 : 1;
-    cells += last;
-  }
-  return cells;
-}
-
-int terminal_cells(std::string_view utf8) { return terminal_cells(decode(utf8)); }
 
 }  // namespace sextant::pictures

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/terminal_cells.h"
+
 namespace sextant::pictures {
 
 // Code points of a text. Bytes that are not UTF-8 become U+FFFD, one each.
@@ -25,10 +27,5 @@ std::string shorten(std::string_view utf8, double size, double width, bool bold 
 // spaces at the ends become a middle dot ("▁the" and "Ġthe" -> "·the", "the</w>" -> "the·"), line
 // breaks and tabs become arrows, a lone space "␣", an empty token "∅".
 std::string token_label(std::string_view token);
-
-// Cells a text takes in a terminal: 0 for marks that combine, 2 for wide characters, flags and
-// emoji that are joined into one, otherwise 1 per character.
-int terminal_cells(std::u32string_view text);
-int terminal_cells(std::string_view utf8);
 
 }  // namespace sextant::pictures

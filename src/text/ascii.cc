@@ -52,8 +52,4 @@ std::int64_t ascii_length(std::string_view text) {
   return length;
 }
 
-std::int64_t ascii_width(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return c >= ' ' && c != 0x7f; });
-}
-
 }  // namespace sextant::text

@@ -11,9 +11,8 @@ namespace sextant::text {
 
 bool is_ascii(std::string_view text);
 
-// As split_words(), visible_length() and display_width(); `text` must be ASCII.
+// As split_words() and visible_length(); `text` must be ASCII.
 std::vector<std::string> ascii_words(std::string_view text);
 std::int64_t ascii_length(std::string_view text);
-std::int64_t ascii_width(std::string_view text);
 
 }  // namespace sextant::text

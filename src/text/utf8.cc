@@ -1,5 +1,6 @@
-// What needs no tables of Unicode: valid UTF-8, and its white space.
+// What needs no library: valid UTF-8, its white space, and its width in a terminal.
 #include "core/utf8.h"
+#include "core/terminal_cells.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "text/white_space.h"
@@ -33,6 +34,11 @@ std::vector<std::string> split_spaces(std::string_view text) {
   }
   if (begin < text.size()) words.emplace_back(text.substr(begin));
   return words;
+}
+
+std::int64_t display_width(std::string_view text) {
+  check_utf8(text, "display_width.text");
+  return terminal_cells(text);
 }
 
 }  // namespace sextant

@@ -154,13 +154,13 @@ TEST(Terminal, EveryColumnHasALabelAndEveryLineFits) {
         map.width = width;
         const auto lines = lines_of(draw_terminal(map));
         for (const std::string& line : lines) {
-          EXPECT_LE(pictures::terminal_cells(line), width) << where << ": " << line;
+          EXPECT_LE(terminal_cells(line), width) << where << ": " << line;
         }
         const pictures::TerminalGrid grid =
             pictures::terminal_grid(map.row_labels, map.column_labels, n, width);
         const auto above = lines_of(grid.header);
         for (std::size_t row = 0; row < count; ++row) {
-          EXPECT_EQ(pictures::terminal_cells(lines[above.size() + row]),
+          EXPECT_EQ(terminal_cells(lines[above.size() + row]),
                     grid.label + grid.cell * static_cast<int>(count))
               << where;
         }
@@ -174,7 +174,7 @@ TEST(Terminal, EveryColumnHasALabelAndEveryLineFits) {
           }
         }
         // Of a header of digits that stand downwards each column has one in the last line.
-        EXPECT_EQ(pictures::terminal_cells(above.back()), grid.label + grid.cell * n) << where;
+        EXPECT_EQ(terminal_cells(above.back()), grid.label + grid.cell * n) << where;
         if (above.size() > 1) {
           EXPECT_EQ(std::ranges::count_if(above.back(), [](char c) { return c != ' '; }), n)
               << where;

@@ -66,17 +66,5 @@ TEST(Text, TokensAreReadable) {
   EXPECT_EQ(token_label("[EOS]"), "[EOS]");
 }
 
-TEST(Text, CountsTerminalCells) {
-  EXPECT_EQ(terminal_cells("abc"), 3);
-  EXPECT_EQ(terminal_cells("中文"), 4);
-  EXPECT_EQ(terminal_cells("e\u0301"), 1);
-  EXPECT_EQ(terminal_cells("สวัสดี"), 4);  // two of the marks combine
-  EXPECT_EQ(terminal_cells("⭐✅"), 4);
-  EXPECT_EQ(terminal_cells("❤️"), 2);               // asked for as emoji
-  EXPECT_EQ(terminal_cells("👍🏽"), 2);             // with a tone
-  EXPECT_EQ(terminal_cells("👩‍👩‍👧!"), 3);  // joined
-  EXPECT_EQ(terminal_cells("🇩🇪🇫🇷"), 4);                 // flags are pairs
-}
-
 }  // namespace
 }  // namespace sextant::pictures

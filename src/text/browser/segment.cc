@@ -11,20 +11,17 @@
 #include "text/ascii.h"
 
 // JavaScript. Both return a string that the caller frees. The parts of a text as "LENGTH FLAG"
-// pairs: bytes of UTF-8, and w for words, s for what shows nothing, 2 for what is two cells wide, 1
-// for the rest.
+// pairs: bytes of UTF-8, and w for words, s for what shows nothing, 1 for the rest.
 // clang-format off
 EM_JS(char*, sextant_parts, (const char* text, int bytes, const char* granularity), {
   const segmenter = new Intl.Segmenter("en", {granularity: UTF8ToString(granularity)});
   const slash = String.fromCharCode(92);  // a backslash here would be gone before JavaScript sees it
   const any_of = (names) => names.map((name) => slash + "p{" + name + "}").join("");
   const nothing = new RegExp("^[" + any_of(["White_Space", "Cc", "Cf"]) + "]*$", "u");
-  const wide = new RegExp("[" + any_of(["Emoji_Presentation", "Regional_Indicator", "Script=Han",
-    "Script=Hiragana", "Script=Katakana", "Script=Hangul"]) + slash + "uFE0F]", "u");
   let list = "";
   for (const part of segmenter.segment(UTF8ToString(text, bytes))) {
     const segment = part.segment;
-    const flag = part.isWordLike ? "w" : nothing.test(segment) ? "s" : wide.test(segment) ? "2" : "1";
+    const flag = part.isWordLike ? "w" : nothing.test(segment) ? "s" : "1";
     list += lengthBytesUTF8(segment) + " " + flag + " ";
   }
   const size = lengthBytesUTF8(list) + 1;
@@ -113,15 +110,6 @@ std::int64_t visible_length(std::string_view text) {
   std::int64_t length = 0;
   for_each_part(text, "grapheme", [&](std::string_view, char) { ++length; });
   return length;
-}
-
-std::int64_t display_width(std::string_view text) {
-  check_text(text, "display_width.text");
-  std::int64_t width = 0;
-  for_each_part(text, "grapheme", [&](std::string_view part, char flag) {
-    width += flag == '2' ? 2 : flag != 's' || part == " " || part == "\u00A0" ? 1 : 0;
-  });
-  return width;
 }
 
 std::string shorten(std::string_view text, std::int64_t length) {

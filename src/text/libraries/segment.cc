@@ -141,23 +141,6 @@ std::string unwrapped(std::string_view text) {
   return line;
 }
 
-std::int64_t cells(std::string_view character) {
-  if (shows_nothing(character)) return character == " " || character == "\u00A0" ? 1 : 0;
-  std::int64_t width = 0;
-  for (std::size_t at = 0; at < character.size();) {
-    const UChar32 c = next(character, at);
-    const int east_asian = u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
-    // A flag is two regional indicators; U+FE0F asks for the emoji form of what stands before it.
-    if (east_asian == U_EA_WIDE || east_asian == U_EA_FULLWIDTH || c == 0xFE0F ||
-        u_hasBinaryProperty(c, UCHAR_REGIONAL_INDICATOR)) {
-      return 2;
-    }
-    const int category = u_charType(c);
-    if (category != U_NON_SPACING_MARK && category != U_ENCLOSING_MARK) width = 1;
-  }
-  return width;
-}
-
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -201,13 +184,6 @@ std::int64_t visible_length(std::string_view text) {
   std::int64_t length = 0;
   for_each_character(text, [&](std::string_view) { ++length; });
   return length;
-}
-
-std::int64_t display_width(std::string_view text) {
-  check_text(text, "display_width.text");
-  std::int64_t width = 0;
-  for_each_character(text, [&](std::string_view character) { width += cells(character); });
-  return width;
 }
 
 std::string shorten(std::string_view text, std::int64_t length) {

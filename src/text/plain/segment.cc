@@ -40,11 +40,6 @@ std::int64_t visible_length(std::string_view text) {
   return text::ascii_length(text);
 }
 
-std::int64_t display_width(std::string_view text) {
-  check_ascii(text, "display_width.text");
-  return text::ascii_width(text);
-}
-
 std::string shorten(std::string_view text, std::int64_t length) {
   check_ascii(text, "shorten.text");
   if (length < 1) throw Error("shorten.length", "must be >= 1, got " + std::to_string(length));

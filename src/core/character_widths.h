@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace sextant::pictures {
+namespace sextant {
 
 struct CharacterRange {
   char32_t first, last;
@@ -115,4 +115,4 @@ inline constexpr std::array<CharacterRange, 84> kTwoCells = {
      {0x1f6eb, 0x1f6ec}, {0x1f6f4, 0x1f6fc}, {0x1f7e0, 0x1f7f0}, {0x1f90c, 0x1f93a},
      {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faf6}, {0x20000, 0x3134a}}};
 
-}  // namespace sextant::pictures
+}  // namespace sextant
