@@ -17,6 +17,7 @@ namespace sextant::fuzz {
 class Checkered : public IndexedBias {
  public:
   double at(std::int64_t head, std::int64_t query, std::int64_t key) const noexcept;
+  void check(const CallExtents&) const override {}
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
 };
 

@@ -110,7 +110,8 @@ def attention_weights(
         q: [batch, heads, q_len, head_dim]
         k: [batch, kv_heads, k_len, head_dim]
         stage: "scores" (scale q k^T), "capped" (after content term and softcap), "biased" (after biases and masks; hidden
-            pairs are -inf) or "probabilities" (hidden pairs are 0)
+            pairs are -inf) or "probabilities" (hidden pairs are 0). The first two show hidden pairs and padding too,
+            without a content term; pairs of different segments are -inf
         rows: which queries; None: all
         heads: which query heads; None: all
 

@@ -42,7 +42,7 @@ HELP = """
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         mask: bool (True takes part) or float (added; -inf hides), broadcast to [batch, heads, q_len, k_len], any strides
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, IndexedBias, ContentTerm, or a list with one of each
+            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores; None: 1 / sqrt(head_dim), or what the term says
         softcap: > 0: score -> softcap * tanh(score / softcap), before biases and masks

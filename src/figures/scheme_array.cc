@@ -109,6 +109,13 @@ SchemeArray array_of(const DistanceBias& bias, std::int64_t heads, std::int64_t 
 
 SchemeArray array_of(const IndexedBias& bias, std::int64_t heads, std::int64_t length) {
   check_size(heads, static_cast<double>(length) * static_cast<double>(length), length);
+  const IndexRange tokens{0, length - 1};
+  const SequenceExtents square{.q_len = length,
+                               .k_len = length,
+                               .diagonal_keys = tokens,
+                               .seeing_queries = tokens,
+                               .visible_keys = tokens};
+  bias.check({.batch = 1, .heads = heads, .looks_ahead = true, .sequences = {&square, 1}});
   SchemeArray array;
   array.values = Tensor<double>({heads, length, length});
   array.rows = Tensor<double>({heads * length, length});

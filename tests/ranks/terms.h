@@ -14,6 +14,7 @@ namespace sextant::ranks {
 // Biases that depend on the head, the sequence and both positions, with two parameters.
 class WavyBias final : public IndexedBias {
  public:
+  void check(const CallExtents&) const override {}
   void fill(const Tile& t, float* values, std::int64_t stride) const noexcept override {
     for (std::int64_t i = 0; i < t.queries; ++i) {
       for (std::int64_t j = 0; j < t.keys; ++j) {
@@ -44,7 +45,7 @@ class WavyBias final : public IndexedBias {
 // and the contents, with one parameter.
 class PlacedTerm final : public ContentTerm {
  public:
-  void check(const Call&) const override {}
+  void check(const CallExtents&) const override {}
   void add(const Row& row, double* scores, double* scratch) const noexcept override;
   bool has_tiles() const noexcept override { return true; }
   void add_tile(const Tile& tile, float* scores, std::int64_t stride,

@@ -139,10 +139,9 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
 
 // What attention_weights() gives: ONNX Attention's qk_matmul_output_mode 0 to 3.
 enum class Stage {
-  scores,  // scale q k^T, of hidden pairs too
-  capped,  // after content term and softcap, of hidden pairs too; those that causal, window or
-           // lengths hide have no term
-  biased,  // after biases and masks; hidden pairs are -infinity
+  scores,         // scale q k^T, of hidden pairs too
+  capped,         // after content term and softcap, of hidden pairs too, which have no term
+  biased,         // after biases and masks; hidden pairs are -infinity
   probabilities,  // after the softmax; hidden pairs are 0, and rows without visible keys
 };
 
@@ -159,10 +158,11 @@ struct WeightsOptions {
 
 // The weights [batch, chosen heads, chosen rows, k_len] at one stage; memory is that of the result
 // and some blocks per thread. Probabilities are those that attention() multiplies v by, rounded to
-// T. The bits of a row do not depend on which others are chosen. Pairs of different segments have
-// -infinity for a score. Rotation at the first two stages needs positions for padding too. Shapes,
-// options and errors as in attention(). attention_statistics() (statistics.h) summarises weight
-// matrices that are too large to store.
+// T. A pair is hidden that causal, window, key_lengths, a mask or an infinite bias hides; the first
+// two stages show it, padding included, so that a rotation needs positions for padding there. Pairs
+// of different segments have no score and are -infinity at these stages too. The bits of a row do
+// not depend on which others are chosen. Shapes, options and errors as in attention().
+// attention_statistics() (statistics.h) summarises weight matrices that are too large to store.
 template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options = {},

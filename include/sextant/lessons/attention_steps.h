@@ -29,7 +29,7 @@ enum class AttentionStep {
   scores,          // <rotated_q, rotated_k> / sqrt(head_dim) / temperature, of hidden pairs too
   from_positions,  // what the scheme changes of the scores, the softcap left out; -infinity where
                    // the scheme or the causal mask hides a pair
-  capped,          // scores with the content term, after the softcap, of hidden pairs too
+  capped,          // scores with the content term, after the softcap; hidden pairs have no term
   biased,          // after biases, windows and masks; hidden pairs are -infinity
   weights,         // after the softmax; hidden pairs are 0
   mixed,           // weights times v, [heads, queries, head_dim]

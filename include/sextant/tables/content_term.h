@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sextant/core/dtype.h"
+#include "sextant/tables/call_extents.h"
 
 namespace sextant {
 
@@ -13,17 +14,6 @@ namespace sextant {
 // at a time, from several threads at once; there is never an array of q_len x k_len.
 class ContentTerm {
  public:
-  // The properties of a call for which a term may have to refuse it.
-  struct Call {
-    std::int64_t batch = 0, heads = 0, head_dim = 0;
-    std::int64_t v_dim = -1;          // -1: the call has no values
-    std::int64_t k_len = 0;           // of a whole batch row
-    bool looks_ahead = false;         // some key after the query's diagonal is visible
-    bool packed = false;              // the batch rows are cut into segments
-    std::int64_t first_position = 0;  // queries and keys have positions from ...
-    std::int64_t last_position = -1;  // ... to, in their sequence; none: last < first
-  };
-
   // Rows of one head of one sequence, of any floating type and strides.
   struct Rows {
     const void* data = nullptr;
@@ -64,8 +54,10 @@ class ContentTerm {
 
   virtual ~ContentTerm() = default;
 
-  // Throws Error for a call that the term does not support. Called before anything is computed.
-  virtual void check(const Call& call) const = 0;
+  // Throws Error for a call that the term does not support: one with other sizes, or with positions
+  // that it has no numbers for. Called before anything is computed; no function below is asked for
+  // a query or key outside what it was told.
+  virtual void check(const CallExtents& call) const = 0;
   // The scale where a call gives none.
   virtual double default_scale(std::int64_t head_dim) const {
     return 1 / std::sqrt(static_cast<double>(head_dim));

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "sextant/tables/call_extents.h"
+
 namespace sextant {
 
 // A generator of biases. The operator calls it tile by tile, from several threads at once, and
@@ -31,6 +33,10 @@ class IndexedBias {
   };
 
   virtual ~IndexedBias() = default;
+
+  // Throws Error for a call that has heads, queries or keys for which there is no bias. Called
+  // before anything is computed. What fill() writes for pairs that nobody sees is ignored.
+  virtual void check(const CallExtents& call) const = 0;
 
   // Writes what is added to each score into values[query * row_stride + key]; -infinity hides. Must
   // give the same number for a pair in every tile. Called with tiles that hold at least one visible

@@ -36,6 +36,10 @@ class NewSchemeBias final : public IndexedBias {
     }
   }
 
+  void check(const CallExtents& call) const override {
+    ids_.check_heads(call, heads_);
+    ids_.check(call);
+  }
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     const auto hide = [&](std::int64_t at, std::int64_t keys) {
       std::fill_n(values + at, keys, schemes_detail::kHiddenScore);
@@ -43,7 +47,6 @@ class NewSchemeBias final : public IndexedBias {
     schemes_detail::for_each_run(
         ids_, tile, row_stride,
         [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
-          if (tile.head >= heads_) return hide(at, keys);
           for (std::int64_t j = 0; j < keys; ++j) {
             const std::int64_t id = key_id + j;
             values[at + j] = has_number(id) ? table_[place(tile.head, id)] : 0;
@@ -56,7 +59,6 @@ class NewSchemeBias final : public IndexedBias {
 
   void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
                   double* gradient) const noexcept override {
-    if (tile.head >= heads_) return;
     schemes_detail::for_each_run(
         ids_, tile, row_stride,
         [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {

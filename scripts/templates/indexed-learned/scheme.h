@@ -18,10 +18,9 @@ struct NewSchemeWeights {
 };
 
 // table[key id, head] for key ids 0 .. keys - 1, rounded to float32; 0 for others. Token n of the
-// sequence has the id positions[n]: key n, and query n - offset; tokens beyond the list are hidden
-// and attend to nothing, and so do heads beyond the table's. Position ids of the call of
-// attention() replace the list. Throws Error when an option or a shape is wrong, and unless ids
-// are within +-2^53.
+// sequence has the id positions[n]: key n, and query n - offset; position ids of the call of
+// attention() replace the list. Calls with more tokens or other heads are refused. Throws Error
+// when an option or a shape is wrong, and unless ids are within +-2^53.
 std::shared_ptr<const IndexedBias> new_scheme(const NewScheme& options,
                                               const NewSchemeWeights& weights,
                                               std::span<const std::int64_t> positions);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "attention/call/extents.h"
 #include "attention/call/position_tables.h"
 #include "attention/call/refuse.h"
 #include "attention/call/sequences.h"
@@ -36,19 +37,11 @@ BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const 
 }
 
 template <class T>
-ContentTerm::Call content_call(const Arguments<T>& a, std::int64_t v_dim) {
-  Arguments<T> by_index = a;
-  by_index.by_ids = false;
-  const PositionRanges ranges = position_ranges(by_index);
-  return {.batch = a.batch,
-          .heads = a.heads_q,
-          .head_dim = a.head_dim,
-          .v_dim = v_dim,
-          .k_len = a.k_len,
-          .looks_ahead = ranges.distances.max > 0,
-          .packed = !a.segments.empty(),
-          .first_position = std::min<std::int64_t>(ranges.queries.min, 0),
-          .last_position = std::max({ranges.queries.max, ranges.keys.max, std::int64_t{-1}})};
+void check_terms(const Arguments<T>& a, std::int64_t v_dim) {
+  if (a.indexed == nullptr && a.content == nullptr) return;
+  const Extents extents(a, v_dim);
+  if (a.indexed != nullptr) a.indexed->check(extents.call());
+  if (a.content != nullptr) a.content->check(extents.call());
 }
 
 void check_per_head(std::string_view function, std::string_view argument,
@@ -166,10 +159,8 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   take_mask(function, options, a);
   take_terms(function, options, a);
   take_numbers(function, options, a);
-  if (options.content != nullptr) {
-    a.content = options.content;
-    options.content->check(content_call(a, -1));
-  }
+  a.content = options.content;
+  check_terms(a, -1);
   return a;
 }
 
@@ -177,7 +168,7 @@ template <class T>
 void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) {
   check_array(function, "v", v, "[batch, kv_heads, k_len, v_dim]");
   check_shape(function, "v", v, Shape{a.batch, a.kv_heads, a.k_len, v.size(3)});
-  if (a.content != nullptr) a.content->check(content_call(a, v.size(3)));
+  check_terms(a, v.size(3));
 }
 
 template <class T>

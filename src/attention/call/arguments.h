@@ -79,6 +79,12 @@ struct Arguments {
   std::int64_t segment_count() const noexcept {
     return segments.empty() ? 1 : static_cast<std::int64_t>(segments.size()) - 1;
   }
+  // So many of them, the first ones, hold all that occur: batch rows differ only by what is given
+  // per sequence.
+  std::int64_t distinct_sequences() const noexcept {
+    const bool alike = offsets == nullptr && key_lengths == nullptr && !by_ids;
+    return (alike ? std::min<std::int64_t>(batch, 1) : batch) * segment_count();
+  }
   Sequence sequence(std::int64_t number) const noexcept;
   Sequence sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept;
   // Pairs of a query and a key of its sequence, in one head of all sequences.
@@ -88,11 +94,14 @@ struct Arguments {
   std::int64_t diagonal_key(const Sequence& at, std::int64_t query) const noexcept {
     return query + at.offset;
   }
+  // How many keys after its diagonal key a query sees at most.
+  std::int64_t right_limit() const noexcept {
+    return causal ? std::min<std::int64_t>(right, 0) : right;
+  }
   KeyRange visible(const Sequence& at, std::int64_t query) const noexcept {
     const std::int64_t diagonal = diagonal_key(at, query);
-    const std::int64_t right_limit = causal ? std::min<std::int64_t>(right, 0) : right;
     const std::int64_t first = std::clamp<std::int64_t>(diagonal - left, 0, at.k_len);
-    return {first, std::max(first, std::min(at.k_len, diagonal + right_limit + 1))};
+    return {first, std::max(first, std::min(at.k_len, diagonal + right_limit() + 1))};
   }
   // The positions for rotation and distances.
   std::int64_t query_position(const Sequence& at, std::int64_t query) const noexcept {

@@ -30,10 +30,7 @@ void add_ranges_by_ids(const Arguments<T>& a, const Sequence& at, PositionRanges
 template <class T>
 PositionRanges position_ranges(const Arguments<T>& a) {
   PositionRanges ranges;
-  // Batch rows differ only by what is given per sequence.
-  const bool alike = a.offsets == nullptr && a.key_lengths == nullptr && !a.by_ids;
-  const std::int64_t rows = alike ? std::min<std::int64_t>(a.batch, 1) : a.batch;
-  const std::int64_t sequences = rows * a.segment_count();
+  const std::int64_t sequences = a.distinct_sequences();
   for (std::int64_t n = 0; n < sequences; ++n) {
     const Sequence at = a.sequence(n);
     if (at.q_len == 0) continue;
@@ -48,8 +45,7 @@ PositionRanges position_ranges(const Arguments<T>& a) {
     // Each row sees an interval of distances, one further left than the row before it, so that the
     // union is an interval too.
     const std::int64_t first = std::max(-a.diagonal_key(at, at.q_len - 1), -a.left);
-    const std::int64_t last = std::min({at.k_len - 1 - a.diagonal_key(at, 0), a.right,
-                                        a.causal ? std::int64_t{0} : PositionRange::kUnlimited});
+    const std::int64_t last = std::min(at.k_len - 1 - a.diagonal_key(at, 0), a.right_limit());
     if (first <= last) ranges.distances.add(first, last);
   }
   return ranges;

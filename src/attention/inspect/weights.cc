@@ -47,11 +47,9 @@ struct Call {
   }
   // The value of a hidden pair; pairs of different segments have no scores.
   T hidden() const { return static_cast<T>(stage == Stage::probabilities ? 0 : -kInfinity); }
-  // The keys of the stages that hide nothing include padding.
-  attention_detail::Sequence sequence_of(std::int64_t batch, std::int64_t query) const {
-    attention_detail::Sequence at = a.sequence_of(batch, query);
-    if (a.segments.empty() && !attention_detail::hides(stage)) at.k_len = a.k_len;
-    return at;
+  // The keys of a sequence that the stage shows: padding too where it hides nothing.
+  std::int64_t shown_keys(const attention_detail::Sequence& at) const {
+    return a.segments.empty() && !attention_detail::hides(stage) ? a.k_len : at.k_len;
   }
 };
 
@@ -60,13 +58,13 @@ void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, s
                    double* memory, T* target) {
   const auto& a = call.a;
   const auto scratch = attention_detail::row_scratch(memory, a);
-  attention_detail::RowIndex at{call.sequence_of(batch, query), head, 0};
+  attention_detail::RowIndex at{a.sequence_of(batch, query), head, 0};
   at.query = query - at.sequence.q_begin;
-  attention_detail::KeyRange range{0, at.sequence.k_len};
+  attention_detail::KeyRange range{0, call.shown_keys(at.sequence)};
   if (attention_detail::hides(call.stage)) {
     range = attention_detail::biased_scores(a, at, scratch);
   } else {
-    attention_detail::plain_scores(a, at, call.stage == Stage::capped, scratch);
+    attention_detail::plain_scores(a, at, range.last, call.stage == Stage::capped, scratch);
   }
   if (call.stage == Stage::probabilities) {
     attention_detail::softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
@@ -129,7 +127,8 @@ template <class T>
 class RowWriter {
  public:
   RowWriter(const Call<T>& call, std::int64_t batch, std::int64_t head, const Group& group)
-      : call_(call), group_(group), at_(call.sequence_of(batch, group.rows[0])) {
+      : call_(call), group_(group), at_(call.a.sequence_of(batch, group.rows[0])) {
+    at_.k_len = call.shown_keys(at_);
     std::int64_t queries[kBlockLanes];
     for (std::int64_t i = 0; i < group.count; ++i) {
       targets_[i] = call.row(batch, head, group.indices[i]);
@@ -211,33 +210,37 @@ void fused_weights(const Call<T>& call) {
   });
 }
 
+// The stages that hide nothing rotate padding too, so the rotation must have its positions.
+template <class T>
+void check_padding(View<const T> q, View<const T> k, const AttentionOptions<T>& options) {
+  if (options.key_lengths.empty() || options.rotation == nullptr) return;
+  AttentionOptions<T> whole = options;
+  std::vector<std::int64_t> offsets;
+  if (options.causal == Causal::at_lengths) {
+    for (const std::int64_t length : options.key_lengths) offsets.push_back(length - q.size(2));
+    whole.causal = Causal::at_offsets;
+    whole.query_offsets = offsets;
+  }
+  whole.key_lengths = {};
+  // Nothing is added to the scores of padding.
+  whole.bias = nullptr;
+  whole.indexed = nullptr;
+  whole.content = nullptr;
+  attention_detail::check_scores<T>("attention_weights", q, k, whole);
+}
+
 }  // namespace
 
 template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options,
                             const WeightsOptions& chosen) {
-  auto a = attention_detail::check_scores<T>("attention_weights", q, k, options);
+  const auto a = attention_detail::check_scores<T>("attention_weights", q, k, options);
   if (name_of(chosen.stage) == "unknown") {
     throw Error("attention_weights.stage", "must be one of the named values, got " +
                                                std::to_string(static_cast<int>(chosen.stage)));
   }
-  std::vector<std::int64_t> offsets;
-  if (!attention_detail::hides(chosen.stage) && !options.key_lengths.empty() &&
-      options.rotation != nullptr) {
-    // Padding is rotated too, so the table must have its positions.
-    const bool at_lengths = options.causal == Causal::at_lengths;
-    for (const std::int64_t length : options.key_lengths) offsets.push_back(length - a.q_len);
-    AttentionOptions<T> whole{.causal = at_lengths ? Causal::at_offsets : options.causal,
-                              .query_offsets = at_lengths ? offsets : options.query_offsets,
-                              .query_positions = options.query_positions,
-                              .key_positions = options.key_positions,
-                              .rotation = options.rotation,
-                              .softcap = options.softcap,
-                              .scale = options.scale,
-                              .threads = options.threads};
-    a = attention_detail::check_scores<T>("attention_weights", q, k, whole);
-  }
+  if (!attention_detail::hides(chosen.stage)) check_padding<T>(q, k, options);
   attention_detail::check_indices("attention_weights.heads", chosen.heads, a.heads_q);
   attention_detail::check_indices("attention_weights.rows", chosen.rows, a.q_len);
   auto heads = all_if_empty(chosen.heads, a.heads_q);

@@ -100,7 +100,7 @@ class SliceBackward {
     } else if (a_.softcap > 0) {
       RowScratch capped = row_;
       capped.scores = capped_;
-      plain_scores(a_, at, true, capped);
+      plain_scores(a_, at, at_.k_len, true, capped);
     }
     const KeyRange range = biased_scores(a_, at, row_);
     const double sink = a_.sink(at.head);

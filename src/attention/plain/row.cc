@@ -112,8 +112,8 @@ class RowBiases {
         position_(a.query_position(at.sequence, at.query)),
         origin_(a.bias != nullptr ? a.bias->origin : 0),
         slope_(a.slope(at.head)) {
-    if (indexed_ == nullptr) return;
     const std::int64_t keys = range.last - range.first;
+    if (indexed_ == nullptr || keys == 0) return;
     a.indexed->fill(a.tile(at.sequence, at.head, at.query, 1, range.first, keys),
                     scratch.biases + range.first, keys);
   }
@@ -176,20 +176,6 @@ void rotate_row(const RotationRows& table, std::int64_t n, double* row) noexcept
 }
 
 template <class T>
-void plain_scores(const Arguments<T>& a, const RowIndex& at, bool capped,
-                  const RowScratch& scratch) {
-  const bool content = capped && a.content != nullptr;
-  const Scorer<T> score(a, at, capped && !content, scratch);
-  for (std::int64_t j = 0; j < at.sequence.k_len; ++j) scratch.scores[j] = score(j);
-  if (!content) return;
-  add_content(a, at, scratch);
-  if (a.softcap == 0) return;
-  for (std::int64_t j = 0; j < at.sequence.k_len; ++j) {
-    scratch.scores[j] = a.softcap * std::tanh(scratch.scores[j] / a.softcap);
-  }
-}
-
-template <class T>
 KeyRange scores_before_content(const Arguments<T>& a, const RowIndex& at,
                                const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
@@ -201,6 +187,26 @@ KeyRange scores_before_content(const Arguments<T>& a, const RowIndex& at,
   }
   load_plain_query(a, at, scratch);
   return range;
+}
+
+template <class T>
+void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, bool capped,
+                  const RowScratch& scratch) {
+  KeyRange with_term{0, 0};
+  if (capped && a.content != nullptr) {
+    with_term = scores_before_content(a, at, scratch);
+    add_content(a, at, scratch);
+  }
+  const Scorer<T> score(a, at, capped, scratch);
+  const RowBiases<T> biases(a, at, with_term, scratch);
+  for (std::int64_t j = 0; j < keys; ++j) {
+    double& to = scratch.scores[j];
+    if (j < with_term.first || j >= with_term.last || biases[j] == kHidden) {
+      to = score(j);
+    } else if (a.softcap > 0) {
+      to = a.softcap * std::tanh(to / a.softcap);
+    }
+  }
 }
 
 template <class T>
@@ -276,13 +282,14 @@ void weighted_sum(const double* weights, KeyRange range, View<const T> v, double
   }
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                               \
-  template KeyRange scores_before_content(const Arguments<T>&, const RowIndex&,              \
-                                          const RowScratch&);                                \
-  template void output_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,    \
-                           const RowScratch&, double*) noexcept;                             \
-  template void plain_scores(const Arguments<T>&, const RowIndex&, bool, const RowScratch&); \
-  template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);  \
+#define SEXTANT_INSTANTIATE(T)                                                              \
+  template KeyRange scores_before_content(const Arguments<T>&, const RowIndex&,             \
+                                          const RowScratch&);                               \
+  template void output_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,   \
+                           const RowScratch&, double*) noexcept;                            \
+  template void plain_scores(const Arguments<T>&, const RowIndex&, std::int64_t, bool,      \
+                             const RowScratch&);                                            \
+  template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&); \
   template void weighted_sum(const double*, KeyRange, View<const T>, double*) noexcept;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -50,10 +50,11 @@ RowScratch row_scratch(double* memory, const Arguments<T>& a) {
 // Rotates a row of channels by row n of a table, or by its inverse if table.inverse.
 void rotate_row(const kernels::RotationRows& table, std::int64_t n, double* row) noexcept;
 
-// The scores of every key of the sequence, hidden or not, before biases and masks; content term and
-// softcap applied if `capped`. Keys count in the sequence here and below.
+// The scores of keys 0 .. keys - 1 of the sequence, padding too, hidden or not, before biases and
+// masks. If `capped`, content term and softcap are applied; hidden pairs have no term. Keys count
+// in the sequence here and below.
 template <class T>
-void plain_scores(const Arguments<T>& arguments, const RowIndex& at, bool capped,
+void plain_scores(const Arguments<T>& arguments, const RowIndex& at, std::int64_t keys, bool capped,
                   const RowScratch& scratch);
 
 // The scores of the keys in the range that is returned, biases added, -infinity where hidden. Keys

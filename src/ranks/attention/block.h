@@ -22,6 +22,8 @@ class ShiftedBias final : public IndexedBias {
   // Added to each score of a row, [batch, heads, queries]; empty: none.
   View<const float> of_rows{};
 
+  // The bias has been asked about the whole call; what it says of a part does not count.
+  void check(const CallExtents&) const override {}
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
   std::int64_t gradient_size() const noexcept override {
     return inner == nullptr ? 0 : inner->gradient_size();

@@ -15,7 +15,7 @@ class ShiftedContent final : public ContentTerm {
   ShiftedContent(const ContentTerm& inner, Place place) : inner_(inner), place_(place) {}
 
   // The term has been asked about the whole call; what it says of a part does not count.
-  void check(const Call&) const override {}
+  void check(const CallExtents&) const override {}
   double default_scale(std::int64_t head_dim) const override {
     return inner_.default_scale(head_dim);
   }

@@ -40,7 +40,7 @@ class CopeTerm final : public ContentTerm {
   CopeTerm(const Cope& options, Tensor<double> table)
       : scaled_(options.scaled), table_(std::move(table)) {}
 
-  void check(const Call& call) const override {
+  void check(const CallExtents& call) const override {
     if (call.head_dim != table_.size(2)) {
       throw Error("cope.table", "must have the call's head_dim, " + std::to_string(call.head_dim) +
                                     ", got " + std::to_string(table_.size(2)));

@@ -19,15 +19,25 @@ class ForgettingTerm final : public ContentTerm {
  public:
   explicit ForgettingTerm(Tensor<double> sums) : f_(std::move(sums)) {}
 
-  void check(const Call& call) const override {
-    const auto fits = [&](std::int64_t tokens) { return tokens <= f_.size(2); };
+  void check(const CallExtents& call) const override {
+    std::int64_t tokens = 0;  // with gates
+    for (const SequenceExtents& at : call.sequences) {
+      const std::int64_t used = std::max(at.k_len, at.diagonal_keys.last + 1);
+      tokens = std::max(tokens, at.first_key + used);
+      // The gate there is that of another sequence.
+      if (call.packed && used > at.k_len) {
+        throw Error("forgetting",
+                    "must have a key for every query's gate in packed sequences, got one of " +
+                        std::to_string(at.k_len) + " keys with a query at position " +
+                        std::to_string(at.diagonal_keys.last));
+      }
+    }
     if ((f_.size(0) != 1 && f_.size(0) != call.batch) || f_.size(1) != call.heads ||
-        !fits(call.k_len) || !fits(call.last_position + 1)) {
-      throw Error("forgetting.log_gates",
-                  "must be [1 or " + std::to_string(call.batch) + ", " +
-                      std::to_string(call.heads) + ", at least " +
-                      std::to_string(std::max(call.k_len, call.last_position + 1)) + "], got " +
-                      f_.shape().to_string());
+        tokens > f_.size(2)) {
+      throw Error("forgetting.log_gates", "must be [1 or " + std::to_string(call.batch) + ", " +
+                                              std::to_string(call.heads) + ", at least " +
+                                              std::to_string(tokens) + "], got " +
+                                              f_.shape().to_string());
     }
     if (call.looks_ahead) {
       throw Error("forgetting", "must go with causal attention: gates forget what was before");

@@ -43,7 +43,7 @@ class RelativeTerm final : public ContentTerm {
     gradient_size_ = used;
   }
 
-  void check(const Call& call) const override {
+  void check(const CallExtents& call) const override {
     const auto refuse = [&](std::string_view what, std::int64_t wanted, std::int64_t got) {
       throw Error(v_.scheme, "must be made for the call's " + std::string(what) + ", " +
                                  std::to_string(got) + ", got " + std::to_string(wanted));
@@ -59,19 +59,7 @@ class RelativeTerm final : public ContentTerm {
     if (call.v_dim >= 0 && value_dim() > 0 && call.v_dim != value_dim()) {
       refuse("v_dim", value_dim(), call.v_dim);
     }
-    if (call.last_position < call.first_position) return;
-    const auto id_count = static_cast<std::int64_t>(v_.ids.size());
-    if (id_count > 0 && (call.first_position < 0 || call.last_position >= id_count)) {
-      throw Error(in_scheme(v_.scheme, "positions"),
-                  "must have an id for each of the indices " + std::to_string(call.first_position) +
-                      " .. " + std::to_string(call.last_position) + ", got " +
-                      std::to_string(id_count) + " ids from place 0");
-    }
-    if (id_count == 0 && !v_.clamps && call.last_position - call.first_position > max_distance_) {
-      throw Error(v_.scheme, "must be made for distances up to " +
-                                 std::to_string(call.last_position - call.first_position) +
-                                 ", got " + std::to_string(max_distance_));
-    }
+    for (const SequenceExtents& at : call.sequences) check_positions(at);
   }
 
   double default_scale(std::int64_t head_dim) const override {
@@ -178,6 +166,23 @@ class RelativeTerm final : public ContentTerm {
   }
 
  private:
+  void check_positions(const SequenceExtents& at) const {
+    if (at.seeing_queries.is_empty()) return;
+    const std::int64_t first = std::min<std::int64_t>(at.seeing_queries.first, 0);
+    const std::int64_t last = std::max(at.seeing_queries.last, at.k_len - 1);
+    const auto id_count = static_cast<std::int64_t>(v_.ids.size());
+    if (id_count > 0 && (first < 0 || last >= id_count)) {
+      throw Error(in_scheme(v_.scheme, "positions"),
+                  "must have an id for each of the indices " + std::to_string(first) + " .. " +
+                      std::to_string(last) + ", got " + std::to_string(id_count) +
+                      " ids from place 0");
+    }
+    if (id_count == 0 && !v_.clamps && last - first > max_distance_) {
+      throw Error(v_.scheme, "must be made for distances up to " + std::to_string(last - first) +
+                                 ", got " + std::to_string(max_distance_));
+    }
+  }
+
   static std::int64_t size(const Tensor<double>& tensor) noexcept {
     return tensor.rank() < 2 ? 0 : tensor.count();
   }

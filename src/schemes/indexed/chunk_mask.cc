@@ -21,6 +21,7 @@ class ChunkMaskBias final : public IndexedBias {
   ChunkMaskBias(const ChunkMask& options, schemes_detail::PositionRuns ids)
       : chunk_(options.chunk), causal_(options.causal), ids_(std::move(ids)) {}
 
+  void check(const CallExtents& call) const override { ids_.check(call); }
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     schemes_detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
       const std::int64_t in_chunk = ((query % chunk_) + chunk_) % chunk_;  // of negative ids, too

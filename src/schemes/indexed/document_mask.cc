@@ -45,6 +45,9 @@ class DocumentMaskBias final : public IndexedBias {
     }
   }
 
+  void check(const CallExtents& call) const override {
+    schemes_detail::check_tokens("document_mask", "documents", size(), call);
+  }
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     for (std::int64_t row = 0; row < tile.queries; ++row) {
       fill_row(tile.first_query + row + tile.offset, tile.first_key, tile.keys,

@@ -100,14 +100,15 @@ void FireBias::for_each_piece(double scale, std::int64_t query_id, std::int64_t 
   cut(scale, key_id + past - query_id, 1, at + past, keys - past, piece);
 }
 
+void FireBias::check(const CallExtents& call) const {
+  ids_.check_heads(call, network_.heads());
+  ids_.check(call);
+}
+
 void FireBias::fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept {
   const auto hide = [&](std::int64_t at, std::int64_t keys) {
     std::fill_n(values + at, keys, kHiddenScore);
   };
-  if (tile.head >= network_.heads()) {
-    for (std::int64_t row = 0; row < tile.queries; ++row) hide(row * row_stride, tile.keys);
-    return;
-  }
   const auto run = [&](std::int64_t query_id, std::int64_t key_id, std::int64_t begin,
                        std::int64_t all) {
     const double scale = scale_of(query_id);
@@ -136,7 +137,6 @@ std::int64_t FireBias::gradient_size() const noexcept {
 
 void FireBias::accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
                           double* gradient) const noexcept {
-  if (tile.head >= network_.heads()) return;
   double* of_pieces = gradient + tile.head * network_.pieces() * 2;
   double* of_scalars = gradient + network_.heads() * network_.pieces() * 2 + tile.head * 2;
   const auto run = [&](std::int64_t query_id, std::int64_t key_id, std::int64_t begin,

@@ -20,6 +20,7 @@ class FireBias final : public IndexedBias {
  public:
   FireBias(const Fire& options, const FireWeights& weights, PositionRuns ids);
 
+  void check(const CallExtents& call) const override;
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
   // [heads, pieces, 2] sums of g and g x for the network, then [heads, 2]: of c and of the
   // multiplier.

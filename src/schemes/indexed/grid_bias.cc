@@ -75,7 +75,7 @@ GridBias::GridBias(const Grid& grid, PositionRuns ids, View<const double> table,
 }
 
 // Row by row of the grid: within one, keys' columns ascend and offsets fall by one. Ids that a tile
-// brings along may lie outside the grid.
+// brings along may lie outside the grid where nobody sees the pair.
 template <class Piece, class Hide>
 void GridBias::for_each_piece(const Tile& tile, std::int64_t row_stride, Piece piece,
                               Hide hide) const noexcept {
@@ -107,14 +107,28 @@ void GridBias::for_each_piece(const Tile& tile, std::int64_t row_stride, Piece p
       hide);
 }
 
+void GridBias::check(const CallExtents& call) const {
+  ids_.check_heads(call, heads_);
+  ids_.check(call);
+  if (!call.by_ids) return;
+  const std::int64_t cells = grid_.rows * grid_.columns;
+  for (const SequenceExtents& at : call.sequences) {
+    if (at.seeing_queries.is_empty()) continue;
+    const std::int64_t min = std::min(at.query_ids.first, at.key_ids.first);
+    const std::int64_t max = std::max(at.query_ids.last, at.key_ids.last);
+    if (min >= 0 && max < cells) continue;
+    throw Error(std::string(ids_.scheme()), "must have a cell for each of the ids " +
+                                                std::to_string(min) + " .. " + std::to_string(max) +
+                                                " of the call, got the " + std::to_string(cells) +
+                                                " cells of " + std::to_string(grid_.rows) + " x " +
+                                                std::to_string(grid_.columns));
+  }
+}
+
 void GridBias::fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept {
   const auto hide = [&](std::int64_t at, std::int64_t keys) {
     std::fill_n(values + at, keys, kHiddenScore);
   };
-  if (tile.head >= heads_) {
-    for (std::int64_t row = 0; row < tile.queries; ++row) hide(row * row_stride, tile.keys);
-    return;
-  }
   const std::int64_t offsets = grid_.offsets();
   const float* last = reversed_.data() + tile.head * offsets + offsets - 1;
   for_each_piece(
@@ -131,7 +145,7 @@ std::int64_t GridBias::gradient_size() const noexcept {
 
 void GridBias::accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
                           double* gradient) const noexcept {
-  if (!learns_ || tile.head >= heads_) return;
+  if (!learns_) return;
   double* of_head = gradient + tile.head * grid_.offsets();
   for_each_piece(
       tile, row_stride,

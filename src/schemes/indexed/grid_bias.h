@@ -47,6 +47,7 @@ class GridBias final : public IndexedBias {
   // table: [offsets, heads], as Swin stores it; rounded to float32 once.
   GridBias(const Grid& grid, PositionRuns ids, View<const double> table, bool learns);
 
+  void check(const CallExtents& call) const override;
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
   // Sums by head and offset, [heads, offsets].
   std::int64_t gradient_size() const noexcept override;

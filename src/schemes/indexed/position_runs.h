@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@ class PositionRuns {
   // Throws Error("scheme.positions") unless all are within +-2^53.
   PositionRuns(std::string_view scheme, std::span<const std::int64_t> ids);
 
+  std::string_view scheme() const noexcept { return scheme_; }
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(ids_.size()); }
   // Of a token 0 .. size() - 1: its id, and the first token after it whose id is not the next one.
   std::int64_t id(std::int64_t token) const noexcept {
@@ -32,14 +34,27 @@ class PositionRuns {
   std::int64_t min() const noexcept { return min_; }  // 0 without tokens
   std::int64_t max() const noexcept { return max_; }
 
+  // Throws Error("scheme.positions") where a call without ids of its own has a query that sees
+  // keys, or a key that is seen, beyond the list.
+  void check(const CallExtents& call) const;
+  // Throws Error("scheme") unless a call has the heads that a bias was made for.
+  void check_heads(const CallExtents& call, std::int64_t heads) const;
+
  private:
+  std::string scheme_;
   std::vector<std::int64_t> ids_, run_ends_;
   std::int64_t min_ = 0, max_ = 0;
 };
 
+// Throws Error("scheme.list") unless a list of so many tokens has one for every query that sees
+// keys, and every key that is seen.
+void check_tokens(std::string_view scheme, std::string_view list, std::int64_t tokens,
+                  const CallExtents& call);
+
 // Cuts a tile into runs of keys with consecutive ids: run(query_id, key_id, at, keys) for the pairs
 // of a query of that id with keys of ids key_id, key_id + 1, ..., which are elements at .. at +
-// keys - 1 of an array with this row stride; hide(at, keys) for pairs without ids, beyond the list.
+// keys - 1 of an array with this row stride; hide(at, keys) for pairs without ids, beyond the list,
+// which nobody sees in a call that passed check().
 // The ids of the tile, if any, replace the list.
 template <class Run, class Hide>
 void for_each_run(const PositionRuns& ids, const IndexedBias::Tile& tile, std::int64_t row_stride,

@@ -23,6 +23,7 @@ class PrefixMaskBias final : public IndexedBias {
   PrefixMaskBias(std::int64_t prefix, schemes_detail::PositionRuns ids)
       : prefix_(prefix), ids_(std::move(ids)) {}
 
+  void check(const CallExtents& call) const override { ids_.check(call); }
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     schemes_detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
       return schemes_detail::IdRange{-kMaxPrefix, std::max(prefix_ - 1, query)};

@@ -28,6 +28,7 @@ void wait_for(const std::atomic<bool>& event) {
 // the first is still at work and the third waits.
 class MemoryEndsForTheSecond final : public IndexedBias {
  public:
+  void check(const CallExtents&) const override {}
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) values[i * row_stride + j] = 0;

@@ -35,6 +35,7 @@ class PositionStripes final : public IndexedBias {
   static float factor(std::int64_t n) { return n % 2 == 0 ? 0.5F : -1.0F; }
   float at(std::int64_t n) const { return table[static_cast<std::size_t>(n % kSize)] * factor(n); }
 
+  void check(const CallExtents&) const override {}
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {

@@ -18,7 +18,7 @@ namespace {
 // float64, and 1 where the first, which takes its time, comes last.
 class FirstIsLate final : public ContentTerm {
  public:
-  void check(const Call&) const override {}
+  void check(const CallExtents&) const override {}
   void add(const Row&, double*, double*) const noexcept override {}
   std::int64_t gradient_size() const noexcept override { return 1; }
   void backward(const Row& row, const double*, double*, double*, double*, double* gradient,

@@ -85,6 +85,7 @@ template <class T>
 // Depends on query, key and head, and learns one number.
 class Stripes : public IndexedBias {
  public:
+  void check(const CallExtents&) const override {}
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {

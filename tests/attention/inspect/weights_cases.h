@@ -37,6 +37,7 @@ class StripedBias final : public IndexedBias {
     return n % 11 == 0 ? -std::numeric_limits<float>::infinity()
                        : 0.125F * static_cast<float>(n % 19);
   }
+  void check(const CallExtents&) const override {}
   void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i)
       for (std::int64_t j = 0; j < tile.keys; ++j)

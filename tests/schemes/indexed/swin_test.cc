@@ -104,11 +104,6 @@ TEST(Swin, LearnsItsTable) {
       });
 }
 
-TEST(Swin, HidesHeadsThatItsTableLacks) {
-  const auto bias = swin({2, 2}, {Tensor<double>({9, 1})}, List{0, 1});
-  EXPECT_EQ(testing::pairs_of(*bias, 1, 2)(1, 1), -std::numeric_limits<float>::infinity());
-}
-
 TEST(Swin, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("swin", {{"rows", "1"}, {"columns", "2"}}),
             "[swin.positions] must be 0 .. 1, the cells of 1 x 2, got 3");

@@ -20,9 +20,9 @@ struct Alibi2d {
 
 // -slope * sqrt((r - r')^2 + (c - c')^2) for patches (r, c) and (r', c'), in float64, rounded once.
 // Patch id is row id / columns, column id % columns. Token n of the sequence has the id
-// positions[n]: key n, and query n - offset; tokens beyond the list are hidden and attend to
-// nothing, and so do heads beyond `heads`. Position ids of the call of attention() replace the
-// list. Throws Error when ids lie outside the grid, and for options out of their ranges.
+// positions[n]: key n, and query n - offset; position ids of the call of attention() replace the
+// list. Calls with more tokens or other heads are refused. Throws Error when ids lie outside the
+// grid, and for options out of their ranges.
 std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
                                             std::span<const std::int64_t> positions);
 

@@ -16,9 +16,9 @@ struct ChunkMask {
 };
 
 // 0 where floor(key id / chunk) = floor(query id / chunk), and key id <= query id when causal; else
-// -infinity. Token n of the sequence has the id positions[n]: key n, and query n - offset. Tokens
-// beyond the list are hidden and attend to nothing. Position ids of the call of attention() replace
-// the list. Throws Error unless chunk >= 1 and ids are within +-2^53.
+// -infinity. Token n of the sequence has the id positions[n]: key n, and query n - offset. Position
+// ids of the call of attention() replace the list. Calls with more tokens are refused. Throws Error
+// unless chunk >= 1 and ids are within +-2^53.
 std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
                                               std::span<const std::int64_t> positions);
 

@@ -17,8 +17,7 @@ struct DocumentMask {
 
 // 0 where key and query are of the same document, and with causal where the key does not come
 // later; else -infinity. documents[n] is the document of token n, any number: of key n, and of
-// query n - offset. Documents may lie in pieces. Tokens beyond the list are hidden and attend to
-// nothing.
+// query n - offset. Documents may lie in pieces. Calls with more tokens are refused.
 std::shared_ptr<const IndexedBias> document_mask(const DocumentMask& options,
                                                  std::span<const std::int64_t> documents);
 

@@ -32,9 +32,9 @@ struct FireWeights {
 // The paper defines it for the past, j <= i; keys in the future are biased by |i - j|, with the
 // denominator of the query, so x may be above 1 there. In float64, rounded to float32 once.
 //
-// Token n of the sequence has the id positions[n]: key n, and query n - offset; tokens beyond the
-// list are hidden and attend to nothing, and so do heads beyond those of w2. Position ids of the
-// call of attention() replace the list. Memory is O(tokens + max id - min id), and nothing
+// Token n of the sequence has the id positions[n]: key n, and query n - offset; position ids of the
+// call of attention() replace the list. Calls with more tokens, or heads that w2 has not, are
+// refused. Memory is O(tokens + max id - min id), and nothing
 // transcendental is computed per pair, unless the ids span many times the number of tokens. Throws
 // Error when an option is out of its range, weights do not fit or make biases beyond float32, or
 // ids are not within +-2^53. The gradient that attention_backward() computes is in an internal

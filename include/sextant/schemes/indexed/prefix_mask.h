@@ -15,8 +15,8 @@ struct PrefixMask {
 };
 
 // 0 where key id < prefix or key id <= query id, else -infinity. Token n of the sequence has the id
-// positions[n]: key n, and query n - offset. Tokens beyond the list are hidden
-// and attend to nothing. Position ids of the call of attention() replace the list. Throws Error
+// positions[n]: key n, and query n - offset. Position ids of the call of
+// attention() replace the list. Calls with more tokens are refused. Throws Error
 // unless prefix >= 0 and ids are within +-2^53.
 std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
                                                std::span<const std::int64_t> positions);

@@ -23,8 +23,8 @@ struct SwinWeights {
 
 // table[(r - r' + rows - 1) (2 columns - 1) + c - c' + columns - 1, head] for query (r, c) and key
 // (r', c'), rounded to float32: query minus key. Token n of the sequence has the id positions[n]:
-// key n, and query n - offset; tokens beyond the list are hidden and attend to nothing, and so do
-// heads beyond the table's. Position ids of the call of attention() replace the list. Throws Error
+// key n, and query n - offset; position ids of the call of attention() replace the list. Calls with
+// more tokens, ids outside the window, or other heads are refused. Throws Error
 // when ids lie outside the window or the table does not fit.
 //
 // Its gradient in attention_backward() is a sum per head and offset, [heads, offsets] flat.
