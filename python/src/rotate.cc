@@ -1,6 +1,7 @@
 // Applying tables to arrays of the caller's: rotations, and vectors added to embeddings.
 #include "bindings.h"
 #include "call_options.h"
+#include "core/overlap.h"
 
 namespace sextant::python {
 namespace {
@@ -65,6 +66,11 @@ nb::object add_positions(nb::handle x, nb::handle table, nb::handle out) {
   return with_float(in, [&](auto type) {
     using T = typename decltype(type)::type;
     const OutputArray result({out, "add_positions", "out"}, dtype_of<T>, in.shape(), x);
+    CallArrays arrays("add_positions");
+    arrays.add_input("table", rows.view<T>());
+    // Each element is read before it is written, so x itself is fine.
+    if (!is_same_view<T>(in.view<T>(), result.view<T>())) arrays.add_input("x", in.view<T>());
+    arrays.add_output("out", result.view<T>());
     {
       const nb::gil_scoped_release released;
       add_rows<T>(in.view<T>(), rows.view<T>(), result.view<T>());

@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "sextant/core/error.h"
 #include "sextant/core/tensor.h"
@@ -56,15 +56,87 @@ void check_output(std::string_view where, View<T> out) {
                          std::to_string(out.stride(axis)) + " at axis " + std::to_string(axis));
 }
 
-// Whether two views certainly share an element. Interleaved views of one allocation may intersect
-// without sharing any; those are taken on trust.
-template <class A, class B>
-bool surely_overlap(View<A> a, View<B> b) {
-  if (a.count() == 0 || b.count() == 0) return false;
-  if (a.data() == b.data()) return true;
-  if (!a.is_contiguous() || !b.is_contiguous()) return false;
-  const std::less<const void*> before;
-  return before(a.data(), b.data() + b.count()) && before(b.data(), a.data() + a.count());
+// Whether two views of one shape are the same elements in the same order.
+template <class T>
+bool is_same_view(View<const T> a, View<const T> b) {
+  if (a.data() != b.data()) return false;
+  for (int axis = 0; axis < a.rank(); ++axis) {
+    if (a.size(axis) != 1 && a.stride(axis) != b.stride(axis)) return false;
+  }
+  return true;
 }
+
+// Where the elements of a view lie: of any type, for overlaps().
+struct Footprint {
+  struct Axis {
+    std::int64_t stride, count;  // bytes; both > 0
+  };
+
+  template <class T>
+  explicit Footprint(View<T> view) {
+    if (view.count() == 0) return;
+    address = reinterpret_cast<std::intptr_t>(view.data());
+    add(1, sizeof(T));
+    for (int axis = 0; axis < view.rank(); ++axis) {
+      add(view.stride(axis) * static_cast<std::int64_t>(sizeof(T)), view.size(axis));
+    }
+  }
+
+  std::intptr_t address = 0;  // of the lowest byte
+  std::array<Axis, kMaxRank + 1> axes{};
+  int rank = 0;  // 0: no elements
+
+ private:
+  void add(std::int64_t stride, std::int64_t count) noexcept;
+};
+
+// Whether the arrays have a byte in common. Exact for all views that slices, transpositions, splits
+// and reversals make of arrays; for others, whose strides fit no pattern, false where it would take
+// long to find out.
+bool overlaps(const Footprint& a, const Footprint& b);
+template <class A, class B>
+bool overlaps(View<A> a, View<B> b) {
+  return overlaps(Footprint(a), Footprint(b));
+}
+
+// The arrays of a call: those it reads, and those it writes, which must not overlap any other.
+// Named as a caller names them, within the function.
+class CallArrays {
+ public:
+  explicit CallArrays(std::string_view function) : function_(function) {}
+
+  template <class T>
+  void add_input(std::string_view name, View<T> view) {
+    add({name, Footprint(view)});
+  }
+  template <class T>
+  void add_input(std::string_view name, const Tensor<T>& tensor) {
+    add_input(name, tensor.view());
+  }
+  template <class T>
+  void add_input(std::string_view name, std::span<const T> list) {
+    add_input(name, View<const T>(list.data(), {static_cast<std::int64_t>(list.size())}));
+  }
+  // Throws Error("function.name") where an array that was added before has an element in common, or
+  // two elements of the result are one.
+  template <class T>
+  void add_output(std::string_view name, View<T> view) {
+    check_output(where(name), view);
+    check_apart({name, Footprint(view)});
+    add({name, Footprint(view)});
+  }
+
+ private:
+  struct Named {
+    std::string_view name;
+    Footprint footprint;
+  };
+  std::string where(std::string_view name) const;
+  void add(const Named& array);
+  void check_apart(const Named& output) const;
+
+  std::string_view function_;
+  std::vector<Named> arrays_;
+};
 
 }  // namespace sextant

@@ -14,15 +14,6 @@
 namespace sextant {
 namespace {
 
-template <class T>
-bool is_in_place(View<const T> x, View<T> out) {
-  if (x.data() != out.data()) return false;
-  for (int axis = 0; axis < 4; ++axis) {
-    if (x.size(axis) != 1 && x.stride(axis) != out.stride(axis)) return false;
-  }
-  return true;
-}
-
 template <class T, class U>
 void check_rotation(View<const T> x, View<T> out, const RotationTable<U>& table) {
   if (x.rank() != 4) {
@@ -34,14 +25,13 @@ void check_rotation(View<const T> x, View<T> out, const RotationTable<U>& table)
                                   out.shape().to_string());
   }
   check_memory("rotate.x", x);
-  check_output("rotate.out", out);
-  bool in_place = x.data() == out.data();
-  for (int axis = 0; axis < 4; ++axis) {
-    in_place = in_place && (x.size(axis) == 1 || x.stride(axis) == out.stride(axis));
-  }
-  if (!in_place && surely_overlap(x, out)) {
+  if (!is_same_view<T>(x, out) && overlaps(x, out)) {
     throw Error("rotate.out", "must be x itself or not overlap it");
   }
+  CallArrays arrays("rotate");
+  arrays.add_input("table", table.cos);
+  arrays.add_input("table", table.sin);
+  arrays.add_output("out", out);
   check_named("rotate.table.layout", table.layout);
   const Shape& shape = table.cos.shape();
   const int rank = shape.rank();
@@ -141,7 +131,7 @@ void rotate_array(View<const T> x, View<T> out, const RotationTable<U>& table, i
   if (by_head) blocks.heads = 1;  // heads of a block share the rows of a table
   const std::int64_t head_blocks = (shape[1] + blocks.heads - 1) / blocks.heads;
   const std::int64_t row_blocks = (shape[2] + blocks.rows - 1) / blocks.rows;
-  const bool stream = !is_in_place(x, out) && x.count() >= kStreamBytes / kElement;
+  const bool stream = !is_same_view<T>(x, out) && x.count() >= kStreamBytes / kElement;
   parallel_for(shape[0] * row_blocks * head_blocks, threads, [&](std::int64_t task) {
     const std::int64_t head = task % head_blocks * blocks.heads;
     const std::int64_t row = task / head_blocks % row_blocks * blocks.rows;

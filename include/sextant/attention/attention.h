@@ -104,12 +104,13 @@ struct AttentionOptions {
 };
 
 // q: [batch, heads_q, q_len, head_dim]; k: [batch, kv_heads, k_len, head_dim];
-// v: [batch, kv_heads, k_len, v_dim]; out: [batch, heads_q, q_len, v_dim], not overlapping the
-// rest. heads_q is a multiple of kv_heads: query head h reads key head h / (heads_q / kv_heads).
-// Any strides: [batch, length, heads, head_dim] is a transposed view. Lengths, batch and v_dim may
-// be 0, heads and head_dim may not. Order: rotation, scale, content term, softcap, biases and masks
-// (added up), softmax. float32 accumulation for float32 and 16-bit arrays, denormal numbers and
-// probabilities below 2^-126 treated as 0, one rounding of 16-bit results; float64 for float64.
+// v: [batch, kv_heads, k_len, v_dim]; out: [batch, heads_q, q_len, v_dim], which has no element in
+// common with another array of the call. heads_q is a multiple of kv_heads: query head h reads key
+// head h / (heads_q / kv_heads). Any strides: [batch, length, heads, head_dim] is a transposed
+// view. Lengths, batch and v_dim may be 0, heads and head_dim may not. Order: rotation, scale,
+// content term, softcap, biases and masks (added up), softmax. float32 accumulation for float32 and
+// 16-bit arrays, denormal numbers and probabilities below 2^-126 treated as 0, one rounding of
+// 16-bit results; float64 for float64.
 //
 // A row without visible keys, or with scores of -infinity only, is zeros. Hidden keys and values
 // are not read: NaN there has no effect. A visible NaN in a score makes its rows NaN, in v its
@@ -117,7 +118,8 @@ struct AttentionOptions {
 // nothing, whatever v holds. The bits of a row depend on its query, on its visible keys and their
 // index in the sequence, and on its options; they do not depend on threads, batch, packing, padding
 // after it, or how a prompt was cut into chunks. docs/attention-kernel.md says how. Throws Error
-// when shapes, strides or options do not fit; out is untouched then.
+// when shapes, strides or options do not fit, or the results overlap one another or an input;
+// nothing is written then.
 //
 // `log_sum_exp` is a second output, [batch, heads_q, q_len], any strides: log(sum(exp(scores))) of
 // every row, the sink included; -infinity for rows without visible keys. Scores below -2.35e38 (a

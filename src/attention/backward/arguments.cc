@@ -2,10 +2,11 @@
 #include "attention/backward/arguments.h"
 
 #include <string>
+#include <utility>
 #include <variant>
 
+#include "attention/call/input_arrays.h"
 #include "attention/call/refuse.h"
-#include "core/overlap.h"
 
 namespace sextant::attention_detail {
 namespace {
@@ -18,22 +19,21 @@ void check_input(std::string_view argument, View<T> view, const Shape& wanted) {
   check_memory(name_in(kFunction, argument), view);
 }
 
-// Checks the shape of one gradient, and that it does not overlap the other arrays.
+// Checks the shape of each gradient, and that it does not overlap the other arrays.
 class GradientChecker {
  public:
-  template <class T, class Against>
-  void operator()(std::string_view name, View<T> gradient, const Shape& wanted,
-                  const Against& against) const {
+  explicit GradientChecker(CallArrays arrays) : arrays_(std::move(arrays)) {}
+
+  // `argument` is "gradients.<name>".
+  template <class T>
+  void operator()(std::string_view argument, View<T> gradient, const Shape& wanted) {
     if (!is_wanted(gradient)) return;
-    const std::string argument = "gradients." + std::string(name);
     check_shape(kFunction, argument, gradient, wanted);
-    check_output(name_in(kFunction, argument), gradient);
-    against([&](std::string_view other_name, const auto& other) {
-      if (surely_overlap(other, gradient)) {
-        refuse(kFunction, argument, "must not overlap " + std::string(other_name));
-      }
-    });
+    arrays_.add_output(argument, gradient);
   }
+
+ private:
+  CallArrays arrays_;
 };
 
 [[noreturn]] void refuse_gradient(std::string_view name, std::string_view needs) {
@@ -75,53 +75,44 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
     b.log_sum_exp = log_sum_exp;
   }
 
-  const auto inputs = [&](const auto& look) {
-    look("q", q);
-    look("k", k);
-    look("v", v);
-    look("out", out);
-    look("dout", dout);
-  };
-  const GradientChecker check;
-  check("q", gradients.q, q.shape(), inputs);
-  check("k", gradients.k, k.shape(), [&](const auto& look) {
-    inputs(look);
-    look("gradients.q", gradients.q);
-  });
-  check("v", gradients.v, v.shape(), [&](const auto& look) {
-    inputs(look);
-    look("gradients.q", gradients.q);
-    look("gradients.k", gradients.k);
-  });
-  const auto nothing = [](const auto&) {};
+  CallArrays arrays = input_arrays(kFunction, q, k, v, options);
+  arrays.add_input("out", out);
+  arrays.add_input("dout", dout);
+  arrays.add_input("log_sum_exp", b.log_sum_exp);
+  GradientChecker check(std::move(arrays));
+  check("gradients.q", View<T>(gradients.q), q.shape());
+  check("gradients.k", View<T>(gradients.k), k.shape());
+  check("gradients.v", View<T>(gradients.v), v.shape());
   if (is_wanted(gradients.bias.values)) {
     if (!a.has_bias_table()) refuse_gradient("bias.values", "options.bias.values");
-    check("bias.values", gradients.bias.values, a.bias->values.shape(), nothing);
+    check("gradients.bias.values", View<Wide>(gradients.bias.values), a.bias->values.shape());
   }
   if (is_wanted(gradients.bias.slopes)) {
     const bool has_slopes = a.bias != nullptr && !a.bias->slopes.empty();
     if (!has_slopes) refuse_gradient("bias.slopes", "options.bias.slopes");
-    check("bias.slopes", gradients.bias.slopes, Shape{a.heads_q}, nothing);
+    check("gradients.bias.slopes", View<Wide>(gradients.bias.slopes), Shape{a.heads_q});
   }
   if (is_wanted(gradients.sinks)) {
     if (options.sinks.empty()) refuse_gradient("sinks", "options.sinks");
-    check("sinks", gradients.sinks, Shape{a.heads_q}, nothing);
+    check("gradients.sinks", View<Wide>(gradients.sinks), Shape{a.heads_q});
   }
   if (is_wanted(gradients.indexed)) {
     if (options.indexed == nullptr || options.indexed->gradient_size() == 0) {
       refuse_gradient("indexed", "an indexed bias that learns");
     }
-    check("indexed", gradients.indexed, Shape{options.indexed->gradient_size()}, nothing);
+    check("gradients.indexed", View<double>(gradients.indexed),
+          Shape{options.indexed->gradient_size()});
   }
   if (is_wanted(gradients.content)) {
     if (options.content == nullptr) refuse_gradient("content", "options.content");
-    check("content", gradients.content, Shape{options.content->gradient_size()}, nothing);
+    check("gradients.content", View<double>(gradients.content),
+          Shape{options.content->gradient_size()});
   }
   if (is_wanted(gradients.mask)) {
     const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
     if (mask == nullptr) refuse_gradient("mask", "a float mask");
     const View<Wide> gradient = gradients.mask;
-    check("mask", gradient, mask->shape(), [&](const auto& look) { look("the mask", *mask); });
+    check("gradients.mask", gradient, mask->shape());
     b.mask = gradient.data();
     for (int axis = 0; axis < gradient.rank(); ++axis) {
       const auto target = static_cast<std::size_t>(4 - gradient.rank() + axis);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attention/call/extents.h"
+#include "attention/call/input_arrays.h"
 #include "attention/call/position_tables.h"
 #include "attention/call/refuse.h"
 #include "attention/call/sequences.h"
@@ -173,22 +174,15 @@ void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) 
 
 template <class T>
 void check_values(std::string_view function, Arguments<T>& a, View<const T> v, View<T> out,
-                  View<float> log_sum_exp) {
+                  View<float> log_sum_exp, const AttentionOptions<T>& options) {
   check_v(function, a, v);
   check_array(function, "out", out, "[batch, heads_q, q_len, v_dim]");
   check_shape(function, "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
-  check_output(name_in(function, "out"), out);
-  const auto check_apart = [&](const char* name, View<const T> input) {
-    if (surely_overlap(input, out)) {
-      refuse(function, "out", std::string("must not overlap ") + name);
-    }
-  };
-  check_apart("q", a.q);
-  check_apart("k", a.k);
-  check_apart("v", v);
+  CallArrays arrays = input_arrays(function, a.q, a.k, v, options);
+  arrays.add_output("out", out);
   if (!is_wanted(log_sum_exp)) return;
   check_shape(function, "log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
-  check_output(name_in(function, "log_sum_exp"), log_sum_exp);
+  arrays.add_output("log_sum_exp", log_sum_exp);
   a.log_sum_exp = log_sum_exp;
 }
 
@@ -202,11 +196,12 @@ void check_indices(std::string_view where, std::span<const std::int64_t> indices
   }
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                       \
-  template Arguments<T> check_scores(std::string_view, View<const T>, View<const T>, \
-                                     const AttentionOptions<T>&);                    \
-  template void check_v(std::string_view, const Arguments<T>&, View<const T>);       \
-  template void check_values(std::string_view, Arguments<T>&, View<const T>, View<T>, View<float>);
+#define SEXTANT_INSTANTIATE(T)                                                                     \
+  template Arguments<T> check_scores(std::string_view, View<const T>, View<const T>,               \
+                                     const AttentionOptions<T>&);                                  \
+  template void check_v(std::string_view, const Arguments<T>&, View<const T>);                     \
+  template void check_values(std::string_view, Arguments<T>&, View<const T>, View<T>, View<float>, \
+                             const AttentionOptions<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

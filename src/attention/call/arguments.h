@@ -174,7 +174,7 @@ void check_v(std::string_view function, const Arguments<T>& arguments, View<cons
 // into them.
 template <class T>
 void check_values(std::string_view function, Arguments<T>& arguments, View<const T> v, View<T> out,
-                  View<float> log_sum_exp);
+                  View<float> log_sum_exp, const AttentionOptions<T>& options);
 
 // Throws Error unless all of `indices` are in [0, size).
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,

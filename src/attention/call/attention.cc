@@ -14,7 +14,7 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
                std::type_identity_t<View<const T>> v, View<T> out,
                const AttentionOptions<std::type_identity_t<T>>& options, View<float> log_sum_exp) {
   auto a = attention_detail::check_scores<T>("attention", q, k, options);
-  attention_detail::check_values<T>("attention", a, v, out, log_sum_exp);
+  attention_detail::check_values<T>("attention", a, v, out, log_sum_exp, options);
   if constexpr (!std::same_as<T, double>) {
     if (attention_detail::takes_fused_path(a))
       return attention_detail::fused_attention<T>(a, v, out);

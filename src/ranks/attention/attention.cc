@@ -4,8 +4,8 @@
 #include <string>
 #include <type_traits>
 
+#include "attention/call/input_arrays.h"
 #include "core/enum_names.h"
-#include "core/overlap.h"
 #include "ranks/attention/choice.h"
 #include "ranks/attention/forms.h"
 #include "ranks/attention/moved.h"
@@ -29,16 +29,13 @@ bool is_given(View<const float> logs) { return logs.rank() == 3; }
 // The arrays of a rank for what comes out.
 template <class T>
 void check_results(View<const T> q, View<const T> k, View<const T> v, View<T> out,
-                   View<float> log_sum_exp) {
+                   const AttentionOptions<T>& options, View<float> log_sum_exp) {
   check_own(kFunction, "out", out, Shape{q.size(0), q.size(1), q.size(2), v.size(3)});
-  check_output(name_in(kFunction, "out"), out);
-  for (const auto& input : {q, k, v}) {
-    if (surely_overlap(input, out)) {
-      throw Error(name_in(kFunction, "out"), "must not overlap q, k or v");
-    }
-  }
+  CallArrays arrays = attention_detail::input_arrays(kFunction, q, k, v, options);
+  arrays.add_output("out", out);
   if (!attention_detail::is_wanted(log_sum_exp)) return;
   check_own(kFunction, "log_sum_exp", log_sum_exp, Shape{q.size(0), q.size(1), q.size(2)});
+  arrays.add_output("log_sum_exp", log_sum_exp);
 }
 
 }  // namespace
@@ -57,7 +54,7 @@ void attention(const Communicator& comm, std::type_identity_t<View<const T>> q,
                View<T> out, const AttentionOptions<std::type_identity_t<T>>& options,
                const Options& ranks, View<float> log_sum_exp) {
   const Call<T> call = check_call<T>(kFunction, comm, q, k, v, options, ranks,
-                                     [&] { check_results<T>(q, k, v, out, log_sum_exp); });
+                                     [&] { check_results<T>(q, k, v, out, options, log_sum_exp); });
   const Form form = form_of(kFunction, call);
   if (call.ranks.division != Division::striped || form == Form::ulysses) {
     return run_form(form, call, out, log_sum_exp);

@@ -2,6 +2,7 @@
 #include <string>
 #include <type_traits>
 
+#include "attention/call/input_arrays.h"
 #include "ranks/attention/choice.h"
 #include "ranks/attention/forms.h"
 #include "ranks/attention/moved.h"
@@ -24,28 +25,33 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
   check_own(kFunction, "out", out, result);
   check_own(kFunction, "dout", dout, result);
   check_own(kFunction, "log_sum_exp", log_sum_exp, Shape{batch, heads, rows});
-  const auto check = [](const char* name, const auto& view, bool exists, const Shape& shape,
-                        const char* needs) {
-    if (!is_wanted(view)) return;
-    const std::string argument = std::string("gradients.") + name;
+  CallArrays arrays = attention_detail::input_arrays(kFunction, q, k, v, options);
+  arrays.add_input("out", out);
+  arrays.add_input("dout", dout);
+  arrays.add_input("log_sum_exp", log_sum_exp);
+  const auto check = [&arrays]<class U>(const char* argument, const MemberView<U>& view,
+                                        bool exists, const Shape& shape, const char* needs) {
+    if (!is_wanted<U>(view)) return;
     if (!exists) throw Error(name_in(kFunction, argument), std::string("must go with ") + needs);
-    check_own(kFunction, argument.c_str(), view, shape);
+    check_own<U>(kFunction, argument, view, shape);
+    arrays.add_output<U>(argument, view);
   };
-  check("q", wanted.q, true, q.shape(), "");
-  check("k", wanted.k, true, k.shape(), "");
-  check("v", wanted.v, true, v.shape(), "");
+  check("gradients.q", wanted.q, true, q.shape(), "");
+  check("gradients.k", wanted.k, true, k.shape(), "");
+  check("gradients.v", wanted.v, true, v.shape(), "");
   const DistanceBias* bias = options.bias;
   const bool table = bias != nullptr && bias->has_table();
-  check("bias.values", wanted.bias.values, table, table ? bias->values.shape() : Shape{0},
+  check("gradients.bias.values", wanted.bias.values, table, table ? bias->values.shape() : Shape{0},
         "options.bias.values");
-  check("bias.slopes", wanted.bias.slopes, bias != nullptr && !bias->slopes.empty(), Shape{heads},
-        "options.bias.slopes");
-  check("sinks", wanted.sinks, !options.sinks.empty(), Shape{heads}, "options.sinks");
+  check("gradients.bias.slopes", wanted.bias.slopes, bias != nullptr && !bias->slopes.empty(),
+        Shape{heads}, "options.bias.slopes");
+  check("gradients.sinks", wanted.sinks, !options.sinks.empty(), Shape{heads}, "options.sinks");
   const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
-  check("mask", wanted.mask, mask != nullptr, mask ? mask->shape() : Shape{0}, "a float mask");
-  check("indexed", wanted.indexed, options.indexed != nullptr,
+  check("gradients.mask", wanted.mask, mask != nullptr, mask ? mask->shape() : Shape{0},
+        "a float mask");
+  check("gradients.indexed", wanted.indexed, options.indexed != nullptr,
         Shape{options.indexed ? options.indexed->gradient_size() : 0}, "options.indexed");
-  check("content", wanted.content, options.content != nullptr,
+  check("gradients.content", wanted.content, options.content != nullptr,
         Shape{options.content ? options.content->gradient_size() : 0}, "options.content");
 }
 

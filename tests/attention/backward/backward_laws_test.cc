@@ -304,6 +304,13 @@ TEST_F(AttentionBackwardErrors, Overlap) {
   EXPECT_EQ(message(),
             "[attention_backward.gradients.k] must have an element of its own for every result, "
             "got stride 0 at axis 0");
+  gradients.k = dk;
+  // What is written last, and what is no array of q's shape.
+  const Shape of_sinks = gradients.sinks.shape();
+  gradients.sinks = View<float>(dq.data() + 5, of_sinks);
+  EXPECT_EQ(message(), "[attention_backward.gradients.sinks] must not overlap gradients.q");
+  gradients.sinks = View<float>(bias.values.data(), of_sinks);
+  EXPECT_EQ(message(), "[attention_backward.gradients.sinks] must not overlap bias");
 }
 
 }  // namespace

@@ -110,6 +110,43 @@ TEST_F(AttentionErrors, AnOutputThatIsAnInput) {
   EXPECT_EQ(refused(part(0), part(1), part(2), part(3)), "no error");
 }
 
+// A result that overlaps what is read would change it before it is read.
+TEST_F(AttentionErrors, AnOutputThatMeetsAnyOtherArray) {
+  Tensor<float> memory(Shape{2, 4, 8, 8});
+  const auto rows = [&](std::int64_t first) { return memory.view().narrow(2, first, 3); };
+  const auto refused = [&](View<const float> a, View<float> to, View<float> sums = {}) {
+    try {
+      attention(a, a, a, to, options, sums);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(refused(rows(0), rows(3)), "no error");
+  EXPECT_EQ(refused(rows(0), rows(2)), "[attention.out] must not overlap q");
+  const std::array<std::int64_t, 4> reversed{256, 64, -8, 1};
+  EXPECT_EQ(refused(rows(0), View<float>(memory.data() + 16, Shape{2, 4, 3, 8}, reversed)),
+            "[attention.out] must not overlap q");
+  EXPECT_EQ(refused(rows(0), rows(3), rows(5).select(3, 7)),
+            "[attention.log_sum_exp] must not overlap out");
+  EXPECT_EQ(refused(rows(0), rows(3), rows(2).select(3, 7)),
+            "[attention.log_sum_exp] must not overlap q");
+  options.mask = FloatMask<float>(memory.view().narrow(2, 5, 1).narrow(3, 0, 3));
+  EXPECT_EQ(refused(rows(0), rows(3)), "[attention.out] must not overlap mask");
+  options.mask = {};
+  DistanceBias bias{Tensor<float>(Shape{1, 192}), 100};
+  options.bias = &bias;
+  const std::array<std::int64_t, 4> dense{96, 24, 8, 1};
+  EXPECT_EQ(refused(rows(0), View<float>(bias.values.data(), Shape{2, 4, 3, 8}, dense)),
+            "[attention.out] must not overlap bias");
+  options.bias = nullptr;
+  Tensor<std::int64_t> ids(Shape{2, 48});
+  options.query_positions = options.key_positions = ids.view().narrow(1, 40, 3);
+  EXPECT_EQ(
+      refused(rows(0), View<float>(reinterpret_cast<float*>(ids.data()), Shape{2, 4, 3, 8}, dense)),
+      "[attention.out] must not overlap query_positions");
+}
+
 TEST_F(AttentionErrors, AnOutputWhoseElementsCoincide) {
   const std::array<std::int64_t, 4> strides{0, 18, 6, 1};
   const View<float> same(out.data(), Shape{2, 4, 3, 6}, strides);

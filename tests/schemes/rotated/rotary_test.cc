@@ -315,6 +315,20 @@ TEST(Rotary, NamesTheArgumentAtFault) {
   expect_error("rotate.out", [&] {
     rotate<float>(longer.view().narrow(2, 0, 3), longer.view().narrow(2, 1, 3), table);
   });
+  // Rows of several heads, one further on or in the other order.
+  Tensor<float> heads({1, 2, 4, 8});
+  expect_error("rotate.out", [&] {
+    rotate<float>(heads.view().narrow(2, 0, 3), heads.view().narrow(2, 1, 3), table);
+  });
+  expect_error("rotate.out", [&] {
+    const std::array<std::int64_t, 4> backwards{64, 32, -8, 1};
+    rotate<float>(heads.view().narrow(2, 0, 3),
+                  View<float>(heads.data() + 16, {1, 2, 3, 8}, backwards), table);
+  });
+  EXPECT_NO_THROW(rotate<float>(heads.view().narrow(2, 0, 3), heads.view().narrow(2, 0, 3), table));
+  Tensor<float> halves({1, 2, 3, 16});
+  EXPECT_NO_THROW(
+      rotate<float>(halves.view().narrow(3, 0, 8), halves.view().narrow(3, 8, 8), table));
   RotationTable<float> unnamed = rotary<float>({.head_dim = 8}, 3);
   unnamed.layout = static_cast<RotaryLayout>(7);
   expect_error("rotate.table.layout", [&] { rotate<float>(x, x, unnamed); });
