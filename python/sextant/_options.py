@@ -40,12 +40,12 @@ HELP = """
         causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query sees
             every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
-        mask: bool (True takes part) or float (added; -inf hides), broadcast to [batch, heads, q_len, k_len], any strides
+        mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads, q_len, k_len], any strides
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
             DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
-        scale: of the scores; None: 1 / sqrt(head_dim), or what the term says
-        softcap: > 0: score -> softcap * tanh(score / softcap), before biases and masks
+        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
         segments: packed sequences: where each begins, then the length (cu_seqlens); key_segments: the same for keys
         key_lengths: [batch]: keys from there on are padding
         query_offsets: [batch]: the key on the diagonal of each sequence's query 0

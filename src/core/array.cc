@@ -55,6 +55,11 @@ To convert(From value) {
 
 template <class To, class From>
 void convert_all(const std::byte* from, Tensor<To>& to) {
+  if constexpr (std::is_same_v<From, bool>) {  // any byte but 0 is true
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
+    for (std::int64_t i = 0; i < to.count(); ++i) to.data()[i] = convert<To>(bytes[i] != 0);
+    return;
+  }
   const From* values = reinterpret_cast<const From*>(from);
   for (std::int64_t i = 0; i < to.count(); ++i) to.data()[i] = convert<To>(values[i]);
 }

@@ -117,7 +117,7 @@ TEST(RanksBackwardArguments, AreCheckedOnAllRanks) {
 
 TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
   EXPECT_EQ(error_of([](auto& part, auto&) { part.options.softcap = -1; }),
-            "[ranks.attention.softcap] must be finite and >= 0, got -1");
+            "[ranks.attention.softcap] must be 0 or 1e-30 .. 1e30, got -1");
   EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.slice_bytes = -1; }),
             "[ranks.attention.slice_bytes] must be 0 or more, got -1");
   EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.reproducible = true; }),

@@ -43,7 +43,7 @@ struct Window {
 
 // Masks broadcast to [batch, heads_q, q_len, k_len]: rank 1 to 4, aligned at the last axis, sizes
 // equal or 1, any strides.
-using BoolMask = View<const bool>;  // true: visible
+using BoolMask = View<const bool>;  // true: visible; every byte but 0 is true
 // Added to the scores; -infinity hides. float32 also for 16-bit q, k, v.
 template <class T>
 using FloatMask = View<const std::conditional_t<std::same_as<T, double>, double, float>>;
@@ -90,15 +90,16 @@ struct AttentionOptions {
   // A term that depends on the contents of query and key, added before the softcap.
   const ContentTerm* content = nullptr;
   // [heads_q] or empty: a logit per head that takes part in the softmax, as if a key with value 0
-  // had this score. Finite or -infinity.
+  // had this score. Within +-1e38, or -infinity.
   std::span<const double> sinks{};
   // Without ids, query i is rotated by row diagonal_key(i) of the table, key j by row j of
   // table.for_keys(), before the scores; diagonal_key by causal and query_offsets. The tables must
   // have these rows. Those by head have heads_q heads for queries and kv_heads for keys. Null:
   // none.
   const RotationTable<float>* rotation = nullptr;
-  double softcap = 0;  // > 0: score -> softcap * tanh(score / softcap); 0: off
-  // Any finite number; unset: 1 / sqrt(head_dim), or what the content term says.
+  // score -> softcap * tanh(score / softcap), 1e-30 .. 1e30; 0: off.
+  double softcap = 0;
+  // Within +-1e38; unset: 1 / sqrt(head_dim), or what the content term says.
   std::optional<double> scale{};
   int threads = 0;  // 0: default_threads(); the result does not depend on it
 };

@@ -35,7 +35,7 @@ void attention_backward(
   attention_detail::BackwardSums<T> sums(b);
   zero_the_untouched(b);
   if constexpr (!std::is_same_v<T, double>) {
-    if (b.scores.content == nullptr) {
+    if (attention_detail::takes_fused_path(b)) {
       attention_detail::fused_backward(b, sums);
       return sums.finish();
     }

@@ -8,6 +8,7 @@
 #include "attention/backward/key_sums.h"
 #include "attention/backward/order.h"
 #include "attention/call/biases.h"
+#include "attention/forward/kernel_numbers.h"
 #include "attention/forward/kernel_rows.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/each_row.h"
@@ -63,6 +64,7 @@ class BlockTask {
     // The last block first: with a causal mask it is the longest.
     first_query_ = (blocks - 1 - task.number % blocks) * kBackwardQueries;
     const std::int64_t queries = std::min<std::int64_t>(kBackwardQueries, at.q_len - first_query_);
+    const KernelNumbers numbers = kernel_numbers(a_, head);
     block_ = {.q = query_rows(a_.q, at, head, first_query_),
               .k = key_rows(a_.k, at, key_head),
               .v = key_rows(b_.v, at, key_head),
@@ -71,10 +73,10 @@ class BlockTask {
               .queries = queries,
               .head_dim = a_.head_dim,
               .v_dim = b_.v.size(3),
-              .scale = static_cast<float>(a_.scale * kLog2E),
-              .natural_scale = static_cast<float>(a_.scale),
-              .softcap = static_cast<float>(a_.softcap * kLog2E),
-              .sink = static_cast<float>(a_.sink(head) * kLog2E),
+              .scale = numbers.scale,
+              .natural_scale = kernel_numbers(a_, head, 1).scale,
+              .softcap = numbers.softcap,
+              .sink = numbers.sink,
               .first = first_,
               .last = last_};
     for (std::int64_t i = 0; i < queries; ++i) {

@@ -2,8 +2,15 @@
 #pragma once
 
 #include "attention/backward/sums.h"
+#include "attention/forward/fused.h"
 
 namespace sextant::attention_detail {
+
+// Whether the kernels take a call: content terms have gradients by rows only.
+template <class T>
+bool takes_fused_path(const BackwardArguments<T>& arguments) {
+  return arguments.scores.content == nullptr && takes_fused_path(arguments.scores);
+}
 
 // All wanted gradients, except for sums.finish(). The mask's gradient must be zeros.
 template <class T>

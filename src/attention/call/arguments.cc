@@ -17,6 +17,12 @@
 namespace sextant::attention_detail {
 namespace {
 
+// Numbers that float32 holds times log2(e), as kernels take them.
+constexpr double kLargest = 1e38;
+// Kernels divide scores by the cap: quotients of scores above 2^-26, which is less than float32
+// tells apart from 0 in a softmax, are no denormal numbers, and one of the cap is no infinity.
+constexpr double kSmallestCap = 1e-30, kLargestCap = 1e30;
+
 template <class M>
 BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const Shape& scores) {
   const int rank = mask.rank();
@@ -37,6 +43,17 @@ BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const 
   return result;
 }
 
+// A bool that others wrote may hold any byte, and to read it as a bool would be undefined.
+View<const std::uint8_t> bytes_of(BoolMask mask) {
+  std::array<std::int64_t, kMaxRank> strides{};
+  for (int axis = 0; axis < mask.rank(); ++axis) {
+    strides[static_cast<std::size_t>(axis)] = mask.stride(axis);
+  }
+  return {reinterpret_cast<const std::uint8_t*>(mask.data()), mask.shape(),
+          std::span<const std::int64_t>(strides).first(static_cast<std::size_t>(mask.rank()))};
+}
+
+// Terms that know for which calls they have numbers. `v_dim` is -1 for calls without values.
 template <class T>
 void check_terms(const Arguments<T>& a, std::int64_t v_dim) {
   if (a.indexed == nullptr && a.content == nullptr) return;
@@ -46,16 +63,16 @@ void check_terms(const Arguments<T>& a, std::int64_t v_dim) {
 }
 
 void check_per_head(std::string_view function, std::string_view argument,
-                    std::span<const double> values, std::int64_t heads, bool may_hide) {
+                    std::span<const double> values, std::int64_t heads, bool hides) {
   if (static_cast<std::int64_t>(values.size()) != heads) {
     refuse(function, argument,
            "must have one entry per head of q, " + std::to_string(heads) + ", got " +
                std::to_string(values.size()));
   }
   for (const double value : values) {
-    if (std::isfinite(value) || (may_hide && value < 0)) continue;
+    if (hides ? std::abs(value) <= kLargest || value == -HUGE_VAL : std::isfinite(value)) continue;
     refuse(function, argument,
-           std::string("must be finite") + (may_hide ? " or -infinity" : "") + ", got " +
+           std::string(hides ? "must be within +-1e38 or -infinity" : "must be finite") + ", got " +
                shortest(value));
   }
 }
@@ -83,7 +100,7 @@ template <class T>
 void take_mask(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
   const Shape scores{a.batch, a.heads_q, a.q_len, a.k_len};
   if (const auto* bool_mask = std::get_if<BoolMask>(&options.mask)) {
-    a.bool_mask = broadcast(function, *bool_mask, scores);
+    a.bool_mask = broadcast(function, bytes_of(*bool_mask), scores);
   } else if (const auto* float_mask = std::get_if<FloatMask<T>>(&options.mask)) {
     a.float_mask = broadcast(function, *float_mask, scores);
   }
@@ -111,15 +128,16 @@ void take_terms(std::string_view function, const AttentionOptions<T>& options, A
 
 template <class T>
 void take_numbers(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
-  if (!(options.softcap >= 0) || std::isinf(options.softcap)) {
-    refuse(function, "softcap", "must be finite and >= 0, got " + shortest(options.softcap));
+  const bool caps = options.softcap >= kSmallestCap && options.softcap <= kLargestCap;
+  if (!caps && options.softcap != 0) {
+    refuse(function, "softcap", "must be 0 or 1e-30 .. 1e30, got " + shortest(options.softcap));
   }
   a.softcap = options.softcap;
   a.scale = options.scale                ? *options.scale
             : options.content != nullptr ? options.content->default_scale(a.head_dim)
                                          : 1 / std::sqrt(static_cast<double>(a.head_dim));
-  if (!std::isfinite(a.scale)) {
-    refuse(function, "scale", "must be finite, got " + shortest(a.scale));
+  if (!(std::abs(a.scale) <= kLargest)) {
+    refuse(function, "scale", "must be within +-1e38, got " + shortest(a.scale));
   }
   if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse(function, "threads",

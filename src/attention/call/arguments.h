@@ -59,7 +59,7 @@ struct Arguments {
   bool at_lengths = false;                    // the last one before key_lengths
   const std::int64_t* offsets = nullptr;      // [batch] or null: the diagonal key of query 0
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
-  BroadcastMask<bool> bool_mask{};
+  BroadcastMask<std::uint8_t> bool_mask{};    // bytes, because any but 0 is true
   BroadcastMask<Mask> float_mask{};
   const DistanceBias* bias = nullptr;
   std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence

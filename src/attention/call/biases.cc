@@ -76,9 +76,9 @@ void HeadBiases<T>::add_masks(std::int64_t query, std::int64_t first_key, std::i
     }
   }
   if (a.bool_mask.data != nullptr) {
-    const bool* from = row_of(a.bool_mask);
+    const std::uint8_t* from = row_of(a.bool_mask);
     const std::int64_t stride = a.bool_mask.strides[3];
-    for (std::int64_t j = 0; j < keys; ++j) to[j] = from[j * stride] ? to[j] : kHidden;
+    for (std::int64_t j = 0; j < keys; ++j) to[j] = from[j * stride] != 0 ? to[j] : kHidden;
   }
 }
 

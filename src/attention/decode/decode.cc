@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "attention/call/biases.h"
+#include "attention/forward/kernel_numbers.h"
 #include "attention/forward/kernel_rows.h"
 #include "attention/plain/plain.h"
 #include "core/scratch_lease.h"
@@ -38,8 +39,8 @@ class DecodeTask {
     block_.out_stride = out.stride(3);
     block_.head_dim = a.head_dim;
     block_.v_dim = v.size(3);
-    block_.scale = static_cast<float>(a.scale * kLog2E);
-    block_.softcap = static_cast<float>(a.softcap * kLog2E);
+    block_.scale = kernel_numbers(a, 0).scale;
+    block_.softcap = kernel_numbers(a, 0).softcap;
     block_.k_rotation = key_rotation(a, sequence, key_head);
     const std::int64_t group = a.heads_q / a.kv_heads;
     bool biased = false;
@@ -57,7 +58,7 @@ class DecodeTask {
           .out = at(out),
           .first = static_cast<std::int32_t>(range.first),
           .last = static_cast<std::int32_t>(range.last),
-          .sink = static_cast<float>(a.sink(head) * kLog2E),
+          .sink = kernel_numbers(a, head).sink,
           .rotation = query_rotation(a, sequence, head).from(query),
           .log_sum_exp = a.log_sum_exp.data() != nullptr ? at(a.log_sum_exp) : nullptr};
       const HeadBiases<T> biases{a, sequence, head};

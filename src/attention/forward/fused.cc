@@ -8,6 +8,7 @@
 #include "attention/call/biases.h"
 #include "attention/decode/decode.h"
 #include "attention/forward/content_tiles.h"
+#include "attention/forward/kernel_numbers.h"
 #include "attention/forward/kernel_rows.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/plain.h"
@@ -65,6 +66,7 @@ class HeadTask {
            std::int64_t first_query, std::int64_t queries)
       : a_(a), v_(v), out_(out), biases_{a, sequence, head}, first_query_(first_query) {
     const std::int64_t key_head = a.key_head(head);
+    const KernelNumbers numbers = kernel_numbers(a, head);
     block_ = {.q = query_rows(a.q, sequence, head, first_query),
               .k = key_rows(a.k, sequence, key_head),
               .v = key_rows(v, sequence, key_head),
@@ -72,9 +74,9 @@ class HeadTask {
               .queries = queries,
               .head_dim = a.head_dim,
               .v_dim = v.size(3),
-              .scale = static_cast<float>(a.scale * kLog2E),
-              .softcap = static_cast<float>(a.softcap * kLog2E),
-              .sink = static_cast<float>(a.sink(head) * kLog2E),
+              .scale = numbers.scale,
+              .softcap = numbers.softcap,
+              .sink = numbers.sink,
               .first = first_,
               .last = last_};
     for (std::int64_t i = 0; i < queries; ++i) {

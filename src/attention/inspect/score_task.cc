@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "attention/forward/content_tiles.h"
+#include "attention/forward/kernel_numbers.h"
 #include "attention/forward/kernel_rows.h"
 #include "core/scratch_lease.h"
 
@@ -26,9 +27,10 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   b.v = {nullptr, 0, 1, kernels::Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
   b.head_dim = a.head_dim;
-  b.scale = static_cast<float>(a.scale * factor);
-  b.softcap = stage == Stage::scores ? 0 : static_cast<float>(a.softcap * factor);
-  b.sink = static_cast<float>(a.sink(head) * factor);
+  const KernelNumbers numbers = kernel_numbers(a, head, factor);
+  b.scale = numbers.scale;
+  b.softcap = stage == Stage::scores ? 0 : numbers.softcap;
+  b.sink = numbers.sink;
   b.first = first_;
   b.last = last_;
   for (std::int64_t i = 0; i < b.queries; ++i) {

@@ -120,7 +120,7 @@ class RowBiases {
 
   double operator[](std::int64_t j) const noexcept {
     // One -infinity hides the pair, even with a +infinity in another bias.
-    bool hidden = allowed_.data != nullptr && !allowed_[j];
+    bool hidden = allowed_.data != nullptr && allowed_[j] == 0;
     double sum = 0;
     const auto add = [&](double bias) {
       hidden = hidden || bias == kHidden;
@@ -137,7 +137,7 @@ class RowBiases {
  private:
   const Arguments<T>& a_;
   const Sequence& sequence_;
-  MaskRow<bool> allowed_;
+  MaskRow<std::uint8_t> allowed_;
   MaskRow<typename Arguments<T>::Mask> added_;
   const float *by_distance_, *indexed_;
   std::int64_t position_, origin_;

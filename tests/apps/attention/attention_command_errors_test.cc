@@ -205,7 +205,7 @@ TEST_F(AttentionRefusals, NumbersThatDoNotFit) {
   list({0, 9.2e18});
   unusable("--query-offsets @n", "[attention.query-offsets] must be in ");
   save_npy(file("s"), filled<float>(Shape{4}, {0, 0, NAN, 0}));
-  unusable("--sinks @s", "[attention.sinks] must be finite or -infinity, got nan");
+  unusable("--sinks @s", "[attention.sinks] must be within +-1e38 or -infinity, got nan");
 }
 
 TEST_F(AttentionRefusals, WhatCountsFromAnUnnamedCorner) {

@@ -255,7 +255,7 @@ TEST_F(AttentionErrors, SlopesAndSinks) {
   options.sinks = few;
   EXPECT_EQ(message(), "[attention.sinks] must have one entry per head of q, 4, got 2");
   options.sinks = hidden;
-  EXPECT_EQ(message(), "[attention.sinks] must be finite or -infinity, got inf");
+  EXPECT_EQ(message(), "[attention.sinks] must be within +-1e38 or -infinity, got inf");
 }
 
 TEST_F(AttentionErrors, Segments) {
@@ -359,14 +359,16 @@ TEST_F(AttentionErrors, DistanceBiases) {
 
 TEST_F(AttentionErrors, Numbers) {
   options.softcap = -1;
-  EXPECT_EQ(message(), "[attention.softcap] must be finite and >= 0, got -1");
+  EXPECT_EQ(message(), "[attention.softcap] must be 0 or 1e-30 .. 1e30, got -1");
   options.softcap = std::nan("");
-  EXPECT_EQ(message(), "[attention.softcap] must be finite and >= 0, got nan");
+  EXPECT_EQ(message(), "[attention.softcap] must be 0 or 1e-30 .. 1e30, got nan");
   options.softcap = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(message(), "[attention.softcap] must be finite and >= 0, got inf");
+  EXPECT_EQ(message(), "[attention.softcap] must be 0 or 1e-30 .. 1e30, got inf");
   options.softcap = 0;
   options.scale = std::nan("");
-  EXPECT_EQ(message(), "[attention.scale] must be finite, got nan");
+  EXPECT_EQ(message(), "[attention.scale] must be within +-1e38, got nan");
+  options.scale = 1e39;
+  EXPECT_EQ(message(), "[attention.scale] must be within +-1e38, got 1e+39");
   options.scale = -0.5;
   EXPECT_EQ(message(), "no error");
   options.threads = -1;
