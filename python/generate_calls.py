@@ -112,7 +112,7 @@ CALLS = [
            "StepMetrics after a step, else None; False stops the experiment"), RUN[2]],
          "Ctrl-C (KeyboardInterrupt) ends it and saves, if there is a folder."),
     Call("generate", "generate", "Goes on with a text.", [("prompt", "str", "at least one token")], "str",
-         "the text without the prompt; it ends at <eos>, at `stop` or after max_tokens", "return self._generate(prompt, {options}, stop, on_text)",
+         "the text without the prompt; it ends at <eos>, at `stop`, after max_tokens, or with a UserWarning where the table of the model's positions ends", "return self._generate(prompt, {options}, stop, on_text)",
          [("stop", "str", '""', "ends the text and is no part of it"),
           ("on_text", "Callable[[str], object] | None", "None", "called with every part of the text as it is made")],
          owner="Generates"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from . import _core
@@ -110,7 +111,10 @@ class LanguageModel(TextModel, Generates):
     """A model of the next token."""
 
     def _generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str:
-        return self._core.generate(prompt, options, stop, on_text)
+        text, note = self._core.generate(prompt, options, stop, on_text)
+        if note:
+            warnings.warn(note, stacklevel=3)
+        return text
 
 
 class MaskedModel(TextModel, Fills):

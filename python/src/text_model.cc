@@ -1,5 +1,6 @@
 // Language models: generation, logits, scores.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -20,8 +21,10 @@
 namespace sextant::python {
 namespace {
 
-std::string generate_text(const PyTextModel& self, nb::handle prompt_given, const nb::dict& given,
-                          const std::string& stop, nb::handle on_text) {
+// The text, and what to say of its end or nothing.
+std::pair<std::string, std::string> generate_text(const PyTextModel& self, nb::handle prompt_given,
+                                                  const nb::dict& given, const std::string& stop,
+                                                  nb::handle on_text) {
   GenerateOptions options = default_generation();
   visit_generation(options, taking({given, "generate"}));
   options.stop = Tokenizer::eos();
@@ -32,12 +35,14 @@ std::string generate_text(const PyTextModel& self, nb::handle prompt_given, cons
     const nb::gil_scoped_acquire held;
     if (!on_text.is_none()) on_text(nb::str(part.data(), part.size()));
   });
-  generate(*self.model, ids, options, [&stream](std::int64_t token) {
+  const GeneratedTokens made = generate(*self.model, ids, options, [&stream](std::int64_t token) {
     check_signals();
     return stream.add(token);
   });
   stream.finish();
-  return stream.text();
+  const bool is_cut = made.ended_by == GenerationEnd::positions;
+  return {stream.text(),
+          is_cut ? end_of_positions(*self.model, made.tokens.size(), "slide=True") : ""};
 }
 
 nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& given) {
@@ -166,7 +171,7 @@ void bind_text_model(nb::module_& module) {
       .def("generate", &generate_text, nb::arg("prompt").none(), nb::arg("options"),
            nb::arg("stop"), nb::arg("on_text").none(),
            nb::sig("def generate(self, prompt: str, options: dict[str, typing.Any], stop: str, "
-                   "on_text: object) -> str"))
+                   "on_text: object) -> tuple[str, str]"))
       .def("fill", &fill_text, nb::arg("text").none(), nb::arg("options"),
            nb::sig("def fill(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
                    "typing.Any]"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,19 @@ def test_generation_is_a_function_of_the_seed(model: sextant.LanguageModel) -> N
     parts: list[str] = []
     assert model.generate("the ", max_tokens=40, seed=3, on_text=parts.append) == "".join(parts) == first
     assert model.generate("the ", max_tokens=40, seed=3, stop=first[10:12]) == first[: first.index(first[10:12])]
+
+
+def test_a_table_of_positions_that_ends_is_said_and_slides() -> None:
+    model = tiny.language_model(positions="learned", steps=2)
+    length = model.config["length"]
+    with pytest.warns(UserWarning, match=f"positions of the model .learned. end: {length} tokens .* slide=True goes on"):
+        text = model.generate("the ", max_tokens=10 * length)
+    assert len(model.tokenizer.encode("the " + text)) <= length + 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(model.tokenizer.encode(model.generate("the ", max_tokens=2 * length, slide=True))) > length
+    with pytest.raises(ValueError, match=rf"generate.prompt\] must be at most {length} tokens"):
+        model.generate("the " * length)
 
 
 def test_what_on_text_raises_comes_through(model: sextant.LanguageModel) -> None:

@@ -43,6 +43,12 @@ SchemePositions<T>::SchemePositions(PositionOptions options) : options_(std::mov
     }
   }
   for (std::size_t i = 0; i < list.size(); ++i) start_with_weights(i);
+  const auto ids = first_positions(std::max<std::int64_t>(options_.length, 1));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto end = schemes_[i].scheme->max_length;
+    if (end == nullptr) continue;
+    max_length_ = std::min(max_length_, end(options_.request(list[i], ids)));
+  }
   if (std::ranges::none_of(schemes_, &Learned::learns)) cache_ = std::make_shared<Cache>();
   // Throws for schemes that do not go together. At position 0 a rotation is none.
   if (list.size() > 1) (void)tables(std::min<std::int64_t>(options_.length, 2));
@@ -121,8 +127,8 @@ typename SchemePositions<T>::Tables SchemePositions<T>::make(const LengthClass& 
   length = std::max<std::int64_t>(length, 1);
   if (!learns()) {
     // A little more than asked for, so that batches of growing length do not make a table each.
-    const std::int64_t more = (length + 63) / 64 * 64;
-    if (length_class(more) == number) length = more;
+    const std::int64_t more = std::min((length + 63) / 64 * 64, max_length_);
+    if (more > length && length_class(more) == number) length = more;
   }
   Tables made{.length = length, .applied = {}, .sources = {}};
   std::vector<SchemeTable> tables;

@@ -81,6 +81,11 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
   return read_on(x, pass);
 }
 
+void StackDecoder::clear() noexcept {
+  for (KvCache<float>& cache : caches_) cache.clear();
+  length_ = 0;
+}
+
 // Makes tables that reach as far as those of this length serve, so that few are made.
 void StackDecoder::make_tables(std::int64_t length) {
   if (tables_.has(length)) return;
@@ -103,8 +108,7 @@ View<const float> StackDecoder::read_again(std::int64_t length, std::int64_t cou
   for (std::int64_t row = 0; row < rows(); ++row) {
     std::copy_n(&inputs_(row, 0, 0), length * width, x.data() + row * length * width);
   }
-  for (KvCache<float>& cache : caches_) cache.clear();
-  length_ = 0;
+  clear();
   const View<const float> y = read_on(x, pass);
   const View<float> last = pass.memory.take<float>({rows() * count, width});
   for (std::int64_t row = 0; row < rows(); ++row) {

@@ -14,27 +14,48 @@
 #include "sextant/models/text_stream.h"
 
 namespace sextant {
+namespace {
 
-std::vector<std::int64_t> generate(const LanguageModel<float>& model,
-                                   std::span<const std::int64_t> prompt,
-                                   const GenerateOptions& options,
-                                   const std::function<bool(std::int64_t)>& each) {
-  check_kind("generate.model", model.config.kind, ModelKind::causal);
+void check_prompt(const LanguageModel<float>& model, std::span<const std::int64_t> prompt,
+                  bool slide) {
   if (prompt.empty()) throw Error("generate.prompt", "must have at least one token");
-  check_fields("generate", options);
-  check_sampling(options.sampling);
   for (const std::int64_t token : prompt) {
     if (token < 0 || token >= model.config.vocabulary) {
       throw Error("generate.prompt", "must be 0 .. " + std::to_string(model.config.vocabulary - 1) +
                                          ", got " + std::to_string(token));
     }
   }
+  const std::int64_t longest = model.positions.max_length();
+  if (slide || std::ssize(prompt) <= longest) return;
+  const std::string most = std::to_string(longest);
+  throw Error("generate.prompt",
+              "must be at most " + most + " tokens, where the positions of the model (" +
+                  names_of(model.config.positions) + ") end, got " + std::to_string(prompt.size()) +
+                  "; slide reads its last " + most);
+}
+
+}  // namespace
+
+std::string_view name_of(GenerationEnd end) noexcept {
+  return enum_name(end, {"tokens", "end", "stop", "positions"});
+}
+
+GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std::int64_t> prompt,
+                         const GenerateOptions& options,
+                         const std::function<bool(std::int64_t)>& each) {
+  check_kind("generate.model", model.config.kind, ModelKind::causal);
+  check_fields("generate", options);
+  check_sampling(options.sampling);
+  check_prompt(model, prompt, options.slide);
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
-  const auto length = static_cast<std::int64_t>(prompt.size());
-  StackDecoder decoder(model.stack, model.positions, 1, length + options.max_tokens);
+  const auto length = std::ssize(prompt);
+  const std::int64_t window =
+      std::min(length + options.max_tokens - 1, model.positions.max_length());
+  StackDecoder decoder(model.stack, model.positions, 1, window);
   NumpyRandom random(options.seed);
-  std::vector<std::int64_t> tokens(prompt.begin(), prompt.end()), next = tokens;
+  std::vector<std::int64_t> tokens(prompt.begin(), prompt.end());
+  GeneratedTokens made;
   // Each token once, which is all that a repetition penalty looks at.
   std::vector<std::int64_t> different;
   std::vector<bool> seen(static_cast<std::size_t>(model.config.vocabulary));
@@ -45,9 +66,18 @@ std::vector<std::int64_t> generate(const LanguageModel<float>& model,
   };
   std::for_each(tokens.begin(), tokens.end(), add_different);
   std::vector<float> logits(static_cast<std::size_t>(model.config.vocabulary));
-  while (static_cast<std::int64_t>(tokens.size()) < length + options.max_tokens) {
+  while (std::ssize(made.tokens) < options.max_tokens) {
+    if (std::ssize(tokens) > window) {
+      if (!options.slide) {
+        made.ended_by = GenerationEnd::positions;
+        break;
+      }
+      decoder.clear();
+    }
     memory.reset();
-    const View<const float> x = models::embed_next<float>(model.embedding, next, pass);
+    const auto unread = std::span(tokens).last(
+        static_cast<std::size_t>(std::min(std::ssize(tokens), window) - decoder.length()));
+    const View<const float> x = models::embed_next<float>(model.embedding, unread, pass);
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);
@@ -56,13 +86,19 @@ std::vector<std::int64_t> generate(const LanguageModel<float>& model,
     const std::int64_t token =
         token_at(probabilities, options.sampling.temperature == 0 ? 0 : random.uniform());
     if (options.watch) options.watch({token, logits, probabilities});
-    if (token == options.stop) break;
+    if (token == options.stop) {
+      made.ended_by = GenerationEnd::end;
+      break;
+    }
     tokens.push_back(token);
+    made.tokens.push_back(token);
     add_different(token);
-    next = {token};
-    if (each && !each(token)) break;
+    if (each && !each(token)) {
+      made.ended_by = GenerationEnd::stop;
+      break;
+    }
   }
-  return {tokens.begin() + length, tokens.end()};
+  return made;
 }
 
 std::string generate(const TextModel& model, std::string_view prompt,

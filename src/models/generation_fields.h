@@ -26,6 +26,8 @@ inline constexpr auto kFields<SamplingOptions> =
 template <>
 inline constexpr auto kFields<GenerateOptions> = std::tuple{
     field(&GenerateOptions::max_tokens, "max_tokens", IntegerRange{1, 1 << 20}, "how many at most"),
+    field(&GenerateOptions::slide, "slide",
+          "where the table of the model's positions ends (learned), go on with its last tokens"),
     field(&GenerateOptions::seed, "seed", kSeeds, "of the random choices"),
     field(&GenerateOptions::threads, "threads", kThreads, kAllCores)};
 

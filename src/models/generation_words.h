@@ -2,6 +2,8 @@
 // Python.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/field_words.h"
@@ -12,6 +14,17 @@ namespace sextant {
 inline const std::vector<Wording> kSearchWords = {{.field = "beams", .option = "--beam"},
                                                   {.field = "bos", .hidden = true},
                                                   {.field = "eos", .hidden = true}};
+
+// What a person is told of a text that ended with the model's positions; `slide` is the option that
+// goes on, as it is written.
+inline std::string end_of_positions(const LanguageModel<float>& model, std::size_t made,
+                                    std::string_view slide) {
+  const std::string end = std::to_string(model.positions.max_length());
+  return "the text ends after " + std::to_string(made) + (made == 1 ? " token" : " tokens") +
+         ", where the positions of the model (" + names_of(model.config.positions) +
+         ") end: " + end + " tokens with the prompt; " + std::string(slide) +
+         " goes on, each token from the " + "last " + end;
+}
 
 // Of text that a person reads: a little less random than the model's own distribution.
 inline GenerateOptions default_generation() { return {.sampling = {.temperature = 0.8}}; }

@@ -176,6 +176,25 @@ void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vo
   }
 }
 
+// The longest sequence that all models have positions for.
+std::int64_t max_length(std::span<const Translator<float>* const> models) {
+  std::int64_t longest = kAnyLength;
+  for (const Translator<float>* model : models) {
+    longest = std::min(
+        {longest, model->encoder_positions.max_length(), model->decoder_positions.max_length()});
+  }
+  return longest;
+}
+
+// `more`: tokens that are read besides, <bos>.
+void check_length(const std::string& name, const Tokens& tokens, std::int64_t more,
+                  std::int64_t longest) {
+  if (std::ssize(tokens) + more <= longest) return;
+  throw Error(name, "must be at most " + std::to_string(longest - more) +
+                        " tokens each, where the positions of the model end, got " +
+                        std::to_string(tokens.size()));
+}
+
 void check(std::span<const Translator<float>* const> models,
            std::span<const std::vector<std::int64_t>> sources, const TranslateOptions& options) {
   if (models.empty()) throw Error("translate.models", "must be at least one, got none");
@@ -187,9 +206,11 @@ void check(std::span<const Translator<float>* const> models,
                                         " tokens");
   }
   check_fields("translate", options);
+  const std::int64_t longest = max_length(models);
   for (const auto& source : sources) {
     if (source.empty()) throw Error("translate.sources", "must have a token each");
     check_tokens("translate.sources", source, vocabulary);
+    check_length("translate.sources", source, 0, longest);
   }
 }
 
@@ -199,6 +220,7 @@ std::vector<std::vector<Hypothesis>> translate(std::span<const Translator<float>
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options) {
   check(models, sources, options);
+  const std::int64_t longest = max_length(models);
   std::vector<std::vector<Hypothesis>> all;
   for (std::size_t first = 0; first < sources.size();) {
     const auto together = sources.subspan(
@@ -206,7 +228,8 @@ std::vector<std::vector<Hypothesis>> translate(std::span<const Translator<float>
     Tokens lengths;
     for (const Tokens& source : together) {
       const double length = options.length_factor * static_cast<double>(source.size());
-      lengths.push_back(static_cast<std::int64_t>(length) + options.extra_tokens);
+      lengths.push_back(
+          std::min(static_cast<std::int64_t>(length) + options.extra_tokens, longest));
     }
     Decodings decodings(models, together, *std::ranges::max_element(lengths), options.threads);
     auto found = beam_search(
@@ -242,6 +265,7 @@ LossSum translation_loss(std::span<const Translator<float>* const> models,
   check_tokens("translation_loss.eos", {options.search.eos}, vocabulary);
   for (const Tokens& target : targets) {
     check_tokens("translation_loss.targets", target, vocabulary);
+    check_length("translation_loss.targets", target, 1, max_length(models));
   }
   LossSum sum;
   for (std::size_t first = 0; first < sources.size();) {

@@ -51,7 +51,7 @@ TEST(Generate, GivesTheMostProbableTokensOfTheWholeModel) {
     GenerateOptions options;
     options.max_tokens = 6;
     options.sampling.temperature = 0;
-    const auto made = generate(model, tokens, options);
+    const auto made = generate(model, tokens, options).tokens;
     ASSERT_EQ(made.size(), 6u);
     for (const std::int64_t token : made) {
       EXPECT_EQ(token, most_probable(model, tokens));
@@ -66,14 +66,66 @@ TEST(Generate, StopsWhereItIsTold) {
   GenerateOptions options;
   options.max_tokens = 8;
   std::int64_t calls = 0;
-  EXPECT_EQ(generate(model, prompt, options, [&](std::int64_t) { return ++calls < 3; }).size(), 3u);
-  const auto all = generate(model, prompt, options);
+  const auto three = generate(model, prompt, options, [&](std::int64_t) { return ++calls < 3; });
+  EXPECT_EQ(three.tokens.size(), 3u);
+  EXPECT_EQ(three.ended_by, GenerationEnd::stop);
+  const auto whole = generate(model, prompt, options);
+  EXPECT_EQ(whole.ended_by, GenerationEnd::tokens);
+  const auto& all = whole.tokens;
   options.stop = all[4];
   std::size_t first = 0;
   while (all[first] != options.stop) ++first;
-  EXPECT_EQ(generate(model, prompt, options).size(), first);
+  const auto stopped = generate(model, prompt, options);
+  EXPECT_EQ(stopped.tokens.size(), first);
+  EXPECT_EQ(stopped.ended_by, GenerationEnd::end);
   EXPECT_THROW(generate(model, {}, options), Error);
   EXPECT_THROW(generate(model, std::vector<std::int64_t>{13}, options), Error);
+}
+
+TEST(Generate, EndsWhereTheTableOfPositionsEnds) {
+  TransformerConfig config = small(ModelKind::causal, "learned");
+  config.length = 8;
+  LanguageModel<float> model(config);
+  const std::vector<std::int64_t> prompt = {5, 7, 9};
+  GenerateOptions options{.max_tokens = 20, .sampling = {.temperature = 0}};
+  const auto made = generate(model, prompt, options);
+  EXPECT_EQ(made.tokens.size(), 6u);  // five are read after the prompt, and one follows them
+  EXPECT_EQ(made.ended_by, GenerationEnd::positions);
+  options.max_tokens = 6;
+  EXPECT_EQ(generate(model, prompt, options).tokens, made.tokens);
+  EXPECT_EQ(generate(model, prompt, options).ended_by, GenerationEnd::tokens);
+
+  // Sliding, every token follows the last eight.
+  options.max_tokens = 20;
+  options.slide = true;
+  const auto on = generate(model, prompt, options);
+  EXPECT_EQ(on.ended_by, GenerationEnd::tokens);
+  ASSERT_EQ(on.tokens.size(), 20u);
+  std::vector<std::int64_t> text = prompt;
+  for (const std::int64_t token : on.tokens) {
+    const auto last = std::span(text).last(std::min<std::size_t>(text.size(), 8));
+    EXPECT_EQ(token, most_probable(model, {last.begin(), last.end()}));
+    text.push_back(token);
+  }
+}
+
+TEST(Generate, SaysThatAPromptIsLongerThanThePositions) {
+  TransformerConfig config = small(ModelKind::causal, "learned");
+  config.length = 4;
+  LanguageModel<float> model(config);
+  const std::vector<std::int64_t> prompt = {4, 5, 6, 7, 8};
+  GenerateOptions options{.max_tokens = 2, .sampling = {.temperature = 0}};
+  try {
+    generate(model, prompt, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "[generate.prompt] must be at most 4 tokens, where the positions of the model "
+              "(learned) end, got 5; slide reads its last 4");
+  }
+  options.slide = true;
+  const auto last = std::span(prompt).last(4);
+  EXPECT_EQ(generate(model, prompt, options).tokens, generate(model, last, options).tokens);
 }
 
 // log P of the target given the source, from the whole model.
@@ -234,6 +286,18 @@ TEST(Translate, RefusesModelsThatCannotDecideTogether) {
   const std::vector<std::vector<std::int64_t>> sources = {{4}};
   EXPECT_THROW(translate(models, sources), Error);
   EXPECT_THROW(translate(std::span<const Translator<float>* const>{}, sources), Error);
+}
+
+TEST(Translate, EndsWhereTheTableOfPositionsEnds) {
+  TransformerConfig config = small(ModelKind::translator, "learned");
+  config.length = 4;
+  Translator<float> model(config);
+  const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6, 7}}, longer = {{4, 5, 6, 7, 8}};
+  const auto found = translate(model, sources, {.search = {.eos = 12}, .extra_tokens = 40});
+  EXPECT_LE(found[0][0].tokens.size(), 4u);
+  EXPECT_NO_THROW(translation_loss(std::array{&model}, sources, {{{4, 5, 6}}}));
+  EXPECT_THROW(translate(model, longer), Error);
+  EXPECT_THROW(translation_loss(std::array{&model}, sources, sources), Error);
 }
 
 TEST(Translate, RefusesWhatItCannotRead) {

@@ -56,7 +56,7 @@ TEST(SharedModel, GeneratesTheSameInManyThreads) {
     SCOPED_TRACE(scheme);
     const LanguageModel<float> model(config_of(scheme, ModelKind::causal));
     const auto made = [&model](int thread) {
-      return generate(model, text_of(thread), {.max_tokens = 12, .threads = 1});
+      return generate(model, text_of(thread), {.max_tokens = 12, .threads = 1}).tokens;
     };
     std::vector<Ids> wanted;
     for (int thread = 0; thread < kThreads; ++thread) wanted.push_back(made(thread));

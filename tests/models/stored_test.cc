@@ -47,7 +47,7 @@ TEST_F(StoredModel, OfTheFirstDaysSaysWhatItSaid) {
   options.sampling.temperature = 0;
   options.max_tokens = 8;
   const auto made = [&] {
-    return model.tokenizer.decode(generate(model, model.tokenizer.encode("abc"), options));
+    return model.tokenizer.decode(generate(model, model.tokenizer.encode("abc"), options).tokens);
   };
   EXPECT_EQ(made(), "cccccccc");
   options.sampling.temperature = 1;

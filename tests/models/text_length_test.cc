@@ -186,6 +186,27 @@ TEST_P(TextLength, ReadInPiecesIsReadAtOnce) {
   }
 }
 
+// What max_length() says is where tables end, with and without a grid of given sides.
+TEST_P(TextLength, TablesEndWhereMaxLengthSays) {
+  for (const bool given : {false, true}) {
+    PositionOptions options = config_of(GetParam()).position_options();
+    for (PositionScheme& each : options.schemes) {
+      const bool is_grid =
+          each.scheme == "swin" || each.scheme == "swin_v2" || each.scheme == "alibi_2d";
+      if (given && is_grid) each.parameters = {{"rows", "8"}, {"columns", "11"}};
+    }
+    const SchemePositions<float> positions(options);
+    const std::int64_t longest = positions.max_length();
+    if (longest == kAnyLength) {
+      EXPECT_NO_THROW(positions.tables(5 * options.length));
+      continue;
+    }
+    EXPECT_GE(longest, options.length);
+    EXPECT_NO_THROW(positions.tables(longest));
+    EXPECT_THROW(positions.tables(longest + 1), Error);
+  }
+}
+
 // Generation takes the most probable token of the whole model, however many are asked for.
 TEST_P(TextLength, GeneratesByTheTextSoFar) {
   LanguageModel<float> model(config_of(GetParam())), fresh(model.config);
@@ -193,9 +214,9 @@ TEST_P(TextLength, GeneratesByTheTextSoFar) {
   GenerateOptions options;
   options.sampling.temperature = 0;
   options.max_tokens = 12;
-  const Ids made = generate(model, text, options);
+  const Ids made = generate(model, text, options).tokens;
   options.max_tokens = 70;
-  const Ids more = generate(model, text, options);
+  const Ids more = generate(model, text, options).tokens;
   ASSERT_EQ(made.size(), 12u);
   EXPECT_TRUE(std::equal(made.begin(), made.end(), more.begin()));
   for (const std::int64_t token : made) {

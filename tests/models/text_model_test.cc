@@ -57,11 +57,11 @@ TEST(TextModel, EndsATextAtItsEnd) {
   GenerateOptions options{
       .max_tokens = 2, .sampling = {.repetition_penalty = 1000, .temperature = 0}, .threads = 1};
   const std::vector<std::int64_t> both = {Tokenizer::eos(), c};
-  EXPECT_EQ(generate(model, model.tokenizer.encode("ab"), options), both);
+  EXPECT_EQ(generate(model, model.tokenizer.encode("ab"), options).tokens, both);
   EXPECT_EQ(generate(model, "ab", options), "");
   options.stop = c;  // <eos> is a token like others then, which has no text
   model.output(c, 0) = 2;
-  EXPECT_EQ(generate(model, model.tokenizer.encode("ab"), options).size(), 0U);
+  EXPECT_EQ(generate(model, model.tokenizer.encode("ab"), options).tokens.size(), 0U);
   options.stop = Tokenizer::unk();
   EXPECT_EQ(generate(model, "ab", options), "c");
 }

@@ -26,18 +26,17 @@ std::string prompt_of(const Generate& command) {
 }
 
 Json json_of(const Generate& command, const ModelFolder& folder, const std::string& prompt,
-             const TextStream& stream, const std::vector<std::int64_t>& made, const Json& steps) {
+             const TextStream& stream, const GeneratedTokens& made, const Json& steps) {
   const SamplingOptions& sampling = command.options.sampling;
   Json json;
   json["model"] = folder.path;
   json["prompt"] = prompt;
   json["text"] = stream.text();
   Json tokens = Json::array();
-  for (const std::int64_t token : made) tokens.push_back(folder.tokenizer.piece(token));
+  for (const std::int64_t token : made.tokens) tokens.push_back(folder.tokenizer.piece(token));
   json["tokens"] = tokens;
   if (command.alternatives > 0) json["steps"] = steps;
-  const bool all = static_cast<std::int64_t>(made.size()) == command.options.max_tokens;
-  json["ended_by"] = stream.stopped() ? "stop" : all ? "tokens" : "end";
+  json["ended_by"] = name_of(made.ended_by);
   json["temperature"] = sampling.temperature;
   json["top_k"] = sampling.top_k;
   json["top_p"] = sampling.top_p;
@@ -94,6 +93,8 @@ void run(const Generate& command) {
     return print(to_text(json_of(command, folder, prompt, stream, made, steps)) + "\n");
   }
   show(stream.text().ends_with('\n') ? "" : "\n");
+  if (made.ended_by == GenerationEnd::positions)
+    note(end_of_positions(model, made.tokens.size(), "--slide"));
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ void add_generate(CLI::App& program, Job& job) {
       command, "--alternatives", generate->alternatives, 1, kMaxInteger,
       "with --json: so many of the most probable tokens at every step, with the model's "
       "probability and the one that they were drawn with");
-  for (const char* other : {"--alternatives", "--max-tokens", "--temperature", "--top-p",
+  for (const char* other : {"--alternatives", "--max-tokens", "--slide", "--temperature", "--top-p",
                             "--repetition-penalty", "--greedy", "--seed", "--stop"}) {
     fill->excludes(command.get_option(other));
   }

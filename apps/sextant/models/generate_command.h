@@ -19,7 +19,7 @@ struct Generate {
 };
 
 inline const std::vector<Wording> kGenerateWords =
-    only<GenerateOptions>({{.field = "max_tokens"}, {.field = "seed"}});
+    only<GenerateOptions>({{.field = "max_tokens"}, {.field = "slide"}, {.field = "seed"}});
 inline constexpr std::size_t kMaxPromptTokens = 1 << 16;  // each looks at all before it
 
 // What a masked model would put where the text has [MASK].

@@ -42,9 +42,13 @@ class SchemePositions {
 
   // The tables of a sequence of this length, or of each sequence of a batch, of the weights as they
   // are now. Tables of schemes without weights are kept until others are asked for. Throws Error
-  // where the scheme has no such positions (a learned table has an end).
+  // where a sequence is longer than max_length().
   PositionTables<T> tables(std::int64_t length) const;
   PositionTables<T> tables(std::span<const std::int64_t> segments) const;
+
+  // The longest sequence that there are tables for; kAnyLength where none of the schemes' tables
+  // ends. A learned table ends after options().length positions, a window after its cells.
+  std::int64_t max_length() const noexcept { return max_length_; }
 
   // Lengths of one class lie next to each other.
   LengthClass length_class(std::int64_t length) const;
@@ -73,6 +77,7 @@ class SchemePositions {
 
   PositionOptions options_;
   std::vector<Learned> schemes_;  // in the order of the options
+  std::int64_t max_length_ = kAnyLength;
   std::shared_ptr<Cache> cache_;  // null where there are weights; copies of this share it
   // Of gradients of tables, by class and kind.
   std::map<std::pair<LengthClass, SchemeKind>, Tensor<double>> sums_;

@@ -22,7 +22,7 @@ namespace sextant {
 class StackDecoder {
  public:
   // `rows` empty hypotheses with room for `capacity` tokens each. Throws Error if the positions end
-  // before.
+  // before (SchemePositions::max_length).
   StackDecoder(const TransformerStack<float>& stack, const SchemePositions<float>& positions,
                std::int64_t rows, std::int64_t capacity);
 
@@ -39,6 +39,9 @@ class StackDecoder {
   // added. The stack's result, [rows * count, width], in the pass's memory. Throws Error when the
   // capacity is not enough.
   View<const float> read(View<const float> x, Pass& pass);
+
+  // Forgets all tokens that were read.
+  void clear() noexcept;
 
   // Row i becomes what row parents[i] was. Rows of one source must stay next to each other, sources
   // in order. Throws Error for a parent that is not there.

@@ -26,19 +26,36 @@ struct GenerateOptions {
   SamplingOptions sampling{};
   std::uint32_t seed = 1;
   std::int64_t stop = -1;  // a token that ends the text and is not part of it; -1: none
+  // Where the table of the model's positions ends (learned positions): false ends the text there,
+  // true goes on, with every further token from as many last tokens as the table has positions.
+  bool slide = false;
   int threads = 0;
   // Called with every choice, that of `stop` too; may be empty.
   std::function<void(const GeneratedToken&)> watch{};
 };
 
-// Continues `prompt` (at least one token), with a KV cache; returns the new tokens. `each` (may be
-// empty) is called with every new token; false ends the text after it. At temperature 0 the tokens
-// are the most probable ones, whatever the seed. Throws Error for options out of range, a token
-// outside the vocabulary, a model that is not causal, or positions that the scheme does not have.
-std::vector<std::int64_t> generate(const LanguageModel<float>& model,
-                                   std::span<const std::int64_t> prompt,
-                                   const GenerateOptions& options,
-                                   const std::function<bool(std::int64_t)>& each = {});
+// Why a text ended.
+enum class GenerationEnd {
+  tokens,     // options.max_tokens were made
+  end,        // the token options.stop came
+  stop,       // `each` said so
+  positions,  // the table of the model's positions ended
+};
+std::string_view name_of(GenerationEnd end) noexcept;
+
+struct GeneratedTokens {
+  std::vector<std::int64_t> tokens;  // without the prompt
+  GenerationEnd ended_by = GenerationEnd::tokens;
+};
+
+// Continues `prompt` (at least one token), with a KV cache. `each` (may be empty) is called with
+// every new token; false ends the text after it. At temperature 0 the tokens are the most probable
+// ones, whatever the seed. Sliding past the end of the positions reads a whole window for each
+// token. Throws Error for options out of range, a token outside the vocabulary, a model that is not
+// causal, and without `slide` for a prompt that is longer than the model's positions.
+GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std::int64_t> prompt,
+                         const GenerateOptions& options,
+                         const std::function<bool(std::int64_t)>& each = {});
 
 // The text that the model continues a prompt with, without the prompt; <eos> ends it unless
 // options.stop is another token. `show` (may be empty) gets every new part as it is made. Throws

@@ -12,7 +12,8 @@ namespace sextant {
 
 struct TranslateOptions {
   BeamSearchOptions search{};  // beams = 1: greedy
-  // A translation may have length_factor * source tokens + extra_tokens, <eos> included.
+  // A translation may have length_factor * source tokens + extra_tokens, <eos> included, or what
+  // the table of the model's positions has, if that is less.
   double length_factor = 1.5;
   std::int64_t extra_tokens = 10;
   std::int64_t batch_size =
@@ -21,8 +22,9 @@ struct TranslateOptions {
 };
 
 // The best hypotheses of each source, tokens without <bos> and <eos>. Several models are an
-// ensemble: a token's probability is the mean over the models. Throws Error for an empty source, a
-// token outside the vocabulary, options out of range, no model or models of different vocabularies.
+// ensemble: a token's probability is the mean over the models. Throws Error for an empty source,
+// one that is longer than the models' positions, a token outside the vocabulary, options out of
+// range, no model or models of different vocabularies.
 std::vector<std::vector<Hypothesis>> translate(std::span<const Translator<float>* const> models,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options = {});
@@ -33,7 +35,8 @@ std::vector<std::vector<Hypothesis>> translate(const Translator<float>& model,
 // How well given translations are predicted: the loss of each token and of <eos>, given the source
 // and what comes before, by the distribution that translate() searches. targets[i] belongs to
 // sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), and for targets that
-// are not as many; no token, <bos> and <eos> neither, may be outside the vocabulary.
+// are not as many or longer than the positions; no token, <bos> and <eos> neither, may be outside
+// the vocabulary.
 LossSum translation_loss(std::span<const Translator<float>* const> models,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,

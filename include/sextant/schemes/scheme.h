@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -21,6 +22,8 @@
 namespace sextant {
 
 class ContentTerm;  // content_term.h
+
+inline constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
 // What a scheme does to attention; kernels use only these tables.
 enum class SchemeKind { none, added, rotated, distance_bias, indexed_bias, content };
@@ -83,6 +86,9 @@ struct Scheme {
   // for the table of a text with the ids 0 .. length - 1. Lengths with the same number have tables
   // that agree in the rows they share. Null: rows depend on their ids alone.
   std::int64_t (*length_class)(const SchemeRequest& request, std::int64_t length) = nullptr;
+  // Of schemes whose table may end: how long a text may be, with the weights that are made for the
+  // request's positions. Null: no table of the scheme ends.
+  std::int64_t (*max_length)(const SchemeRequest& request) = nullptr;
 
   // Of rotations: the frequencies and the factor of the request's table.
   RotationFrequencies (*frequencies)(const SchemeRequest& request) = nullptr;

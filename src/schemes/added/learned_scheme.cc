@@ -143,6 +143,11 @@ SchemeWeights initial_weights(const SchemeRequest& request) {
   return weights.take();
 }
 
+std::int64_t max_length(const SchemeRequest& request) {
+  const Learned options = options_of(Parameters(kLearned, request), request);
+  return options.clamp ? kAnyLength : last_of(request.positions) + 1;
+}
+
 SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
   const Parameters given(kLearned, request);
   const Learned options = options_of(given, request);
@@ -167,6 +172,7 @@ constinit const Scheme kLearned = {
     .weight_sizes = weight_sizes,
     .initial_weights = initial_weights,
     .backward = backward,
+    .max_length = max_length,
 };
 
 }  // namespace descriptors

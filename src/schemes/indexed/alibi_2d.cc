@@ -57,6 +57,11 @@ std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
       .columns;
 }
 
+std::int64_t max_length(const SchemeRequest& request) {
+  const auto options = Parameters(kAlibi2d, request).options<Alibi2d>();
+  return schemes_detail::cells_of(options.rows, options.columns);
+}
+
 }  // namespace
 
 constinit const Scheme kAlibi2d = {
@@ -68,6 +73,7 @@ constinit const Scheme kAlibi2d = {
     .parameters = parameters_of<Alibi2d>,
     .make = make,
     .length_class = length_class,
+    .max_length = max_length,
 };
 
 }  // namespace descriptors

@@ -42,6 +42,12 @@ Grid grid_of(std::string_view scheme, std::optional<std::int64_t> rows,
 Grid given_grid(std::string_view scheme, std::optional<std::int64_t> rows,
                 std::optional<std::int64_t> columns, std::int64_t heads);
 
+// The cells of a grid whose sides are given; kAnyLength for one that grows with the text.
+inline std::int64_t cells_of(std::optional<std::int64_t> rows,
+                             std::optional<std::int64_t> columns) noexcept {
+  return rows && columns ? *rows * *columns : kAnyLength;
+}
+
 class GridBias final : public IndexedBias {
  public:
   // table: [offsets, heads], as Swin stores it; rounded to float32 once.

@@ -96,6 +96,12 @@ std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
 }
 
+// The weights are those of one window.
+std::int64_t max_length(const SchemeRequest& request) {
+  const Swin window = window_of(request);
+  return *window.rows * *window.columns;
+}
+
 SchemeTable make(const SchemeRequest& request) {
   const auto weights = weights_of<SwinWeights>(Parameters(kSwin, request));
   return swin(window_of(request), weights, request.positions);
@@ -121,6 +127,7 @@ constinit const Scheme kSwin = {
     .initial_weights = initial_weights,
     .backward = backward,
     .length_class = length_class,
+    .max_length = max_length,
 };
 
 }  // namespace descriptors

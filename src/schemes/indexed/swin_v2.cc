@@ -207,6 +207,11 @@ std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
   return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
 }
 
+std::int64_t max_length(const SchemeRequest& request) {
+  const auto options = Parameters(kSwinV2, request).options<SwinV2>();
+  return schemes_detail::cells_of(options.rows, options.columns);
+}
+
 SchemeTable make(const SchemeRequest& request) {
   const Parameters given(kSwinV2, request);
   return swin_v2(options_of(given, request), weights_of<SwinV2Weights>(given), request.positions);
@@ -233,6 +238,7 @@ constinit const Scheme kSwinV2 = {
     .initial_weights = initial_weights,
     .backward = backward,
     .length_class = length_class,
+    .max_length = max_length,
 };
 
 }  // namespace descriptors

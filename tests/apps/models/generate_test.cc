@@ -52,6 +52,28 @@ TEST(GenerateCommand, SaysInJsonWhatWasMadeAndHow) {
   EXPECT_EQ(json["temperature"], 0);
 }
 
+TEST(GenerateCommand, EndsWithTheTableOfPositionsUnlessItSlides) {
+  const Folder folder;
+  TransformerConfig config = small_model(ModelKind::causal);
+  config.positions = {"learned"};
+  config.length = 20;
+  save_alphabet_model(folder / "model", ModelKind::causal, config);
+  const std::string command = "generate --greedy --model " + folder / "model";
+  const Outcome ended = sextant(command + " --prompt cde");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out.size(), 3U + 18U + 1U);  // 17 are read after the prompt, and one follows
+  EXPECT_THAT(ended.err, HasSubstr("ends after 18 tokens, where the positions of the model "
+                                   "(learned) end: 20 tokens with the prompt; --slide goes on"));
+  EXPECT_EQ(sextant(command + " --prompt cde --json").json()["ended_by"], "positions");
+  const Outcome slides = sextant(command + " --prompt cde --slide --max-tokens 40");
+  EXPECT_EQ(slides.err, "");
+  EXPECT_EQ(slides.out.size(), 3U + 40U + 1U);
+  const std::string longer = " --prompt abcdefghijabcdefghijabcdefghij";
+  EXPECT_THAT(sextant(command + longer).err,
+              HasSubstr("[generate.prompt] must be at most 20 tokens"));
+  EXPECT_EQ(sextant(command + longer + " --slide").code, 0);
+}
+
 TEST(GenerateCommand, DrawsTheSameTokensFromTheSameSeed) {
   const auto drawn = [](int seed) {
     return sextant("generate --model " + alphabet_model() +
@@ -134,20 +156,6 @@ TEST(GenerateCommand, RefusesFoldersThatHoldNoModel) {
   EXPECT_THAT(tried(), HasSubstr("model/config.json"));
   EXPECT_THAT(sextant("generate --prompt a --model ''").err,
               StartsWith("sextant: [generate.model] must not be empty, got ''"));
-}
-
-TEST(GenerateCommand, SaysThatALearnedTableEnds) {
-  const Folder folder;
-  TransformerConfig config = small_model(ModelKind::causal);
-  config.positions = {"learned"};
-  config.length = 20;
-  save_alphabet_model(folder / "model", ModelKind::causal, config);
-  const std::string command = "generate --greedy --prompt abc --model " + folder / "model";
-  EXPECT_EQ(sextant(command + " --max-tokens 5").code, 0);
-  const Outcome longer = sextant(command + " --max-tokens 50");
-  EXPECT_EQ(longer.code, 1);
-  EXPECT_EQ(longer.out, "");
-  EXPECT_THAT(longer.err, StartsWith("sextant: ["));
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ TEST_F(Plans, ARunWithSeveralSchemesGoesOn) {
   const ModelFolder folder = open_model_folder(path("run/last"));
   EXPECT_EQ(names_of(folder.config.positions), "learned+rotary+t5");
   const TextModel model = TextModel::load(folder);
-  EXPECT_EQ(generate(model, folder.tokenizer.encode("abc"), {.max_tokens = 4}).size(), 4u);
+  EXPECT_EQ(generate(model, folder.tokenizer.encode("abc"), {.max_tokens = 4}).tokens.size(), 4u);
 }
 
 TEST_F(Plans, AResumedTaskIsThatOfTheRun) {
