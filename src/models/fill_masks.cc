@@ -2,7 +2,6 @@
 #include "sextant/models/fill_masks.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "models/check_kind.h"
 #include "models/generation_fields.h"
@@ -44,12 +43,18 @@ Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOpti
   return holes;
 }
 
-// The most probable tokens of one hole. What stands for hidden ones is no answer.
-Guesses guesses_of(std::span<const float> logits, std::int64_t most, const Tokenizer& tokenizer) {
-  const auto probabilities =
-      token_probabilities(logits.first(static_cast<std::size_t>(tokenizer.size())), {});
-  std::vector<std::int64_t> order(probabilities.size());
-  std::iota(order.begin(), order.end(), 0);
+// The most probable tokens of one hole, of those that stand in a text: what stands for hidden ones
+// is no answer, and neither is the end.
+Guesses guesses_of(std::span<const float> all, std::int64_t most, const Tokenizer& tokenizer) {
+  std::vector<float> logits(all.begin(), all.begin() + tokenizer.size());
+  std::vector<std::int64_t> never = unwritten_tokens();
+  never.push_back(Tokenizer::eos());
+  forbid(never, logits);
+  const auto probabilities = token_probabilities(logits, {});
+  std::vector<std::int64_t> order;
+  for (std::int64_t id = 0; id < tokenizer.size(); ++id) {
+    if (std::ranges::count(never, id) == 0) order.push_back(id);
+  }
   const auto count = std::min(static_cast<std::size_t>(most), order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
                     [&probabilities](std::int64_t a, std::int64_t b) {

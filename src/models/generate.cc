@@ -81,8 +81,10 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);
+    std::vector<float> possible = logits;
+    forbid(options.never, possible);
     const std::vector<double> probabilities =
-        token_probabilities(logits, options.sampling, different);
+        token_probabilities(possible, options.sampling, different);
     const std::int64_t token =
         token_at(probabilities, options.sampling.temperature == 0 ? 0 : random.uniform());
     if (options.watch) options.watch({token, logits, probabilities});

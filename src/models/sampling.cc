@@ -10,6 +10,7 @@
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/text/tokenizer.h"
 
 namespace sextant {
 namespace {
@@ -48,6 +49,17 @@ void keep(std::vector<double>& values, std::span<const std::size_t> order, std::
 }
 
 }  // namespace
+
+std::vector<std::int64_t> unwritten_tokens() {
+  return {Tokenizer::pad(), Tokenizer::bos(), Tokenizer::unk()};
+}
+
+void forbid(std::span<const std::int64_t> tokens, std::span<float> logits) noexcept {
+  for (const std::int64_t token : tokens) {
+    if (token < 0 || token >= std::ssize(logits)) continue;
+    logits[static_cast<std::size_t>(token)] = -std::numeric_limits<float>::infinity();
+  }
+}
 
 void check_sampling(const SamplingOptions& options) { check_fields("sampling", options); }
 

@@ -65,6 +65,14 @@ class Decoding {
     return logits;
   }
 
+  bool has_pointer() const noexcept { return model_.pointer.has_value(); }
+  // The source of a row of the last step.
+  std::span<const std::int64_t> source(std::int64_t row) const {
+    const auto s = static_cast<std::size_t>(decoder_->sources()[static_cast<std::size_t>(row)]);
+    return std::span(tokens_).subspan(static_cast<std::size_t>(segments_[s]),
+                                      static_cast<std::size_t>(segments_[s + 1] - segments_[s]));
+  }
+
  private:
   static void to_log_probabilities(View<float> row) {
     const std::span<float> values(row.data(), static_cast<std::size_t>(row.count()));
@@ -119,6 +127,24 @@ class Decodings {
       others.push_back(each_[i]->step(parents, tokens));
     }
     if (!others.empty()) to_log_mean(table, others);
+    return table;
+  }
+
+  // The same without some tokens, unless a pointer may copy them.
+  Tensor<float> step_without(std::span<const std::int64_t> never,
+                             std::span<const std::int64_t> parents,
+                             std::span<const std::int64_t> tokens) {
+    Tensor<float> table = step(parents, tokens);
+    const bool copies =
+        std::ranges::any_of(each_, [](const auto& one) { return one->has_pointer(); });
+    for (std::int64_t row = 0; row < table.size(0); ++row) {
+      const auto source = each_[0]->source(row);
+      Tokens hidden(never.begin(), never.end());
+      std::erase_if(hidden, [&](std::int64_t token) {
+        return copies && std::ranges::count(source, token) > 0;
+      });
+      forbid(hidden, {&table(row, 0), static_cast<std::size_t>(table.size(1))});
+    }
     return table;
   }
 
@@ -234,8 +260,8 @@ std::vector<std::vector<Hypothesis>> translate(std::span<const Translator<float>
     Decodings decodings(models, together, *std::ranges::max_element(lengths), options.threads);
     auto found = beam_search(
         lengths,
-        [&decodings](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
-          return decodings.step(parents, tokens);
+        [&](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
+          return decodings.step_without(options.never, parents, tokens);
         },
         options.search);
     for (auto& hypotheses : found) all.push_back(std::move(hypotheses));

@@ -1,6 +1,7 @@
 // Decoding with caches gives what the whole model says.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -30,7 +31,9 @@ std::int64_t most_probable(LanguageModel<float>& model, std::vector<std::int64_t
   Pass pass{.memory = memory, .threads = 1};
   std::int64_t best = 0;
   double most = -INFINITY;
+  const auto never = unwritten_tokens();
   for (std::int64_t token = 0; token < model.config.vocabulary; ++token) {
+    if (std::ranges::count(never, token) > 0) continue;
     TokenBatch batch{tokens, {0, static_cast<std::int64_t>(tokens.size())}, {}};
     batch.targets.assign(tokens.size(), -1);
     batch.targets.back() = token;
@@ -128,6 +131,23 @@ TEST(Generate, SaysThatAPromptIsLongerThanThePositions) {
   EXPECT_EQ(generate(model, prompt, options).tokens, generate(model, last, options).tokens);
 }
 
+// A model that finds <pad>, <bos> and <unk> more probable than all else.
+TEST(Generate, NeverGivesTokensThatNoTextIsWrittenWith) {
+  LanguageModel<float> model(small(ModelKind::causal, "rotary"));
+  const std::vector<std::int64_t> prompt = {5, 7, 9};
+  GenerateOptions options{.max_tokens = 60, .sampling = {.temperature = 50}, .never = {}};
+  const auto given = [&] {
+    const auto made = generate(model, prompt, options).tokens;
+    std::int64_t count = 0;
+    for (const std::int64_t id : unwritten_tokens()) count += std::ranges::count(made, id);
+    return count;
+  };
+  EXPECT_GT(given(), 0);  // nearly uniform over 13 tokens: 10/13 to the power of 60 is 2e-7
+  options.never = unwritten_tokens();
+  EXPECT_EQ(given(), 0);
+  for (const std::int64_t id : {0, 1, 3}) EXPECT_EQ(std::ranges::count(options.never, id), 1);
+}
+
 // log P of the target given the source, from the whole model.
 double log_probability(Translator<float>& model, const std::vector<std::int64_t>& source,
                        const std::vector<std::int64_t>& target) {
@@ -190,6 +210,7 @@ TEST(Translate, SeveralModelsDecideByTheMeanOfTheirProbabilities) {
   options.length_factor = 0;
   options.extra_tokens = 1;  // one token: <eos>, or one without an end
   options.search.beams = options.search.n_best = config.vocabulary;
+  options.never = {};
   std::array models = {&first, &second};
   const auto both = translate(models, sources, options);
   const auto one = translate(first, sources, options), two = translate(second, sources, options);
@@ -247,7 +268,7 @@ TEST(TranslationLoss, IsThatOfTheWholeModel) {
 TEST(TranslationLoss, FindsGreedyTranslationsCorrect) {
   Translator<float> model(small(ModelKind::translator, "rotary"));
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}};
-  const auto found = translate(model, sources, {.search = {.beams = 1}});
+  const auto found = translate(model, sources, {.search = {.beams = 1}, .never = {}});
   ASSERT_TRUE(!found[0].empty());
   const std::vector<std::vector<std::int64_t>> greedy = {found[0][0].tokens};
   const LossSum sum = translation_loss(std::array{&model}, sources, greedy);
@@ -286,6 +307,30 @@ TEST(Translate, RefusesModelsThatCannotDecideTogether) {
   const std::vector<std::vector<std::int64_t>> sources = {{4}};
   EXPECT_THROW(translate(models, sources), Error);
   EXPECT_THROW(translate(std::span<const Translator<float>* const>{}, sources), Error);
+}
+
+// With as many beams as tokens, one step finds all that may be given.
+TEST(Translate, NeverGivesTokensThatNoTextIsWrittenWithUnlessCopied) {
+  for (const bool pointer : {false, true}) {
+    SCOPED_TRACE(pointer);
+    TransformerConfig config = small(ModelKind::translator, "rotary");
+    config.pointer = pointer;
+    Translator<float> model(config);
+    const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {8, 3}};
+    TranslateOptions options{.length_factor = 0, .extra_tokens = 1};
+    options.search.beams = options.search.n_best = config.vocabulary;
+    const auto found = translate(model, sources, options);
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      std::vector<std::int64_t> given;
+      for (const Hypothesis& each : found[s]) {
+        given.insert(given.end(), each.tokens.begin(), each.tokens.end());
+      }
+      std::ranges::sort(given);
+      std::vector<std::int64_t> wanted = {4, 5, 6, 7, 8, 9, 10, 11, 12};
+      if (pointer && s == 1) wanted.insert(wanted.begin(), 3);  // <unk> stands in the source
+      EXPECT_EQ(given, wanted);
+    }
+  }
 }
 
 TEST(Translate, EndsWhereTheTableOfPositionsEnds) {

@@ -12,6 +12,8 @@ namespace sextant {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 const Tokenizer& words() {
   static const Tokenizer tokenizer =
@@ -44,8 +46,10 @@ TEST(FillMasks, GuessesEveryHoleByFallingProbability) {
       fill_masks(model, "the [MASK] of[MASK]", {.guesses = 100, .threads = 1});
   ASSERT_EQ(filled.holes.size(), 2u);
   for (const auto& hole : filled.holes) {
-    // Every token of the text and no other: what stands for a hidden one is no answer.
-    ASSERT_EQ(static_cast<std::int64_t>(hole.size()), words().size());
+    // Every token of the text and no other: what stands for a hidden one is no answer, and neither
+    // are <pad>, <bos>, <eos> and <unk>.
+    ASSERT_EQ(static_cast<std::int64_t>(hole.size()), words().size() - 4);
+    for (const auto& guess : hole) EXPECT_THAT(guess.token, Not(StartsWith("<")));
     double total = 0;
     for (std::size_t i = 0; i < hole.size(); ++i) {
       total += hole[i].probability;
@@ -65,8 +69,8 @@ TEST(FillMasks, GuessesAreThoseOfTheLogits) {
   Pass pass{.memory = memory, .threads = 1};
   const Tensor<float> logits =
       model.logits({{the, words().size()}, {0, 2}, {-1, -1}}, std::vector<std::int64_t>{1}, pass);
-  std::int64_t best = 0;
-  for (std::int64_t i = 1; i < words().size(); ++i) {
+  std::int64_t best = Tokenizer::unk() + 1;
+  for (std::int64_t i = best + 1; i < words().size(); ++i) {
     if (logits(0, i) > logits(0, best)) best = i;
   }
   ASSERT_EQ(filled.holes[0].size(), 1u);

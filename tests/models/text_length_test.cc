@@ -213,6 +213,7 @@ TEST_P(TextLength, GeneratesByTheTextSoFar) {
   Ids text = text_of(5, 3);
   GenerateOptions options;
   options.sampling.temperature = 0;
+  options.never = {};
   options.max_tokens = 12;
   const Ids made = generate(model, text, options).tokens;
   options.max_tokens = 70;

@@ -24,8 +24,10 @@ struct FilledText {
     std::string token;
     double probability;
   };
-  std::string text;                       // with the most probable token in every hole
-  std::vector<std::vector<Guess>> holes;  // by falling probability; equal ones by token id
+  std::string text;  // with the most probable token in every hole
+  // By falling probability, equal ones by token id; of tokens that stand in a text alone: no
+  // special tokens.
+  std::vector<std::vector<Guess>> holes;
 };
 
 // Throws Error for a text without kMask or of too many tokens, options out of range, and a model

@@ -29,6 +29,9 @@ struct GenerateOptions {
   // Where the table of the model's positions ends (learned positions): false ends the text there,
   // true goes on, with every further token from as many last tokens as the table has positions.
   bool slide = false;
+  // Tokens that are not generated, whatever the model says; ids outside the vocabulary have no
+  // effect.
+  std::vector<std::int64_t> never = unwritten_tokens();
   int threads = 0;
   // Called with every choice, that of `stop` too; may be empty.
   std::function<void(const GeneratedToken&)> watch{};

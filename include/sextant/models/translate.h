@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sextant/models/beam_search.h"
+#include "sextant/models/sampling.h"
 #include "sextant/models/translator.h"
 
 namespace sextant {
@@ -18,6 +19,9 @@ struct TranslateOptions {
   std::int64_t extra_tokens = 10;
   std::int64_t batch_size =
       32;  // sources that are decoded together, >= 1; results do not depend on it
+  // Tokens that are not given, whatever the models say; a pointer may still copy them from the
+  // source, as it does with <unk> (translate_lines.h). Ids outside the vocabulary have no effect.
+  std::vector<std::int64_t> never = unwritten_tokens();
   int threads = 0;
 };
 

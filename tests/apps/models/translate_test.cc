@@ -11,7 +11,9 @@
 namespace sextant::app_tests {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string translate(const std::string& rest) {
@@ -133,7 +135,12 @@ TEST(TranslateCommand, AWordThatIsNotKnownIsCopied) {
     learn(task, 200);
     task.save_model(folder / "model");
     const std::string command = "--model " + folder / "model";
-    EXPECT_EQ(sextant("translate 'Yorick a' " + command).out, pointer ? "a Yorick\n" : "a <unk>\n");
+    const std::string made = sextant("translate 'Yorick a' " + command).out;
+    if (pointer) {
+      EXPECT_EQ(made, "a Yorick\n");
+    } else {
+      EXPECT_THAT(made, AllOf(StartsWith("a "), Not(HasSubstr("<unk>"))));
+    }
     put(folder / "pairs.tsv", "b Yorick\tYorick b\n");
     EXPECT_EQ(sextant("evaluate --json --pairs " + folder / "pairs.tsv " + command)
                   .json()["exact_percent"],
