@@ -74,6 +74,7 @@ StackOptions TransformerConfig::stack(bool encoder) const {
   options.activation = activation;
   options.norm = norm;
   options.pre_norm = pre_norm;
+  options.final_norm = final_norm;
   options.causal = !encoder;
   options.cross = !encoder && kind == ModelKind::translator;
   options.bias = bias;
@@ -92,6 +93,7 @@ std::string format_config(const TransformerConfig& config) {
   Json json;
   json["format"] = kFormat;
   write_fields(json, config);
+  if (config.final_norm) json.erase("final_norm");  // an absent key, as in all earlier files
   return json.dump(2) + "\n";
 }
 

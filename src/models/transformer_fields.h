@@ -46,8 +46,10 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
         .formerly("hidden"),
     field(&TransformerConfig::activation, "activation", "of feed-forward layers"),
     field(&TransformerConfig::norm, "norm", "of layers"),
-    field(&TransformerConfig::pre_norm, "pre_norm",
-          "norms before each block; no: after it, as in Vaswani et al. 2017"),
+    field(
+        &TransformerConfig::pre_norm, "pre_norm",
+        "norms before each block; no: after it and none after the last, as in Vaswani et al. 2017"),
+    field(&TransformerConfig::final_norm, "final_norm", "a norm after the last block"),
     field(&TransformerConfig::bias, "bias", "of linear maps"),
     field(&TransformerConfig::tied, "tied",
           "logits are products with the embedding; no: with a separate matrix"),

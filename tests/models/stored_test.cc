@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/models/generate.h"
+#include "sextant/models/layer_guesses.h"
 #include "support/folders.h"
 
 namespace sextant {
@@ -55,6 +57,26 @@ TEST_F(StoredModel, OfTheFirstDaysSaysWhatItSaid) {
   options.max_tokens = 16;
   options.seed = 3;
   EXPECT_EQ(made(), "gmmmrvee\nejgij");
+}
+
+// Of `--post-norm` when such models had a norm after the last block, of which config.json says
+// nothing. What it said: the four most probable tokens, and a text.
+TEST(StoredPostNormModel, KeepsItsFinalNorm) {
+  const TextModel model = TextModel::load(tests::data_folder() + "/models/stored/post_norm");
+  EXPECT_FALSE(model.config.pre_norm);
+  EXPECT_TRUE(model.config.final_norm);
+  const auto prompt = model.tokenizer.encode("the c");
+  GenerateOptions options{.max_tokens = 20, .sampling = {.temperature = 0}};
+  bool first = true;
+  options.watch = [&](const GeneratedToken& chosen) {
+    if (!std::exchange(first, false)) return;
+    const auto found = most_probable(chosen.logits, 4);
+    const double wanted[] = {0.9103933518, 0.0183928881, 0.0138361143, 0.0101360098};
+    // Sums of float32 may be in another order on another processor.
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(found[i].probability, wanted[i], 1e-5);
+  };
+  EXPECT_EQ(model.tokenizer.decode(generate(model, prompt, options).tokens),
+            "at athe san the se c");
 }
 
 TEST_F(StoredModel, MayLackWhatHasADefault) {

@@ -20,10 +20,10 @@ struct StackOptions {
   Activation activation = Activation::relu;
   NormKind norm = NormKind::layer;
   double epsilon = 1e-5;  // of the norms
-  // Norms before each layer, and one after the stack (Xiong et al. 2020, 2002.04745); false: after
-  // each residual sum, as in Vaswani et al. 2017.
+  // Norms before each layer (Xiong et al. 2020, 2002.04745); false: after each residual sum, as in
+  // Vaswani et al. 2017.
   bool pre_norm = true;
-  bool final_norm = true;  // after the stack
+  bool final_norm = true;  // after the stack; Vaswani et al. 2017 have none
   bool causal = false;     // causal self attention
   bool cross = false;      // with cross attention between: a decoder
   bool bias = true;        // of the linear maps

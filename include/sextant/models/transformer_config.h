@@ -31,6 +31,9 @@ struct TransformerConfig {
   Activation activation = Activation::gelu;
   NormKind norm = NormKind::layer;
   bool pre_norm = true;
+  // Of each stack, after its last block. `sextant train --post-norm` makes models without, as in
+  // Vaswani et al. 2017; a post-norm model with one is torch.nn.Transformer's.
+  bool final_norm = true;
   bool bias = true;      // of linear maps
   bool tied = true;      // logits are products with the embedding; false: a matrix of their own
   bool pointer = false;  // of a translator: it may copy (pointer.h)

@@ -135,6 +135,7 @@ void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen) {
     }
   }
   model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
+  if (!model.pre_norm) model.final_norm = false;
   // A translation may be longer than its source; a language model knows what it was trained on.
   model.length = settings.is_pairs() ? 2 * settings.length + 16 : settings.length;
   complete_schedule(plan.trainer, chosen);

@@ -21,6 +21,7 @@ namespace sextant {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Plans : public RunFolders {
  protected:
@@ -184,6 +185,28 @@ TEST_F(Plans, ARunWithSeveralSchemesGoesOn) {
   EXPECT_EQ(names_of(folder.config.positions), "learned+rotary+t5");
   const TextModel model = TextModel::load(folder);
   EXPECT_EQ(generate(model, folder.tokenizer.encode("abc"), {.max_tokens = 4}).tokens.size(), 4u);
+}
+
+// As in Vaswani et al. 2017; a model that training goes on from keeps what it has.
+TEST_F(Plans, PostNormModelsHaveNoNormAfterTheLastBlock) {
+  TrainingPlan plan = letters();
+  plan.settings.model.pre_norm = false;
+  run(plan);
+  const std::string weights = read_file(path("run/last/model.safetensors"));
+  EXPECT_THAT(weights, HasSubstr("stack.0.feed_forward_norm.gain"));
+  EXPECT_THAT(weights, Not(HasSubstr("final_norm")));
+  EXPECT_FALSE(read_plan(path("run")).settings.model.final_norm);
+  EXPECT_FALSE(open_model_folder(path("run/last")).config.final_norm);
+
+  TransformerConfig old = open_model_folder(path("run/last")).config;
+  old.final_norm = true;
+  TextModel(old, open_model_folder(path("run/last")).tokenizer).save(path("old"));
+  EXPECT_THAT(read_file(path("old/config.json")), Not(HasSubstr("final_norm")));
+  TrainingPlan next = letters();
+  next.settings.from = {data_file(path("old"))};
+  next.trainer.folder = path("next");
+  run(next);
+  EXPECT_THAT(read_file(path("next/last/model.safetensors")), HasSubstr("final_norm"));
 }
 
 TEST_F(Plans, AResumedTaskIsThatOfTheRun) {
