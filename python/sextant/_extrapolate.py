@@ -107,7 +107,8 @@ def run(
             bar.say(what)
         return on_step(label, doing, length, metrics) if on_step is not None else None
 
-    with files_for(path) as files, contextlib.nullcontext(path) if path else temporary_folder() as kept:
+    # Absolute: on_step may change the working directory.
+    with files_for(path) as files, contextlib.nullcontext(os.path.abspath(path)) if path else temporary_folder() as kept:
         try:
             result = _core.extrapolate(files.texts(text, "extrapolate.text"), named, options, kept, step)
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
@@ -93,6 +94,9 @@ def carry_out(
         progress.close()
     error, core = result.pop("error"), result.pop("model")
     result.pop("unit")
+    folder, lost = result.pop("folder"), result.pop("lost_best_step")
+    if lost is not None:
+        warnings.warn(f"the best checkpoint, of step {lost}, was gone: the best is that of the steps since the run was resumed", stacklevel=4)
     model = load(folder) if folder else model_of(core)
     curves = arrays_of(rows_in(folder) if folder else rows)
     model.training = Training(folder=folder or None, **result, **curves)

@@ -76,10 +76,15 @@ double Argument::number() const {
   throw_type_error(*this, "a number");
 }
 
-bool Argument::flag() const {
+std::optional<bool> bool_of(nb::handle value) {
   if (value.is(Py_True) || value.is(Py_False)) return value.is(Py_True);
   const std::string type = type_of(value);
-  if (type == "numpy.bool" || type == "numpy.bool_") return PyObject_IsTrue(value.ptr()) == 1;
+  if (type != "numpy.bool" && type != "numpy.bool_") return std::nullopt;
+  return PyObject_IsTrue(value.ptr()) == 1;
+}
+
+bool Argument::flag() const {
+  if (const auto given = bool_of(value)) return *given;
   throw_type_error(*this, "True or False");
 }
 

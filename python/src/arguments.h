@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ struct Argument {
 
 // What str() gives.
 std::string text_of(nb::handle object);
+
+// Of Python's bools and NumPy's; nothing of other objects.
+std::optional<bool> bool_of(nb::handle value);
 
 // "numpy.ndarray": the module and the name of the value's type.
 std::string type_of(nb::handle value);

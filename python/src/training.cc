@@ -145,6 +145,8 @@ nb::dict run(TrainingPlan& plan, PlannedTask& made, nb::handle on_step) {
   result["tokens"] = trained.tokens;
   result["best_loss"] = trained.best_loss;
   result["best_step"] = trained.best_step;
+  result["folder"] = trained.folder;
+  result["lost_best_step"] = trained.lost_best_step;
   result["parameters"] = made.parameters;
   result["learned"] = made.learned;
   result["held_out"] = made.held_out;

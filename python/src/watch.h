@@ -38,6 +38,10 @@ class KeptError {
   nb::object error_;
 };
 
+// Whether a callback says stop: False, or NumPy's, which comparing two of its numbers gives. None
+// and all else go on.
+inline bool is_false(nb::handle returned) { return bool_of(returned) == false; }
+
 // Calls on_step(metrics), if it is there: true where the training is to stop, as it returned False
 // or raised.
 class StepWatch {
@@ -48,7 +52,7 @@ class StepWatch {
   bool stops(const Arguments&... arguments) {
     bool stop = false;
     const bool fine = error_.run([&] {
-      if (!on_step_.is_none()) stop = on_step_(nb::cast(arguments)...).is(Py_False);
+      if (!on_step_.is_none()) stop = is_false(on_step_(nb::cast(arguments)...));
     });
     return stop || !fine;
   }

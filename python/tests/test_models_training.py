@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,3 +243,39 @@ def test_errors_about_data_name_it(tmp_path: Path) -> None:
         sextant.train.resume(tmp_path / "run", steps=-1)
     with pytest.raises(ValueError, match="nothing"):
         sextant.train.resume(tmp_path / "nothing")
+
+
+def test_numpys_false_stops_a_training() -> None:
+    assert tiny.language_model(steps=20, on_step=lambda *_: np.False_).training.steps == 1
+    assert tiny.language_model(steps=3, on_step=lambda *_: np.True_).training.steps == 3
+    assert tiny.language_model(steps=3, on_step=lambda *_: 0).training.steps == 3
+
+
+def test_a_training_keeps_its_folder_in_another_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+
+    def step(number: int, *_: Any) -> None:
+        if number == 2:
+            os.chdir(tmp_path / "elsewhere")
+
+    model = tiny.language_model(folder="run", checkpoint_every=2, steps=6, on_step=step)
+    assert not any((tmp_path / "elsewhere").iterdir())
+    assert Path(model.training.folder or "").samefile(tmp_path / "run") and len(model.training.step) == 6
+    os.chdir(tmp_path)
+    table = sextant.extrapolate(
+        io.StringIO(tiny.TEXT), ["none", "alibi"], folder="lengths", steps=2, length=8, test_lengths=[8], width=16, heads=2, layers=1, scored=64,
+        on_step=lambda *_: os.chdir(tmp_path / "elsewhere"), progress=False,
+    )  # fmt: skip
+    assert len(table.rows) == 2 and not any((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_run_goes_on_without_its_best_checkpoint(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    tiny.language_model(folder=run, validate_every=4, steps=8, on_step=lambda number, *_: number < 7)
+    best = (run / "best").resolve()
+    assert best != (run / "last").resolve()
+    shutil.rmtree(best)
+    with pytest.warns(UserWarning, match="the best checkpoint, of step 4, was gone"):
+        model = sextant.train.resume(run, steps=12)
+    assert model.training.best_step in (8, 12) and (run / "best" / "model.safetensors").exists()

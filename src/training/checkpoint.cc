@@ -170,11 +170,14 @@ RunFolder RunFolder::open(const std::string& path) {
     if (const auto step = step_of(name)) run.last_ = std::max(run.last_.value_or(0), *step);
   }
   if (run.last_) {
-    const TrainingState state = read_state(run.folder_of(*run.last_));
-    if (state.step != *run.last_) {
-      throw Error(run.folder_of(*run.last_) + "/training.json",
-                  "must be of the step in the folder's name, got " + std::to_string(state.step));
+    const std::string last = run.folder_of(*run.last_);
+    const TrainingState written = read_state(last);
+    if (written.step != *run.last_) {
+      throw Error(last + "/training.json",
+                  "must be of the step in the folder's name, got " + std::to_string(written.step));
     }
+    const TrainingState state = run.last_state();
+    if (written.best_loss && !state.best_loss) run.lost_best_ = written.best_step;
     run.set_links(state);
     return run;
   }
@@ -200,18 +203,30 @@ std::string RunFolder::folder_of(std::int64_t step) const {
   return path_ + "/" + name_of_step(step);
 }
 
+// What the last checkpoint says, without a best one that is gone.
+TrainingState RunFolder::last_state() const {
+  TrainingState state = read_state(folder_of(*last_));
+  std::error_code none;
+  if (state.best_loss && !fs::is_directory(folder_of(state.best_step), none)) {
+    state.best_loss.reset();
+    state.best_step = state.since_best = 0;
+  }
+  return state;
+}
+
 void RunFolder::set_links(const TrainingState& state) const {
   const auto set = [&](const std::string& name, std::int64_t step) {
     std::error_code none;
-    if (!fs::is_directory(folder_of(step), none)) {
-      throw Error(folder_of(step), "must exist: it is the " + name + " checkpoint");
-    }
     if (fs::read_symlink(path_ + "/" + name, none) != name_of_step(step)) {
       replace_link(path_ + "/" + name, name_of_step(step));
     }
   };
   set("last", state.step);
-  if (state.best_loss) set("best", state.best_step);
+  std::error_code none;
+  if (state.best_loss && fs::is_directory(folder_of(state.best_step), none)) {
+    return set("best", state.best_step);
+  }
+  fs::remove(path_ + "/best", none);  // led to a checkpoint that is gone
 }
 
 void RunFolder::remove_all_but(std::int64_t last, std::int64_t best) const {
@@ -225,21 +240,17 @@ void RunFolder::remove_all_but(std::int64_t last, std::int64_t best) const {
   }
 }
 
-void RunFolder::save(TrainingTask& task, AdamW& optimiser, const TrainingState& state) {
-  if (optimiser.steps() != state.step || (last_ && state.step <= *last_)) {
-    throw Error("checkpoint.step", "must be the optimiser's and above the last one's, got " +
-                                       std::to_string(state.step));
-  }
-  const Parameters<float> parameters = task.parameters();
-  check_finite(parameters);
-  check_finite(optimiser.state());
-  const std::string folder = folder_of(state.step);
+// Under a temporary name, which becomes the folder's when all is there.
+void RunFolder::write(const std::string& folder, TrainingTask& task, AdamW& optimiser,
+                      const TrainingState& state) {
   const std::string temporary = folder + std::string(kTemporary);
   try {
     remove_folder(temporary);
-    make_folder(temporary);
+    add_folder(temporary);
     task.save_model(temporary);
-    if (!model_checked_) check_saved_model(temporary + "/model.safetensors", parameters);
+    if (!model_checked_) {
+      check_saved_model(temporary + "/model.safetensors", task.parameters());
+    }
     model_checked_ = true;
     save_parameters(temporary + "/optimiser.safetensors", optimiser.state());
     write_state(temporary, state);
@@ -248,6 +259,24 @@ void RunFolder::save(TrainingTask& task, AdamW& optimiser, const TrainingState& 
   } catch (...) {
     remove_folder(temporary);
     throw;
+  }
+}
+
+void RunFolder::save(TrainingTask& task, AdamW& optimiser, const TrainingState& state) {
+  if (optimiser.steps() != state.step || (last_ && state.step <= *last_)) {
+    throw Error("checkpoint.step", "must be the optimiser's and above the last one's, got " +
+                                       std::to_string(state.step));
+  }
+  check_finite(task.parameters());
+  check_finite(optimiser.state());
+  while (true) {
+    path_ = held_->lock.find(path_);
+    try {
+      write(folder_of(state.step), task, optimiser, state);
+      break;
+    } catch (...) {
+      if (held_->lock.find(path_) == path_) throw;  // else it was moved meanwhile
+    }
   }
   last_ = state.step;
   set_links(state);
@@ -258,7 +287,7 @@ TrainingState RunFolder::load(TrainingTask& task, AdamW& optimiser) const {
   if (!last_) return {};
   const std::string folder = folder_of(*last_);
   check_files(folder);
-  const TrainingState state = read_state(folder);
+  const TrainingState state = last_state();
   AdamW loaded(task.parameters(), optimiser.options());
   load_parameters(folder + "/optimiser.safetensors", loaded.state());
   loaded.set_steps(state.step);

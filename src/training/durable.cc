@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -20,6 +21,25 @@ namespace {
 
 [[noreturn]] void fail(const std::string& path, const char* what, int reason) {
   throw Error(path, std::string(what) + ": " + std::generic_category().message(reason));
+}
+
+bool leads_to(const std::string& path, int descriptor) {
+  struct stat found {
+  }, held{};
+  return ::stat(path.c_str(), &found) == 0 && ::fstat(descriptor, &held) == 0 &&
+         found.st_dev == held.st_dev && found.st_ino == held.st_ino;
+}
+
+// The path of an open folder, or empty where the system does not say.
+std::string system_path(int descriptor) {
+#ifdef F_GETPATH
+  char path[PATH_MAX];
+  return ::fcntl(descriptor, F_GETPATH, path) == 0 ? path : "";
+#else
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), none)
+      .string();
+#endif
 }
 
 }  // namespace
@@ -40,6 +60,11 @@ void make_folder(const std::string& path) {
   if (!std::filesystem::is_directory(path, problem)) {
     throw Error(path, "must be a folder, got a file");
   }
+}
+
+void add_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0) fail(path, "cannot be made", errno);
+  sync_folder(parent_folder(path));
 }
 
 void sync_file(const std::string& path) {
@@ -92,6 +117,13 @@ FolderLock::FolderLock(const std::string& path)
 
 FolderLock::FolderLock(FolderLock&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+std::string FolderLock::find(const std::string& path) const {
+  if (leads_to(path, descriptor_)) return path;
+  const std::string now = system_path(descriptor_);
+  if (!now.empty() && leads_to(now, descriptor_)) return now;
+  throw Error(path, "must be there while it trains, but was removed");
+}
 
 FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -8,6 +8,7 @@ namespace sextant {
 
 // All throw Error(path, reason).
 void make_folder(const std::string& path);  // with its parents; may exist
+void add_folder(const std::string& path);   // without: what is above it is there
 void sync_file(const std::string& path);    // the bytes of a file
 void sync_folder(const std::string& path);  // the names in a folder
 void rename_folder(const std::string& from, const std::string& to);
@@ -24,6 +25,10 @@ class FolderLock {
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock();
+
+  // Where the folder is now: `path` while it leads there, else, of a folder that was moved or is
+  // seen from another working directory, what the system calls it. Throws Error where it is gone.
+  std::string find(const std::string& path) const;
 
  private:
   int descriptor_;

@@ -26,6 +26,7 @@ class RunWriter {
              TrainingState& state);
   // "FOLDER/last keeps step 6", or empty.
   std::string kept() const;
+  const RunFolder& folder() const noexcept { return run_; }
 
  private:
   RunFolder run_;

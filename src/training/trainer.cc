@@ -75,7 +75,9 @@ class Trainer {
             .seconds = state_.seconds,
             .tokens = state_.tokens,
             .best_loss = state_.best_loss,
-            .best_step = state_.best_step};
+            .best_step = state_.best_step,
+            .folder = writer_ ? writer_->folder().path() : options_.folder,
+            .lost_best_step = writer_ ? writer_->folder().lost_best_step() : std::nullopt};
   }
 
  private:

@@ -188,6 +188,54 @@ TEST_F(Training, HasNoBestModelWhenNothingIsHeldOut) {
   EXPECT_TRUE(fs::exists(path("run/last/model.safetensors")));
 }
 
+TEST_F(Training, FollowsAFolderThatIsMoved) {
+  ToyTask task(1);
+  train(task, toy_options(path("straight")));
+  ToyTask other(1);
+  TrainerOptions options = toy_options(path("run"));
+  options.should_stop = [&](const StepMetrics& metrics) {
+    if (metrics.step == 5) fs::rename(path("run"), path("moved"));
+    return false;
+  };
+  const TrainingResult result = train(other, options);
+  EXPECT_EQ(fs::path(result.folder).filename(), "moved");
+  EXPECT_FALSE(fs::exists(path("run")));
+  EXPECT_EQ(differences(path("moved"), path("straight")), "");
+}
+
+// Of a folder with a relative name.
+TEST_F(Training, KeepsItsFolderInAnotherWorkingDirectory) {
+  ToyTask task(1);
+  train(task, toy_options(path("straight")));
+  const fs::path before = fs::current_path();
+  fs::create_directory(path("elsewhere"));
+  fs::current_path(path(""));
+  ToyTask other(1);
+  TrainerOptions options = toy_options("run");
+  options.should_stop = [&](const StepMetrics& metrics) {
+    if (metrics.step == 5) fs::current_path(path("elsewhere"));
+    return false;
+  };
+  const TrainingResult result = train(other, options);
+  EXPECT_TRUE(fs::equivalent(result.folder, path("run")));
+  fs::current_path(before);
+  EXPECT_TRUE(fs::is_empty(path("elsewhere")));
+  EXPECT_EQ(differences(path("run"), path("straight")), "");
+}
+
+TEST_F(Training, DoesNotMakeAFolderAnewThatWasRemoved) {
+  ToyTask task(1);
+  TrainerOptions options = toy_options(path("run"));
+  options.should_stop = [&](const StepMetrics& metrics) {
+    if (metrics.step == 5) fs::remove_all(path("run"));
+    return false;
+  };
+  EXPECT_THAT(
+      [&] { train(task, options); },
+      ThrowsMessage<Error>(error_at("run", "must be there while it trains, but was removed")));
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
 TEST_F(Training, StopsAtANumberThatIsNoneAndKeepsTheLastGoodCheckpoint) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   ToyTask task(1);

@@ -21,10 +21,10 @@ std::string data_of(const PlannedTask& made) {
          " held out";
 }
 
-TrainReport report_of(const TrainOptions& options, const TrainingPlan& plan,
-                      const PlannedTask& made, const TrainingResult& result) {
+TrainReport report_of(const TrainingPlan& plan, const PlannedTask& made,
+                      const TrainingResult& result) {
   TrainReport report;
-  report.folder = options.folder;
+  report.folder = result.folder;
   report.kind = plan.settings.kind;
   report.model = plan.settings.model;
   report.tokenizer = plan.settings.tokenizer.kind;
@@ -32,12 +32,12 @@ TrainReport report_of(const TrainOptions& options, const TrainingPlan& plan,
   report.parameters = made.parameters;
   report.result = result;
   if (result.step == 0) return report;
-  const figures::LossRun run = figures::load_losses(options.folder);
+  const figures::LossRun run = figures::load_losses(result.folder);
   report.training_loss = run.curves.mean_loss.back();
   if (!run.curves.validation_loss.empty()) {
     report.validation_loss = run.curves.validation_loss.back();
   }
-  report.picture = options.folder + "/loss.svg";
+  report.picture = result.folder + "/loss.svg";
   write_file(report.picture, figures::loss_chart({run}, "Loss of " + run.name).svg);
   return report;
 }
@@ -97,12 +97,16 @@ void tell_start(const TrainingPlan& plan, const PlannedTask& made, const Trainin
 
 void tell_end(const TrainOptions& options, TrainingPlan& plan, const PlannedTask& made,
               const TrainingResult& result, int signal) {
-  TrainReport report = report_of(options, plan, made, result);
+  TrainReport report = report_of(plan, made, result);
   if (is_built_in(plan.settings.kind) && signal == 0) {
-    const TextTranslator best = TextTranslator::load(options.folder);
+    const TextTranslator best = TextTranslator::load(result.folder);
     const Progress checking("checking on held-out pairs ...");
     report.exact = exact_match(best, built_in_data(plan.settings.kind, plan.trainer.seed).check,
                                plan.trainer.threads);
+  }
+  if (result.lost_best_step) {
+    note("the best checkpoint, of step " + std::to_string(*result.lost_best_step) +
+         ", was gone: best is that of the steps since the run was resumed");
   }
   try {
     print(options.json_lines ? report_as_json(report).dump() + "\n"
@@ -113,7 +117,7 @@ void tell_end(const TrainOptions& options, TrainingPlan& plan, const PlannedTask
   }
   if (signal == 0) return;
   note("stopped at step " + std::to_string(result.step) + ", which is saved; `sextant train " +
-       "--resume -o " + options.folder + "` goes on");
+       "--resume -o " + result.folder + "` goes on");
 }
 
 }  // namespace

@@ -45,16 +45,22 @@ class RunFolder {
   RunFolder(RunFolder&&) noexcept;
   ~RunFolder();
 
+  // As it was given, and after a save() that found it moved, or another working directory, where it
+  // is then.
   const std::string& path() const noexcept { return path_; }
   const std::string& description() const noexcept { return description_; }
   std::optional<std::int64_t> last_step() const noexcept { return last_; }  // of the checkpoints
+  // Of open(): the step of the best checkpoint, where it is gone. The run has none until the next
+  // validation, which is the best from then on.
+  std::optional<std::int64_t> lost_best_step() const noexcept { return lost_best_; }
 
   // Removes what create() made, unless there is a checkpoint: for a run that was refused.
   void discard() noexcept;
 
   // Keeps the task's model, the optimiser and the state as the last checkpoint, and as the best one
-  // if state.best_step is state.step; then removes those that are neither. On any failure (a full
-  // disk, a parameter that is not finite) throws Error and the earlier ones stay.
+  // if state.best_step is state.step; then removes those that are neither. A folder that was moved
+  // is followed. On any failure (a full disk, a parameter that is not finite, a folder that was
+  // removed) throws Error and the earlier ones stay.
   void save(TrainingTask& task, AdamW& optimiser, const TrainingState& state);
 
   // Loads the last checkpoint into the task and the optimiser; the initial state if there is none.
@@ -67,12 +73,15 @@ class RunFolder {
   struct Held;
   RunFolder(std::string path, std::string description, std::unique_ptr<Held> held);
   std::string folder_of(std::int64_t step) const;
+  TrainingState last_state() const;
+  void write(const std::string& folder, TrainingTask& task, AdamW& optimiser,
+             const TrainingState& state);
   void set_links(const TrainingState& state) const;
   void remove_all_but(std::int64_t last, std::int64_t best) const;
 
   std::string path_, description_;
   std::unique_ptr<Held> held_;
-  std::optional<std::int64_t> last_;
+  std::optional<std::int64_t> last_, lost_best_;
   bool model_checked_ = false;  // that the task saves what load() can read
 };
 

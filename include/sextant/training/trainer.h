@@ -70,6 +70,12 @@ struct TrainingResult {
   std::int64_t tokens = 0;          // targets seen in all
   std::optional<double> best_loss;  // validation loss per token
   std::int64_t best_step = 0;       // folder/best is the model after this step
+  // The run's folder: options.folder, or where it is after it was moved while it trained or the
+  // working directory changed.
+  std::string folder{};
+  // Of a resumed run whose best checkpoint was gone: its step. The best is then that of the
+  // validations after it was resumed.
+  std::optional<std::int64_t> lost_best_step{};
 };
 
 // Trains. Step i (from 0) sums the gradients of task.batches(i) batches, each scaled by 1 /

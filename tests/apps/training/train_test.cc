@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "apps/run_program.h"
 #include "support/folders.h"
@@ -60,6 +61,19 @@ class Train : public ::testing::Test {
   Folder folder_;
   const std::string text_ = folder_ / "text.txt", pairs_ = folder_ / "pairs.tsv";
 };
+
+// With a rate that diverges, the first validation is the best.
+TEST_F(Train, GoesOnWithoutItsBestCheckpointAndSaysSo) {
+  ASSERT_EQ(sextant(lm("run", "--steps 8 --validate-every 4 --rate 3 --decay constant")).code, 0);
+  const std::string run = folder_ / "run";
+  const auto best = std::filesystem::canonical(run + "/best");
+  ASSERT_NE(best, std::filesystem::canonical(run + "/last"));
+  std::filesystem::remove_all(best);
+  const Outcome resumed = sextant("train --resume --steps 12 -o " + run);
+  EXPECT_EQ(resumed.code, 0);
+  EXPECT_THAT(resumed.err, HasSubstr("the best checkpoint, of step 4, was gone"));
+  EXPECT_TRUE(std::filesystem::exists(run + "/best/model.safetensors"));
+}
 
 TEST_F(Train, LearnsATextAndKeepsModelMetricsAndCurves) {
   const Outcome run = sextant(lm("run", "--steps 60 --rate 0.01 --dropout 0 --json"));
