@@ -42,10 +42,20 @@
       explorer.say_beside(field, '');
       try {
         const files = await promise;
-        explorer.say_beside(field, files.length === 0 ? 'There is no file in it.' : await take(files));
+        explorer.say_beside(field, files.length === 0 ? `There is no file in it.${folder ? ' Where it is a link, as best and last of a run are, choose the folder of the run.' : ''}` : await take(files));
       } catch (problem) {
-        explorer.say_beside(field, 'It cannot be read: ' + problem.message);
+        explorer.say_beside(field, problem.name === 'NotFoundError' && folder
+          ? 'It cannot be read. Where it is a link, as best and last of a run are, drop the folder of the run.' : 'It cannot be read: ' + problem.message);
       }
+    }
+    // Of a chosen folder Chromium lists neither links nor where they lead; its picker of handles gives what lies there, as a drop does.
+    if (folder && globalThis.showDirectoryPicker) {
+      input.addEventListener('click', (event) => {
+        event.preventDefault();
+        globalThis.showDirectoryPicker().then((handle) => got(files_of_handle(handle, '')), (problem) => {
+          if (problem.name !== 'AbortError') explorer.say_beside(field, 'It cannot be read: ' + problem.message);
+        });
+      });
     }
     input.addEventListener('change', () => got([...input.files].map((file) => [file.webkitRelativePath || file.name, file])));
     field.addEventListener('dragover', (event) => { event.preventDefault(); field.classList.add('over'); });

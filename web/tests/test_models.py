@@ -150,6 +150,58 @@ def test_a_model_folder_is_dropped(explorer, tmp_path, files):
     assert one.problems == []
 
 
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
+def test_a_run_folder_opens_its_best_model(explorer, tmp_path, links):
+    """best and last are links, which the browser leaves out; the checkpoint that is not the best comes first in the folder."""
+    run = tmp_path / "run"
+    sextant("train", "copy", "--steps", "60", "--checkpoint-every", "30", "--validate-every", "60", "--width", "16", "--heads", "2", "-o", str(run))
+    best = (run / "best").resolve()
+    other = shutil.copytree(best, run / "checkpoint-000000030")
+    (other / "training.json").write_text((best / "training.json").read_text().replace('"step": 60', '"step": 30'))
+    if not links:
+        (run / "best").unlink(), (run / "last").unlink()
+    one = explorer()
+    page = one.open("view=model")
+    written(page)
+    drop(page, run)
+    page.wait_for_function("() => location.hash.includes('model=own')")
+    page.locator("pre", has_text=f"--model run/{best.name} ").first.wait_for(timeout=30000)
+    assert one.problems == []
+
+
+def test_the_best_model_is_found_without_its_link(shared):
+    page = shared.show("view=model")
+    base = """(files) => explorer.model_base(files.map(([path, best]) => [path, {text: async () => JSON.stringify({best_step: best})}]))"""
+
+    def checkpoint(step, best, has_model=True):
+        folder = f"run/checkpoint-{step:09}/"
+        return [[folder + "training.json", best]] + ([[folder + "config.json", 0]] if has_model else [])
+
+    run = [["run/run.json", 0]]
+    assert page.evaluate(base, run + checkpoint(30, 30) + checkpoint(90, 90)) == "run/checkpoint-000000090/"
+    assert page.evaluate(base, run + checkpoint(30, 30) + checkpoint(90, 30)) == "run/checkpoint-000000030/"
+    assert page.evaluate(base, run + checkpoint(90, 30)) == "run/checkpoint-000000090/", "the best one is gone"
+    assert page.evaluate(base, run + checkpoint(90, 90, has_model=False)) is None
+    assert page.evaluate(base, [["run/best/config.json", 0], *checkpoint(30, 30)]) == "run/best/"
+    assert page.evaluate(base, [["config.json", 0]]) == ""
+
+
+def test_what_cannot_be_opened_says_what_can(shared, tmp_path):
+    one = shared
+    page = one.show("view=model")
+    written(page)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    page.locator("input[type=file]").set_input_files(tmp_path / "run")
+    page.locator(".drop .problem", has_text="choose a checkpoint folder in it").wait_for()
+    (tmp_path / "t.txt").write_text("to be, or not to be.\n" * 200)
+    sextant("train", "lm", "--text", str(tmp_path / "t.txt"), "--tokenizer", "word", "--steps", "2", "--width", "16", "--heads", "2", "--layers", "1",
+            "-o", str(tmp_path / "words"))
+    page.locator("input[type=file]").set_input_files((tmp_path / "words" / "last").resolve())
+    page.locator(".drop .problem", has_text="The explorer opens causal models and translators of characters").wait_for(timeout=30000)
+    assert one.problems == []
+
+
 def test_results_are_dropped_and_what_is_broken_is_refused(explorer, tmp_path):
     one = explorer()
     page = one.open("view=lengths")

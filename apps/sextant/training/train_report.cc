@@ -39,6 +39,13 @@ std::string losses(const TrainReport& report) {
   return text + " (nats per token)";
 }
 
+// What the page says where a model is dropped on it (web/page/views/model_folder.js).
+std::string explorer_line(const TrainReport& report) {
+  if (report.tokenizer == TokenizerKind::character && report.kind != "mlm") return "opens this run";
+  return "opens causal models and translators of characters, or of words between white space "
+         "(--no-split-punctuation)";
+}
+
 std::string next_commands(const TrainReport& report) {
   const std::string dir = " --model " + report.folder + " ";
   std::string text;
@@ -104,6 +111,7 @@ std::string text_of(const TrainReport& report) {
   }
   text += line("saved", report.folder + ": best and last (models)" +
                             (report.picture.empty() ? "" : ", loss.svg (curves)"));
+  text += line("explorer", explorer_line(report));
   return text + "\nnext:\n" + next_commands(report);
 }
 

@@ -75,6 +75,14 @@ TEST_F(Train, GoesOnWithoutItsBestCheckpointAndSaysSo) {
   EXPECT_TRUE(std::filesystem::exists(run + "/best/model.safetensors"));
 }
 
+// Whether the page can show the model, beside what was saved.
+TEST_F(Train, SaysWhatTheExplorerOpens) {
+  EXPECT_THAT(sextant(lm("letters", "--steps 1")).out, HasSubstr("explorer    opens this run\n"));
+  EXPECT_THAT(sextant(translate("words", "--steps 1")).out,
+              HasSubstr("explorer    opens causal models and translators of characters, or of "
+                        "words between white space (--no-split-punctuation)\n"));
+}
+
 TEST_F(Train, LearnsATextAndKeepsModelMetricsAndCurves) {
   const Outcome run = sextant(lm("run", "--steps 60 --rate 0.01 --dropout 0 --json"));
   ASSERT_EQ(run.code, 0) << run.err;

@@ -103,7 +103,7 @@
         })));
       }
       const load = explorer.drop_place({label: 'A model folder of your own', folder: true,
-        help: 'Drop the folder here, or choose it: config.json, model.safetensors and tokenizer.json, as `sextant train` writes them. It stays on your computer.',
+        help: `Drop the folder of a run of \`sextant train\` here, or choose it, or one with config.json, model.safetensors and tokenizer.json. It stays on your computer. ${explorer.kOpens}`,
         take: async (files) => {
           const problem = await explorer.load_model_folder(files);
           if (problem !== '') return problem;

@@ -4,26 +4,52 @@
 (() => {
   const explorer = globalThis.explorer, {models} = explorer;
   const kMostBytes = 5e8;
-  const kWanted = /\.(json|safetensors|model)$/;
+  const kWanted = /^(?!.*\boptimiser\.safetensors$).*\.(json|safetensors|model)$/;
+  const kCheckpoint = /^(|.*\/)checkpoint-(\d{9,})\/training\.json$/;
+  // The program says the same beside what `sextant train` saved (explorer_line() in train_report.cc).
+  explorer.kOpens = 'The explorer opens causal models and translators of characters, or of words between white space (--no-split-punctuation).';
+
+  const kOther = /masked|ICU|SentencePiece/;
+
+  // The folder of the model among [path, File] pairs, '' or with a slash at its end; null: none. In a run's folder `best` and `last` are links, which browsers
+  // leave out: the last checkpoint says which one is the best.
+  explorer.model_base = async (files) => {
+    const has = (base) => files.some(([path]) => path === base + 'config.json');
+    const depth = (path) => path.split('/').length;
+    const bases = files.map(([path]) => path).filter((path) => /(^|\/)config\.json$/.test(path)).map((path) => path.slice(0, -'config.json'.length))
+      .sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1));
+    const best = bases.find((base) => /(^|\/)best\/$/.test(base));
+    if (best !== undefined || bases.length === 0) return best ?? null;
+    const run = /^(|.*\/)checkpoint-\d{9,}\/$/.exec(bases[0])?.[1];
+    const steps = files.map(([path, file]) => [kCheckpoint.exec(path), file]).filter(([found]) => found && found[1] === run).sort(([a], [b]) => b[2] - a[2]);
+    for (const [found, file] of steps) {
+      const of_step = (step) => `${run}checkpoint-${String(step).padStart(9, '0')}/`;
+      const {best_step} = JSON.parse(await file.text());
+      for (const step of [best_step, found[2]]) if (has(of_step(step))) return of_step(step);
+    }
+    return bases[0];
+  };
 
   // The files, without the folders that all of them share. A promise of what is wrong, or ''.
   explorer.load_model_folder = async (files) => {
     const wanted = files.filter(([path]) => kWanted.test(path));
-    const bytes = wanted.reduce((sum, [, file]) => sum + file.size, 0);
-    if (bytes > kMostBytes) return `It must be at most ${kMostBytes / 1e6} MB, got ${(bytes / 1e6).toFixed(0)} MB.`;
-    const configs = wanted.map(([path]) => path).filter((path) => /(^|\/)config\.json$/.test(path)).sort((a, b) => a.split('/').length - b.split('/').length);
-    if (configs.length === 0) return 'It must have a config.json, a model.safetensors and a tokenizer.json.';
-    const best = configs.find((path) => /(^|\/)best\/config\.json$/.test(path)) || configs[0];
-    const base = best.slice(0, -'config.json'.length);
+    const base = await explorer.model_base(wanted);
+    if (base === null) {
+      return wanted.some(([path]) => /(^|\/)run\.json$/.test(path))
+        ? 'It is the folder of a run, whose models this browser does not list, because best and last are links: drop the folder here, or choose a checkpoint folder in it.'
+        : 'It must have a config.json, a model.safetensors and a tokenizer.json.';
+    }
     const inside = wanted.filter(([path]) => path.startsWith(base));
+    const bytes = inside.reduce((sum, [, file]) => sum + file.size, 0);
+    if (bytes > kMostBytes) return `It must be at most ${kMostBytes / 1e6} MB, got ${(bytes / 1e6).toFixed(0)} MB.`;
     const read = await Promise.all(inside.map(async ([path, file]) => [path.slice(base.length), new Uint8Array(await file.arrayBuffer())]));
     const shown = base.replace(/\/$/, '') || 'model';
     models.add('own', {title: `your folder ${shown}`, shown, files: Object.fromEntries(read)});
     const info = await models.info('own');
     if (!info.problem && info.config.kind !== 'masked') return '';
-    const problem = info.problem ? info.problem.replaceAll(models.folder('own'), shown) : 'It is a masked language model; this view shows translators and causal ones.';
+    const problem = info.problem ? info.problem.replaceAll(models.folder('own'), shown) : 'It is a masked language model.';
     models.forget('own');
-    return problem;
+    return kOther.test(problem) ? `${problem.replace(/\.?$/, '.')} ${explorer.kOpens}` : problem;
   };
 
   explorer.model_code = (name, info, text, options, off) => {
