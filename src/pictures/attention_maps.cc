@@ -1,7 +1,8 @@
 // Attention maps in a grid: words at the outer sides only, one colour bar. One alone is large, and
-// one of many words, with the others as thumbnails.
+// of many words the mean of the heads is, with the heads as thumbnails.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "pictures/describe.h"
 #include "pictures/layout.h"
@@ -18,12 +19,12 @@ namespace {
 
 constexpr double kTitleRoom = 20, kAcross = 16, kDown = 12, kBarGap = 18;
 constexpr std::int64_t kNumbers = 12;  // rows and columns up to which weights are written out
-constexpr std::int64_t kMany = 24;     // tokens from which one head is large
+constexpr std::int64_t kMany = 20;     // tokens from which the mean of the heads is large
 constexpr double kTallest = 800;
 constexpr double kLeastCell = kSmallestWord * kLineHeight;  // has room for a word
 constexpr double kThumbnail = 180;  // CSS pixels of one at most, and about two thirds at least
 
-// The maps with words; the thumbnails of the other heads stand below the only one.
+// The maps with words; the thumbnails of the heads stand below their mean.
 struct Maps {
   View<const double> weights;
   bool one_large = false;
@@ -103,12 +104,33 @@ void draw_axis_names(Drawing& drawing, const AttentionMaps& chart, const Maps& m
                {.size = kLabelSize, .anchor = Anchor::middle, .color = kMuted, .angle = -90});
 }
 
-void draw_head_name(Drawing& drawing, const Panel& panel, std::int64_t head) {
-  drawing.text(panel.left, panel.top - 11, "Head " + std::to_string(head),
-               {.size = kPanelTitleSize, .bold = true});
+void draw_name(Drawing& drawing, const Panel& panel, const std::string& name) {
+  drawing.text(panel.left, panel.top - 11, name, {.size = kPanelTitleSize, .bold = true});
 }
 
-// The other heads in a grid below a large map.
+std::string head_name(std::int64_t head) { return "Head " + std::to_string(head); }
+
+// The mean of the heads, [queries, keys]. A pair that some heads hide has no weight in those; one
+// that all hide stays hidden.
+Tensor<double> mean_of_heads(View<const double> weights) {
+  const std::int64_t heads = weights.size(0);
+  Tensor<double> mean({weights.size(1), weights.size(2)});
+  for (std::int64_t i = 0; i < mean.size(0); ++i) {
+    for (std::int64_t j = 0; j < mean.size(1); ++j) {
+      std::int64_t hidden = 0;
+      for (std::int64_t head = 0; head < heads; ++head) {
+        const double weight = weights(head, i, j);
+        const bool hides = weight == -std::numeric_limits<double>::infinity();
+        hidden += hides ? 1 : 0;
+        if (!hides) mean(i, j) += weight / static_cast<double>(heads);
+      }
+      if (hidden == heads) mean(i, j) = -std::numeric_limits<double>::infinity();
+    }
+  }
+  return mean;
+}
+
+// The heads in a grid below their mean.
 struct Thumbnails {
   std::int64_t count = 0, across = 1;
   double pitch = 0;
@@ -117,7 +139,8 @@ struct Thumbnails {
 
 Thumbnails thumbnails_of(const Maps& maps, double right) {
   constexpr double kLeastSide = 4;
-  Thumbnails small{.count = maps.one_large ? maps.weights.size(0) - 1 : 0};
+  const std::int64_t heads = maps.weights.size(0);
+  Thumbnails small{.count = maps.one_large && heads > 1 ? heads : 0};
   if (small.count == 0) return small;
   const double room = right - maps.left + kAcross;
   // Two side by side also where the picture is narrow.
@@ -139,8 +162,8 @@ double draw_thumbnails(Drawing& drawing, const Maps& maps, const Thumbnails& sma
     panel.left = small.panel.left + static_cast<double>(i % small.across) * small.pitch;
     panel.top = top + kTitleRoom +
                 static_cast<double>(i / small.across) * (panel.height + kTitleRoom + kDown);
-    draw_head_name(drawing, panel, i + 1);
-    draw_many_cells(drawing, panel, i + 1, maps.weights.select(0, i + 1), scale);
+    draw_name(drawing, panel, head_name(i));
+    draw_many_cells(drawing, panel, i, maps.weights.select(0, i), scale);
   }
   return small.count == 0 ? top : panel.bottom() + kDown;
 }
@@ -178,7 +201,9 @@ Picture draw(const AttentionMaps& chart) {
   const double bar_width = color_bar_width(scale, "Weight", gaps, kLongestBar);
   Maps maps = arranged(chart, weights, bar_width);
   const Thumbnails small = thumbnails_of(maps, maps.bar_left + bar_width);
-  const std::string note = note_of(maps, small);
+  const std::string note = note_of(maps, small),
+                    mean_name = "Mean of " + std::to_string(heads) + " heads";
+  const Tensor<double> mean = small.count > 0 ? mean_of_heads(weights) : Tensor<double>();
   const double said = std::max(title_width(chart.title), text_width(note, kNoteSize));
   const double right =
       std::max(maps.bar_left + bar_width, std::min(maps.left + said, chart.max_width - kMargin));
@@ -197,8 +222,11 @@ Picture draw(const AttentionMaps& chart) {
   for (std::int64_t head = 0; head < (maps.one_large ? 1 : heads); ++head) {
     panel.left = maps.left + static_cast<double>(head % maps.across) * maps.pitch;
     panel.top = top + static_cast<double>(head / maps.across) * (panel.height + kTitleRoom + kDown);
-    if (heads > 1) draw_head_name(drawing, panel, head);
-    draw_cells(drawing, panel, head, weights.select(0, head), scale, maps.at_left, maps.below,
+    if (heads > 1) draw_name(drawing, panel, small.count > 0 ? mean_name : head_name(head));
+    // The mean is no panel of the weights: its number is the one after theirs.
+    draw_cells(drawing, panel, small.count > 0 ? heads : head,
+               small.count > 0 ? View<const double>(mean.view()) : weights.select(0, head), scale,
+               maps.at_left, maps.below,
                heads == 1 && std::max(weights.size(1), weights.size(2)) <= kNumbers);
     if (head % maps.across == 0) {
       draw_words_at_left(drawing, maps.at_left, panel.left - kTickGap, panel.top);

@@ -33,6 +33,18 @@ std::string_view tooltip(const Words& words, std::size_t i) {
   return words.shown[i] == words.full[i] ? std::string_view() : words.full[i];
 }
 
+bool is_character(const std::string& shown) {
+  return std::ranges::count_if(shown, [](char c) { return (c & 0xC0) != 0x80; }) == 1;
+}
+
+// Whether the tokens are characters, beside special ones such as <bos>.
+bool are_characters(const std::vector<std::string>& shown) {
+  return std::ranges::any_of(shown, is_character) &&
+         std::ranges::all_of(shown, [](const std::string& one) {
+           return is_character(one) || (one.starts_with('<') && one.ends_with('>'));
+         });
+}
+
 std::string cell_text(double value) {
   constexpr double kPlain = 1000;  // more digits than "999.99" do not fit a cell
   if (!std::isfinite(value)) return "–";
@@ -110,9 +122,11 @@ Words words_below(const std::vector<std::string>& tokens, double cell, double lo
   Words words = prepare(tokens, cell, longest);
   longest = widest(words.shown, words.size);
   const double apart = static_cast<double>(words.every) * cell;
-  if (longest <= apart - 6) {
+  words.upright = are_characters(words.shown);
+  // Letters need no gap as words do.
+  if (longest <= apart - (words.upright ? 0 : 6)) {
     words.room = words.size * kLineHeight;
-  } else if (apart * kSlant >= words.size * kLineHeight) {
+  } else if (!words.upright && apart * kSlant >= words.size * kLineHeight) {
     words.angle = -45;
     words.room = (longest + words.size) * kSlant;
     for (std::size_t j = 0; j < tokens.size(); ++j) {
@@ -121,7 +135,7 @@ Words words_below(const std::vector<std::string>& tokens, double cell, double lo
     }
   } else {
     words.angle = -90;
-    words.room = longest;
+    words.room = std::max(longest, words.size * kLineHeight);
   }
   return words;
 }
@@ -136,14 +150,23 @@ void draw_words_at_left(Drawing& drawing, const Words& words, double x, double t
 }
 
 void draw_words_below(Drawing& drawing, const Words& words, double left, double y) {
-  const bool level = words.angle == 0;
-  drawing.open_texts({.size = words.size, .anchor = level ? Anchor::middle : Anchor::end});
-  for (std::size_t j = 0; j < words.shown.size(); j += words.every) {
-    const double x = left + (static_cast<double>(j) + 0.5) * words.cell;
-    drawing.text(x, level ? y + words.size * kLineHeight / 2 : y, words.shown[j],
-                 {.angle = words.angle, .tooltip = tooltip(words, j)});
+  for (const bool level : {true, false}) {
+    const auto is_level = [&](std::size_t j) {
+      return words.angle == 0 || (words.upright && is_character(words.shown[j]));
+    };
+    bool open = false;
+    for (std::size_t j = 0; j < words.shown.size(); j += words.every) {
+      if (is_level(j) != level) continue;
+      if (!open) {
+        drawing.open_texts({.size = words.size, .anchor = level ? Anchor::middle : Anchor::end});
+      }
+      open = true;
+      const double x = left + (static_cast<double>(j) + 0.5) * words.cell;
+      drawing.text(x, level ? y + words.size * kLineHeight / 2 : y, words.shown[j],
+                   {.angle = level ? 0 : words.angle, .tooltip = tooltip(words, j)});
+    }
+    if (open) drawing.close();
   }
-  drawing.close();
 }
 
 namespace {

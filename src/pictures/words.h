@@ -18,6 +18,7 @@ struct Words {
   double size = kLabelSize;        // of the font
   std::int64_t every = 1;  // only each `every`-th is drawn: the cells are too narrow for all
   double angle = 0;        // 0, -45 or -90, of the words below a matrix
+  bool upright = false;    // but single characters are level: nearly all of them are such
   double room = 0;         // what they need: width at the left, height below
   double overhang = 0;     // of slanted words to the left of the matrix
 };

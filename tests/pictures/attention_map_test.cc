@@ -181,21 +181,22 @@ TEST(AttentionMaps, SayWhereTheirCellsAre) {
                            .keys = testing::words(5),
                            .title = ""});
     const auto maps = maps_in(picture);
-    ASSERT_EQ(maps.size(), 3u);
-    EXPECT_EQ(maps[2].attributes.at("class"), "map");
-    EXPECT_EQ(maps[2].number("data-panel"), 2);
-    EXPECT_EQ(maps[2].number("data-rows"), static_cast<double>(rows));
-    EXPECT_EQ(maps[2].number("data-columns"), 5);
-    const double cell = maps[2].number("data-width") / 5;
-    EXPECT_NEAR(maps[2].number("data-height"), cell * static_cast<double>(rows), 0.05);
-    const testing::Element& drawn = maps[2].children.at(0);
+    ASSERT_EQ(maps.size(), rows < 20 ? 3u : 4u);  // with the mean
+    const testing::Element& map = maps.back();
+    EXPECT_EQ(map.attributes.at("class"), "map");
+    EXPECT_EQ(map.number("data-panel"), 2);
+    EXPECT_EQ(map.number("data-rows"), static_cast<double>(rows));
+    EXPECT_EQ(map.number("data-columns"), 5);
+    const double cell = map.number("data-width") / 5;
+    EXPECT_NEAR(map.number("data-height"), cell * static_cast<double>(rows), 0.05);
+    const testing::Element& drawn = map.children.at(0);
     if (rows > 28) {  // an image
-      EXPECT_EQ(drawn.number("x"), maps[2].number("data-x"));
-      EXPECT_EQ(drawn.number("height"), maps[2].number("data-height"));
+      EXPECT_EQ(drawn.number("x"), map.number("data-x"));
+      EXPECT_EQ(drawn.number("height"), map.number("data-height"));
     } else {
-      EXPECT_EQ(drawn.attributes.at("transform")
-                    .find("translate(" + maps[2].attributes.at("data-x") + " "),
-                0u);
+      EXPECT_EQ(
+          drawn.attributes.at("transform").find("translate(" + map.attributes.at("data-x") + " "),
+          0u);
     }
   }
 }
@@ -221,20 +222,80 @@ TEST(AttentionMaps, HaveOnePanelPerHeadAndOneColorBar) {
 }
 
 TEST(AttentionMaps, OfManyWordsHaveOneLargeMapAndThumbnails) {
-  for (const std::size_t words : {23, 24, 200}) {
+  for (const std::size_t words : {19, 20, 200}) {
     const auto n = static_cast<std::int64_t>(words);
     const Tensor<double> weights = testing::weights(4, n, n);
     const auto maps = maps_in(draw(AttentionMaps{.weights = weights,
                                                  .queries = testing::words(words),
                                                  .keys = testing::words(words),
                                                  .title = ""}));
-    ASSERT_EQ(maps.size(), 4u);
     const double ratio = maps[0].number("data-width") / maps[3].number("data-width");
-    if (words < 24) {
+    if (words < 20) {
+      ASSERT_EQ(maps.size(), 4u);
       EXPECT_EQ(ratio, 1);
     } else {
+      ASSERT_EQ(maps.size(), 5u);
       EXPECT_GT(ratio, 3);
-      EXPECT_EQ(maps[1].number("data-y"), maps[3].number("data-y")) << "beside each other";
+      EXPECT_EQ(maps[0].number("data-panel"), 4) << "none of the weights' own";
+      EXPECT_EQ(maps[1].number("data-panel"), 0);
+      EXPECT_EQ(maps[1].number("data-y"), maps[4].number("data-y")) << "beside each other";
+    }
+  }
+}
+
+// Two heads that look at different words: the mean is half of each, and what both hide is hidden.
+TEST(AttentionMaps, OfManyWordsShowTheMeanOfTheHeads) {
+  constexpr std::int64_t kWords = 24;
+  const double hidden = -std::numeric_limits<double>::infinity();
+  Tensor<double> weights({2, kWords, kWords});
+  Tensor<double> mean({kWords, kWords});
+  for (std::int64_t i = 0; i < kWords; ++i) {
+    for (std::int64_t j = i + 1; j < kWords; ++j) {
+      weights(0, i, j) = weights(1, i, j) = mean(i, j) = hidden;
+    }
+    weights(0, i, 0) = weights(1, i, i) = 1;
+    mean(i, 0) += 0.5;
+    mean(i, i) += 0.5;
+  }
+  weights(0, 3, 3) = hidden;  // of one head alone
+  const auto image = [](const Picture& picture) {
+    return testing::all(maps_in(picture)[0], "image").at(0).attributes.at("href");
+  };
+  const auto drawn = [&](View<const double> values) {
+    return draw(AttentionMaps{.weights = values,
+                              .queries = testing::words(kWords),
+                              .keys = testing::words(kWords),
+                              .title = ""});
+  };
+  const Picture both = drawn(weights.view());
+  EXPECT_THAT(texts(both), ::testing::Contains("Mean of 2 heads"));
+  EXPECT_THAT(texts(both), ::testing::Contains("Head 0"));
+  EXPECT_EQ(image(both), image(drawn(mean.view())));
+}
+
+// Also beside <bos>, which turns.
+TEST(AttentionMaps, CharactersStandUpright) {
+  for (const bool special : {false, true}) {
+    std::vector<std::string> letters;
+    for (char c = 'a'; c <= 'z'; ++c) letters.emplace_back(1, c);
+    for (const char* more : {" ", "\n", "é", "W", "m"}) letters.emplace_back(more);
+    if (special) letters[0] = "<bos>";
+    const auto n = static_cast<std::int64_t>(letters.size());
+    const Tensor<double> weights = testing::weights(1, n, n);
+    const Picture picture =
+        draw(AttentionMaps{.weights = weights, .queries = letters, .keys = letters, .title = ""});
+    std::int64_t turned = 0;
+    for (const testing::Element& text : testing::all(testing::read_xml(picture.svg), "text")) {
+      const auto transform = text.attributes.find("transform");
+      if (transform == text.attributes.end() || text.text == "Queries" || text.text == "Weight") {
+        continue;
+      }
+      EXPECT_EQ(text.text, "<bos>");
+      ++turned;
+    }
+    EXPECT_EQ(turned, special ? 1 : 0);
+    for (const auto& box : testing::label_boxes(testing::read_xml(picture.svg))) {
+      EXPECT_LE(box.corners[1][0], picture.width) << box.text;
     }
   }
 }

@@ -91,7 +91,7 @@ Picture draw(const HeatmapPanels& panels);
 // Attention weights: rows are queries from the top, columns are keys, with their tokens; one map
 // per head, and a colour bar from 0 to 1 (or `high`, or the largest number above 1), the same for
 // all pictures of weights. A single map is drawn large, a small one with its weights as numbers,
-// from 0.01 on; of 24 tokens or more the first head is large and the others are thumbnails below
+// from 0.01 on; of 20 tokens or more the mean of the heads is large, the heads are thumbnails below
 // it. Where weights are more than pixels, a pixel is the largest of its weights, and a line below
 // the title says so. A hidden pair, -infinity, is grey and has no number.
 struct AttentionMaps {
