@@ -207,6 +207,9 @@ def load(path: str | os.PathLike[str], *more: str | os.PathLike[str], without_po
 def shipped(*, without_positions: bool = False) -> Translator:
     """The translator of dates that is part of the library: "the third of march nineteen ninety-nine" to "1999-03-03".
 
+    It was taught English dates of the years 1900 to 2099. Of any other text, a date of another year too, it writes some date of these years, and may be
+    as sure of it: translate(text, n_best=2)[0].probability.
+
     Args:
         without_positions: take the positions out of the trained model, to see what it does without
     """

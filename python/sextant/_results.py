@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -144,3 +145,8 @@ class Translation:
     score: float  # with the length penalty: what they are ranked by
     log_probability: float
     finished: bool  # ended by <eos>, not by the length
+
+    @property
+    def probability(self) -> float:
+        """exp(log_probability), 0 to 1: how sure the model is."""
+        return math.exp(self.log_probability)

@@ -35,6 +35,7 @@ def test_the_shipped_translator_knows_dates(shipped: sextant.Translator) -> None
 
 def test_several_translations_come_with_their_scores(shipped: sextant.Translator) -> None:
     best, second = shipped.translate("1 April 2024", beam=3, n_best=2)
+    assert best.probability == pytest.approx(np.exp(best.log_probability)) and best.probability > 0.99 > second.probability
     assert best.text == "2024-04-01" and best.finished and best.score >= second.score
     assert shipped.tokenizer.decode(best.tokens) == best.text
 

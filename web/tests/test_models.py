@@ -224,6 +224,17 @@ def test_results_are_dropped_and_what_is_broken_is_refused(explorer, tmp_path):
     assert one.problems == []
 
 
+def test_a_translator_says_how_sure_it_is_and_what_it_was_taught(shared):
+    one = shared
+    page = one.show("view=model&date=July 4th, 1776")
+    assert written(page) == "2076-07-04"
+    said = page.locator(".sure").inner_text()
+    assert said == "100.0 % sure; it was taught English dates of the years 1900 to 2099: other texts it gets wrong, however sure it is."
+    page = one.show("view=model&date=hello world")
+    page.locator(".sure.not", has_text="47.5 % sure").wait_for(timeout=30000)
+    assert one.problems == []
+
+
 def test_the_copy_distribution_of_a_pointer_model(explorer, tmp_path):
     sextant("train", "copy", "--pointer", "--steps", "20", "--width", "16", "--heads", "2", "--seed", "3", "-o", str(tmp_path / "run"))
     model = shutil.copytree((tmp_path / "run" / "last").resolve(), tmp_path / "copier")

@@ -1,6 +1,7 @@
 // `sextant info`: what was built, and what runs on this machine; what a trained model is.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "models/model_option.h"
@@ -26,6 +27,7 @@ Json json_of(const ModelFolder& folder, std::int64_t parameters) {
   json["tokenizer"] = name_of(folder.tokenizer.kind());
   json["config"] = Json::parse(format_config(config));
   json["config"].erase("format");
+  if (!folder.taught.empty()) json["taught"] = folder.taught;
   json["schemes"] = Json::array();
   for (const PositionScheme& position : config.positions) {
     const Scheme& scheme = find_scheme(position.scheme);
@@ -40,17 +42,19 @@ std::string text_of(const ModelFolder& folder, std::int64_t parameters) {
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   const bool pairs = c.kind == ModelKind::translator;
   const std::int64_t encoder = c.encoder_layers > 0 ? c.encoder_layers : c.layers;
-  return aligned({{"model", described(c.kind).substr(2) + " in " + folder.path},
-                  {"parameters", number(parameters)},
-                  {"tokens", number(c.vocabulary) + " of kind " +
-                                 std::string(name_of(folder.tokenizer.kind()))},
-                  {"layers", pairs ? number(encoder) + " of the encoder, " + number(c.layers) +
-                                         " of the decoder"
-                                   : number(c.layers)},
-                  {"width", number(c.width) + ", heads " + number(c.heads)},
-                  {"positions", names_of(c.positions)},
-                  {"length", number(c.length)}},
-                 false);
+  std::vector<std::vector<std::string>> rows = {
+      {"model", described(c.kind).substr(2) + " in " + folder.path},
+      {"parameters", number(parameters)},
+      {"tokens",
+       number(c.vocabulary) + " of kind " + std::string(name_of(folder.tokenizer.kind()))},
+      {"layers", pairs
+                     ? number(encoder) + " of the encoder, " + number(c.layers) + " of the decoder"
+                     : number(c.layers)},
+      {"width", number(c.width) + ", heads " + number(c.heads)},
+      {"positions", names_of(c.positions)},
+      {"length", number(c.length)}};
+  if (!folder.taught.empty()) rows.push_back({"taught", folder.taught});
+  return aligned(rows, false);
 }
 
 void describe_model(const Info& info) {

@@ -26,7 +26,8 @@ CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
   where_ = command.get_name() + ".model";
   std::string text =
       "the folder of a model, or of a training run, whose best model is used; 'shipped': the "
-      "translator of dates that is part of the program";
+      "translator that is part of the program, taught " +
+      std::string(kDatesTaught);
   if (several) text += "; repeat it for an ensemble";
   // One value each, or the words behind it would be folders too.
   return input_file(command.add_option("--model", folders, text), "DIR")->allow_extra_args(false);

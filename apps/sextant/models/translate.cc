@@ -1,5 +1,9 @@
 // `sextant translate`: lines of text through a trained translator.
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "commands.h"
 #include "models/model_option.h"
@@ -35,10 +39,13 @@ LineSource lines_of(const TextInput& text) {
 std::string json_of(const std::string& line, const std::vector<Hypothesis>& found,
                     const LineTranslator& models, int threads) {
   Json json{{"source", line}, {"translations", Json::array()}};
+  const std::string& taught = models.folders()[0].taught;
+  if (!taught.empty()) json["taught"] = taught;
   for (const Hypothesis& hypothesis : found) {
     json["translations"].push_back({{"text", models.text(line, hypothesis, threads)},
                                     {"score", hypothesis.score},
                                     {"log_probability", hypothesis.log_probability},
+                                    {"probability", std::exp(hypothesis.log_probability)},
                                     {"finished", hypothesis.finished}});
   }
   return json.dump() + "\n";
@@ -61,6 +68,16 @@ std::string text_of(const Translate& command, std::int64_t number, const std::st
   return text;
 }
 
+// What a person should know of the answers of a model that is part of the program: `sure` are the
+// probabilities of the lines.
+void tell_taught(const std::string& taught, std::span<const double> sure) {
+  if (taught.empty() || sure.empty() || !stderr_is_terminal()) return;
+  const double least = *std::ranges::min_element(sure);
+  note((sure.size() == 1 ? "" : "at least ") + fixed(100 * least, 1) + " % sure" +
+       (sure.size() == 1 ? "" : " of each line") + "; it was taught " + taught +
+       ": other texts it gets wrong, however sure it is");
+}
+
 void run(const Translate& command) {
   LineSource source = lines_of(command.text);
   LineTranslator models(command.model.open_all({ModelKind::translator}));
@@ -70,6 +87,7 @@ void run(const Translate& command) {
                             : command.text.file.empty() ? "translate.text"
                                                         : command.text.file;
   std::int64_t number = 0;  // lines before these
+  std::vector<double> sure;
   while (true) {
     const auto lines = source.next(kTogether);
     if (lines.empty()) break;
@@ -82,11 +100,13 @@ void run(const Translate& command) {
     std::string shown;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       ++number;
+      if (!found[i].empty()) sure.push_back(std::exp(found[i][0].log_probability));
       shown += command.json ? json_of(lines[i], found[i], models, options.threads)
                             : text_of(command, number, lines[i], found[i], models);
     }
     print(shown);
   }
+  tell_taught(models.folders()[0].taught, sure);
   if (number == 0) throw Error(where, "must hold some text, got none");
 }
 

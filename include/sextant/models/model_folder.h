@@ -21,6 +21,8 @@ struct ModelFolder {
   std::string_view weights = {};
   // What loads the folder takes the positions out of the model (LanguageModel::remove_positions()).
   bool without_positions = false;
+  // Of a model that is part of the library: what it was taught, and so what it can answer.
+  std::string taught = {};
 
   SafetensorsFile load_weights() const;
   std::string weights_path() const { return path + "/model.safetensors"; }

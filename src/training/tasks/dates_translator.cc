@@ -16,8 +16,10 @@ std::string_view text(const unsigned char (&bytes)[kSize]) {
 }  // namespace
 
 ModelFolder dates_model() {
-  return parse_model_folder(text(kConfigJson), text(kTokenizerJson), text(kModelSafetensors),
-                            "dates_translator");
+  ModelFolder folder = parse_model_folder(text(kConfigJson), text(kTokenizerJson),
+                                          text(kModelSafetensors), "dates_translator");
+  folder.taught = kDatesTaught;
+  return folder;
 }
 
 const TextTranslator& dates_translator() {

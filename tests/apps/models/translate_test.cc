@@ -20,6 +20,27 @@ std::string translate(const std::string& rest) {
   return "translate --model " + turning_model() + " " + rest;
 }
 
+// A date of another year too.
+TEST(TranslateCommand, SaysWhatTheModelOfTheProgramWasTaughtAndHowSureItIs) {
+  const std::string taught = "English dates of the years 1900 to 2099";
+  const auto answer = [](const std::string& text) {
+    return sextant("translate --model shipped --json '" + text + "'").json();
+  };
+  const auto probability = [&](const std::string& text) {
+    return answer(text)["translations"][0]["probability"].get<double>();
+  };
+  const auto json = answer("July 4th, 1776");
+  EXPECT_EQ(json["taught"], taught);
+  EXPECT_EQ(json["translations"][0]["text"], "2076-07-04");
+  EXPECT_EQ(probability("July 4th, 1776"),
+            std::exp(json["translations"][0]["log_probability"].get<double>()));
+  EXPECT_GT(probability("July 4th, 1776"), 0.99);
+  EXPECT_LT(probability("hello world"), 0.9);
+  EXPECT_EQ(sextant("info --model shipped --json").json()["taught"], taught);
+  EXPECT_FALSE(sextant(translate("'a b' --json")).json().contains("taught"));
+  EXPECT_THAT(sextant("translate --help").out, HasSubstr("1900"));
+}
+
 TEST(TranslateCommand, AnswersLineByLine) {
   const Folder folder;
   put(folder / "lines",

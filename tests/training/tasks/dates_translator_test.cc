@@ -14,6 +14,13 @@
 namespace sextant {
 namespace {
 
+TEST(DatesTranslator, SaysTheYearsItWasTaught) {
+  const DateTask options;
+  EXPECT_EQ(dates_model().taught, "English dates of the years " +
+                                      std::to_string(options.first_year) + " to " +
+                                      std::to_string(options.last_year));
+}
+
 TEST(DatesTranslator, IsRightOnDatesThatWereNotLearned) {
   const SentencePairs unseen = date_pairs({.count = 1000, .set = DateSet::held_out, .seed = 2026});
   EXPECT_GE(exact_match(dates_translator(), unseen).share(), 0.99);

@@ -60,7 +60,8 @@
         }
         found = now;
         const wrote = (label, result) => make('p', {class: 'translation'}, make('span', {class: 'label'}, label),
-          make('output', {class: pairs() ? 'written' : 'written long'}, pairs() ? result.said : result.prompt, pairs() ? null : make('b', {}, result.said)));
+          make('output', {class: pairs() ? 'written' : 'written long'}, pairs() ? result.said : result.prompt, pairs() ? null : make('b', {}, result.said)),
+          result.sure === undefined ? null : explorer.sure(result));
         said.replaceChildren(...before ? [wrote('Without positions ', now), wrote('With them ', before)] : [wrote(pairs() ? 'It writes ' : 'It goes on ', now)]);
         choose(at(), false);
       }, 200);
@@ -79,7 +80,7 @@
           write();
         };
         controls.replaceChildren(
-          field(pairs() ? 'Text to translate' : 'Beginning of the text', input, name() === 'shipped' ? 'a date in words, as "Saturday, March 14th, 2026"' : '', pairs() ? 'text' : 'prompt'),
+          field(pairs() ? 'Text to translate' : 'Beginning of the text', input, info.taught ? `${info.taught}, in words, as "Saturday, March 14th, 2026"` : '', pairs() ? 'text' : 'prompt'),
           ...pairs() ? [] : [make('div', {class: 'parameters'}, ...generation.fields(write)),
           make('div', {class: 'row'}, make('button', {type: 'button', onclick: more('max-tokens')}, 'One token more'),
             make('button', {type: 'button', onclick: more('seed')}, 'Another text'))]);

@@ -18,13 +18,14 @@
   explorer.model_text = {
     // Of translators: `text` is the source.
     async translator({name, off, text}) {
-      const answer = await models.run(name, line(name, true, off, 'translate', '--', text));
+      const answer = await models.run(name, line(name, true, off, 'translate', '--json', '--', text));
       if (answer.code !== 0) return {problem: explorer.problem(answer)};
+      const {translations: [best], taught} = JSON.parse(answer.out);
       const guess = await guesses(name, off, [text]);
       if (guess.problem) return guess;
       const last = guess.layers.at(-1);
       return {
-        said: answer.out.replace(/\n$/, ''), layers: guess.layers, first: 0, attend: [text],
+        said: best?.text ?? '', sure: best?.probability, taught, layers: guess.layers, first: 0, attend: [text],
         written: guess.next.map((token, i) => ({token, alternatives: last.guesses[i]})),
         command: line(name, false, off, 'translate', '--', text),
         guess_command: line(name, false, off, 'guess', '--top-k', kGuesses, '--', text),

@@ -10,6 +10,10 @@
   const percent = (value) => value === 0 ? '0 %' : value < 0.0005 ? '< 0.1 %' : (100 * value).toFixed(1) + ' %';
   const exact = (value) => String(value);
 
+  // How sure a translator is, in a colour of warning where it is not; and what it was taught, beyond which it may be as sure and wrong.
+  explorer.sure = ({sure, taught}) => make('span', {class: sure < 0.9 ? 'sure not' : 'sure'},
+    `${percent(sure)} sure${taught ? `; it was taught ${taught}: other texts it gets wrong, however sure it is` : ''}.`);
+
   // Buttons; `choose(i)` is called.
   explorer.token_row = (written, chosen, choose) => make('div', {class: 'tokens', role: 'group', 'aria-label': 'What was written: choose a token'},
     ...written.map(({token}, i) => make('button', {type: 'button', 'aria-pressed': String(i === chosen),

@@ -2,10 +2,16 @@
 //   translate(dates_translator(), "the third of march nineteen ninety-nine")  ->  "1999-03-03"
 #pragma once
 
+#include <string_view>
+
 #include "sextant/models/model_folder.h"
 #include "sextant/models/text_model.h"
 
 namespace sextant {
+
+// What it was taught. Of any other text, a date of another year too, it writes some date of these
+// years, and may be as sure of it.
+inline constexpr std::string_view kDatesTaught = "English dates of the years 1900 to 2099";
 
 // Its config, tokenizer and weights (in float16), as a folder would have them:
 // src/training/tasks/dates_translator, which scripts/make_dates_translator.py made from
