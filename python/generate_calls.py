@@ -36,7 +36,7 @@ RUN = [
     ("folder", "str | os.PathLike[str] | None", "None",
      "the run's: the best and the last model, the metrics, and what resume() needs; made if needed. None: nothing is written"),
     ("on_step", "OnStep | None", "None",
-     "called after each step with its number, its loss and StepMetrics; False ends the training. What it raises is raised here, "
+     "called after each step with its number, its loss and StepMetrics; False, NumPy's too, ends the training. What it raises is raised here, "
      "after the run was saved, with the model so far as its attribute `model`"),
     ("progress", "bool | None", "None", "shown on stderr, by tqdm where it is installed; None: on a terminal or in a notebook"),
 ]

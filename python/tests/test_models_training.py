@@ -264,7 +264,8 @@ def test_a_training_keeps_its_folder_in_another_directory(tmp_path: Path, monkey
     assert Path(model.training.folder or "").samefile(tmp_path / "run") and len(model.training.step) == 6
     os.chdir(tmp_path)
     table = sextant.extrapolate(
-        io.StringIO(tiny.TEXT), ["none", "alibi"], folder="lengths", steps=2, length=8, test_lengths=[8], width=16, heads=2, layers=1, scored=64,
+        io.StringIO(tiny.TEXT), schemes=["none", "alibi"], folder="lengths", steps=2, train_length=16, test_lengths=[16], stride=16, scored=64, width=16,
+        heads=2, layers=1,
         on_step=lambda *_: os.chdir(tmp_path / "elsewhere"), progress=False,
     )  # fmt: skip
     assert len(table.rows) == 2 and not any((tmp_path / "elsewhere").iterdir())
