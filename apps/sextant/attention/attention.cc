@@ -3,6 +3,7 @@
 
 #include "attention/attention_command.h"
 #include "commands.h"
+#include "options/launcher.h"
 #include "options/options.h"
 
 namespace sextant::app {
@@ -46,9 +47,13 @@ void add_attention(CLI::App& program, Job& job) {
       "t5.safetensors --causal top_left\n"
       "  mpirun -n 4 sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --causal top_left "
       "--ranks auto --divide zigzag");
-  command.callback([attention, &job] {
+  command.callback([attention, &command, &job] {
     check_attention(*attention);
-    job = [attention] { run_attention(*attention); };
+    job = [attention, &command] {
+      if (attention->ranks.is_given()) return run_attention_on_ranks(*attention, command);
+      check_started_alone("attention.ranks", "must be given");
+      run_attention(*attention);
+    };
   });
 }
 

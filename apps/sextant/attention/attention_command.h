@@ -70,10 +70,11 @@ Error as_option(const Error& error, bool scheme);
 // Throws Error for folders that are not there.
 void check_folders(const AttentionCommand& command);
 
-// The job of the command on ranks of MPI; throws Error where this program has none.
-void run_attention_on_ranks(const AttentionCommand& command);
+// The job of the command, whose words are `words`, on ranks of MPI; throws Error where this program
+// has none.
+void run_attention_on_ranks(const AttentionCommand& command, CLI::App& words);
 
-// Does all of it: the job of the command.
+// Its job in one process.
 void run_attention(const AttentionCommand& command);
 
 // The command and its sizes; of the results: name -> {file, dtype, shape}.

@@ -116,7 +116,6 @@ void run_as(const AttentionCommand& command, const AttentionArrays& arrays) {
 }  // namespace
 
 void run_attention(const AttentionCommand& command) {
-  if (command.ranks.is_given()) return run_attention_on_ranks(command);
   check_folders(command);
   const AttentionArrays arrays = load_arrays(command);
   try {

@@ -160,7 +160,9 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
   command.callback([options, &command, &job] {
     options->check(command);
-    job = [options] { on_ranks([&](TrainingGroup* group) { return run(*options, group); }); };
+    job = [options, &command] {
+      on_ranks(command, [&](TrainingGroup* group) { return run(*options, group); });
+    };
   });
 }
 

@@ -3,15 +3,18 @@
 
 #include <functional>
 
+#include "options/command_line.h"
 #include "sextant/training/group.h"
 
 namespace sextant::app {
 
 // Runs `work`, which returns the exit code, as one of the ranks that a launcher started; with
-// nullptr where it started none, or in a program without MPI. An error that all ranks have is told
-// by one. `sequence_ranks`: how many of them hold a part of each sequence; throws Error where there
-// are no ranks for it.
-void on_ranks(const std::function<int(TrainingGroup*)>& work, int sequence_ranks = 1);
+// nullptr where it started none. An error that all ranks have is told by one. `sequence_ranks`: how
+// many of them hold a part of each sequence. Throws Error where ranks run another command or
+// options, where there are no ranks for the sequences, and in a program without MPI that was
+// started as several.
+void on_ranks(CLI::App& command, const std::function<int(TrainingGroup*)>& work,
+              int sequence_ranks = 1);
 
 // That Error.
 void check_no_sequence_ranks(int sequence_ranks, const char* why);

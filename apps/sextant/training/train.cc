@@ -37,8 +37,9 @@ void add_train(CLI::App& program, Job& job) {
     options->check(command);
     if (!options->resume) options->plan(command);  // throws what the words alone tell
     job = [options, &command] {
-      on_ranks([&](TrainingGroup* group) { return run_training(*options, command, group); },
-               options->sequence_ranks);
+      on_ranks(
+          command, [&](TrainingGroup* group) { return run_training(*options, command, group); },
+          options->sequence_ranks);
     };
   });
 }

@@ -7,6 +7,7 @@
 #include "sextant/core/files.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/random.h"
+#include "sextant/kernels.h"
 
 namespace sextant::ranks {
 namespace {
@@ -124,6 +125,70 @@ TEST_F(AttentionOnRanks, TellsAMistakeOnceAndEnds) {
   EXPECT_EQ(lines_with(ended.text, "sextant: [attention.k]"), 1) << ended.text;
   ended = launch(2, call("--ranks ring --weights " + path("w.npy"), "-r.npy"));
   EXPECT_NE(ended.text.find("[attention.weights] must not go with --ranks"), std::string::npos);
+}
+
+// Rank 0 divides a call; rank 1 does something else. All end, one says why, nothing is written.
+TEST_F(AttentionOnRanks, EndsWithWordsWhereARankRunsSomethingElse) {
+  const std::string own = "--ranks ring --causal top_left";
+  const auto ends = [&](const std::string& first, const std::string& second,
+                        const std::string& says) {
+    std::filesystem::remove(path("out-r.npy"));
+    const Ended ended = launch(1, first + " : -n 1 " + second);
+    EXPECT_NE(ended.code, 0) << second;
+    EXPECT_NE(ended.code, 124) << second << " still waited";
+    EXPECT_NE(ended.text.find(says), std::string::npos) << says << " is not in: " << ended.text;
+    EXPECT_FALSE(std::filesystem::exists(path("out-r.npy"))) << second;
+  };
+  const std::string divided = call(own, "-r.npy");
+  ends(divided, call("--causal top_left", "-r.npy"),
+       "sextant: [attention.ranks] must be given where a launcher starts 2 processes");
+  ends(
+      divided, call(own + " --softcap 5", "-r.npy"),
+      "sextant: [attention.softcap] must be the same on all ranks, got nothing on rank 0 and 5 on");
+  ends(divided, call(own, "-s.npy"), "out-s.npy on rank 1");
+  ends(divided, sextant_program() + " train reverse --steps 2 -o " + path("run"),
+       "sextant: [command] must be the same on all ranks, got attention on rank 0 and train on");
+  write("other", {2, 4, 90, 16}, 7);
+  std::string other = divided;
+  other.replace(other.find("q.npy"), 5, "other.npy");
+  ends(divided, other, "sextant: [attention.q] must be the same on all ranks, got other values on");
+}
+
+TEST_F(AttentionOnRanks, ReadsCopiesOfAFileAndMayUseOtherThreads) {
+  std::filesystem::copy_file(path("q.npy"), path("copy.npy"));
+  std::string other = call("--ranks gather --threads 2", "-r.npy");
+  other.replace(other.find("q.npy"), 5, "copy.npy");
+  const Ended ended = launch(1, call("--ranks gather", "-r.npy") + " : -n 1 " + other);
+  EXPECT_EQ(ended.code, 0) << ended.text;
+}
+
+// Where the bits have to be those of one process, ranks compute with the same instructions.
+TEST_F(AttentionOnRanks, RefusesOtherInstructionsForTheSameBits) {
+  const std::string all = compiled_targets();
+  const std::string least = all.substr(all.rfind(' ') + 1);
+  if (chosen_target() == least) GTEST_SKIP() << "only " << least << " is here";
+  const auto run = [&](const std::string& more) {
+    const std::string command = call("--ranks gather" + more, "-r.npy");
+    return launch(1, command + " : -n 1 env SEXTANT_TARGET=" + least + " " + command);
+  };
+  const Ended ended = run(" --reproducible");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.text.find("sextant: [SEXTANT_TARGET] must be the same on all ranks, got " +
+                            chosen_target() + " on rank 0 and " + least + " on rank 1"),
+            std::string::npos)
+      << ended.text;
+  EXPECT_EQ(run("").code, 0);
+}
+
+// One that never starts MPI: another program, which runs on or has ended.
+TEST_F(AttentionOnRanks, DoesNotWaitForEverForAnotherProgram) {
+  for (const char* program : {"sleep 60", "true"}) {
+    const Ended ended = launch(
+        1, "env SEXTANT_START_SECONDS=3 " + call("--ranks ring", "-r.npy") + " : -n 1 " + program);
+    EXPECT_NE(ended.code, 0) << program;
+    EXPECT_LE(ended.seconds, 30) << program;
+    EXPECT_FALSE(std::filesystem::exists(path("out-r.npy")));
+  }
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(ExtrapolateOnRanks, TellsOnceWhatDiffersBetweenRanks) {
       launch(1, extrapolate("--steps 5", "r") + " : -n 1 " + extrapolate("--steps 6", "r"));
   EXPECT_EQ(ended.code, 1);
   const std::string says =
-      "sextant: [extrapolation.steps] must be the same on all ranks, got 5 on rank 0 and 6 on rank "
+      "sextant: [extrapolate.steps] must be the same on all ranks, got 5 on rank 0 and 6 on rank "
       "1";
   EXPECT_EQ(count_of(ended.text, says), 1) << ended.text;
   EXPECT_FALSE(fs::exists(path("r")));

@@ -28,7 +28,8 @@ Ended run_alone(const std::string& command) {
 }
 
 Ended launch(int count, const std::string& command) {
-  return run_alone(std::string(SEXTANT_LAUNCH) + " -n " + std::to_string(count) + " " + command);
+  return run_alone("timeout -k 5 100 " + std::string(SEXTANT_LAUNCH) + " -n " +
+                   std::to_string(count) + " " + command);
 }
 
 }  // namespace sextant::ranks

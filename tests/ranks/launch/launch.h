@@ -16,7 +16,7 @@ struct Ended {
   std::string text;  // of both streams
 };
 
-// Runs `mpirun -n count command`.
+// Runs `mpirun -n count command`, for 100 s at most (code 124).
 Ended launch(int count, const std::string& command);
 // The same command as one process, without mpirun.
 Ended run_alone(const std::string& command);

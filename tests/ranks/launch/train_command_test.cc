@@ -92,12 +92,14 @@ TEST_F(TrainOnRanks, TellsOnceWhatDiffersBetweenRanks) {
     EXPECT_FALSE(fs::exists(path("r")));
   };
   differ(language_model("r", steps + "--seed 2"),
-         "sextant: [trainer.seed] must be the same on all ranks, got 0 on rank 0 and 2 on rank 1");
-  differ(language_model("r", steps + "--rate 0.5"), "sextant: [schedule.peak] must be the same");
-  differ(language_model("r", "--steps 4 --accumulation-steps 1"),
-         "[train.accumulation-steps] must be at least the number of ranks that share out batches, "
-         "2, got 1, on rank "
+         "sextant: [train.seed] must be the same on all ranks, got nothing on rank 0 and 2 on rank "
          "1");
+  differ(language_model("r", steps + "--rate 0.5"), "sextant: [train.rate] must be the same");
+  differ(
+      language_model("r", "--steps 4 --accumulation-steps 1"),
+      "sextant: [train.accumulation-steps] must be the same on all ranks, got 2 on rank 0 and 1");
+  differ(language_model("other", steps), "sextant: [train.output] must be the same on all ranks");
+  EXPECT_FALSE(fs::exists(path("other")));
   differ(train("lm --text " + path("none.txt") + kSmall + steps, "r"),
          "none.txt] cannot be opened");
   differ(train("reverse " + std::string(kSmall) + steps, "r"), "must be the same on all ranks");

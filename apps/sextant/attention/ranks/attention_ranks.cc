@@ -1,13 +1,17 @@
 // `sextant attention --ranks` under mpirun: every process reads its part of q, k, v, the gradient
 // and the mask, and the whole of what is small.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "attention/attention_operands.h"
-#include "commands.h"
+#include "ranks/as_rank.h"
 #include "sextant/core/safetensors.h"
+#include "sextant/kernels.h"
 #include "sextant/ranks.h"
 
 namespace sextant::app {
@@ -217,8 +221,40 @@ DType type_of(const Communicator& comm, const AttentionCommand& command) {
   return dtype;
 }
 
+// What tells two files apart without reading all of them: the size, and all bytes or the first and
+// last MiB.
+std::string sample_of(const std::string& path) {
+  constexpr std::uintmax_t kWhole = 16 << 20, kPart = 1 << 20;
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(path, none);
+  if (none) return "";  // no regular file; who reads it says what is wrong
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(size <= kWhole ? size : 2 * kPart, '\0');
+  const std::size_t first = size <= kWhole ? bytes.size() : kPart;
+  file.read(bytes.data(), static_cast<std::streamsize>(first));
+  if (first < bytes.size()) {
+    file.seekg(-static_cast<std::streamoff>(kPart), std::ios::end);
+    file.read(bytes.data() + first, static_cast<std::streamsize>(kPart));
+  }
+  return std::to_string(size) + " " + bytes;
+}
+
+// Files that ranks read, and for the bits of one process the instructions that they compute with.
+void compare_inputs(const Communicator& comm, const AttentionCommand& command) {
+  ranks::Agreement agreement;
+  ranks::together(comm, [&] {
+    for (const auto& [name, path] : command.inputs) {
+      const std::string sample = sample_of(path);
+      agreement.add("attention." + name, std::as_bytes(std::span(sample.data(), sample.size())));
+    }
+  });
+  if (command.ranks.reproducible) agreement.add("SEXTANT_TARGET", chosen_target());
+  agreement.check(comm);
+}
+
 void run_by_type(const Communicator& comm, const AttentionCommand& command) {
   ranks::together(comm, [&] { check_folders(command); });
+  compare_inputs(comm, command);
   const DType dtype = type_of(comm, command);
   if (dtype == DType::float64) return RanksRun<double>(comm, command).run();
   if (dtype == DType::float16) return RanksRun<float16>(comm, command).run();
@@ -228,18 +264,14 @@ void run_by_type(const Communicator& comm, const AttentionCommand& command) {
 
 }  // namespace
 
-void run_attention_on_ranks(const AttentionCommand& command) {
-  const ranks::Session session;
-  try {
-    run_by_type(session.world(), command);
-  } catch (const ranks::SharedError& error) {
-    // All ranks have it: one tells it, and all end as they should.
-    if (session.world().rank() == 0) note(as_option(error, command.choice.is_given()).what());
-    throw EndWith{1};
-  } catch (const Error& error) {
-    throw Error("rank " + std::to_string(session.world().rank()),
-                as_option(error, command.choice.is_given()).what());
-  }
+void run_attention_on_ranks(const AttentionCommand& command, CLI::App& words) {
+  const auto run = [&](const Communicator& comm) {
+    run_by_type(comm, command);
+    return 0;
+  };
+  as_rank(words, run, [&](const Error& error) {
+    return std::string(as_option(error, command.choice.is_given()).what());
+  });
 }
 
 }  // namespace sextant::app

@@ -4,7 +4,7 @@
 
 namespace sextant::app {
 
-void run_attention_on_ranks(const AttentionCommand&) {
+void run_attention_on_ranks(const AttentionCommand&, CLI::App&) {
   throw Error("attention.ranks",
               "needs MPI, which this program was built without (SEXTANT_MPI=ON has it)");
 }
