@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "commands.h"
+#include "core/nearest.h"
+#include "options/argument_scope.h"
 #include "options/arguments.h"
 #include "options/file_arguments.h"
 #include "sextant/core/error.h"
@@ -117,10 +119,11 @@ std::string suggestion(CLI::App& program) {
   CLI::App* command = called(program).command;
   const auto extras = program.remaining(true);
   if (extras.empty()) return "";
-  std::vector<std::string> known;
+  std::vector<std::string> known, hidden;  // parameters of schemes, which help does not show
   if (extras.front().starts_with("-")) {
     for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      auto& names = option->get_group().empty() ? hidden : known;
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     }
   } else if (command == &program) {
     for (const CLI::App* candidate : program.get_subcommands({})) {
@@ -128,12 +131,14 @@ std::string suggestion(CLI::App& program) {
     }
   }
   const std::string word = extras.front().substr(0, extras.front().find('='));
-  if (std::find(known.begin(), known.end(), word) != known.end()) {
+  if (std::ranges::find(known, word) != known.end()) {
     return "; it must come after the command: " + called(program).words + " " + word;
   }
-  constexpr std::size_t kLongestName = 64;  // no option is nearly as long
-  const std::string meant = word.size() > kLongestName ? "" : nearest(word, known);
-  return meant.empty() ? "" : "; did you mean '" + meant + "'?";
+  const std::string hint =
+      suggested(word, std::vector<std::string_view>(known.begin(), known.end()));
+  return !hint.empty()
+             ? hint
+             : suggested(word, std::vector<std::string_view>(hidden.begin(), hidden.end()));
 }
 
 int explain(CLI::App& program, const CLI::ParseError& problem) {
@@ -144,24 +149,23 @@ int explain(CLI::App& program, const CLI::ParseError& problem) {
     return 0;
   }
   std::string what = problem.what();
+  std::string where = command == &program ? "" : command->get_name();
   if (const auto extras = program.remaining(true); !extras.empty()) {
     const bool option = extras.front().starts_with("-");
     what = std::string(option                ? "unknown option "
                        : command == &program ? "unknown command "
                                              : "unexpected argument ") +
            printable_quote(extras.front()) + suggestion(program);
+  } else if (!where.empty()) {  // "--width is required", "--head excludes --all-heads"
+    const std::string first = what.substr(0, what.find_first_of(" :,"));
+    const CLI::Option* option = command->get_option_no_throw(first);
+    if (option != nullptr && !option->get_lnames().empty()) {
+      where += "." + option->get_lnames().front();
+    }
   }
-  note(what);
-  note("see '" + words + " --help'");
+  if (where.empty()) where = "sextant";
+  note(std::string(Error(where, what).what()) + " (see '" + words + " --help')");
   return kWrongCommandLine;
-}
-
-// Arguments of figures are options of the command: "[figure.length]" -> "[plot.length]".
-std::string in_options(const Error& error, const std::string& command) {
-  constexpr std::string_view kFigure = "figure.";
-  std::string text = error.what();  // "[where] what"
-  if (error.where().starts_with(kFigure)) text.replace(1, kFigure.size(), command + ".");
-  return text;
 }
 
 int run(int argc, char** argv) {
@@ -187,7 +191,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return explain(program, problem);
   } catch (const Error& error) {
-    note(in_options(error, called(program).command->get_name()));
+    note(in_words_of(*called(program).command, error).text);
     return kWrongCommandLine;
   }
   CLI::App& command = *called(program).command;
@@ -195,8 +199,9 @@ int run(int argc, char** argv) {
     check_files(command);
     job();
   } catch (const Error& error) {
-    note(in_options(error, command.get_name()));
-    return kUnusableInput;
+    const ToldError told = in_words_of(command, error);
+    note(told.text);
+    return told.is_of_options ? kWrongCommandLine : kUnusableInput;
   }
   return 0;
 }

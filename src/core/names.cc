@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/nearest.h"
 #include "core/quoted_text.h"
 #include "sextant/core/error.h"
 
@@ -17,7 +18,8 @@ std::size_t find_name(std::span<const std::string_view> names, std::string_view 
   for (const std::string_view known : names) {
     allowed += (allowed.empty() ? "" : ", ") + std::string(known);
   }
-  throw Error(where, "must be one of " + allowed + ", got " + quoted_text(name));
+  throw Error(where,
+              "must be one of " + allowed + ", got " + quoted_text(name) + suggested(name, names));
 }
 
 }  // namespace sextant

@@ -2,6 +2,7 @@
 #include "sextant/models/transformer_config.h"
 
 #include "core/fields_json.h"
+#include "core/quoted_text.h"
 #include "models/transformer_fields.h"
 
 namespace sextant {
@@ -89,6 +90,22 @@ PositionOptions TransformerConfig::position_options() const {
           .length = length};
 }
 
+namespace {
+
+// The config.json of a Hugging Face model, which has other keys under the same name of the file.
+void refuse_foreign(const Json& json, std::string_view where) {
+  if (json.contains("kind")) return;
+  if (!json.contains("model_type") && !json.contains("architectures")) return;
+  const bool named = json.contains("model_type") && json["model_type"].is_string();
+  throw Error(
+      where,
+      "must be of a model that this library trained, got a Hugging Face model's" +
+          (named ? ", model_type " + quoted_text(json["model_type"].get<std::string>()) : "") +
+          "; from_config() and `sextant encode --config` show its positions");
+}
+
+}  // namespace
+
 std::string format_config(const TransformerConfig& config) {
   Json json;
   json["format"] = kFormat;
@@ -99,6 +116,7 @@ std::string format_config(const TransformerConfig& config) {
 
 TransformerConfig parse_config(std::string_view text, std::string_view where) {
   Json json = Json::parse_object(text, where);
+  refuse_foreign(json, where);
   check_format(json, std::string(where));
   list_positions(json);
   TransformerConfig config;

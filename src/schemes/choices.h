@@ -10,8 +10,9 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kMeanings<SinusoidalLayout> = meanings(
-    "sin, cos, sin, cos, ...", "all sines, then all cosines", "all cosines, then all sines");
+inline constexpr auto kMeanings<SinusoidalLayout> = meanings("sin, cos, sin, cos, ...",
+                                                             "all sines, then all cosines",
+                                                             "all cosines, then all sines");
 
 // Of w columns, pair k.
 template <>
@@ -23,15 +24,15 @@ inline constexpr auto kMeanings<Precision> =
     meanings("the true values, rounded once", "every step in float32, as frameworks compute");
 
 template <>
-inline constexpr auto kMeanings<FourierInput> =
-    meanings("left out", "before the features", "after the features");
+inline constexpr auto kMeanings<FourierInput> = meanings("left out", "before the features",
+                                                         "after the features");
 
 // Of n rotated channels, pair k.
 template <>
 inline constexpr auto kMeanings<RotaryLayout> = meanings("2k and 2k + 1", "k and k + n/2");
 
 template <>
-inline constexpr auto kMeanings<RotarySpan> =
-    meanings("the first channels of the head", "the last ones");
+inline constexpr auto kMeanings<RotarySpan> = meanings("the first channels of the head",
+                                                       "the last ones");
 
 }  // namespace sextant

@@ -2,9 +2,12 @@
 // library would drop files that only register themselves.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/enum_names.h"
+#include "core/nearest.h"
 #include "core/quoted_text.h"
 #include "schemes/check_finite.h"
 #include "schemes/descriptors.h"
@@ -29,12 +32,17 @@ std::string_view name_of(SchemeKind kind) noexcept {
 std::span<const Scheme* const> schemes() noexcept { return kSchemes; }
 
 const Scheme& find_scheme(std::string_view name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const Scheme* scheme : kSchemes) {
     if (scheme->name == name) return *scheme;
-    names += (names.empty() ? "" : ", ") + std::string(scheme->name);
+    names.push_back(scheme->name);
   }
-  throw Error("scheme", "must be one of " + names + ", got " + quoted_text(name));
+  std::string hint = suggested(name, names);
+  if (hint.empty()) {
+    hint = "; there are " + std::to_string(names.size()) +
+           ", such as alibi, none, rotary, sinusoidal and t5";
+  }
+  throw Error("scheme", "must be the name of a scheme, got " + quoted_text(name) + hint);
 }
 
 namespace descriptors {

@@ -132,9 +132,10 @@ TEST(Schemes, HaveTitlesThatTellTheirNames) {
   EXPECT_EQ(find_scheme("swin_v2").title, "Swin v2");
 }
 
-TEST(Schemes, AnUnknownNameIsAnsweredWithTheKnownOnes) {
-  EXPECT_EQ(message_of([] { find_scheme("sinus"); }),
-            "[scheme] must be one of " + listed(schemes()) + ", got 'sinus'");
+TEST(Schemes, AnUnknownNameIsAnsweredWithTheNearest) {
+  EXPECT_EQ(message_of([] { find_scheme("rotry"); }),
+            "[scheme] must be the name of a scheme, got 'rotry'; did you mean 'rotary'?");
+  EXPECT_THAT(message_of([] { find_scheme("frequency"); }), HasSubstr("; there are "));
   EXPECT_THAT(message_of([] { find_scheme("\x1b[2J"); }), HasSubstr(", got '?[2J'"));
 }
 

@@ -7,6 +7,7 @@
 #include "lessons/sentence_fields.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"
+#include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/lessons/attention_steps.h"
 #include "streams/console.h"
@@ -119,7 +120,7 @@ void add_attend(CLI::App& program, Job& job) {
                   "for a translator: encoder | decoder | cross | copy (default cross); for a "
                   "language model: self")
       ->type_name("P")
-      ->check(CLI::IsMember({"encoder", "decoder", "cross", "copy", "self"}));
+      ->check(one_of("attend.part", {"encoder", "decoder", "cross", "copy", "self"}));
   input_file(command.add_option(
                  "--vectors", attend->vectors,
                  "the words' vectors attend to each other without learned weights and positions, "

@@ -52,7 +52,7 @@ void add_arrays(CLI::App& program, AttentionCommand& command) {
                   "type of q, k, v and all results; bfloat16 is stored as uint16 (default: that of "
                   "the q file)")
       ->type_name("T")
-      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
+      ->check(one_of("attention.dtype", {"float64", "float32", "bfloat16", "float16"}));
   add_output(program, command, "-o,--output",
              "the result, [batch, heads, length, v_dim], .npy; - is stdout");
 }
@@ -146,7 +146,7 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
             text == "interleaved" ? RotaryLayout::interleaved : RotaryLayout::half_split;
       },
       "half_split | interleaved: which channels make a pair (half_split with --rotary-base alone)")
-      ->check(CLI::IsMember({"half_split", "interleaved"}))
+      ->check(one_of("attention.rotary-layout", {"half_split", "interleaved"}))
       ->group(kScores);
 }
 
@@ -190,14 +190,14 @@ void add_ranks(CLI::App& program, RanksChoice& ranks) {
                                "of the files. ring: keys travel; gather: each fetches all keys; "
                                "ulysses: whole heads; auto: what --explain expects to be fastest")
                    ->type_name("FORM")
-                   ->check(CLI::IsMember({"auto", "ring", "gather", "ulysses"}))
+                   ->check(one_of("attention.ranks", {"auto", "ring", "gather", "ulysses"}))
                    ->group(kRanks);
   program
       .add_option("--divide", ranks.divide,
                   "which positions a process has: contiguous (default), zigzag: early and late "
                   "ones, for causal calls; striped: every R-th")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"contiguous", "zigzag", "striped"}))
+      ->check(one_of("attention.divide", {"contiguous", "zigzag", "striped"}))
       ->group(kRanks)
       ->needs(form);
   program
@@ -205,7 +205,7 @@ void add_ranks(CLI::App& program, RanksChoice& ranks) {
                   "keys and values are rounded for the journey: unchanged (default) | float16 | "
                   "bfloat16")
       ->type_name("T")
-      ->check(CLI::IsMember({"unchanged", "float16", "bfloat16"}))
+      ->check(one_of("attention.transport", {"unchanged", "float16", "bfloat16"}))
       ->group(kRanks)
       ->needs(form);
   program

@@ -183,7 +183,7 @@ void add_recommend(CLI::App& program, Job& job) {
                                "pictures and .npy: users | items | scores | weights (default "
                                "weights); users and items are their attributes")
                    ->type_name("TABLE")
-                   ->check(CLI::IsMember({"users", "items", "scores", "weights"}));
+                   ->check(one_of("recommend.show", {"users", "items", "scores", "weights"}));
   command.footer(
       "Examples:\n"
       "  sextant recommend --users users.csv --items movies.csv\n"

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "options/file_arguments.h"
+#include "options/options.h"
 #include "sextant/interop/convert_checkpoint.h"
 #include "streams/console.h"
 
@@ -86,7 +87,7 @@ void add_convert_rotary(CLI::App& program, Job& job) {
       ->required();
   command.add_option("--to", convert->to, "interleaved | half_split")
       ->type_name("LAYOUT")
-      ->check(CLI::IsMember({"interleaved", "half_split"}))
+      ->check(one_of("convert-rotary.to", {"interleaved", "half_split"}))
       ->required();
   command
       .add_option(

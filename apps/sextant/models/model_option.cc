@@ -54,8 +54,8 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     all.back().without_positions = without_positions;
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
-    throw Error(where_,
-                "must be " + allowed + ", got " + described(kind) + " in " + all.back().path);
+    throw Error(where_, "must be " + allowed + ", got " + described(kind) + " in " +
+                            (ships ? "'shipped'" : all.back().path));
   }
   return all;
 }

@@ -181,34 +181,6 @@ Format format_of_path(std::string_view path, std::span<const Format> allowed,
                          printable_quote(path));
 }
 
-std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  std::string best;
-  std::size_t fewest = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    // Damerau's distance with three rows: before last, last, this one.
-    std::vector<std::size_t> older;
-    std::vector<std::size_t> last(candidate.size() + 1);
-    for (std::size_t j = 0; j < last.size(); ++j) last[j] = j;
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::vector<std::size_t> row(candidate.size() + 1, i);
-      for (std::size_t j = 1; j <= candidate.size(); ++j) {
-        const std::size_t change = last[j - 1] + (word[i - 1] == candidate[j - 1] ? 0 : 1);
-        row[j] = std::min({change, last[j] + 1, row[j - 1] + 1});
-        if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1]) {
-          row[j] = std::min(row[j], older[j - 2] + 1);
-        }
-      }
-      older = std::move(last);
-      last = std::move(row);
-    }
-    if (last.back() < fewest) {
-      fewest = last.back();
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 std::string grouped(std::int64_t count) {
   std::string text = std::to_string(count);
   for (std::size_t at = text.size(); at > 3 && text[at - 4] != '-';) text.insert(at -= 3, 1, ',');

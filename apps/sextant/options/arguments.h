@@ -46,10 +46,6 @@ Format parse_format(std::string_view name, std::span<const Format> allowed, std:
 Format format_of_path(std::string_view path, std::span<const Format> allowed,
                       std::string_view where);
 
-// The candidate that differs from `word` by the fewest inserted, removed, changed or swapped
-// letters; empty when every one is too far away to be meant.
-std::string nearest(std::string_view word, std::span<const std::string> candidates);
-
 // "1,003,854".
 std::string grouped(std::int64_t count);
 

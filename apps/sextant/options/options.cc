@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lessons/sentence_fields.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/names.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 #include "sextant/core/printable.h"
@@ -32,6 +34,15 @@ std::string checked(std::string text, const std::string& source, std::uint64_t l
 }
 
 }  // namespace
+
+CLI::Validator one_of(const std::string& where, std::vector<std::string> names) {
+  return CLI::Validator(
+      [where, names = std::move(names)](const std::string& value) {
+        find_name(std::vector<std::string_view>(names.begin(), names.end()), value, where);
+        return std::string();
+      },
+      "");
+}
 
 void add_threads(CLI::App& command, int& threads) {
   add_integer(command, "--threads", threads, 0, kMaxThreads,
@@ -67,7 +78,7 @@ void Splitting::add_to(CLI::App& command) {
                   "words: Unicode words and punctuation marks; spaces: at white space only "
                   "(default words)")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"words", "spaces"}));
+      ->check(one_of(command.get_name() + ".split", {"words", "spaces"}));
   command.add_flag("--lower", lower, "lower-case the text first");
 }
 
@@ -119,7 +130,7 @@ void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
   command
       .add_option("--format", format_name, formats + ": for stdout, or instead of the extension")
       ->type_name("NAME")
-      ->check(CLI::IsMember(names));
+      ->check(one_of(command.get_name() + ".format", names));
   if (std::find(allowed.begin(), allowed.end(), Format::json) != allowed.end()) {
     command.add_flag("--json", json, "the same as --format json");
   }

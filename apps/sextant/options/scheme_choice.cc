@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "options/argument_scope.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "options/scheme_text.h"
@@ -125,12 +126,11 @@ void check_parameters(const Scheme& scheme, const std::map<std::string, std::str
 }
 
 void check_scheme_name(const std::string& name, const std::string& where) {
-  std::vector<std::string> names;
-  for (const Scheme* known : schemes()) names.emplace_back(known->name);
-  if (std::find(names.begin(), names.end(), name) != names.end()) return;
-  const std::string meant = nearest(name, names);
-  throw Error(where, "must be one of " + listed(names) + ", got '" + name + "'" +
-                         (meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+  try {
+    find_scheme(name);
+  } catch (const Error& error) {
+    throw Error(where, what_of(error));
+  }
 }
 
 void SchemeChoice::check() const {

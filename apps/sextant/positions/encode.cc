@@ -135,12 +135,12 @@ void add_encode(CLI::App& program, Job& job) {
           },
           "queries | keys: which table of a rotation with separate tables (default queries)")
       ->type_name("S")
-      ->check(CLI::IsMember({"queries", "keys"}));
+      ->check(one_of("encode.side", {"queries", "keys"}));
   command
       .add_option("--dtype", encode->dtype,
                   "float64 | float32 | bfloat16 | float16 (default float32)")
       ->type_name("T")
-      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
+      ->check(one_of("encode.dtype", {"float64", "float32", "bfloat16", "float16"}));
   constexpr std::int64_t kMaxHeads = 1 << 20;
   add_integer(command, "--heads", encode->heads, 1, kMaxHeads,
               "number of heads, for biases and rotations per head (default 8)");

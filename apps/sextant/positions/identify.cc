@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "options/file_arguments.h"
+#include "options/options.h"
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -178,7 +179,7 @@ void add_identify(CLI::App& program, Job& job) {
                   "bfloat16: the file holds its bits as uint16; or the type to which the numbers "
                   "were rounded before they were stored in a wider one")
       ->type_name("T")
-      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}));
+      ->check(one_of("identify.dtype", {"float64", "float32", "bfloat16", "float16"}));
   identify->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
       "Examples:\n"

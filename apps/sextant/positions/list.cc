@@ -168,7 +168,7 @@ void add_list(CLI::App& program, Job& job) {
       .add_option("--options", list->command,
                   "the options of a command with their ranges instead: attend | generate | train")
       ->type_name("COMMAND")
-      ->check(CLI::IsMember(kListedCommands))
+      ->check(one_of("list.options", kListedCommands))
       ->excludes(scheme);
   list->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
@@ -178,7 +178,7 @@ void add_list(CLI::App& program, Job& job) {
       "  sextant list --json\n"
       "  sextant list --options attend");
   command.callback([list, &job] {
-    if (!list->scheme.empty()) find_scheme(list->scheme);
+    if (!list->scheme.empty()) check_scheme_name(list->scheme, "list.name");
     list->output.format(kTextOrJson, "list");
     job = [list] { run(*list); };
   });

@@ -3,9 +3,11 @@
 
 #include "commands.h"
 #include "options/file_arguments.h"
+#include "options/options.h"
 #include "positions/plot_command.h"
 #include "positions/scheme_list.h"
 #include "sextant/core/error.h"
+#include "sextant/core/names.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::app {
@@ -22,12 +24,9 @@ constexpr Kind kKinds[] = {
 };
 
 const Kind& find_kind(const std::string& name) {
-  std::string names;
-  for (const Kind& kind : kKinds) {
-    if (kind.name == name) return kind;
-    names += (names.empty() ? "" : ", ") + std::string(kind.name);
-  }
-  throw CLI::ValidationError("KIND", "must be one of " + names + ", got '" + name + "'");
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  return kKinds[find_name(names, name, "plot.kind")];
 }
 
 // What the kinds of schemes can be drawn as.
@@ -192,7 +191,7 @@ void add_plot(CLI::App& program, Job& job) {
               "offset-matrix: PE(p), M PE(p) and PE(p + shift) of this position p instead of M");
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
-      ->check(CLI::IsMember({"cosine", "dot"}));
+      ->check(one_of("plot.measure", {"cosine", "dot"}));
   scheme_list(
       command.add_option(
           "--schemes", plot->schemes,
@@ -208,7 +207,7 @@ void add_plot(CLI::App& program, Job& job) {
       .add_option("--dtype", plot->dtype,
                   "with --table: bfloat16 when the file holds its bits as uint16")
       ->type_name("T")
-      ->check(CLI::IsMember({"float64", "float32", "bfloat16", "float16"}))
+      ->check(one_of("plot.dtype", {"float64", "float32", "bfloat16", "float16"}))
       ->needs(table);
   plot->output.add_to(command, kTableFormats,
                       "save the picture (.svg .png .html) or its numbers (.npy .csv .json)");

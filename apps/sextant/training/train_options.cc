@@ -7,6 +7,7 @@
 #include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
+#include "sextant/core/names.h"
 
 namespace sextant::app {
 
@@ -85,12 +86,9 @@ void TrainOptions::add_to(CLI::App& command) {
              "DIR")
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
-  command
-      .add_option("--sequence-ranks", sequence_ranks,
-                  "lm, mlm, under mpirun: so many neighbouring ranks hold a part of each sequence, "
-                  "for texts whose activations do not fit one (a divisor of the ranks; default 1)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
+  add_integer(command, "--sequence-ranks", sequence_ranks, 1, kMaxInteger,
+              "lm, mlm, under mpirun: so many neighbouring ranks hold a part of each sequence, "
+              "for texts whose activations do not fit one (a divisor of the ranks; default 1)")
       ->group(kSteps);
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
 }
@@ -98,7 +96,8 @@ void TrainOptions::add_to(CLI::App& command) {
 void TrainOptions::check(const CLI::App& command) const {
   const auto given = [&command](const char* name) { return command.count(name) > 0; };
   if (!kind.empty() && !is_training_kind(kind)) {
-    throw CLI::ValidationError("KIND", "must be " + training_kinds() + ", got '" + kind + "'");
+    find_name(std::vector<std::string_view>(std::begin(kTrainingKinds), std::end(kTrainingKinds)),
+              kind, "train.kind");
   }
   if (kind.empty() && !resume) throw CLI::RequiredError("KIND (" + training_kinds() + ")");
   if (folder.empty()) throw CLI::RequiredError("--output");

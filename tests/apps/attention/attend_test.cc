@@ -254,9 +254,8 @@ TEST(Attend, TakesSchemesThatGoTogether) {
 }
 
 TEST(Attend, RefusesTextThatIsNone) {
-  for (const char* wrong :
-       {"attend ''", "attend '   '", "attend --file no-such-file", "attend $'a\\xff'",
-        "attend 'a b' --second $'\\xc3'", "attend 'a b' --heads 3"}) {
+  for (const char* wrong : {"attend ''", "attend '   '", "attend --file no-such-file",
+                            "attend $'a\\xff'", "attend 'a b' --second $'\\xc3'"}) {
     const Outcome outcome = sextant(wrong);
     EXPECT_EQ(outcome.code, 1) << wrong;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [")) << wrong;
@@ -264,7 +263,7 @@ TEST(Attend, RefusesTextThatIsNone) {
   EXPECT_EQ(shell("printf '' | sextant attend -").code, 1);
   const Outcome missing = sextant("attend");
   EXPECT_EQ(missing.code, 2);
-  EXPECT_THAT(missing.err, StartsWith("sextant: TEXT or --file is required\n"));
+  EXPECT_THAT(missing.err, StartsWith("sextant: [attend] TEXT or --file is required (see "));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST(Average, RefusesModelsThatDoNotFitTogether) {
   EXPECT_EQ(sextant("average" + one + " -o " + (folder / "mean")).code, 2);
   refused(one + " --model " + turning_model(), "must have the config of " + alphabet_model());
   refused(one + " --model " + (folder / "none"), "must be a model's folder");
-  refused("", "--model is required");
+  refused("", "[average.model] --model is required");
   TextModel words = TextModel::load(alphabet_model());
   words.tokenizer =
       Tokenizer::train(std::vector<std::string>{"klmnopqrst"}, {.kind = TokenizerKind::character});

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "core/nearest.h"
 #include "options/arguments.h"
 #include "sextant/core/error.h"
 
@@ -91,7 +92,7 @@ TEST(FormatOfPath, IsItsEndingInAnyCase) {
 }
 
 TEST(Nearest, KnowsSwappedLettersAndWhatIsTooFar) {
-  const std::vector<std::string> words = {"length", "width"};
+  const std::vector<std::string_view> words = {"length", "width"};
   EXPECT_EQ(nearest("lenght", words), "length");
   EXPECT_EQ(nearest("zzzzzz", words), "");
 }

@@ -80,7 +80,7 @@ TEST(Compare, SaysWhyPositionsChangeNothing) {
 
 TEST(Compare, SaysHowASchemeFitsTheToyModel) {
   const Outcome narrow = sextant(std::string(kLab) + "--scheme sincos_2d");
-  EXPECT_EQ(narrow.code, 1);
+  EXPECT_EQ(narrow.code, 2);
   EXPECT_THAT(narrow.err, HasSubstr("got 3; --width 12 is a toy model with room for every scheme"));
   EXPECT_THAT(sextant(std::string(kLab) + "--scheme sincos_2d --width 5").err,
               Not(HasSubstr("toy model")));

@@ -96,7 +96,7 @@ TEST(List, ShowsOneSchemeInFull) {
   EXPECT_EQ(sextant("list t5 --json").json().size(), 1U);
   const Outcome unknown = sextant("list t55");
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("sinusoidal"));
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean 't5'?"));
 }
 
 // What a page makes its controls of is what the command's help says.

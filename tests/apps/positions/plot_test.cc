@@ -49,7 +49,7 @@ TEST(Plot, TheOffsetMatrixMovesPositions) {
     EXPECT_EQ(sextant(std::string("plot offset-matrix ") + wrong).code, 2) << wrong;
   }
   EXPECT_EQ(sextant("plot heatmap --shift 2").code, 2);
-  EXPECT_EQ(sextant("plot offset-matrix --width 5").code, 1) << "a sine without its cosine";
+  EXPECT_EQ(sextant("plot offset-matrix --width 5").code, 2) << "a sine without its cosine";
 }
 
 // --offset is a parameter of the scheme, so no option of plot may have its name.
@@ -136,7 +136,7 @@ TEST(Plot, RefusesWhatIsNotThere) {
             "3\n");
   EXPECT_THAT(sextant("plot distance --schemes rotary,roatry").err,
               HasSubstr("did you mean 'rotary'?"));
-  EXPECT_EQ(sextant("plot distance --length 1").code, 1);
+  EXPECT_EQ(sextant("plot distance --length 1").code, 2);
   const Outcome kind = sextant("plot pie");
   EXPECT_EQ(kind.code, 2);
   EXPECT_THAT(kind.err, HasSubstr("sinusoids, rows, heatmap, similarity, distance, offset-matrix"));

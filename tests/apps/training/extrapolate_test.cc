@@ -207,7 +207,7 @@ TEST_F(Extrapolate, RefusesUnusableInput) {
   ASSERT_EQ(sextant(words("--steps 1")).code, 0);
   refused(words("--steps 2"), "plan.json");
   refused(words("--steps 1 --seeds 2 --seed 4294967295 -o " + folder_ / "other"),
-          "[extrapolation.seeds] must end at seed 2^32 - 1");
+          "[extrapolate.seeds] must end at seed 2^32 - 1");
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST_F(TrainSchemes, RefusesSchemesThatDoNotGoTogether) {
           "[train.scheme] must say which scheme --seed is for, as in "
           "learned:seed=3+t5");
   refused("rotary+t5 --factor 2", "must be schemes of which one has --factor, got rotary+t5");
-  refused("rotary+t5:bidirectional=maybe", "[t5.bidirectional]");
+  refused("rotary+t5:bidirectional=maybe", "[train.scheme] t5.bidirectional ");
   const Outcome encode = sextant("encode --length 4 --width 4 --scheme sinusoidal+learned");
   EXPECT_EQ(encode.code, 2);
   EXPECT_THAT(encode.err, HasSubstr("[encode.scheme] must be a single scheme for this command, got "
@@ -188,8 +188,8 @@ TEST_F(TrainSchemes, ARefusedRunLeavesNothingBehind) {
   refused("--scheme-file " + table(17) + " --scheme-offset 2",
           "[train.scheme-file] must have at least 18 rows");
   refused("--scheme-file " + text_, "text.txt]");
-  refused("--scheme-offset x", "[learned.offset]");
-  refused("--scheme-file " + table(30) + " --scheme-seed -1", "[learned.seed]");
+  refused("--scheme-offset x", "[train.offset]");
+  refused("--scheme-file " + table(30) + " --scheme-seed -1", "[train.scheme-seed]");
 }
 
 }  // namespace

@@ -351,7 +351,8 @@ TEST_F(Train, RefusesWrongCommandLines) {
   };
   const std::string to = " -o " + (folder_ / "run");
   refused("train", "KIND");
-  refused("train poem --steps 1" + to, "must be lm, mlm, translate, dates, copy, reverse or sort");
+  refused("train poem --steps 1" + to,
+          "must be one of lm, mlm, translate, dates, copy, reverse, sort");
   refused("train lm --text t --steps 1", "--output");
   refused("train lm --steps 1" + to, "--text");
   refused("train translate --steps 1" + to, "--pairs");

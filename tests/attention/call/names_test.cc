@@ -25,7 +25,7 @@ TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
-                 "got 'bottom-right'");
+                 "got 'bottom-right'; did you mean 'bottom_right'?");
   }
   try {
     parse_name<Stage>("", "--stage");

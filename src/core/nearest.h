@@ -1,0 +1,17 @@
+// What was meant by a name that is none.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sextant {
+
+// The candidate that differs from `word` by the fewest inserted, removed, changed or swapped
+// letters; empty when every one is too far away to be meant.
+std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+// "; did you mean 'rotary'?", or nothing.
+std::string suggested(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace sextant
