@@ -129,7 +129,7 @@ TEST(OrderLab, TellsSentencesWithAnotherLastWord) {
 
 TEST(OrderLab, ShowsOrderWithEveryScheme) {
   const OrderLab lab;
-  // The toy model's width is 3: these need an even one, a multiple of 4, and two frequencies. Of
+  // The toy model's width is 3: these need an even one and two frequencies. Of
   // its one pair a quarter is none; temperature sets in after 8191 words.
   const std::set<std::string_view> too_wide = {"fourier",
                                                "rotary_axial",
