@@ -31,6 +31,7 @@ sanitizer_options=(OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1 TSAN
 step "format" make check-format
 step "places to break" scripts/mutate.py --check
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks peer_onednn'
+step "rows of a million keys" build/release/tests/attention_tests --gtest_also_run_disabled_tests --gtest_filter='*Million*' --gtest_brief=1
 step "torch and transformers" make test-torch
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages

@@ -118,11 +118,12 @@ class BlockTask {
       std::fill_n(gradients_ - margin, line + 2 * margin, 0.0F);
       block_.line_gradient = gradients_ + (line_origin() - first_key());
     }
-    std::fill_n(mask_rows_, kBackwardQueries, 0.0F);
+    std::fill_n(mask_rows_, kBackwardQueries, 0.0);
     const KeySums::Sums& sums = context_.key_sums.of(
-        task_.slice, biases_.sequence.k_len, context_.order.is_shared(task_.slice), context_.spare);
+        task_.slice, biases_.sequence.k_len, context_.order.tasks_of(task_.slice), context_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
+    block_.begins_span = task_.number % kernels::kSpanTasks == 0 && task_.number > 0;
     const bool finite = kernels::backward_block(block_, memory.data());
     ticket_.wait_for_all();
     add_to_sums();
@@ -161,11 +162,12 @@ class BlockTask {
     kernels::biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
   }
 
-  // The address of the mask gradient's element for a query of the task and key 0.
-  float* mask_at(std::int64_t query) const {
+  const MaskSums<float>& mask() const { return context_.sums.mask(); }
+  // The index of the mask gradient's element for a query of the task and key 0.
+  std::int64_t mask_at(std::int64_t query) const {
     const Sequence& at = biases_.sequence;
-    const auto& strides = b_.mask_strides;
-    return b_.mask + at.batch * strides[0] + biases_.head * strides[1] +
+    const auto& strides = mask().strides;
+    return at.batch * strides[0] + biases_.head * strides[1] +
            (at.q_begin + first_query_ + query) * strides[2] + at.k_begin * strides[3];
   }
 
@@ -183,16 +185,17 @@ class BlockTask {
                                task.rows_, kBackwardKeys);
     }
     if (task.b_.mask == nullptr) return;
-    const std::int64_t stride = task.b_.mask_strides[3];
+    const std::int64_t stride = task.mask().strides[3];
     for (std::int64_t i = 0; i < queries; ++i) {
       const std::int64_t query = first_query + i;
-      float* to = task.mask_at(query) + first_key * stride;
-      if (stride == 0) {
-        float sum = 0;
-        for (std::int64_t j = 0; j < keys; ++j) sum += tile[j * row + i];
-        task.mask_rows_[query] += sum;
-      } else {
-        for (std::int64_t j = 0; j < keys; ++j) to[j * stride] += tile[j * row + i];
+      const std::int64_t to = task.mask_at(query) + first_key * stride;
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const auto term = static_cast<double>(tile[j * row + i]);
+        if (stride == 0) {
+          task.mask_rows_[query] += term;
+        } else {
+          task.mask().add(to + j * stride, term);
+        }
       }
     }
   }
@@ -212,17 +215,19 @@ class BlockTask {
     const std::int64_t head = biases_.head;
     if (gradients_ != nullptr && at.k_len > 0) {
       // gradients_[n] is that of query - key = n - line_origin(), the query counted in the task.
-      float* sums = context_.sums.distances(at, head);
+      double* sums = context_.sums.distances(at, head);
       const std::int64_t distances = at.q_len + at.k_len - 1;
       const std::int64_t last = at.q_len - 1 - first_query_ + line_origin();
       const std::int64_t begin = std::max<std::int64_t>(0, last - distances + 1);
       const std::int64_t end = std::min(line_floats(), last + 1);
-      for (std::int64_t n = begin; n < end; ++n) sums[last - n] += gradients_[n];
+      for (std::int64_t n = begin; n < end; ++n) {
+        sums[last - n] += static_cast<double>(gradients_[n]);
+      }
     }
     if (b_.wants_sinks()) context_.sums.sink(at, head) += sink_gradient_;
     if (b_.wants_ordered()) context_.sums.add(head, bias_gradients_);
-    if (b_.mask == nullptr || b_.mask_strides[3] != 0) return;
-    for (std::int64_t i = 0; i < block_.queries; ++i) *mask_at(i) += mask_rows_[i];
+    if (b_.mask == nullptr || mask().strides[3] != 0) return;
+    for (std::int64_t i = 0; i < block_.queries; ++i) mask().add(mask_at(i), mask_rows_[i]);
   }
 
   const BackwardContext<T>& context_;
@@ -234,10 +239,10 @@ class BlockTask {
   std::int64_t first_query_ = 0;
   kernels::BackwardBlock block_;
   std::int32_t first_[kBackwardQueries], last_[kBackwardQueries];
-  float mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
-  float* rows_ = nullptr;              // [64][64]: biases of a tile before they become lanes
-  const float* distances_ = nullptr;   // biases by distance, from first_distance_ on
-  float* gradients_ = nullptr;         // their gradients
+  double mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
+  float* rows_ = nullptr;               // [64][64]: biases of a tile before they become lanes
+  const float* distances_ = nullptr;    // biases by distance, from first_distance_ on
+  float* gradients_ = nullptr;          // their gradients
   std::int64_t first_distance_ = 0;
   double sink_gradient_ = 0;
   BiasGradients<T> bias_gradients_;
@@ -249,12 +254,12 @@ bool finish_slice(const BackwardContext<T>& context, std::int64_t slice) {
   const Sequence at = b.sequence_of_slice(slice);
   const std::int64_t key_head = b.key_head_of_slice(slice);
   const KeySums::Sums& sums =
-      context.key_sums.of(slice, at.k_len, context.order.is_shared(slice), context.spare);
-  const auto store = [&](const View<T>& to, float* rows, double scale,
+      context.key_sums.of(slice, at.k_len, context.order.tasks_of(slice), context.spare);
+  const auto store = [&](const View<T>& to, const kernels::QuerySums& of, double scale,
                          const kernels::RotationRows& rotation) {
-    return !is_wanted(to) ||
-           kernels::store_key_gradients({rows, at.k_len, to.size(3)}, static_cast<float>(scale),
-                                        rotation, key_output(to, at, key_head));
+    return !is_wanted(to) || kernels::store_key_gradients(
+                                 {of.chain, at.k_len, to.size(3), of.spans},
+                                 static_cast<float>(scale), rotation, key_output(to, at, key_head));
   };
   const bool k_finite =
       store(b.wanted.k, sums.k, b.scores.scale, key_rotation(b.scores, at, key_head));

@@ -11,14 +11,14 @@
 
 namespace sextant::attention_detail {
 
-// Sums over queries, [keys][padded channels] for k and for v, while a slice's tasks run. Threads
+// Sums over queries, [keys][padded channels] for k and for v, while a slice's tasks run; twice as
+// many numbers for a slice with more than kernels::kSpanTasks tasks. Threads
 // begin slices one at a time, so that there are at most two more than threads.
 class KeySums {
  public:
   struct Sums {
     Tensor<float> memory;
-    float* k = nullptr;
-    float* v = nullptr;
+    kernels::QuerySums k, v;
   };
   // A thread's memory from slices that it finished.
   using Spare = std::vector<Tensor<float>>;
@@ -29,23 +29,29 @@ class KeySums {
         v_width_(is_wanted(b.wanted.v) ? kernels::padded_width(b.v.size(3)) : 0),
         slices_(static_cast<std::size_t>(b.slices())) {}
 
-  // The sums of a slice with `keys` keys, zero at the first call. `shared`: several threads may
-  // call this for the slice; a lock is taken only then.
-  const Sums& of(std::int64_t slice, std::int64_t keys, bool shared, Spare& spare) {
+  // The sums of a slice with `keys` keys and so many tasks, zero at the first call. With more than
+  // one task several threads may call this for the slice; a lock is taken only then.
+  const Sums& of(std::int64_t slice, std::int64_t keys, std::int64_t tasks, Spare& spare) {
     Slice& found = slices_[static_cast<std::size_t>(slice)];
     Sums& sums = found.sums;
     std::unique_lock lock(found.mutex, std::defer_lock);
-    if (shared) lock.lock();
-    const std::int64_t count = keys * (k_width_ + v_width_);
-    if (sums.k != nullptr || sums.v != nullptr || count == 0) return sums;
+    if (tasks > 1) lock.lock();
+    const std::int64_t chains = keys * (k_width_ + v_width_);
+    const bool has_spans = tasks > kernels::kSpanTasks;
+    const std::int64_t count = has_spans ? 2 * chains : chains;
+    if (sums.k.chain != nullptr || sums.v.chain != nullptr || count == 0) return sums;
     if (!spare.empty()) {
       sums.memory = std::move(spare.back());
       spare.pop_back();
     }
     if (sums.memory.count() < count) sums.memory = Tensor<float>::uninitialized(Shape{count});
     std::fill_n(sums.memory.data(), count, 0.0F);
-    if (k_width_ > 0) sums.k = sums.memory.data();
-    if (v_width_ > 0) sums.v = sums.memory.data() + keys * k_width_;
+    const auto at = [&](std::int64_t index) -> kernels::QuerySums {
+      float* chain = sums.memory.data() + index;
+      return {chain, has_spans ? chain + chains : nullptr};
+    };
+    if (k_width_ > 0) sums.k = at(0);
+    if (v_width_ > 0) sums.v = at(keys * k_width_);
     return sums;
   }
 

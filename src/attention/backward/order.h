@@ -83,16 +83,14 @@ class BackwardOrder {
   bool is_last(const Walk::Task& task) const noexcept {
     return task.number == tasks_of(task.slice) - 1;
   }
-  // Whether several threads may work on a slice.
-  bool is_shared(std::int64_t slice) const noexcept { return tasks_of(slice) > 1; }
+  std::int64_t tasks_of(std::int64_t slice) const noexcept {
+    return first_[at(slice + 1)] - first_[at(slice)];
+  }
 
  private:
   static constexpr std::int32_t kFinished = std::numeric_limits<std::int32_t>::max();
 
   static std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
-  std::int64_t tasks_of(std::int64_t slice) const noexcept {
-    return first_[at(slice + 1)] - first_[at(slice)];
-  }
   std::atomic<std::int32_t>* before(const Walk::Task& task) const noexcept;
   void wait_for(const Walk::Task& task, std::int64_t key) const noexcept;
   void set(const Walk::Task& task, std::int32_t value) noexcept;

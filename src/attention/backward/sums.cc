@@ -2,6 +2,7 @@
 #include "attention/backward/sums.h"
 
 #include <cmath>
+#include <utility>
 
 namespace sextant::attention_detail {
 
@@ -18,6 +19,7 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
     }
     distances_.resize(static_cast<std::size_t>(used));
   }
+  begin_mask();
   if (wants_content()) {
     content_.resize(static_cast<std::size_t>(a.content->gradient_size()));
   }
@@ -32,8 +34,7 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
 }
 
 template <class T>
-typename BackwardSums<T>::Wide* BackwardSums<T>::distances(const Sequence& at,
-                                                           std::int64_t head) noexcept {
+double* BackwardSums<T>::distances(const Sequence& at, std::int64_t head) noexcept {
   if (distances_.empty()) return nullptr;
   return distances_.data() + begins_[static_cast<std::size_t>(at.number)] +
          head * distance_count(at);
@@ -67,6 +68,43 @@ void BackwardSums<T>::take_ordered(BackwardSums& other) noexcept {
   indexed_.swap(other.indexed_);
   bias_by_ids_.swap(other.bias_by_ids_);
   slopes_by_ids_.swap(other.slopes_by_ids_);
+  mask_sums_.swap(other.mask_sums_);
+  std::swap(mask_.sums, other.mask_.sums);
+}
+
+template <class T>
+void BackwardSums<T>::begin_mask() {
+  if (b_.mask == nullptr) return;
+  mask_ = {.in_place = b_.mask, .sums = nullptr, .strides = b_.mask_strides};
+  const Arguments<T>& a = b_.scores;
+  const View<Wide>& wanted = b_.wanted.mask;
+  if (wanted.count() == a.batch * a.heads_q * a.q_len * a.k_len) return;
+  mask_sums_.resize(static_cast<std::size_t>(wanted.count()));
+  mask_.sums = mask_sums_.data();
+  std::int64_t step = 1;
+  for (int axis = wanted.rank() - 1; axis >= 0; --axis) {
+    mask_.strides[static_cast<std::size_t>(4 - wanted.rank() + axis)] =
+        wanted.size(axis) == 1 ? 0 : step;
+    step *= wanted.size(axis);
+  }
+}
+
+template <class T>
+void BackwardSums<T>::finish_mask() {
+  const View<Wide>& wanted = b_.wanted.mask;
+  std::array<std::int64_t, kMaxRank> index{};
+  for (const double sum : mask_sums_) {
+    Wide* to = wanted.data();
+    for (int axis = 0; axis < wanted.rank(); ++axis) {
+      to += index[static_cast<std::size_t>(axis)] * wanted.stride(axis);
+    }
+    *to = static_cast<Wide>(sum);
+    for (int axis = wanted.rank() - 1; axis >= 0; --axis) {
+      auto& i = index[static_cast<std::size_t>(axis)];
+      if (++i < wanted.size(axis)) break;
+      i = 0;
+    }
+  }
 }
 
 template <class T>
@@ -74,6 +112,7 @@ void BackwardSums<T>::finish() {
   for (std::size_t n = 0; n < content_.size(); ++n) {
     b_.wanted.content(static_cast<std::int64_t>(n)) = content_[n];
   }
+  finish_mask();
   if (b_.wants_distances()) finish_lines();
   const View<Wide>& bias = b_.wanted.bias.values;
   for (std::size_t n = 0; n < bias_by_ids_.size(); ++n) {
@@ -106,8 +145,8 @@ void BackwardSums<T>::finish_lines() {
     const Sequence at = a.sequence(number);
     const std::int64_t count = distance_count(at);
     const std::int64_t first = -(at.q_len - 1) - a.diagonal_key(at, 0);
-    const Wide* sums = distances(at, head);
-    for (std::int64_t n = 0; n < count; ++n) use(first + n, static_cast<double>(sums[n]));
+    const double* sums = distances(at, head);
+    for (std::int64_t n = 0; n < count; ++n) use(first + n, sums[n]);
   };
   if (is_wanted(b_.wanted.bias.values)) {
     const View<Wide> bias = b_.wanted.bias.values;

@@ -2,6 +2,7 @@
 // at the end, so that the bits do not depend on threads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +11,25 @@
 
 namespace sextant::attention_detail {
 
-// Memory: heads_q (q_len + k_len) numbers per batch row, if a bias by distance is learned.
+// The gradient of a mask, [batch, heads, queries, keys], axes that it is broadcast along with
+// stride 0: in place where every element has one term, else sums in float64.
+template <class Wide>
+struct MaskSums {
+  Wide* in_place = nullptr;
+  double* sums = nullptr;
+  std::array<std::int64_t, 4> strides{};
+
+  void add(std::int64_t index, double term) const noexcept {
+    if (sums != nullptr) {
+      sums[index] += term;
+    } else {
+      in_place[index] += static_cast<Wide>(term);
+    }
+  }
+};
+
+// Memory: heads_q (q_len + k_len) numbers per batch row, if a bias by distance is learned; a number
+// for each of a mask's elements, if it is broadcast.
 template <class T>
 class BackwardSums {
  public:
@@ -21,35 +40,41 @@ class BackwardSums {
   // Of a sequence and head: sum over its pairs with key - query = distance of dS, at
   // [distance + q_len - 1] (queries and keys counted in the sequence). Null: not computed.
   // Initially zero.
-  Wide* distances(const Sequence& sequence, std::int64_t head) noexcept;
+  double* distances(const Sequence& sequence, std::int64_t head) noexcept;
   // The gradient of the head's sink from this sequence.
   double& sink(const Sequence& sequence, std::int64_t head) noexcept;
   // Adds a task's gradients to the sums over all sequences: one task at a time, in order.
   void add(std::int64_t head, const BiasGradients<T>& gradients) noexcept;
-  // Moves those sums here from another call's.
+  // The gradient of the mask, if it is wanted.
+  const MaskSums<Wide>& mask() const noexcept { return mask_; }
+  // Moves the sums over all slices here from another call's, the mask's too.
   void take_ordered(BackwardSums& other) noexcept;
 
   // Whether slices add to the gradient of the content term: one at a time, in order.
   bool wants_content() const noexcept { return is_wanted(b_.wanted.content); }
   void add_content(const double* gradient) noexcept;
 
-  // Writes the gradients of biases by distance, sinks, indexed bias and content.
+  // Writes the gradients of biases by distance, masks, sinks, indexed bias and content.
   void finish();
 
  private:
   void finish_lines();  // table and slopes of distances()
+  void begin_mask();
+  void finish_mask();
   static std::int64_t distance_count(const Sequence& at) noexcept {
     return at.q_len == 0 || at.k_len == 0 ? 0 : at.q_len + at.k_len - 1;
   }
 
   const BackwardArguments<T>& b_;
   std::vector<std::int64_t> begins_;  // of each sequence in distances_, times heads_q
-  std::vector<Wide> distances_;
+  std::vector<double> distances_;
   std::vector<double> sinks_;  // [sequences, heads_q]
   // Sums over tasks: of the indexed bias; [rows of the bias, columns]; [heads_q]. Empty: not
   // wanted.
   std::vector<double> indexed_, bias_by_ids_, slopes_by_ids_;
   std::vector<double> content_;
+  MaskSums<Wide> mask_;
+  std::vector<double> mask_sums_;  // empty: in place, or not wanted
 };
 
 }  // namespace sextant::attention_detail

@@ -186,7 +186,7 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
     grid.workers = static_cast<int>(std::min<std::int64_t>(grid.workers, grid.tasks));
   }
   const DecodeNeeds needs = kernels::decode_needs(
-      static_cast<int>(std::min<std::int64_t>(max_rows, kDecodeRows)),
+      static_cast<int>(std::min<std::int64_t>(max_rows, kDecodeRows)), a.k_len,
       {nullptr, 0, a.k.stride(3), kernels::storage_of<T>}, a.head_dim,
       {nullptr, 0, v.stride(3), kernels::storage_of<T>}, v_dim, a.rotation != nullptr);
   if (max_rows > 0 && grid.in_stages) {

@@ -197,6 +197,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
       {.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
        .head_dim = a.head_dim,
        .v_dim = v.size(3),
+       .spans = a.k_len > kernels::kSpan,
        .tiles = by_pair,
        .copies_k = !rotated && (widens || a.k.stride(3) != 1 || a.rotation != nullptr),
        .copies_v = widens || v.stride(3) != 1});

@@ -61,7 +61,7 @@ class SliceBackward {
       const std::int64_t head = key_head_ * b_.group() + h;
       distances_ = sums_.distances(at_, head);
       if (distances_ != nullptr && at_.q_len > 0 && at_.k_len > 0) {
-        std::fill_n(distances_, at_.q_len + at_.k_len - 1, Wide(0));
+        std::fill_n(distances_, at_.q_len + at_.k_len - 1, 0.0);
       }
       bias_gradients_.clear();
       double sink = 0;
@@ -77,8 +77,6 @@ class SliceBackward {
   }
 
  private:
-  using Wide = typename BackwardSums<T>::Wide;
-
   // The sequence's rows of one head, [rows, channels].
   View<const T> head_rows(View<const T> x, std::int64_t head) const {
     return x.select(0, at_.batch).select(0, head);
@@ -171,12 +169,12 @@ class SliceBackward {
     for (std::int64_t c = 0; c < v_dim_; ++c) dv_[j * v_dim_ + c] += p * dout_row_[c];
     double ds = p * dp;
     ds_[j] = ds;
-    if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += static_cast<Wide>(ds);
+    if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += ds;
     if (b_.mask != nullptr) {
-      const auto& strides = b_.mask_strides;
-      b_.mask[at_.batch * strides[0] + at.head * strides[1] +
-              (at_.q_begin + at.query) * strides[2] + (at_.k_begin + j) * strides[3]] +=
-          static_cast<Wide>(ds);
+      const auto& strides = sums_.mask().strides;
+      sums_.mask().add(at_.batch * strides[0] + at.head * strides[1] +
+                           (at_.q_begin + at.query) * strides[2] + (at_.k_begin + j) * strides[3],
+                       ds);
     }
     if (a_.softcap > 0) {
       const double tanh = capped_[j] / a_.softcap;
@@ -257,7 +255,7 @@ class SliceBackward {
   double *uncapped_ = nullptr, *content_ds_ = nullptr;
   double *content_dq_ = nullptr, *content_dk_ = nullptr, *content_ = nullptr;
   RowScratch row_;
-  Wide* distances_ = nullptr;
+  double* distances_ = nullptr;
 };
 
 }  // namespace

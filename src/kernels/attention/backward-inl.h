@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "kernels/attention/block.h"
+#include "kernels/attention/long_sums-inl.h"
 #include "kernels/attention/pieces.h"
 #include "kernels/simd/exp2-inl.h"
 #include "kernels/simd/tile-inl.h"
@@ -29,7 +30,8 @@ struct PieceOperands {
   const float* bias;  // [key * bias_row + lane], or null
   std::ptrdiff_t bias_row;
   const std::int32_t *first, *last;  // [lane]: visible keys
-  float *max, *sum;                  // [lane]: m and l of 2^(s - m) / l
+  float* max;                        // [lane]: m of 2^(s - m) / l
+  LongSum sum;                       // [lane]: l
   const float* delta;                // [lane]
   float* scores;                     // [key][64]: s, then P
   float* gradients;                  // [key * gradient_row + lane]: dP, then dS
@@ -74,7 +76,8 @@ struct Adjust {
   }
 };
 
-// The first pass, where the caller has no log-sum-exp: adds a piece's scores to max and sum.
+// The first pass, where the caller has no log-sum-exp: adds a piece's scores to max and sum. The
+// maximum rises as in the forward kernel: a factor for every new maximum would round as often.
 template <bool kCap, bool kBias, bool kEdge>
 HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
   const TileTag d;
@@ -84,19 +87,25 @@ HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
   for (std::int64_t lane = begin; lane < end; lane += kTileLanes) {
     const Adjust<kCap, kBias, kEdge> adjust(o, lane);
     const auto before = hn::LoadU(d, o.max + lane);
-    auto max = before, tanh = before;
+    auto block = before, tanh = before;
     float* at = o.scores + lane;
     for (std::int64_t row = 0; row < keys; ++row) {
       const auto s = adjust(row, hn::LoadU(d, at + row * kBlockLanes), &tanh);
-      max = hn::Max(max, s);
+      block = hn::Max(block, s);
       hn::StoreU(s, d, at + row * kBlockLanes);
     }
-    auto sum = hn::Mul(hn::LoadU(d, o.sum + lane), exp2(d, hn::Sub(before, max)));
+    const auto rises = hn::Gt(block, hn::Add(before, hn::Set(d, kMaximumSlack)));
+    const auto max = hn::IfThenElse(rises, block, before);
+    if (!hn::AllFalse(d, rises)) {
+      const auto factor = exp2(d, hn::Sub(before, max));
+      scale_sum(o.sum, 1, kBlockLanes, lane, hn::IfThenElse(rises, factor, hn::Set(d, 1.0F)));
+      hn::StoreU(max, d, o.max + lane);
+    }
+    auto sum = hn::Zero(d);
     for (std::int64_t row = 0; row < keys; ++row) {
       sum = hn::Add(sum, exp2(d, hn::Sub(hn::LoadU(d, at + row * kBlockLanes), max)));
     }
-    hn::StoreU(max, d, o.max + lane);
-    hn::StoreU(sum, d, o.sum + lane);
+    hn::StoreU(hn::Add(hn::LoadU(d, o.sum.chain + lane), sum), d, o.sum.chain + lane);
   }
 }
 

@@ -94,20 +94,33 @@ HWY_INLINE void rows_by_lanes(const PieceOperands& o, const float* rows, std::in
                             .steps = width});
 }
 
-// sums[key] += sum over lanes of weights[key][lane] rows[lane].
+// sums[key] += sum over lanes of weights[key][lane] rows[lane]. A key is in one piece of a block
+// only.
 HWY_INLINE void add_to_keys(const PieceOperands& o, const float* weights, std::ptrdiff_t row,
                             const float* rows, std::int64_t width, float* sums) {
   if (sums == nullptr) return;
   const std::int64_t lane = o.piece.first_group * kGroupLanes, padded = padded_width(width);
-  product<TileMode::add>(o.piece.last_key - o.piece.first_key, padded / kGroupLanes,
-                         {.a = weights + lane,
-                          .a_row = row,
-                          .a_step = 1,
-                          .b = rows + lane * padded,
-                          .b_step = padded,
-                          .c = sums + o.piece.first_key * padded,
-                          .c_row = padded,
-                          .steps = o.piece.groups * kGroupLanes});
+  product<TileMode::block>(o.piece.last_key - o.piece.first_key, padded / kGroupLanes,
+                           {.a = weights + lane,
+                            .a_row = row,
+                            .a_step = 1,
+                            .b = rows + lane * padded,
+                            .b_step = padded,
+                            .c = sums + o.piece.first_key * padded,
+                            .c_row = padded,
+                            .steps = o.piece.groups * kGroupLanes});
+}
+
+// Moves the sums of a block of keys to those of all spans of queries.
+HWY_INLINE void end_query_span(const QuerySums& sums, std::int64_t width, const KeyBlock& keys) {
+  if (sums.spans == nullptr) return;
+  const TileTag d;
+  const std::int64_t padded = padded_width(width);
+  for (std::int64_t n = keys.begin * padded; n < keys.end * padded; n += kTileLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, sums.spans + n), hn::LoadU(d, sums.chain + n)), d,
+               sums.spans + n);
+    hn::StoreU(hn::Zero(d), d, sums.chain + n);
+  }
 }
 
 // Adds the gradients of a piece's scores to those of its biases.
@@ -135,45 +148,47 @@ HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
 
 // One block of keys for 64 lanes; returns whether all was finite.
 HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch,
-                          const BackwardLanes& lanes, const KeyBlock& keys) {
+                          BackwardLanes& lanes, const KeyBlock& keys) {
   const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
   if (pieces.count == 0) return true;
+  if (enters_span(keys.begin, lanes.span)) end_span(lanes.dq, lanes.dq_rows(b.head_dim));
   fill_biases(b, scratch, lanes, keys);
   bool finite = true;
   for (const Piece& piece : pieces) {
     const PieceOperands o = operands(b, scratch, lanes, keys, piece);
     const std::int64_t row = piece.first_key - keys.begin;
-    const std::int64_t lane = piece.first_group * kGroupLanes;
-    const float* k = keys.k + row * keys.k_stride;
-    rows_by_lanes(o, k, keys.k_stride, b.head_dim, lanes.q, o.scores, kBlockLanes);
+    rows_by_lanes(o, keys.k + row * keys.k_stride, keys.k_stride, b.head_dim, lanes.q, o.scores,
+                  kBlockLanes);
     rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
                   o.gradient_row);
     finite &= with_kinds(o, [&](auto cap, auto bias, auto edge) {
       return score_gradients<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
     });
-    add_to_keys(o, o.scores, kBlockLanes, lanes.dout_rows, b.v_dim, b.dv);
-    add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk);
-    if (b.dq.data != nullptr) {
-      product<TileMode::add>(b.head_dim, piece.groups,
-                             {.a = k,
-                              .a_row = 1,
-                              .a_step = keys.k_stride,
-                              .b = o.gradients + lane,
-                              .b_step = o.gradient_row,
-                              .c = lanes.dq + lane,
-                              .c_row = kBlockLanes,
-                              .steps = piece.last_key - piece.first_key});
-    }
+    add_to_keys(o, o.scores, kBlockLanes, lanes.dout_rows, b.v_dim, b.dv.chain);
+    add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk.chain);
     hand_out(b, lanes, o);
+  }
+  if (b.dq.data != nullptr) {
+    add_block(pieces, keys.begin, b.head_dim,
+              {.a = keys.k,
+               .a_row = 1,
+               .a_step = keys.k_stride,
+               .b = scratch.gradients,
+               .b_step = scratch.gradient_row,
+               .c = lanes.dq.chain,
+               .c_row = kBlockLanes,
+               .steps = keys.end - keys.begin},
+              false, scratch.part);
   }
   return finite;
 }
 
 // Adds the same block to the sums of weights.
 HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch,
-                          const BackwardLanes& lanes, const KeyBlock& keys) {
+                          BackwardLanes& lanes, const KeyBlock& keys) {
   const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
   if (pieces.count == 0) return;
+  if (enters_span(keys.begin, lanes.span)) end_span(lanes.sum, lanes.sum_rows());
   fill_biases(b, scratch, lanes, keys);
   for (const Piece& piece : pieces) {
     const PieceOperands o = operands(b, scratch, lanes, keys, piece);
@@ -224,27 +239,27 @@ bool backward_block(const BackwardBlock& b, float* memory) {
     const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
     fill_lanes(b.first + lane, count, first + lane);
     fill_lanes(b.last + lane, count, last + lane);
-    lanes[n] = {scratch.q + lane * b.head_dim,
-                scratch.dout + lane * b.v_dim,
-                scratch.dq + lane * b.head_dim,
-                scratch.q_rows + lane * padded_width(b.head_dim),
-                scratch.dout_rows + lane * padded_width(b.v_dim),
-                scratch.running_max + lane,
-                scratch.sum + lane,
-                scratch.delta + lane,
-                first + lane,
-                last + lane,
-                group_ranges(b.first + lane, b.last + lane, count),
-                lane,
-                count,
-                knows_sums(b, lane, count)};
+    lanes[n] = {.q = scratch.q + lane * b.head_dim,
+                .dout = scratch.dout + lane * b.v_dim,
+                .q_rows = scratch.q_rows + lane * padded_width(b.head_dim),
+                .dout_rows = scratch.dout_rows + lane * padded_width(b.v_dim),
+                .running_max = scratch.running_max + lane,
+                .delta = scratch.delta + lane,
+                .dq = scratch.dq.from(lane * b.head_dim),
+                .sum = scratch.sum.from(lane),
+                .first = first + lane,
+                .last = last + lane,
+                .ranges = group_ranges(b.first + lane, b.last + lane, count),
+                .first_query = lane,
+                .queries = count,
+                .knows_sums = knows_sums(b, lane, count)};
     load_padded(b.q, lane, count, b.head_dim, scratch.rows, lanes[n].q_rows);
     rotate_range(b.q_rotation, lane, count, false, lanes[n].q_rows, padded_width(b.head_dim));
     load_lanes(lanes[n].q_rows, count, b.head_dim, b.scale, lanes[n].q);
-    std::fill_n(lanes[n].running_max, kBlockLanes,
-                has_sink ? b.sink : std::numeric_limits<float>::lowest());
-    std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
-    clear_groups(b.head_dim, 0, count, lanes[n].dq);
+    begin_sums(b.sink, lanes[n].running_max, lanes[n].sum);
+    for (float* part : lanes[n].dq.parts()) {
+      if (part != nullptr) clear_groups(b.head_dim, 0, count, part);
+    }
   }
   const auto know = [](const BackwardLanes& block) { return block.knows_sums; };
   if (!std::all_of(lanes, lanes + blocks, know)) {
@@ -256,6 +271,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
   }
   for (std::int64_t n = 0; n < blocks; ++n) {
     normalize(b, lanes[n]);
+    lanes[n].span = 0;
     load_output_gradients(b, scratch, lanes[n]);
     sum_outputs(b, scratch, lanes[n]);
   }
@@ -270,6 +286,10 @@ bool backward_block(const BackwardBlock& b, float* memory) {
   bool finite = true;
   for_each_key_block(b, scratch, true, [&](const KeyBlock& keys) HWY_ATTR {
     if (b.key_order.context != nullptr) b.key_order.wait(b.key_order.context, keys.begin);
+    if (b.begins_span) {
+      end_query_span(b.dk, b.head_dim, keys);
+      end_query_span(b.dv, b.v_dim, keys);
+    }
     for (std::int64_t n = 0; n < blocks; ++n) finite &= propagate(b, scratch, lanes[n], keys);
     if (b.key_order.context != nullptr) b.key_order.done(b.key_order.context, keys.end);
   });
@@ -290,6 +310,10 @@ bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRo
                          const StoredOutput& to) {
   const TileTag d;
   const std::int64_t padded = padded_width(sums.width);
+  for (std::int64_t n = 0; sums.spans != nullptr && n < sums.keys * padded; n += kTileLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, sums.spans + n), hn::LoadU(d, sums.rows + n)), d,
+               sums.rows + n);
+  }
   rotate_range(rotation, 0, sums.keys, true, sums.rows, padded);
   const auto factor = hn::Set(d, scale);
   auto trace = hn::Zero(d);  // 0 or NaN

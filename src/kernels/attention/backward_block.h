@@ -27,6 +27,14 @@ struct KeyOrder {
   void* context = nullptr;                                        // null: in any order
 };
 
+// Sums over queries: a task adds a chain over each 64 of them to `chain`; after kSpanTasks tasks
+// these go to `spans`.
+inline constexpr int kSpanTasks = 64;
+struct QuerySums {
+  float* chain = nullptr;  // null: not wanted
+  float* spans = nullptr;  // null: there are no more tasks
+};
+
 // One task. Rows count from the task's first query and the sequence's first key.
 struct BackwardBlock {
   StoredRows q, k, v, out, dout;
@@ -48,8 +56,8 @@ struct BackwardBlock {
   // Results; null: not computed.
   StoredOutput dq{};
   // Added to: [keys][padded_width()] sums of dS^T q, scale left out and q rotated, and of P^T dout.
-  float* dk = nullptr;
-  float* dv = nullptr;
+  QuerySums dk{}, dv{};
+  bool begins_span = false;  // the sums of the tasks before are moved to `spans` first
   // Added to: the gradient of line, over all of its distances, with a margin of kGroupLanes floats
   // on both sides.
   bool wants_line_gradient = false;
@@ -68,8 +76,9 @@ bool backward_block(const BackwardBlock& block, float* scratch) noexcept;
 
 // Sums over all queries, dk or dv of a BackwardBlock.
 struct KeyGradients {
-  float* rows;  // [keys][padded_width(width)], overwritten
+  float* rows;  // [keys][padded_width(width)], overwritten: `chain` of the sums
   std::int64_t keys, width;
+  const float* spans;  // likewise, added to the rows; may be null
 };
 
 // Rotates sums back by `rotation`, multiplies them by `scale` and writes them as rows of a

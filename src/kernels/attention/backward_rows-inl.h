@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "kernels/attention/backward_scratch.h"
+#include "kernels/attention/long_sums-inl.h"
 #include "kernels/attention/pieces.h"
 #include "kernels/simd/pack-inl.h"
 #include "kernels/simd/tile-inl.h"
@@ -31,11 +32,18 @@ constexpr float kNever = std::numeric_limits<float>::max();  // a maximum that m
 
 // The state of 64 lanes.
 struct BackwardLanes {
-  float *q, *dout, *dq, *q_rows, *dout_rows, *running_max, *sum, *delta;
+  float *q, *dout, *q_rows, *dout_rows, *running_max, *delta;
+  LongSum dq, sum;                   // [head_dim][64], [64]
   const std::int32_t *first, *last;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
-  bool knows_sums;  // the caller's log-sum-exps are accurate enough
+  bool knows_sums;        // the caller's log-sum-exps are accurate enough
+  std::int64_t span = 0;  // of the last block that was added
+
+  SumRows sum_rows() const { return {1, kBlockLanes, ranges.count * kGroupLanes}; }
+  SumRows dq_rows(std::int64_t head_dim) const {
+    return {head_dim, kBlockLanes, ranges.count * kGroupLanes};
+  }
 };
 
 // Lanes of groups that hold a query: the others are not read.
@@ -95,7 +103,7 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
     const auto y = hn::Mul(hn::Sub(hn::PromoteTo(wide, max), sum), hn::Set(wide, kLn2));
     const auto series = hn::Add(one, hn::Mul(y, hn::Add(one, hn::Mul(y, hn::Set(wide, 0.5)))));
     hn::StoreU(hn::IfThenElse(sees, max, hn::Set(d, kNever)), d, lanes.running_max + i);
-    hn::StoreU(hn::IfThenElseZero(sees, hn::DemoteTo(d, series)), d, lanes.sum + i);
+    hn::StoreU(hn::IfThenElseZero(sees, hn::DemoteTo(d, series)), d, lanes.sum.chain + i);
   }
 #else
   for (std::int64_t i = 0; i < kBlockLanes; ++i) {
@@ -104,7 +112,7 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
     const float max = static_cast<float>(sum);
     const double y = (static_cast<double>(max) - sum) * kLn2;
     lanes.running_max[i] = sees ? max : kNever;
-    lanes.sum[i] = sees ? static_cast<float>(1 + y * (1 + y * 0.5)) : 0;
+    lanes.sum.chain[i] = sees ? static_cast<float>(1 + y * (1 + y * 0.5)) : 0;
   }
 #endif
 }
@@ -112,8 +120,9 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
 // Sums of weights to factors of dO, by which every probability is 2^(s - max) times the factor.
 HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
   if (lanes.knows_sums) return normalize_known(b, lanes);
+  finish_sum(lanes.sum, lanes.sum_rows());
   for (std::int64_t i = 0; i < kBlockLanes; ++i) {
-    float& factor = lanes.sum[i];
+    float& factor = lanes.sum.chain[i];
     factor = i >= lanes.queries || factor == 0 ? 0 : 1 / factor;
     if (factor == 0) lanes.running_max[i] = kNever;
   }
@@ -127,14 +136,14 @@ HWY_INLINE void load_output_gradients(const BackwardBlock& b, const BackwardScra
   load_padded(b.dout, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, lanes.dout_rows);
   for (std::int64_t i = 0; i < used_lanes(lanes.queries); ++i) {
     float* row = lanes.dout_rows + i * padded;
-    if (lanes.sum[i] == 0) {
+    if (lanes.sum.chain[i] == 0) {
       std::fill_n(row, padded, 0.0F);
       std::fill_n(lanes.q_rows + i * q_padded, q_padded, 0.0F);
       if (i >= lanes.queries) continue;  // lanes without a query are zeros already
       for (std::int64_t c = 0; c < b.head_dim; ++c) lanes.q[c * kBlockLanes + i] = 0;
       continue;
     }
-    const auto factor = hn::Set(d, lanes.sum[i]);
+    const auto factor = hn::Set(d, lanes.sum.chain[i]);
     for (std::int64_t c = 0; c < padded; c += kTileLanes) {
       hn::StoreU(hn::Mul(factor, hn::LoadU(d, row + c)), d, row + c);
     }
@@ -155,7 +164,7 @@ HWY_INLINE void sum_outputs(const BackwardBlock& b, const BackwardScratch& scrat
       const std::int64_t n = c * kBlockLanes + lane;
       sum = hn::MulAdd(hn::LoadU(d, scratch.out + n), hn::LoadU(d, lanes.dout + n), sum);
     }
-    const auto nothing = hn::Eq(hn::LoadU(d, lanes.sum + lane), hn::Zero(d));
+    const auto nothing = hn::Eq(hn::LoadU(d, lanes.sum.chain + lane), hn::Zero(d));
     hn::StoreU(hn::IfThenElse(nothing, hn::Zero(d), sum), d, lanes.delta + lane);
   }
 }
@@ -209,7 +218,8 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
                                       const BackwardLanes& lanes) {
   const std::int64_t width = b.head_dim;
   float* rows = scratch.rows;
-  transpose_scaled(lanes.dq, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
+  finish_sum(lanes.dq, lanes.dq_rows(width));
+  transpose_scaled(lanes.dq.chain, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
   rotate_range(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
   write_rows(rows, width, lanes.queries, width, b.dq, lanes.first_query);
   return all_finite(rows, lanes.queries * width);

@@ -6,16 +6,20 @@
 #include <cstdint>
 
 #include "kernels/attention/backward_block.h"
+#include "kernels/attention/long_sums.h"
 
 namespace sextant::kernels {
 
 // Parts of the scratch, each on a cache line. L: queries, rounded up to blocks of 64 lanes.
 struct BackwardScratch {
-  float *q, *dout, *dq;              // [L / 64][channels][64]
-  float *q_rows, *dout_rows;         // [L][padded_width(channels)]
-  float *running_max, *sum, *delta;  // [L]
-  float* scores;                     // [64][64]
-  float *gradients, *uncapped;       // [64][gradient_row], at lane 0; uncapped may be null
+  float *q, *dout;              // [L / 64][channels][64]
+  LongSum dq;                   // likewise
+  float *q_rows, *dout_rows;    // [L][padded_width(channels)]
+  LongSum sum;                  // [L]
+  float *running_max, *delta;   // [L]
+  float* part;                  // [head_dim][64]: dq of one block that comes in several pieces
+  float* scores;                // [64][64]
+  float *gradients, *uncapped;  // [64][gradient_row], at lane 0; uncapped may be null
   std::ptrdiff_t gradient_row;
   float* bias;            // [64][64] or null
   float* rows;            // [64][padded_width(the wider)]
@@ -36,12 +40,16 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   BackwardScratch s{};
   s.q = take(lanes * b.head_dim);
   s.dout = take(lanes * b.v_dim);
-  s.dq = take(lanes * b.head_dim);
+  s.dq.chain = take(lanes * b.head_dim);
+  const bool has_spans = b.last[b.queries - 1] > kSpan;
+  s.dq.spans = has_spans ? take(lanes * b.head_dim) : nullptr;
+  s.dq.low = has_spans ? take(lanes * b.head_dim) : nullptr;
   s.q_rows = take(lanes * padded_width(b.head_dim));
   s.dout_rows = take(lanes * padded_width(b.v_dim));
   s.running_max = take(lanes);
-  s.sum = take(lanes);
+  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = take(lanes);
   s.delta = take(lanes);
+  s.part = take(b.head_dim * kBlockLanes);
   s.scores = take(kBackwardKeys * kBlockLanes);
   // Zeros beside the lanes, for sums along diagonals.
   const std::int64_t margin = b.wants_line_gradient ? kGroupLanes : 0;

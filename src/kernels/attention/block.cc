@@ -5,7 +5,7 @@
 //     S[key][query] = K Q^T               tiles (tile-inl.h), the maximum of each lane on the way
 //     adjust S                            softcap, biases, hidden pairs: only where there are any
 //     raise the running maximum m         of the lanes that need it; O and l follow
-//     S = 2^(S - m), l += sums            in place
+//     S = 2^(S - m), l += its sum         in place
 //     O[channel][query] += V^T S          tiles
 //   out = O / l
 #include "kernels/attention/block.h"
@@ -38,10 +38,11 @@ namespace {
 // The scratch, divided into 64-byte aligned arrays.
 struct Scratch {
   float* q;            // [blocks of lanes][head_dim][64], scaled and rotated
-  float* o;            // [blocks of lanes][v_dim][64]
-  float* running_max;  // [blocks of lanes][64]: the running maximum m
-  float* sum;          // likewise: l
+  LongSum o;           // [blocks of lanes][v_dim][64]
+  LongSum sum;         // [blocks of lanes][64]: l
+  float* running_max;  // likewise: the running maximum m
   float* scores;       // [128][64]
+  float* part;         // [v_dim][64]: O of one block that comes in several pieces
   float* bias;         // [128][64] or null
   float* rows;         // [64][the wider of head_dim and v_dim]: rows on their way in or out
   float* k;            // [128][head_dim] or null: k is read in place
@@ -59,10 +60,13 @@ Scratch divide(const BlockNeeds& needs, float* memory) {
   };
   Scratch s{};
   s.q = take(lanes * needs.head_dim);
-  s.o = take(lanes * needs.v_dim);
+  s.o.chain = take(lanes * needs.v_dim);
+  s.o.spans = needs.spans ? take(lanes * needs.v_dim) : nullptr;
+  s.o.low = needs.spans ? take(lanes * needs.v_dim) : nullptr;
   s.running_max = take(lanes);
-  s.sum = take(lanes);
+  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = take(lanes);
   s.scores = take(kKeyBlock * kBlockLanes);
+  s.part = take(needs.v_dim * kBlockLanes);
   s.bias = needs.tiles ? take(kKeyBlock * kBlockLanes) : nullptr;
   s.rows = take(kBlockLanes * std::max(needs.head_dim, needs.v_dim));
   s.k = needs.copies_k ? take(kKeyBlock * needs.head_dim) : nullptr;
@@ -78,31 +82,13 @@ Scratch divide(const BlockNeeds& needs, float* memory) {
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-// O += V^T P without values of probability 0, which may be infinite or NaN; otherwise the same
-// bits.
-HWY_NOINLINE void add_values_nan_safe(std::int64_t rows, std::int64_t groups,
-                                      const TileOperands& o) {
-  const TileTag d;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t lane = 0; lane < groups * kGroupLanes; lane += kVectorLanes) {
-      float* c = o.c + row * o.c_row + lane;
-      auto sum = hn::LoadU(d, c);
-      for (std::int64_t s = 0; s < o.steps; ++s) {
-        const auto p = hn::LoadU(d, o.b + s * o.b_step + lane);
-        const auto added = hn::MulAdd(hn::Set(d, o.a[row * o.a_row + s * o.a_step]), p, sum);
-        sum = hn::IfThenElse(hn::Eq(p, hn::Zero(d)), sum, added);
-      }
-      hn::StoreU(sum, d, c);
-    }
-  }
-}
-
 // One block of keys for 64 lanes; k and v are those of key `begin`.
 HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, const Scratch& scratch,
                        std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
                        const float* v, std::int64_t v_stride) {
   const Pieces pieces = cut(lanes.ranges, begin, end);
   if (pieces.count == 0) return;
+  begin_block(b, lanes, begin);
   alignas(64) float block_max[kBlockLanes];
   std::fill_n(block_max, kBlockLanes, -std::numeric_limits<float>::infinity());
   if (b.tiles.fill != nullptr) {
@@ -124,32 +110,17 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
           scratch.scores + row * kBlockLanes, bias, bias_row, block_max);
   }
   raise_maximum(b, lanes, block_max);
-  for (const Piece& piece : pieces) {
-    exponentiate(piece, lanes, scratch.scores + (piece.first_key - begin) * kBlockLanes);
-  }
-  for (int i = 0; i < pieces.count;) {
-    // Adjacent pieces of the same lanes are one product: O is loaded and stored once.
-    const Piece& piece = pieces.at[i];
-    std::int64_t last_key = piece.last_key;
-    for (++i; i < pieces.count && continues(piece, last_key, pieces.at[i]); ++i) {
-      last_key = pieces.at[i].last_key;
-    }
-    const std::int64_t row = piece.first_key - begin;
-    const std::int64_t lane = piece.first_group * kGroupLanes;
-    const TileOperands o{.a = v + row * v_stride,
-                         .a_row = 1,
-                         .a_step = v_stride,
-                         .b = scratch.scores + row * kBlockLanes + lane,
-                         .b_step = kBlockLanes,
-                         .c = lanes.o + lane,
-                         .c_row = kBlockLanes,
-                         .steps = last_key - piece.first_key};
-    if (nan_safe) {
-      add_values_nan_safe(b.v_dim, piece.groups, o);
-    } else {
-      product<TileMode::add>(b.v_dim, piece.groups, o);
-    }
-  }
+  exponentiate(pieces, lanes, begin, scratch.scores);
+  add_block(pieces, begin, b.v_dim,
+            {.a = v,
+             .a_row = 1,
+             .a_step = v_stride,
+             .b = scratch.scores,
+             .b_step = kBlockLanes,
+             .c = lanes.o.chain,
+             .c_row = kBlockLanes,
+             .steps = end - begin},
+            nan_safe, scratch.part);
   lanes.started = true;
 }
 
@@ -170,17 +141,19 @@ HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::i
   transpose_scaled(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kBlockLanes);
 }
 
-// Divides by the sums; returns which lanes are finite.
+// Ends the sums and divides O by l; returns which lanes are finite.
 HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) {
+  finish_sum(lanes.sum, lanes.sum_rows());
+  finish_sum(lanes.o, lanes.o_rows(b.v_dim));
   const TileTag d;
   std::uint64_t finite = 0;
   for (std::int64_t lane = 0; lane < lanes.queries; lane += kVectorLanes) {
-    const auto sum = hn::LoadU(d, lanes.sum + lane);
+    const auto sum = hn::LoadU(d, lanes.sum.chain + lane);
     const auto zero = hn::Zero(d);
     const auto inverse = hn::IfThenElse(hn::Eq(sum, zero), zero, hn::Div(hn::Set(d, 1.0F), sum));
     auto trace = hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.running_max + lane)));  // 0 or NaN
     for (std::int64_t c = 0; c < b.v_dim; ++c) {
-      float* at = lanes.o + c * kBlockLanes + lane;
+      float* at = lanes.o.chain + c * kBlockLanes + lane;
       const auto value = hn::MulAdd(hn::LoadU(d, at), inverse, zero);  // no -0
       trace = hn::MulAdd(value, zero, trace);
       hn::StoreU(value, d, at);
@@ -202,11 +175,11 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
   const StoredOutput& out = b.out;
   const std::int64_t begin = lanes.first_query * out.row_stride;
   if (wanted == all_of(lanes) && out.storage == Storage::float32 && out.channel_stride == 1) {
-    transpose_scaled(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F,
+    transpose_scaled(lanes.o.chain, kBlockLanes, b.v_dim, lanes.queries, 1.0F,
                      static_cast<float*>(out.data) + begin, out.row_stride);
     return;
   }
-  transpose_scaled(lanes.o, kBlockLanes, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
+  transpose_scaled(lanes.o.chain, kBlockLanes, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
   for (std::int64_t i = 0; i < lanes.queries; ++i) {
     if ((wanted >> i & 1) == 0) continue;
     const float* from = rows + i * b.v_dim;
@@ -239,22 +212,20 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
     const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
     fill_lanes(b.first + lane, count, first + lane);
     fill_lanes(b.last + lane, count, last + lane);
-    lanes[n] = {scratch.q + lane * b.head_dim,
-                scratch.o + lane * b.v_dim,
-                scratch.running_max + lane,
-                scratch.sum + lane,
-                first + lane,
-                last + lane,
-                group_ranges(b.first + lane, b.last + lane, count),
-                lane,
-                count,
-                false};
+    lanes[n] = {.q = scratch.q + lane * b.head_dim,
+                .running_max = scratch.running_max + lane,
+                .o = scratch.o.from(lane * b.v_dim),
+                .sum = scratch.sum.from(lane),
+                .first = first + lane,
+                .last = last + lane,
+                .ranges = group_ranges(b.first + lane, b.last + lane, count),
+                .first_query = lane,
+                .queries = count};
     load_queries(b, lane, count, scratch.rows, lanes[n].q);
-    clear_groups(b.v_dim, 0, count, lanes[n].o);
-    const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
-    std::fill_n(lanes[n].running_max, kBlockLanes,
-                has_sink ? b.sink : std::numeric_limits<float>::lowest());
-    std::fill_n(lanes[n].sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
+    for (float* part : lanes[n].o.parts()) {
+      if (part != nullptr) clear_groups(b.v_dim, 0, count, part);
+    }
+    begin_sums(b.sink, lanes[n].running_max, lanes[n].sum);
   }
 
   const std::int64_t end = b.last[b.queries - 1];
@@ -284,7 +255,7 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
     nonfinite.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
     if (b.log_sum_exp == nullptr) continue;
     alignas(64) float logs[kBlockLanes];
-    log_sums(lanes[n].running_max, lanes[n].sum, lanes[n].queries, logs);
+    log_sums(lanes[n].running_max, lanes[n].sum.chain, lanes[n].queries, logs);
     for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
       if ((done >> i & 1) == 0) continue;
       b.log_sum_exp[(lanes[n].first_query + i) * b.log_sum_exp_stride] = logs[i];
@@ -331,6 +302,7 @@ BlockNeeds needs_of(const AttentionBlock& b) noexcept {
   return {.queries = b.queries,
           .head_dim = b.head_dim,
           .v_dim = b.v_dim,
+          .spans = b.last[b.queries - 1] > kSpan,
           .tiles = b.tiles.fill != nullptr,
           .copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr,
           .copies_v = !b.v.is_plain()};

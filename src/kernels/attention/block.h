@@ -60,6 +60,7 @@ TileShape attention_tile() noexcept;
 // How many floats of scratch a task needs, 64-byte aligned.
 struct BlockNeeds {
   std::int64_t queries = 0, head_dim = 0, v_dim = 0;
+  bool spans = false;                       // more keys than a span has
   bool tiles = false;                       // biases that come in tiles
   bool copies_k = false, copies_v = false;  // not contiguous float32, or rotated
 };

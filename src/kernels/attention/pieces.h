@@ -19,12 +19,6 @@ struct Piece {
   bool edge;  // some pairs in it are hidden
 };
 
-// Whether `next` is of the same lanes and begins where the keys before it end.
-inline bool continues(const Piece& piece, std::int64_t last_key, const Piece& next) {
-  return next.first_key == last_key && next.first_group == piece.first_group &&
-         next.groups == piece.groups;
-}
-
 // At most: every group's first and last key cuts, and the keys that all see.
 struct Pieces {
   Piece at[2 * kGroups + 3];
@@ -88,6 +82,22 @@ inline Pieces cut(const GroupRanges& r, std::int64_t begin, std::int64_t end) {
     pieces.at[pieces.count++] = {from, to, first, last - first, edge};
   }
   return pieces;
+}
+
+// The same with one piece in place of neighbours that have the same lanes.
+inline Pieces joined(const Pieces& pieces) {
+  Pieces all;
+  for (const Piece& piece : pieces) {
+    Piece* before = all.count == 0 ? nullptr : &all.at[all.count - 1];
+    if (before != nullptr && before->last_key == piece.first_key &&
+        before->first_group == piece.first_group && before->groups == piece.groups) {
+      before->last_key = piece.last_key;
+      before->edge |= piece.edge;
+    } else {
+      all.at[all.count++] = piece;
+    }
+  }
+  return all;
 }
 
 // The limits of 64 lanes: those of `queries` numbers; lanes without a query have that of the last

@@ -172,10 +172,17 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
     first[i] = b.first[std::min(i, b.queries - 1)];
     last[i] = b.last[std::min(i, b.queries - 1)];
   }
-  alignas(64) float running_max[kBlockLanes], sum[kBlockLanes];
-  const Lanes lanes{
-      scratch.q, nullptr,   running_max, sum, first, last, group_ranges(b.first, b.last, b.queries),
-      0,         b.queries, false};
+  alignas(64) float running_max[kBlockLanes], sum[kBlockLanes], spans[kBlockLanes],
+      low[kBlockLanes];
+  Lanes lanes{.q = scratch.q,
+              .running_max = running_max,
+              .o = {},
+              .sum = {sum, spans, low},
+              .first = first,
+              .last = last,
+              .ranges = group_ranges(b.first, b.last, b.queries),
+              .first_query = 0,
+              .queries = b.queries};
   gather_queries(s, scratch.rows, scratch.q);
   if (!s.probabilities) {
     each_block(b, lanes, scratch,
@@ -187,17 +194,15 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
     return 0;
   }
 
-  const bool has_sink = b.sink > kNothing;
-  std::fill_n(running_max, kBlockLanes, has_sink ? b.sink : std::numeric_limits<float>::lowest());
-  std::fill_n(sum, kBlockLanes, has_sink ? 1.0F : 0.0F);
-  each_block(
-      b, lanes, scratch,
-      [&](const Pieces& pieces, std::int64_t begin, std::int64_t, const float* block_max) HWY_ATTR {
-        raise_maximum(b, lanes, block_max);
-        for (const Piece& piece : pieces) {
-          exponentiate(piece, lanes, scratch.scores + (piece.first_key - begin) * kBlockLanes);
-        }
-      });
+  begin_sums(b.sink, running_max, lanes.sum);
+  each_block(b, lanes, scratch,
+             [&](const Pieces& pieces, std::int64_t begin, std::int64_t, const float* block_max)
+                 HWY_ATTR {
+                   begin_block(b, lanes, begin);
+                   raise_maximum(b, lanes, block_max);
+                   exponentiate(pieces, lanes, begin, scratch.scores);
+                 });
+  finish_sum(lanes.sum, lanes.sum_rows());
   LaneSums sums{};
   std::uint64_t nonfinite = 0;
   alignas(64) float logs[kBlockLanes];

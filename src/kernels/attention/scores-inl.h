@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "kernels/attention/block.h"
+#include "kernels/attention/long_sums-inl.h"
 #include "kernels/attention/pieces.h"
 #include "kernels/layers/log_sums-inl.h"
 #include "kernels/simd/exp2-inl.h"
@@ -44,12 +45,26 @@ HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, s
 
 // The state of 64 lanes.
 struct Lanes {
-  float *q, *o, *running_max, *sum;
+  float *q, *running_max;
+  LongSum o, sum;                    // [v_dim][64], [64]; o has no parts where only scores count
   const std::int32_t *first, *last;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
-  bool started;  // O is no longer 0
+  std::int64_t span = 0;  // of the last block that was added
+  bool started = false;   // O is no longer 0
+
+  SumRows sum_rows() const { return {1, kBlockLanes, ranges.count * kGroupLanes}; }
+  SumRows o_rows(std::int64_t v_dim) const {
+    return {v_dim, kBlockLanes, ranges.count * kGroupLanes};
+  }
 };
+
+// Before the block of keys from `begin` on.
+HWY_INLINE void begin_block(const AttentionBlock& b, Lanes& lanes, std::int64_t begin) {
+  if (!enters_span(begin, lanes.span)) return;
+  end_span(lanes.sum, lanes.sum_rows());
+  end_span(lanes.o, lanes.o_rows(b.v_dim));
+}
 
 // Softcap, bias and masking of a piece that needs any of them; then its maxima. A bias of -infinity
 // is added, unless `nan_safe`: NaN and infinity + -infinity would not be hidden.
@@ -146,30 +161,42 @@ HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const
     const auto raised = hn::IfThenElse(rises, block, m);
     const auto factor = hn::IfThenElse(rises, exp2(d, hn::Sub(m, raised)), hn::Set(d, 1.0F));
     hn::StoreU(raised, d, lanes.running_max + lane);
-    hn::StoreU(hn::Mul(factor, hn::LoadU(d, lanes.sum + lane)), d, lanes.sum + lane);
-    for (std::int64_t c = 0; lanes.started && c < b.v_dim; ++c) {
-      float* at = lanes.o + c * kBlockLanes + lane;
-      hn::StoreU(hn::Mul(factor, hn::LoadU(d, at)), d, at);
-    }
+    scale_sum(lanes.sum, 1, kBlockLanes, lane, factor);
+    if (lanes.started) scale_sum(lanes.o, b.v_dim, kBlockLanes, lane, factor);
   }
 }
 
-// Scores to probabilities relative to the running maximum, in place; adds them up.
-HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scores) {
+// Scores to probabilities relative to the running maximum, in place; the chains of `sums`, of the
+// block's keys, go on.
+HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scores, float* sums) {
   const TileTag d;
   const std::int64_t begin = piece.first_group * kGroupLanes;
   const std::int64_t end = begin + piece.groups * kGroupLanes;
   const std::int64_t keys = piece.last_key - piece.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
     const auto m = hn::LoadU(d, lanes.running_max + lane);
-    auto sum = hn::LoadU(d, lanes.sum + lane);
+    auto sum = hn::LoadU(d, sums + lane);
     float* at = scores + lane;
     for (std::int64_t key = 0; key < keys; ++key, at += kBlockLanes) {
       const auto p = exp2(d, hn::Sub(hn::LoadU(d, at), m));
       sum = hn::Add(sum, p);
       hn::StoreU(p, d, at);
     }
-    hn::StoreU(sum, d, lanes.sum + lane);
+    hn::StoreU(sum, d, sums + lane);
+  }
+}
+
+// All pieces of the block from key `begin` on, and one addition to l.
+HWY_INLINE void exponentiate(const Pieces& pieces, const Lanes& lanes, std::int64_t begin,
+                             float* scores) {
+  const TileTag d;
+  alignas(64) float sums[kBlockLanes] = {};
+  for (const Piece& piece : pieces) {
+    exponentiate(piece, lanes, scores + (piece.first_key - begin) * kBlockLanes, sums);
+  }
+  for (std::int64_t lane = 0; lane < lanes.sum_rows().lanes; lane += kVectorLanes) {
+    float* l = lanes.sum.chain + lane;
+    hn::StoreU(hn::Add(hn::LoadU(d, l), hn::LoadU(d, sums + lane)), d, l);
   }
 }
 

@@ -7,7 +7,7 @@
 //     adjust S                   softcap, biases, hidden pairs
 //     raise the maximum m        of the rows that need it
 //     S = 2^(S - m)              in place
-//     O[row][channel] += S V     channels are lanes; l += S on the way
+//     O[row][channel] += S V     channels are lanes; l += sum of S on the way
 //   out = O / l
 //
 // Every number goes through the operations of the forward kernel (attention/block.cc) in the same

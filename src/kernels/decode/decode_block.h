@@ -53,10 +53,11 @@ void biases_to_log2(float* biases, std::int64_t count) noexcept;
 struct DecodeNeeds {
   int rows = 0;
   std::int64_t head_dim = 0, v_dim = 0;
+  bool spans = false;                       // more keys than a span has
   bool copies_k = false, copies_v = false;  // when tiles cannot read them in place
 };
-DecodeNeeds decode_needs(int rows, const StoredRows& k, std::int64_t head_dim, const StoredRows& v,
-                         std::int64_t v_dim, bool rotates) noexcept;
+DecodeNeeds decode_needs(int rows, std::int64_t keys, const StoredRows& k, std::int64_t head_dim,
+                         const StoredRows& v, std::int64_t v_dim, bool rotates) noexcept;
 DecodeNeeds needs_of(const DecodeBlock& block) noexcept;
 std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept;
 

@@ -22,15 +22,20 @@ std::int64_t DecodeBlock::last_key() const noexcept {
   return last;
 }
 
-DecodeNeeds decode_needs(int rows, const StoredRows& k, std::int64_t head_dim, const StoredRows& v,
-                         std::int64_t v_dim, bool rotates) noexcept {
+DecodeNeeds decode_needs(int rows, std::int64_t keys, const StoredRows& k, std::int64_t head_dim,
+                         const StoredRows& v, std::int64_t v_dim, bool rotates) noexcept {
   // Tiles need contiguous channels, a multiple of 16.
-  return {rows, head_dim, v_dim, rotates || k.channel_stride != 1 || head_dim % kGroupLanes != 0,
-          v.channel_stride != 1 || v_dim % kGroupLanes != 0};
+  return {.rows = rows,
+          .head_dim = head_dim,
+          .v_dim = v_dim,
+          .spans = keys > kSpan,
+          .copies_k = rotates || k.channel_stride != 1 || head_dim % kGroupLanes != 0,
+          .copies_v = v.channel_stride != 1 || v_dim % kGroupLanes != 0};
 }
 
 DecodeNeeds needs_of(const DecodeBlock& b) noexcept {
-  return decode_needs(b.count, b.k, b.head_dim, b.v, b.v_dim, b.k_rotation.cos != nullptr);
+  return decode_needs(b.count, b.last_key(), b.k, b.head_dim, b.v, b.v_dim,
+                      b.k_rotation.cos != nullptr);
 }
 
 std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/attention/geometry.h"
+#include "kernels/attention/long_sums.h"
 #include "kernels/decode/decode_block.h"
 
 namespace sextant::kernels {
@@ -23,9 +24,10 @@ constexpr int padded_rows(int rows) {
 // The scratch of a block of rows, for `blocks` blocks of keys from `first_block` on.
 struct SharedScratch {
   float* q;            // [tiles of rows][padded head_dim][rows of the tile], scaled and rotated
-  float* o;            // [rows][padded v_dim]
-  float* running_max;  // [rows]: the running maximum m
-  float* sum;          // [rows]: l
+  LongSum o;           // [rows][padded v_dim]
+  float* part;         // likewise: O of the keys of the present block
+  float* running_max;  // [64], one for each row: the running maximum m
+  LongSum sum;         // likewise: l
   // [blocks][rows]: the maximum of a block's scores, then the factor of O and l before it
   float* factors;
   float* line;    // [padded head_dim or v_dim]: a row on its way in or out
@@ -63,9 +65,13 @@ inline SharedScratch divide_shared(const DecodeNeeds& needs, std::int64_t first_
   const std::int64_t rows = padded_rows(needs.rows);
   SharedScratch s{};
   s.q = arrays.take(rows * padded_width(needs.head_dim));
-  s.o = arrays.take(rows * padded_width(needs.v_dim));
-  s.running_max = arrays.take(rows);
-  s.sum = arrays.take(rows);
+  const std::int64_t outputs = rows * padded_width(needs.v_dim);
+  s.o.chain = arrays.take(outputs);
+  s.o.spans = needs.spans ? arrays.take(outputs) : nullptr;
+  s.o.low = needs.spans ? arrays.take(outputs) : nullptr;
+  s.part = arrays.take(outputs);
+  s.running_max = arrays.take(kBlockLanes);
+  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(kBlockLanes);
   s.factors = arrays.take(rows * blocks);
   s.line = arrays.take(std::max(padded_width(needs.head_dim), padded_width(needs.v_dim)));
   // Rows a whole number of pages apart would map to the same set of the L1 cache.

@@ -2,7 +2,8 @@
 // with channels in lanes. Included again for each instruction set.
 //
 //   score_tiles:  S[row][key] = sum over channels c of K[key][c] * Q[row][c]
-//   value_tiles:  O[row][channel] += sum over keys j of P[row][j] * V[j][channel];  l[row] += P
+//   value_tiles:  O[row][channel] += sum over keys j of P[row][j] * V[j][channel]
+//                 l[row] += sum over keys j of P[row][j]
 //
 // Every sum is one chain of multiply-adds, channels or keys ascending, whatever the tile: the
 // chains of tile-inl.h. Keys and values are read in their storage type and widened in registers.
@@ -238,25 +239,34 @@ struct ValueOperands {
   const float* p;
   std::ptrdiff_t p_row;
   float* o;
-  std::ptrdiff_t o_row;
-  float* sum;  // l of each row, or null: computed elsewhere
+  std::ptrdiff_t o_row;  // of part too
+  float* sum;            // l of each row, or null: computed elsewhere
+  // Where the chains of a block of keys stand between the calls for its keys; at the end they are
+  // added to o and sum.
+  float *part, *part_sum;
+  bool begins = true, ends = true;  // the block, with these keys
   // Prefetches v_ahead rows ahead, as long as the v_left remaining rows last; 0: the caller
   // prefetches.
   std::int64_t v_ahead = 0, v_left = 0;
 };
+
+// Vectors of 0, for chains that begin.
+alignas(64) constexpr float kZeros[kValueVectors * kTileLanes] = {};
 
 // O of R rows and V vectors of channels over `keys` keys; V = 0: l alone.
 template <class T, int R, int V, bool kSum>
 HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
   const TileTag d;
   constexpr std::ptrdiff_t n = kTileLanes;
+  const float* from = o.begins ? kZeros : o.part;
+  const std::ptrdiff_t from_row = o.begins ? 0 : o.o_row;
   const auto start = [&](int row, int v) HWY_ATTR {
-    return row < R && v < V ? hn::LoadU(d, o.o + row * o.o_row + v * n) : hn::Zero(d);
+    return row < R && v < V ? hn::LoadU(d, from + row * from_row + v * n) : hn::Zero(d);
   };
 #define SEXTANT_FOURS(DO) DO(0) DO(1) DO(2) DO(3)
 #define SEXTANT_START(r)                                                                           \
   auto c##r##0 = start(r, 0), c##r##1 = start(r, 1), c##r##2 = start(r, 2), c##r##3 = start(r, 3), \
-       l##r = kSum && R > r ? hn::Set(d, o.sum[r]) : hn::Zero(d);
+       l##r = kSum && R > r && !o.begins ? hn::Set(d, o.part_sum[r]) : hn::Zero(d);
   SEXTANT_FOURS(SEXTANT_START)
 #undef SEXTANT_START
   const T* v = o.v;
@@ -287,18 +297,33 @@ HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
 #undef SEXTANT_ROW
     static_cast<void>(v0), static_cast<void>(v1), static_cast<void>(v2), static_cast<void>(v3);
   }
-#define SEXTANT_FINISH_ONE(r, v)                                                   \
-  if constexpr (R > r && V > v) hn::StoreU(c##r##v, d, o.o + r * o.o_row + v * n); \
-  static_cast<void>(c##r##v);
-#define SEXTANT_FINISH(r)                                                             \
-  SEXTANT_FINISH_ONE(r, 0)                                                            \
-  SEXTANT_FINISH_ONE(r, 1)                                                            \
-  SEXTANT_FINISH_ONE(r, 2)                                                            \
-  SEXTANT_FINISH_ONE(r, 3) if constexpr (kSum && R > r) o.sum[r] = hn::GetLane(l##r); \
-  static_cast<void>(l##r);
-  SEXTANT_FOURS(SEXTANT_FINISH)
-#undef SEXTANT_FINISH
+#define SEXTANT_FINISH(r)      \
+  SEXTANT_FINISH_ONE(r, 0)     \
+  SEXTANT_FINISH_ONE(r, 1)     \
+  SEXTANT_FINISH_ONE(r, 2)     \
+  SEXTANT_FINISH_ONE(r, 3)     \
+  if constexpr (kSum && R > r) \
+    o.ends ? o.sum[r] += hn::GetLane(l##r) : o.part_sum[r] = hn::GetLane(l##r);
+  if (o.ends) {
+#define SEXTANT_FINISH_ONE(r, v)                           \
+  if constexpr (R > r && V > v) {                          \
+    float* at = o.o + r * o.o_row + v * n;                 \
+    hn::StoreU(hn::Add(hn::LoadU(d, at), c##r##v), d, at); \
+  }
+    SEXTANT_FOURS(SEXTANT_FINISH)
 #undef SEXTANT_FINISH_ONE
+  } else {
+#define SEXTANT_FINISH_ONE(r, v) \
+  if constexpr (R > r && V > v) hn::StoreU(c##r##v, d, o.part + r * o.o_row + v * n);
+    SEXTANT_FOURS(SEXTANT_FINISH)
+#undef SEXTANT_FINISH_ONE
+  }
+#undef SEXTANT_FINISH
+#define SEXTANT_UNUSED(r)                                                             \
+  static_cast<void>(c##r##0), static_cast<void>(c##r##1), static_cast<void>(c##r##2), \
+      static_cast<void>(c##r##3), static_cast<void>(l##r);
+  SEXTANT_FOURS(SEXTANT_UNUSED)
+#undef SEXTANT_UNUSED
 #undef SEXTANT_FOURS
 }
 
@@ -330,18 +355,22 @@ HWY_INLINE void value_rows(ValueOperands<T> o, std::int64_t keys, std::int64_t c
     o.sum = nullptr;
     o.v += taken * kTileLanes;
     o.o += taken * kTileLanes;
+    o.part += taken * kTileLanes;
     left -= taken;
   }
 }
 
-// Few keys at a time, so that the L1 cache holds what all tiles of rows and channels read.
+// All keys of a block, few at a time, so that the L1 cache holds what all tiles of rows and
+// channels read.
 template <class T>
 HWY_INLINE void value_tiles(int rows, std::int64_t keys, std::int64_t channels,
                             ValueOperands<T> o) {
   constexpr std::int64_t kKeys = 32;
   for (; keys > 0; keys -= kKeys, o.v += kKeys * o.v_row, o.p += kKeys) {
     const std::int64_t these = std::min(keys, kKeys);
+    o.ends = keys <= kKeys;
     ValueOperands<T> tile = o;
+    o.begins = false;
     o.v_left -= these;
     for (int left = rows; left > 0;) {
       const int taken = left >= 4 ? 4 : left;  // rows are 1, 2 or a multiple of 4, and 1 or 2 more
@@ -355,8 +384,11 @@ HWY_INLINE void value_tiles(int rows, std::int64_t keys, std::int64_t channels,
       left -= taken;
       tile.p += taken * o.p_row;
       tile.o += taken * o.o_row;
+      tile.part += taken * o.o_row;
       tile.v_left = 0;
-      if (tile.sum != nullptr) tile.sum += taken;
+      if (tile.sum == nullptr) continue;
+      tile.sum += taken;
+      tile.part_sum += taken;
     }
   }
 }

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "kernels/attention/long_sums-inl.h"
+#include "kernels/decode/decode_rows-inl.h"
 #include "kernels/decode/decode_scores-inl.h"
 #include "kernels/decode/decode_scratch.h"
 #include "kernels/decode/decode_tiles-inl.h"
@@ -40,21 +42,27 @@ HWY_INLINE void softmax(const DecodeBlock& b, const SharedScratch& s, std::int64
   }
 }
 
-// O += P V without values of probability 0, which may be infinite or NaN; otherwise the same bits.
+// What value_tiles() does without values of probability 0, which may be infinite or NaN; otherwise
+// the same bits.
 template <class T>
 HWY_NOINLINE void add_values_nan_safe(const ValueOperands<T>& o, std::int64_t keys, int rows,
                                       std::int64_t channels) {
   const TileTag d;
   for (int row = 0; row < rows; ++row) {
-    for (std::int64_t key = 0; key < keys; ++key) {
-      const float probability = o.p[row * o.p_row + key];
-      if (o.sum != nullptr) o.sum[row] += probability;
-      if (probability == 0) continue;
-      const auto p = hn::Set(d, probability);
-      for (std::int64_t c = 0; c < channels; c += kTileLanes) {
-        float* at = o.o + row * o.o_row + c;
-        hn::StoreU(hn::MulAdd(load_floats(d, o.v + key * o.v_row + c), p, hn::LoadU(d, at)), d, at);
+    const float* p = o.p + row * o.p_row;
+    if (o.sum != nullptr) {
+      float sum = 0;
+      for (std::int64_t key = 0; key < keys; ++key) sum += p[key];
+      o.sum[row] += sum;
+    }
+    for (std::int64_t c = 0; c < channels; c += kTileLanes) {
+      auto sum = hn::Zero(d);
+      for (std::int64_t key = 0; key < keys; ++key) {
+        if (p[key] == 0) continue;
+        sum = hn::MulAdd(load_floats(d, o.v + key * o.v_row + c), hn::Set(d, p[key]), sum);
       }
+      float* at = o.o + row * o.o_row + c;
+      hn::StoreU(hn::Add(hn::LoadU(d, at), sum), d, at);
     }
   }
 }
@@ -67,12 +75,23 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
   const std::int64_t stride = padded_width(b.v_dim);
   end = std::min(padded_width(end), stride);
   const int rows = padded_rows(b.count);
+  if (block * kKeyBlock % kSpan == 0) {
+    if (begin == 0) end_span(s.sum, kSumsOfRows);
+    end_span(s.o.from(begin), {rows, stride, end - begin});
+  }
+  const TileTag d;
   const float* factors = s.factors + (block - s.first_block) * rows;
   for (int row = 0; row < b.count; ++row) {
     if (factors[row] == 1) continue;
-    if (begin == 0) s.sum[row] *= factors[row];
-    for (std::int64_t c = begin; c < end; ++c) s.o[row * stride + c] *= factors[row];
+    for (float* sum : s.sum.parts()) {
+      if (begin == 0) sum[row] *= factors[row];
+    }
+    const LongSum o = s.o.from(row * stride);
+    for (std::int64_t c = begin; c < end; c += kTileLanes) {
+      scale_sum(o, 1, stride, c, hn::Set(d, factors[row]));
+    }
   }
+  alignas(64) float part_sum[kDecodeRows];
   const auto over = [&](auto* v, std::int64_t v_row) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(v)>>;
     const std::int64_t row_bytes = std::max<std::int64_t>(1, b.v_dim * sizeof(T));
@@ -80,9 +99,11 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
                              .v_row = v_row,
                              .p = scores_of(s, keys.from),
                              .p_row = s.scores_stride,
-                             .o = s.o + begin,
+                             .o = s.o.chain + begin,
                              .o_row = stride,
-                             .sum = begin == 0 ? s.sum : nullptr,
+                             .sum = begin == 0 ? s.sum.chain : nullptr,
+                             .part = s.part + begin,
+                             .part_sum = part_sum,
                              .v_ahead = std::max<std::int64_t>(kDecodePrefetchBytes / row_bytes, 8),
                              .v_left = thread_scratch.v == nullptr ? b.last_key() - keys.from : 0};
     if (nan_safe) {

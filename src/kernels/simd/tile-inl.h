@@ -5,8 +5,8 @@
 //
 // A is read one number at a time and broadcast, so any two strides will do: rows of keys (scores),
 // columns of values (outputs), rows of probabilities (gradients). B and C have contiguous lanes.
-// Every element of C is one chain of multiply-adds in the order of the steps, whatever the tile it
-// was in: that is what makes results independent of blocking.
+// Every element is one chain of multiply-adds in the order of the steps, whatever the tile it was
+// in: that is what makes results independent of blocking.
 #if defined(SEXTANT_KERNELS_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_TILE_INL_H_
 #undef SEXTANT_KERNELS_TILE_INL_H_
@@ -50,7 +50,8 @@ HWY_INLINE void clear_rest(std::int64_t rows, std::int64_t count, float* lanes) 
 
 // The initial value of a tile, and what it computes at the end besides storing C.
 enum class TileMode {
-  add,     // starts from C
+  add,     // starts from C: goes on with its chain
+  block,   // starts from 0; the whole chain is added to C at the end
   store,   // starts from 0
   scores,  // starts from 0; the largest value of each lane goes to `max`
   biased,  // the same after adding `bias`
@@ -115,6 +116,9 @@ HWY_INLINE void tile(const TileOperands& o) {
   if constexpr (R > r && V > v) {                                                \
     if constexpr (kMode == TileMode::biased) {                                   \
       c##r##v = hn::Add(c##r##v, hn::LoadU(d, o.bias + r * o.bias_row + v * n)); \
+    }                                                                            \
+    if constexpr (kMode == TileMode::block) {                                    \
+      c##r##v = hn::Add(hn::LoadU(d, o.c + r * o.c_row + v * n), c##r##v);       \
     }                                                                            \
     if constexpr (kTracksMax) m##v = hn::Max(m##v, c##r##v);                     \
     hn::StoreU(c##r##v, d, o.c + r * o.c_row + v * n);                           \

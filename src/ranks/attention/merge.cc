@@ -30,12 +30,13 @@ void scale_row(const View<float>& row, float by) {
   }
 }
 
-void add_row(const View<float>& row, float before, View<const float> more, float weight) {
+// Rounds once, so that many slices are no less exact than one.
+void add_row(const View<float>& row, double before, View<const float> more, double weight) {
   for (std::int64_t c = 0; c < row.size(0); ++c) {
     float& to = row.data()[c * row.stride(0)];
-    const float from = more.data()[c * more.stride(0)];
-    const float kept = before == 0 ? 0 : to * before;
-    to = weight == 0 ? kept : kept + from * weight;
+    const auto from = static_cast<double>(more.data()[c * more.stride(0)]);
+    const double kept = before == 0 ? 0 : static_cast<double>(to) * before;
+    to = static_cast<float>(weight == 0 ? kept : kept + from * weight);
   }
 }
 
@@ -67,7 +68,7 @@ void merge(const Sums& sums, View<const float> out, View<const float> logs, int 
       return;
     }
     const Weights weights = weights_of(log, more);
-    add_row(to, static_cast<float>(weights.before), from, static_cast<float>(weights.more));
+    add_row(to, weights.before, from, weights.more);
     log = weights.log;
   });
 }
