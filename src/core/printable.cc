@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/character_names.h"
 #include "core/utf8.h"
 
 namespace sextant {
@@ -14,14 +15,6 @@ constexpr std::string_view kCut = "...";
 
 bool within(std::uint32_t code, std::uint32_t first, std::uint32_t last) {
   return code >= first && code <= last;
-}
-
-bool is_printable(std::uint32_t code) {
-  if (code < 0x20 || within(code, 0x7f, 0x9f)) return false;  // controls
-  return code != 0xad && code != 0x61c && !within(code, 0x200b, 0x200f) &&
-         !within(code, 0x2028, 0x202e) && !within(code, 0x2060, 0x206f) && code != 0xfeff &&
-         !within(code, 0xfff0, 0xfffb) && !within(code, 0xe0000, 0xe0fff) &&
-         (code & 0xfffe) != 0xfffe;
 }
 
 std::string hex(std::uint32_t code, std::size_t digits) {
@@ -43,16 +36,38 @@ std::string escape(std::uint32_t code) {
   }
 }
 
+// What a terminal would obey instead of showing it.
+bool steers_terminal(std::uint32_t code) {
+  if (code == '\n' || code == '\t') return false;
+  return code < 0x20 || within(code, 0x7f, 0x9f) || code == 0x61c || within(code, 0x200e, 0x200f) ||
+         within(code, 0x2028, 0x2029) || turns_direction(code);
+}
+
 // Takes one character off the front of `text`.
-std::string take(std::string_view& text) {
+std::string take(std::string_view& text, bool (*is_shown)(std::uint32_t) = is_printable) {
   const Utf8Character c = first_character(text);
   const std::string_view bytes = text.substr(0, c.bytes);
   text.remove_prefix(c.bytes);
   if (!c.valid) return "\\x" + hex(static_cast<unsigned char>(bytes[0]), 2);
-  return is_printable(c.code) ? std::string(bytes) : escape(c.code);
+  return is_shown(c.code) ? std::string(bytes) : escape(c.code);
 }
 
 }  // namespace
+
+bool is_printable(std::uint32_t code) {
+  if (code < 0x20 || within(code, 0x7f, 0x9f)) return false;  // controls
+  return code != 0xad && code != 0x61c && !within(code, 0x200b, 0x200f) &&
+         !within(code, 0x2028, 0x202e) && !within(code, 0x2060, 0x206f) && code != 0xfeff &&
+         !within(code, 0xfff0, 0xfffb) && !within(code, 0xe0000, 0xe0fff) &&
+         (code & 0xfffe) != 0xfffe;
+}
+
+std::string code_name(std::uint32_t code) {
+  std::string digits = hex(code, code < 0x10000 ? 4 : code < 0x100000 ? 5 : 6);
+  std::ranges::transform(digits, digits.begin(),
+                         [](char c) { return c >= 'a' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return "U+" + digits;
+}
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
   max_bytes = std::max<std::size_t>(max_bytes, 16);
@@ -86,6 +101,15 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   }
   shown += kCut;
   for (; kept < pieces.size(); ++kept) shown += pieces[kept];
+  return shown;
+}
+
+std::string terminal_text(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    shown += take(text, [](std::uint32_t code) { return !steers_terminal(code); });
+  }
   return shown;
 }
 

@@ -6,6 +6,7 @@
 #include "pictures/terminal_labels.h"
 #include "pictures/text.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "sextant/pictures/charts.h"
 
 namespace sextant {
@@ -95,7 +96,7 @@ std::string draw_terminal(const TerminalMap& map) {
   std::string text;
   for (std::int64_t panel = 0; panel < values.size(0); ++panel) {
     if (panel > 0) text += "\n";
-    if (!map.titles.empty()) text += map.titles[static_cast<std::size_t>(panel)] + "\n";
+    if (!map.titles.empty()) text += printable(map.titles[static_cast<std::size_t>(panel)]) + "\n";
     text += grid.header;
     for (std::int64_t i = 0; i < values.size(1); ++i) {
       if (!grid.rows.empty()) text += grid.rows[static_cast<std::size_t>(i)];
@@ -108,7 +109,7 @@ std::string draw_terminal(const TerminalMap& map) {
   }
   text += legend(map, scale, extent, grid.label);
   if (!map.row_name.empty() && !map.column_name.empty()) {
-    text += map.row_name + " down, " + map.column_name + " across\n";
+    text += printable(map.row_name + " down, " + map.column_name + " across") + "\n";
   }
   return text + grid.key;
 }

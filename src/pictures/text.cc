@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/character_names.h"
 #include "core/terminal_cells.h"
 #include "core/utf8.h"
 
@@ -72,6 +73,10 @@ std::string escape(std::string_view utf8) {
   std::string out;
   for (const char32_t c : decode(utf8)) {
     if (!allowed(c)) continue;
+    if (turns_direction(c)) {
+      out += code_name(c);
+      continue;
+    }
     switch (c) {
       case '&':
         out += "&amp;";
@@ -133,8 +138,11 @@ std::string token_label(std::string_view token) {
       label += U'↵';
     } else if (c == '\t') {
       label += U'⇥';
-    } else if (allowed(c)) {
+    } else if (is_printable(c) || (joins(c) && text.size() > 1)) {
+      if (i == 0 && combines(c)) label += U'◌';
       label += c;
+    } else {
+      label += decode(code_name(c));
     }
   }
   if (label == U"·") return "␣";  // not to be taken for a full stop

@@ -13,7 +13,8 @@ std::u32string decode(std::string_view utf8);
 std::string encode(std::u32string_view text);
 
 // For XML and HTML text and quoted attributes: & < > " ' escaped, characters that XML 1.0 forbids
-// removed, bytes that are not UTF-8 replaced.
+// removed, bytes that are not UTF-8 replaced; characters that turn the direction of what follows
+// become their names, "U+202E".
 std::string escape(std::string_view utf8);
 
 // An upper bound of the width in CSS pixels at font size `size`, in the fonts of kFontFamily: the
@@ -25,7 +26,9 @@ std::string shorten(std::string_view utf8, double size, double width, bool bold 
 
 // How a token is written on an axis: the word-start marks of SentencePiece and byte-level BPE and
 // spaces at the ends become a middle dot ("▁the" and "Ġthe" -> "·the", "the</w>" -> "the·"), line
-// breaks and tabs become arrows, a lone space "␣", an empty token "∅".
+// breaks and tabs become arrows, a lone space "␣", an empty token "∅", and characters that have no
+// shape or change the direction of writing their names: "U+200B". A mark that would combine with
+// what stands before the label has a dotted circle.
 std::string token_label(std::string_view token);
 
 }  // namespace sextant::pictures

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/character_names.h"
 #include "core/utf8.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
@@ -61,8 +62,10 @@ std::string token_label(std::string_view token) {
     } else if (c < 0x20 || c == 0x7F) {
       label += "\xE2\x90";  // U+2400 + c, for 0x7F U+2421
       label += static_cast<char>(0x80 + (c == 0x7F ? 0x21 : c));
-    } else {
+    } else if (is_printable(c) || (joins(c) && bytes.size() < token.size())) {
       label += bytes;
+    } else {
+      label += code_name(c);
     }
   });
   return label;

@@ -29,6 +29,15 @@ TEST(Printable, EscapesWhatATerminalActsOnOrDoesNotShow) {
   EXPECT_EQ(printable("\U000e0041"), "\\u0e0041");
 }
 
+TEST(Printable, KeepsLinesAndJoinersForATerminal) {
+  for (const char* text : {"a\nb\tc", "👩\u200d👧", "\u0645\u06cc\u200c", "Käse"}) {
+    EXPECT_EQ(terminal_text(text), text);
+  }
+  EXPECT_EQ(terminal_text("\x1b]0;t\x07\r\x7f"), "\\x1b]0;t\\x07\\r\\x7f");
+  EXPECT_EQ(terminal_text("\u009b\u202e\u200f\u2066\u2028"), "\\x9b\\u202e\\u200f\\u2066\\u2028");
+  EXPECT_EQ(terminal_text("\xff"), "\\xff");
+}
+
 TEST(Printable, EscapesBytesThatAreNotUtf8) {
   EXPECT_EQ(printable("a\xff\xfe"), "a\\xff\\xfe");
   EXPECT_EQ(printable("\xc3"), "\\xc3");

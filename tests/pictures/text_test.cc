@@ -62,8 +62,25 @@ TEST(Text, TokensAreReadable) {
   EXPECT_EQ(token_label("Ċ"), "↵");
   EXPECT_EQ(token_label("\t"), "⇥");
   EXPECT_EQ(token_label(""), "∅");
-  EXPECT_EQ(token_label("\x01"), "∅");
   EXPECT_EQ(token_label("[EOS]"), "[EOS]");
+}
+
+TEST(Text, TokensWithoutAShapeAreNamed) {
+  EXPECT_EQ(token_label("\x01"), "U+0001");
+  EXPECT_EQ(token_label("\u200b"), "U+200B");
+  EXPECT_EQ(token_label("\u200d"), "U+200D");
+  EXPECT_EQ(token_label("a\u202eb"), "aU+202Eb");
+  EXPECT_EQ(token_label("\ufeffa"), "U+FEFFa");
+  EXPECT_EQ(token_label("\u009b"), "U+009B");
+  // What its script or emoji is written with stays, and a mark has something to stand on.
+  EXPECT_EQ(token_label("👩\u200d👧"), "👩\u200d👧");
+  EXPECT_EQ(token_label("\u0301"), "◌\u0301");
+  EXPECT_EQ(token_label("e\u0301"), "e\u0301");
+}
+
+TEST(Text, NoCharacterTurnsTheDirectionOfWhatFollows) {
+  EXPECT_EQ(escape("a\u202eb\u2066c"), "aU+202EbU+2066c");
+  EXPECT_EQ(escape("\u05d0\u200f"), "\u05d0\u200f");
 }
 
 }  // namespace

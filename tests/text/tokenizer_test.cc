@@ -244,6 +244,10 @@ TEST(Tokenizer, LabelsShowWhiteSpaceAndControls) {
   EXPECT_EQ(token_label(" "), "\u2423");
   EXPECT_EQ(token_label("\n"), "\u21B5");
   EXPECT_EQ(token_label(std::string("\0\t\x1F\x7F\u00E9", 6)), "\u2400\u2409\u241F\u2421\u00E9");
+  EXPECT_EQ(token_label("\u200b"), "U+200B");
+  EXPECT_EQ(token_label("a\u202eb"), "aU+202Eb");
+  EXPECT_EQ(token_label("\u200d"), "U+200D");
+  EXPECT_EQ(token_label("\u0645\u06cc\u200c"), "\u0645\u06cc\u200c");
   EXPECT_THAT(error_of([] { token_label("\xFF"); }), HasSubstr("must be UTF-8"));
 }
 

@@ -95,8 +95,9 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
   const bool blocks = !format && stdout_is_terminal();
   std::string shown = text_of(maps, blocks);
   if (!further.empty()) shown += "\n" + further;
-  if (blocks) shown += "\nsave: -o map.svg, .png, .html, .json or .npy; numbers: --format text\n";
-  write_result(attend.output, Format::text, shown);
+  if (!blocks) return write_result(attend.output, Format::text, shown);
+  print(shown + "\nsave: -o map.svg, .png, .html, .json or .npy; numbers: --format text\n",
+        Colors::drawn);
 }
 
 }  // namespace sextant::app

@@ -115,10 +115,9 @@ void finish_table(View<const T> table, const TableNames& names, const Encode& en
     return write_table(table, names, encode.output, *format);
   }
   if (!stdout_is_terminal()) return write_table(table, names, encode.output, Format::csv);
-  std::string text = names.title + ", " + encode.dtype + "\n";
-  if (table.count() > 0) text += blocks_of(widen(table), names);
-  text += "numbers: --format text or csv; save: -o P.npy, .csv, .json, .svg, .png or .html\n";
-  print(text);
+  print(names.title + ", " + encode.dtype + "\n");
+  if (table.count() > 0) print(blocks_of(widen(table), names), Colors::drawn);
+  print("numbers: --format text or csv; save: -o P.npy, .csv, .json, .svg, .png or .html\n");
 }
 
 template void finish_table(View<const double>, const TableNames&, const Encode&);

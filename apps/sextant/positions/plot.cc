@@ -116,8 +116,9 @@ void run(const PlotOptions& options) {
     const View<const double> values = std::as_const(plot.values).view();
     const std::string drawn = kind.name == "distance" ? bars_of(values, plot.labels.column_name)
                                                       : blocks_of(values, plot.labels);
-    return print(plot.labels.title + "\n" + drawn +
-                 "the picture: -o FILE.svg, .png or .html; its numbers: .npy, .csv or .json\n");
+    print(plot.labels.title + "\n");
+    print(drawn, Colors::drawn);
+    return print("the picture: -o FILE.svg, .png or .html; its numbers: .npy, .csv or .json\n");
   }
   if (*format == Format::svg || *format == Format::png || *format == Format::html) {
     return write_picture(plot.picture, plot.labels.title, options.output, *format);

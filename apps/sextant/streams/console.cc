@@ -40,6 +40,24 @@ std::optional<std::int64_t> from_environment(const char* name) {
   return std::min(size, kLargest);
 }
 
+// The bytes of a colour or its end at the front of `text`: "\x1b[", digits and semicolons, "m".
+std::size_t color_bytes(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+std::string for_terminal(std::string_view text, Colors colors) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t color = colors == Colors::drawn ? color_bytes(text) : 0;
+    const std::size_t rest = std::min(text.size(), text.find('\x1b', 1));
+    shown += color > 0 ? std::string(text.substr(0, color)) : terminal_text(text.substr(0, rest));
+    text.remove_prefix(color > 0 ? color : rest);
+  }
+  return shown;
+}
+
 }  // namespace
 
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
@@ -62,8 +80,9 @@ std::int64_t terminal_height() {
   return from_environment("LINES").value_or(size.ws_row > 0 ? size.ws_row : 24);
 }
 
-void print(std::string_view text) {
-  const int problem = write_stream(STDOUT_FILENO, text);
+void print(std::string_view text, Colors colors) {
+  const int problem = stdout_is_terminal() ? write_stream(STDOUT_FILENO, for_terminal(text, colors))
+                                           : write_stream(STDOUT_FILENO, text);
   if (problem == EPIPE) throw ReaderGone{};
   if (problem == 0) return;
   throw Error("stdout", "cannot be written: " + std::generic_category().message(problem));

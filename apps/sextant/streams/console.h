@@ -23,8 +23,12 @@ std::int64_t terminal_height();
 // Thrown when the reader of stdout has seen enough (`sextant ... | head`): no error, just the end.
 struct ReaderGone {};
 
-// Writes to stdout. Throws ReaderGone, or Error when the bytes cannot be written (a full disk).
-void print(std::string_view text);
+// Whether a text is drawn with colours of the program's own, as draw_terminal() makes them.
+enum class Colors { none, drawn };
+
+// Writes to stdout; to a terminal as terminal_text(), but for the program's own colours. Throws
+// ReaderGone, or Error when the bytes cannot be written (a full disk).
+void print(std::string_view text, Colors colors = Colors::none);
 
 // A line on stderr for the person, with "sextant: " before it.
 void note(std::string_view text);

@@ -15,7 +15,12 @@ namespace sextant {
 // kept, with "..." between. Printable text comes back as it is.
 std::string printable(std::string_view text, std::size_t max_bytes = 1000);
 
-// The same in single quotes, about 40 bytes of it.
+// The whole text for a terminal: line breaks, tabs and the joiners of scripts and emoji stay, any
+// other control character, marks that change the direction of writing, and bytes that are not UTF-8
+// become escapes as in printable(). A text without them comes back as it is.
+std::string terminal_text(std::string_view text);
+
+// The same as printable() in single quotes, about 40 bytes of it.
 std::string printable_quote(std::string_view text);
 
 }  // namespace sextant

@@ -105,8 +105,9 @@ class Tokenizer {
 };
 
 // A token as a label of a picture: a space as U+2423, a line break as U+21B5, other control
-// characters as their pictures (U+2400 + code); empty text stays empty. Throws Error for text that
-// is not UTF-8.
+// characters as their pictures (U+2400 + code), characters that have no shape or change the
+// direction of writing as their names ("U+200B"); empty text stays empty. Throws Error for text
+// that is not UTF-8.
 std::string token_label(std::string_view token);
 
 }  // namespace sextant
