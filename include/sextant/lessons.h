@@ -6,6 +6,7 @@
 #include "sextant/lessons/heads.h"
 #include "sextant/lessons/last_word_sum.h"
 #include "sextant/lessons/named_table.h"
+#include "sextant/lessons/order_difference.h"
 #include "sextant/lessons/order_lab.h"
 #include "sextant/lessons/position_effect.h"
 #include "sextant/lessons/recommendation.h"

@@ -57,19 +57,21 @@ class OrderVerdict:
     """Whether the order of the words shows in what attention makes of the last one. A notebook shows both sentences' maps."""
 
     same: bool  # the outputs of the last words differ by no more than rounding
-    largest_difference: float
-    why: str  # in one clause, why they are the same; "" where nothing is known
+    last_differs: bool  # the last words themselves differ: nothing follows about the order
+    largest_difference: float  # between the outputs of the last words
+    why: str  # in one clause, why they are the same, or what to do where last_differs; "" where nothing is known
+    headline: str  # "same: order is invisible", "different: order shows" or "cannot tell: ..."
+    verdict: str  # the headline, the positions, the largest difference, and why
     first: SentenceAttention
     second: SentenceAttention
 
     def __str__(self) -> str:
-        words = "same: order is invisible" if self.same else "different: order shows"
-        return f"{words} (largest difference of the last word's output {self.largest_difference:.4g})" + (f"; {self.why}" if self.why else "")
+        return self.verdict
 
     def picture(self, *, head: int | None = None, lines: bool = False, max_width: float = 950.0) -> Picture:
         """The maps of the first sentence above those of the second, under the verdict."""
         pictures = [each.picture(head=head, lines=lines, max_width=max_width) for each in (self.first, self.second)]
-        return _core.stack_pictures("Same: order is invisible" if self.same else "Different: order shows", pictures)
+        return _core.stack_pictures(self.headline[0].upper() + self.headline[1:], pictures)
 
     def _repr_svg_(self) -> str:
         return self.picture()._repr_svg_()
@@ -131,7 +133,8 @@ def compare(
 ) -> OrderVerdict:
     """Whether the order of the words matters: causal attention over two sentences, and the outputs of their last words.
 
-    Without positions any order of the earlier words gives the same output.
+    Without positions any order of the earlier words gives the same output. The output of a word depends on the word
+    itself, so both sentences must end in the same word, such as a full stop; otherwise the verdict is "cannot tell".
 
     Args:
         first: a sentence, or a list of words
@@ -142,7 +145,7 @@ def compare(
         OrderVerdict, which shows itself; print() says it in a line.
 
     Raises:
-        ValueError: no word, or options that do not fit together
+        ValueError: no word, other words in the second sentence, or options that do not fit together
         TypeError: an argument of another type
     """
     words, others = words_of(first, "compare", split, lower, "first"), words_of(second, "compare", split, lower, "second")

@@ -67,9 +67,12 @@ nb::dict compare(const Words& first, const Words& second, nb::handle positions,
     verdict = compare_order(first, second, options);
   }
   nb::dict result;
+  result["verdict"] = verdict.verdict(figures::title_of(options.positions));
+  result["headline"] = verdict.headline();
   result["first"] = as_dict(std::move(verdict.first), options);
   result["second"] = as_dict(std::move(verdict.second), options);
   result["same"] = verdict.same;
+  result["last_differs"] = verdict.last_differs;
   result["largest_difference"] = verdict.largest_difference;
   result["why"] = verdict.why;
   return result;

@@ -94,11 +94,13 @@ OrderLab::Verdict OrderLab::compare(const std::string& first, const std::string&
   Verdict verdict;
   verdict.first = run(first, schemes);
   verdict.second = run(second, schemes);
-  verdict.largest_difference = last_row_difference(verdict.first.output, verdict.second.output);
-  verdict.same = verdict.largest_difference <= verdict.first.rounding + verdict.second.rounding;
-  if (verdict.same) {
-    verdict.why = why_same(verdict.first.positions, verdict.first.weights.view().split(0, 1));
-  }
+  check_same_words(verdict.first.tokens, verdict.second.tokens, "order_lab.second");
+  const auto attended = [](const Result& side) -> AttendedSentence {
+    return {side.tokens, side.output.view(), side.weights.view().split(0, 1), side.positions,
+            side.rounding};
+  };
+  static_cast<OrderDifference&>(verdict) =
+      order_difference(attended(verdict.first), attended(verdict.second));
   return verdict;
 }
 

@@ -99,7 +99,8 @@ std::string why_same(PositionEffect effect, View<const double> weights) {
     case PositionEffect::none:
       return "";
     case PositionEffect::alike:
-      return "at this width and length the table is the same at every position";
+      return "with these parameters, at this width and length, the table is the same at every "
+             "position";
     case PositionEffect::mask:
       return "a mask hides words, and says nothing of the order of those that it leaves";
     case PositionEffect::order:

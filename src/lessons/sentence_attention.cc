@@ -43,15 +43,17 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
 OrderVerdict compare_order(const std::vector<std::string>& first,
                            const std::vector<std::string>& second,
                            const SentenceAttentionOptions& options) {
-  if (second.empty()) throw Error("compare_order.second", "must have at least one token");
+  check_same_words(first, second, "compare_order.second");
   SentenceAttentionOptions causal = options;
   causal.causal = true;
   OrderVerdict verdict;
   verdict.first = attend_sentences(first, {}, causal);
   verdict.second = attend_sentences(second, {}, causal);
-  verdict.largest_difference = last_row_difference(verdict.first.output, verdict.second.output);
-  verdict.same = verdict.largest_difference <= verdict.first.rounding + verdict.second.rounding;
-  if (verdict.same) verdict.why = why_same(verdict.first.positions, verdict.first.weights);
+  const auto attended = [](const SentenceAttention& side) -> AttendedSentence {
+    return {side.queries, side.output.view(), side.weights.view(), side.positions, side.rounding};
+  };
+  static_cast<OrderDifference&>(verdict) =
+      order_difference(attended(verdict.first), attended(verdict.second));
   return verdict;
 }
 

@@ -25,6 +25,15 @@ const Words kSentence{"the", "black", "cat", "sat", "on", "the", "couch"};
 const Words kReordered{"on", "the", "cat", "the", "sat", "black", "couch"};
 const Words kAnotherEnd{"the", "couch", "cat", "sat", "on", "the", "black"};
 
+std::string error_of_comparing(const Words& first, const Words& second) {
+  try {
+    compare_order(first, second, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 SentenceAttentionOptions with_scheme(std::string_view name) {
   SentenceAttentionOptions options;
   options.positions = {std::string(name)};
@@ -209,9 +218,24 @@ TEST(CompareOrder, FindsNoOrderWithoutPositions) {
   EXPECT_TRUE(compare_order(kSentence, kReordered, wide).same);
 }
 
-TEST(CompareOrder, SeesAnotherLastWordAndAnotherSetOfWords) {
-  EXPECT_FALSE(compare_order(kSentence, kAnotherEnd, {}).same);
-  EXPECT_FALSE(compare_order(kSentence, {"the", "couch"}, {}).same);
+TEST(CompareOrder, CannotTellWhereTheLastWordDiffers) {
+  const OrderVerdict verdict = compare_order(kSentence, kAnotherEnd, {});
+  EXPECT_TRUE(verdict.last_differs);
+  EXPECT_FALSE(verdict.same);
+  EXPECT_EQ(verdict.headline(),
+            "cannot tell: the last word itself differs; end both with a full stop");
+  EXPECT_EQ(verdict.verdict("no positions").find(verdict.why, verdict.headline().size()),
+            std::string::npos);  // said once
+  EXPECT_FALSE(compare_order(kSentence, kReordered, {}).last_differs);
+}
+
+TEST(CompareOrder, RefusesOtherWords) {
+  EXPECT_EQ(error_of_comparing({"a", "b", "."}, {"b", "c", "."}),
+            "[compare_order.second] must be the words of the first sentence in another order, got "
+            "'a' not at all, there it is once");
+  EXPECT_EQ(error_of_comparing({"a", "b"}, {"a", "b", "b"}),
+            "[compare_order.second] must be the words of the first sentence in another order, got "
+            "'b' 2 times, there it is once");
 }
 
 TEST(CompareOrder, FindsOrderWithEveryScheme) {

@@ -32,13 +32,6 @@ struct Compare {
   Output output;
 };
 
-std::string verdict_text(const Compare& compare, bool same, double difference,
-                         const std::string& why) {
-  return std::string(same ? "same: order is invisible" : "different: order shows") + " (" +
-         compare.choice.title() + ", largest difference of the last token's output " +
-         shortest(difference) + ")" + (why.empty() ? "" : "; " + why);
-}
-
 std::string numbers_in(View<const double> row) {
   std::string text;
   for (std::int64_t i = 0; i < row.size(0); ++i) text += (i > 0 ? " " : "") + shortest(row(i));
@@ -101,16 +94,18 @@ std::string sentence_text(const std::string& sentence, const SentenceAttention& 
   return sentence + "\n  the last token, '" + result.queries.back() + "':\n" + aligned(rows);
 }
 
-void finish(const Compare& compare, bool same, double difference, const std::string& text,
-            const std::string& why, const Json& first, const Json& second) {
+void finish(const Compare& compare, const OrderDifference& found, const std::string& text,
+            const Json& first, const Json& second) {
+  const std::string verdict = found.verdict(compare.choice.title());
   if (compare.output.format(kCompareFormats, "compare").value_or(Format::text) == Format::text) {
-    return write_result(compare.output, Format::text,
-                        text + verdict_text(compare, same, difference, why) + "\n");
+    return write_result(compare.output, Format::text, text + verdict + "\n");
   }
   Json json;
-  json["same"] = same;
-  json["largest_difference"] = difference;
-  json["verdict"] = verdict_text(compare, same, difference, why);
+  json["same"] = found.same;
+  json["last_differs"] = found.last_differs;
+  json["largest_difference"] = found.largest_difference;
+  json["why"] = found.why;
+  json["verdict"] = verdict;
   json["model"] = compare.lab ? "lab" : "sentence";
   json["scheme"] = compare.choice.scheme;
   json["parameters"] = compare.choice.parameters;
@@ -178,10 +173,9 @@ void run(Compare& compare) {
     if (wants_sum(compare)) {
       return write_sum(compare, terms_of(verdict.first), terms_of(verdict.second));
     }
-    return finish(compare, verdict.same, verdict.largest_difference,
+    return finish(compare, verdict,
                   lab_text(compare.first, verdict.first) + lab_text(compare.second, verdict.second),
-                  verdict.why, lab_json(compare.first, verdict.first),
-                  lab_json(compare.second, verdict.second));
+                  lab_json(compare.first, verdict.first), lab_json(compare.second, verdict.second));
   }
   compare.options.positions = compare.choice.positions();
   const auto weights = compare.choice.weights();
@@ -195,10 +189,9 @@ void run(Compare& compare) {
   }
   const auto verdict = compare_order(first, second, compare.options);
   finish(
-      compare, verdict.same, verdict.largest_difference,
+      compare, verdict,
       sentence_text(compare.first, verdict.first) + sentence_text(compare.second, verdict.second),
-      verdict.why, sentence_json(compare.first, verdict.first),
-      sentence_json(compare.second, verdict.second));
+      sentence_json(compare.first, verdict.first), sentence_json(compare.second, verdict.second));
 }
 
 }  // namespace
@@ -209,7 +202,9 @@ void add_compare(CLI::App& program, Job& job) {
                               "whether the order of the words matters\n"
                               "Runs causal attention over two sentences and compares the outputs "
                               "of their last tokens. Without positions any reordering of the "
-                              "earlier words gives the same output; with them it differs.");
+                              "earlier words gives the same output; with them it differs. "
+                              "Both sentences must have the same words and end in the same "
+                              "one, such as a full stop.");
   auto compare = std::make_shared<Compare>();
   text_or_stdin(command.add_option("FIRST", compare->first, "one sentence; - reads stdin"))
       ->required();

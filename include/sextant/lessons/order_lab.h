@@ -8,6 +8,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/layers/linear.h"
 #include "sextant/layers/position_scheme.h"
+#include "sextant/lessons/order_difference.h"
 #include "sextant/lessons/position_effect.h"
 #include "sextant/text/vocabulary.h"
 
@@ -42,11 +43,9 @@ class OrderLab {
   // sentence.
   Result run(const std::string& sentence, const PositionSchemes& positions = {}) const;
 
-  struct Verdict {
+  // Throws Error as run(), and unless `second` has the words of `first`.
+  struct Verdict : OrderDifference {
     Result first, second;
-    bool same = false;              // largest_difference <= first.rounding + second.rounding
-    double largest_difference = 0;  // between the last tokens' outputs
-    std::string why = {};           // of same, as why_same()
   };
   Verdict compare(const std::string& first, const std::string& second,
                   const PositionSchemes& positions = {}) const;

@@ -10,6 +10,7 @@
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
 #include "sextant/layers/position_scheme.h"
+#include "sextant/lessons/order_difference.h"
 #include "sextant/lessons/position_effect.h"
 #include "sextant/schemes/scheme.h"
 
@@ -63,12 +64,10 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
 
 // Whether order matters: the outputs of the last token of both sentences under causal attention
 // (options.causal is ignored), and whether they are the same: sums in another order differ in their
-// last bits, within the rounding bounds.
-struct OrderVerdict {
+// last bits, within the rounding bounds. Throws Error as attend_sentences(), and unless `second`
+// has the words of `first`.
+struct OrderVerdict : OrderDifference {
   SentenceAttention first, second;
-  bool same = false;              // largest_difference <= first.rounding + second.rounding
-  double largest_difference = 0;  // between the last tokens' outputs
-  std::string why = {};           // of same, as why_same()
 };
 OrderVerdict compare_order(const std::vector<std::string>& first,
                            const std::vector<std::string>& second,

@@ -67,11 +67,15 @@ TEST(Compare, TheLabTakesWordsWidthAndSeed) {
 }
 
 TEST(Compare, SaysWhyPositionsChangeNothing) {
-  EXPECT_THAT(sextant(std::string(kLab) + "--scheme rotary_proportional").out,
-              HasSubstr("; at this width and length the table is the same at every"));
+  EXPECT_THAT(
+      sextant(std::string(kLab) + "--scheme rotary_proportional").out,
+      HasSubstr("; with these parameters, at this width and length, the table is the same at "
+                "every"));
   EXPECT_THAT(sextant(kLab).out, Not(HasSubstr(";")));
-  EXPECT_THAT(sextant("compare 'a b c d' 'b a c d' --scheme window").out,
-              HasSubstr("; at this width and length the table is the same at every"));
+  EXPECT_THAT(
+      sextant("compare 'a b c d' 'b a c d' --scheme window").out,
+      HasSubstr("; with these parameters, at this width and length, the table is the same at "
+                "every"));
   EXPECT_THAT(sextant("compare 'a b c d' 'b a c d' --scheme chunk_mask:chunk=2").out,
               HasSubstr("; a mask hides words"));
   EXPECT_THAT(sextant(std::string(kLab) + "--scheme sincos_3d --width 12").out,
@@ -94,6 +98,26 @@ TEST(Compare, TakesSchemesThatGoTogether) {
   EXPECT_EQ(json["scheme"], "rotary+alibi");
   EXPECT_THAT(sextant("compare 'a b' 'b a' --scheme rotary+alibi").out,
               HasSubstr("rotary + ALiBi positions"));
+}
+
+TEST(Compare, CannotTellWhereTheLastWordDiffers) {
+  const std::string why = "the last word itself differs; end both with a full stop";
+  for (const char* end : {"", " --scheme rotary"}) {
+    const std::string command = std::string("compare 'dog bites man' 'man bites dog'") + end;
+    EXPECT_THAT(sextant(command).out, HasSubstr("\ncannot tell: " + why + " ("));
+    const auto json = sextant(command + " --json").json();
+    EXPECT_EQ(json["last_differs"], true);
+    EXPECT_EQ(json["why"], why);
+  }
+  EXPECT_EQ(sextant(std::string(kLab) + "--json").json()["last_differs"], false);
+}
+
+TEST(Compare, RefusesOtherWords) {
+  for (const char* lab : {"", " --lab"}) {
+    const Outcome other = sextant(std::string("compare 'the zebra .' 'the lion .'") + lab);
+    EXPECT_NE(other.code, 0);
+    EXPECT_THAT(other.err, HasSubstr("must be the words of the first sentence in another order"));
+  }
 }
 
 TEST(Compare, AnotherLastTokenIsAnotherOutput) {

@@ -52,7 +52,7 @@
       // The verdict follows a dragged word; pictures and bars wait until it has its place.
       async function compare(done = true) {
         const mine = ++asked, names = ['none', scheme().name];
-        const wanted = ['same', 'largest_difference', 'verdict', 'first.tokens', 'first.last.weights', 'second.tokens', 'second.last.weights'];
+        const wanted = ['same', 'last_differs', 'largest_difference', 'why', 'first.tokens', 'first.last.weights', 'second.tokens', 'second.last.weights'];
         const ask = (name, side) => explorer.engine.run(args(name, '--json'), {pick: wanted, key: 'verdict ' + side});
         const draw = (name, side) => explorer.engine.run(args(name, '-o', '/sum.svg'), {read: ['/sum.svg'], key: 'sum ' + side});
         const [without, having] = await Promise.all(names.map(ask));
@@ -81,17 +81,17 @@
 
       function tell(plain, placed) {
         const said = is_same(order) ? 'Both sentences are the same. Move a word.'
+          : plain.last_differs ? `Cannot tell: ${plain.why}.`
           : `Without positions: ${plain.same ? 'the same output to 15 digits' : number(plain.largest_difference) + ' apart'}. ` +
             `With ${scheme().title}: ${placed.same ? 'the same output' : number(placed.largest_difference) + ' apart'}.`;
         if (verdict.textContent !== said) verdict.textContent = said;
         verdict.dataset.without = plain.largest_difference;
         verdict.dataset.having = placed.largest_difference;
-        const after = placed.verdict.split('); ')[1];
-        why.textContent = order.at(-1) !== words.length - 1
-          ? 'The last word itself has changed, so its output changes with or without positions.'
+        why.textContent = placed.last_differs
+          ? 'The output of a word depends on the word itself, with or without positions.'
           : 'The last word adds up all words, each by its weight. In the pictures a step is a word: a sum ends at the same point in whatever ' +
             'order its steps are made. Only what depends on the place, added to a word, turned into it or put onto its score, changes the steps themselves.' +
-            (after ? ` Here ${after}.` : '');
+            (placed.why ? ` Here ${placed.why}.` : '');
       }
 
       // What the last word looks at, a bar per word; the mean of the heads.
