@@ -235,6 +235,21 @@ def test_a_translator_says_how_sure_it_is_and_what_it_was_taught(shared):
     assert one.problems == []
 
 
+def test_the_diagram_says_where_positions_and_the_encoder_act(explorer):
+    one = explorer()
+    page = one.open("view=model")
+    written(page)
+    end, cross, positions, boxes = page.evaluate("""() => {
+      const all = (selector) => [...document.querySelectorAll('.diagram ' + selector)].map((one) => one.getBBox()).map((b) => [b.x, b.y, b.width, b.height]);
+      const path = document.querySelector('.diagram .encoded'), end = path.getPointAtLength(path.getTotalLength());
+      return [[end.x, end.y], all('.cross')[0], all('.positions'), all('.box')];
+    }""")
+    assert end[0] == cross[0] and cross[1] < end[1] < cross[1] + cross[3], "the encoder's output goes into cross attention"
+    inside = lambda one, box: box[0] <= one[0] and box[1] <= one[1] and one[0] + one[2] <= box[0] + box[2] and one[1] + one[3] <= box[1] + box[3]
+    assert len(positions) == 2 and all(any(inside(one, box) for box in boxes) for one in positions), "rotary acts inside self attention, in both stacks"
+    assert one.problems == []
+
+
 def test_the_copy_distribution_of_a_pointer_model(explorer, tmp_path):
     sextant("train", "copy", "--pointer", "--steps", "20", "--width", "16", "--heads", "2", "--seed", "3", "-o", str(tmp_path / "run"))
     model = shutil.copytree((tmp_path / "run" / "last").resolve(), tmp_path / "copier")

@@ -82,8 +82,8 @@ void weight_maps(Page& page, const ReportText& text, const std::vector<SentenceA
   change.map = ColorMap::diverging;
   change.low.reset();
   page.picture(draw(change),
-               "Blue: less than without positions, red: more. Without positions a weight depends "
-               "on the two words alone.");
+               "Blue: less than without positions, red: more. Without positions a score depends on "
+               "the two words alone; a weight depends on all scores of its row.");
 }
 
 void causal_maps(Page& page, const ReportText& text, const std::vector<SentenceAttention>& causal) {

@@ -93,7 +93,8 @@ void report_clock_hands(Page& page, const ReportText& text, Json& numbers) {
   const PositionTable wide = position_table({.length = 100, .width = 512});
   page.picture(plot_similarity(wide).picture,
                "So the similarity of two addresses depends on their distance alone: the picture "
-               "consists of diagonal stripes.");
+               "consists of diagonal stripes. A score multiplies word plus address by learned or "
+               "random matrices first, and then depends on the places as well.");
   page.fold("The whole table, three of its rows, and similarity by distance");
   page.picture(plot_heatmap(wide).picture, "100 positions, 512 columns.");
   page.picture(plot_rows(narrow, {0, 4, 10}).picture,

@@ -9,6 +9,7 @@ namespace sextant::figures {
 namespace {
 
 constexpr std::size_t kMaxBars = 16;  // words; of more the largest weights are shown
+constexpr int kDigits = 3;            // of a weight, after the point
 
 // A word and the weight that the last token gives it, mean of all heads, in both orders.
 struct Weighed {
@@ -54,7 +55,7 @@ std::vector<Weighed> largest(std::vector<Weighed> words, std::vector<Weighed>& l
 
 std::string bar(double weight, double full, const char* kind) {
   return std::string("<td><i class=\"") + kind + "\" style=\"--share:" + fixed(weight / full, 3) +
-         "\"></i><b>" + fixed(weight, 3) + "</b></td>";
+         "\"></i><b>" + fixed(weight, kDigits) + "</b></td>";
 }
 
 // The words without a bar of their own: the bars' scale is that of one word.
@@ -65,7 +66,8 @@ std::string others_row(const std::vector<Weighed>& words) {
     sum.swapped += word.swapped;
   }
   return "<tr class=\"others\"><th scope=\"row\">" + sum.word + "</th><td><b>" +
-         fixed(sum.written, 3) + "</b></td><td><b>" + fixed(sum.swapped, 3) + "</b></td></tr>\n";
+         fixed(sum.written, kDigits) + "</b></td><td><b>" + fixed(sum.swapped, kDigits) +
+         "</b></td></tr>\n";
 }
 
 // One column of the experiment: bars per word, two of them side by side.
@@ -76,7 +78,7 @@ std::string bars(const char* title, const std::vector<Weighed>& words, double fu
                      "written</th><th scope=\"col\">swapped</th></tr></thead><tbody>\n";
   std::vector<Weighed> left;
   for (const Weighed& word : largest(words, left)) {
-    const bool differ = std::abs(word.written - word.swapped) >= 0.0005;
+    const bool differ = fixed(word.written, kDigits) != fixed(word.swapped, kDigits);
     html += std::string(differ ? "<tr class=\"differ\">" : "<tr>") + "<th scope=\"row\">" +
             escape_html(word.word) + "</th>" + bar(word.written, full, "written") +
             bar(word.swapped, full, "swapped") + "</tr>\n";
@@ -142,7 +144,10 @@ std::optional<Experiment> order_experiment(const ReportText& text) {
   made.with = compare_order(text.tokens, other, report_model("sinusoidal"));
   made.shown = made.without.same && !made.with.same;
   made.verdict = "What comes out at the last token for the two orders: without positions " +
-                 apart(made.without) + ", with positions " + apart(made.with) + ".";
+                 apart(made.without) + ", with positions " + apart(made.with) +
+                 " in the channel that differs most, of " +
+                 std::to_string(made.with.first.output.size(1)) + " whose values reach " +
+                 significant(last_output(made.with), 2) + ".";
   return made;
 }
 
@@ -157,8 +162,9 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
               marked(text) + "</p>\n");
   page.section("Order matters");
   page.paragraph(
-      "A model reads both sentences. Its attention is a question: which words does the last token "
-      "look at, and how much? Without positions the answer cannot depend on the order.");
+      "One layer of causal attention reads both sentences: a word attends to itself and to the "
+      "words before it. Which words does the last token look at, and how much? Without positions "
+      "the answer of one layer cannot depend on the order.");
   const auto without = weighed_words(text, made->without), with = weighed_words(text, made->with);
   const double full = std::max(largest_weight(without), largest_weight(with));
   page.insert("<div class=\"two\">\n");
@@ -167,15 +173,20 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
   page.insert(
       bars("with positions", with, full, "Output of the last token: " + apart(made->with) + "."));
   page.insert("</div>\n");
-  page.verdict(made->shown, made->verdict + (made->shown ? " Order shows only with positions."
-                                                         : " These sentences do not show it."));
+  page.verdict(made->shown,
+               made->verdict + (made->shown ? " In one layer, the last token's output shows the "
+                                              "order only with positions."
+                                            : " These sentences do not show it."));
   page.paragraph(
       "Weights of the last token, '" + text.tokens.back() + "', mean of four heads; " +
       random_weights() +
       ". A word's query says what it looks for, its key what it offers, its value what it hands "
       "on; a head is one set of the three. A weight comes from a query and a key, the output is "
       "the sum of the values times the weights. Nothing in that asks where a word stands: a sum "
-      "does not care about the order of its terms." +
+      "does not care about the order of its terms. A row has both weights of the same word, bold "
+      "where they differ as printed. Two causal layers can tell the order even without positions: "
+      "in the first, the words between the swapped two see other words, and the second reads "
+      "that." +
       (text.stop_added ? " (A full stop was added, so that the last token is no word.)" : ""));
   page.contents();
   numbers["order"] = {{"first", joined(text.tokens)},

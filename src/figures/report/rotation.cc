@@ -31,8 +31,8 @@ void report_rotation(Page& page, const ReportText& text, Json& numbers) {
   page.paragraph(
       "An added address says where in the text a word stands, yet what matters is mostly how far "
       "apart two words are. Rotary positions turn the clock hands of the query and of the key "
-      "themselves. Their product depends on the angle between them: the distance. ALiBi has the "
-      "same effect with a number per distance that is added to the score.");
+      "themselves. Their product depends on the angle between them: the distance. ALiBi adds a "
+      "number per distance to the score, so it too knows nothing but distances.");
   std::vector<std::vector<std::string>> rows = {
       {"positions", "largest change of a weight", "what it knows"}};
   double added = 0, rotated = 0;
@@ -53,9 +53,12 @@ void report_rotation(Page& page, const ReportText& text, Json& numbers) {
                           " places, no weight changes by more than " + significant(rotated, 1) +
                           " with rotary positions, and by up to " + significant(added, 2) +
                           " with added ones.");
-  page.picture(plot_profiles({{"rotary"}, {"sinusoidal"}, {"alibi"}}).picture,
-               "By distance: the score of a query and a key that are alike, rotated; the "
-               "similarity of two addresses; what ALiBi adds to a score.");
+  page.picture(
+      plot_profiles({{"rotary"}, {"sinusoidal"}, {"alibi"}}).picture,
+      "By distance: the similarity of two sinusoidal addresses; the score of a query and a "
+      "key that are alike, rotated; what ALiBi adds to a score. Two addresses alone know "
+      "their distance; between them in a score stand the words and the matrices of query "
+      "and key, so sinusoidal positions know places.");
 }
 
 }  // namespace sextant::figures

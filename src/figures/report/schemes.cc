@@ -62,7 +62,8 @@ struct Kind {
   bool profiles = false;  // as functions of the distance
 };
 
-std::vector<Kind> kinds_of(const ReportText& text, Json& numbers) {
+// `idle`: the titles of those that treat every position of this text alike.
+std::vector<Kind> kinds_of(const ReportText& text, std::string& idle, Json& numbers) {
   const std::vector<std::string> other = swapped(text.tokens, *text.swap);
   std::map<int, Kind> kinds;
   constexpr int kMasks = 100;
@@ -70,6 +71,10 @@ std::vector<Kind> kinds_of(const ReportText& text, Json& numbers) {
     const std::string name(scheme->name);
     try {
       OrderVerdict verdict = compare_order(text.tokens, other, report_model(name));
+      if (scheme->kind != SchemeKind::none && verdict.first.positions == PositionEffect::alike) {
+        idle += (idle.empty() ? "" : ", ") + std::string(scheme->title);
+        continue;
+      }
       const bool mask = is_mask(*scheme, verdict.first.positions);
       Kind& kind = kinds[mask ? kMasks : static_cast<int>(scheme->kind)];
       kind.title = mask ? "masks alone" : group_title(scheme->kind);
@@ -115,13 +120,18 @@ Picture maps_of(const Kind& kind, std::int64_t length) {
 void report_schemes(Page& page, const ReportText& text, Json& numbers) {
   if (!text.swap) return;
   page.fold("Does order show? Every scheme");
+  std::string idle;
+  const std::vector<Kind> kinds = kinds_of(text, idle, numbers);
   page.paragraph(
       "The experiment of the first section with every scheme that needs no further parameter, as "
       "it is before any training (" +
       random_weights() +
       "). A causal mask is there in all of them. A scheme that has to be trained first shows "
-      "nothing yet.");
-  const std::vector<Kind> kinds = kinds_of(text, numbers);
+      "nothing yet." +
+      (idle.empty() ? std::string()
+                    : " Left out, because they change nothing in a text of this length with their "
+                      "default parameters: " +
+                          idle + "."));
   DotPlot dots{.title = "How far apart the last token's outputs are for the two orders",
                .x_label = "Largest difference of the output",
                .nothing = "the same"};

@@ -136,7 +136,8 @@ void report_trained(Page& page, Json& numbers) {
   page.verdict(written != broken, "The same weights without positions write '" + broken + "'. Of " +
                                       std::to_string(kUnseen) + " dates that it never saw " +
                                       right + " come out right, without positions " + still_right +
-                                      ".");
+                                      ". It was trained with positions and relies on them; a "
+                                      "model that is trained without them learns other weights.");
   page.code("sextant attend --model shipped \"" + std::string(kDate) + "\" -o dates.svg");
   numbers["trained"] = {{"source", kDate}, {"written", written}, {"without_positions", broken}};
 }

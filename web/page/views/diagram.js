@@ -4,7 +4,7 @@
 (() => {
   const explorer = globalThis.explorer, {make} = explorer;
   const kSvg = 'http://www.w3.org/2000/svg';
-  const kWide = 210, kHigh = 30, kGap = 14;
+  const kWide = 210, kHigh = 30, kGap = 14, kInner = 4;
   const kActs = {rotated: 'turn q and k', distance_bias: 'are added to the scores', indexed_bias: 'are added to the scores', content: 'add terms to the scores'};
 
   const shape = (name, attributes, text = '') => {
@@ -14,27 +14,40 @@
     return element;
   };
 
-  // One stack, upwards from its tokens: [lines of boxes], those with positions marked.
+  // One stack, upwards from its tokens: [lines of boxes], those with positions marked. A box has those `inside` it below its name.
   function boxes_of(info, {layers, tokens, cross, out}) {
     const inside = info.schemes.filter((one) => kActs[one.kind]), beside = info.schemes.filter((one) => one.kind === 'added');
+    const around = (text) => info.config.pre_norm === false ? `${text}, add, norm` : `norm, ${text}, add`;
     return [
       {text: tokens}, {text: 'embedding'},
       ...beside.map((one) => ({text: `+ ${one.title}`, positions: true})),
       {block: layers, boxes: [
-        {text: 'self attention'},
-        ...inside.map((one) => ({text: `${one.title}: ${kActs[one.kind]}`, positions: true})),
-        ...(cross ? [{text: 'cross attention (no positions)'}] : []),
-        {text: 'feed-forward'}]},
+        {text: around('self attention'), inside: inside.map((one) => ({text: `${one.title}: ${kActs[one.kind]}`, positions: true}))},
+        ...(cross ? [{text: around('cross attention'), cross: true}] : []),
+        {text: around('feed-forward')}]},
       ...out.map((text) => ({text})),
     ];
   }
 
+  const box_height = (box) => kHigh + (box.inside || []).length * (kHigh + kInner);
+
+  // Gives the stack's top, and the middle of its cross attention, where what the encoder made comes in.
   function draw_stack(svg, boxes, left, bottom, off) {
-    let y = bottom;
+    let y = bottom, cross = bottom;
     const put = (box, x, wide) => {
-      y -= kHigh;
-      svg.append(shape('rect', {x, y, width: wide, height: kHigh, rx: 5, class: box.positions ? (off ? 'positions off' : 'positions') : 'box'}));
+      const high = box_height(box), low = y;
+      y -= high;
+      const kind = box.positions ? (off ? 'positions off' : 'positions') : box.cross ? 'box cross' : 'box';
+      svg.append(shape('rect', {x, y, width: wide, height: high, rx: 5, class: kind}));
       svg.append(shape('text', {x: x + wide / 2, y: y + kHigh / 2 + 4, 'text-anchor': 'middle', class: box.positions && off ? 'off' : ''}, box.text));
+      if (box.cross) cross = y + high / 2;
+      const top = y;
+      y = low;
+      for (const one of box.inside || []) {
+        y -= kInner;
+        put(one, x + kInner, wide - 2 * kInner);
+      }
+      y = top;
     };
     const arrow = () => {
       svg.append(shape('line', {x1: left + kWide / 2, x2: left + kWide / 2, y1: y, y2: y - kGap, class: 'arrow'}));
@@ -54,10 +67,11 @@
       svg.prepend(frame);
       svg.append(shape('text', {x: left + kWide + 6, y: (low + y) / 2 + 4, class: 'times'}, '× ' + box.block));
     });
-    return y;
+    return {top: y, cross};
   }
 
-  const height_of = (boxes) => boxes.reduce((sum, box) => sum + kGap + (box.block ? box.boxes.length * (kHigh + 4) + 12 : kHigh), 0);
+  const height_of = (boxes) => boxes.reduce(
+    (sum, box) => sum + kGap + (box.block ? box.boxes.reduce((all, one) => all + box_height(one) + 4, 12) : kHigh), 0);
 
   // "Rotary positions turn q and k inside every block."
   explorer.where_positions_act = (info) => {
@@ -76,11 +90,11 @@
     const margin = 12, step = kWide + 58, high = Math.max(height_of(decoder), height_of(encoder)) + margin;
     const wide = (pairs ? 2 : 1) * step + margin, bottom = high - margin / 2;
     const svg = shape('svg', {viewBox: `0 0 ${wide} ${high}`, width: wide, role: 'img', class: 'diagram', 'aria-label': explorer.where_positions_act(info)});
+    const {cross} = draw_stack(svg, decoder, margin + (pairs ? step : 0), bottom, off);
     if (pairs) {
-      const top = draw_stack(svg, encoder, margin, bottom, off);
-      svg.append(shape('path', {d: `M${margin + kWide / 2} ${top} v-16 h${step / 2 + 20} v60 h${step / 2 - 20 - kWide / 2 + 8}`, class: 'arrow', fill: 'none'}));
+      const {top} = draw_stack(svg, encoder, margin, bottom, off), between = margin + kWide + (step - kWide) * 0.75;
+      svg.append(shape('path', {d: `M${margin + kWide / 2} ${top} V${top - kGap} H${between} V${cross} H${margin + step + 8}`, class: 'arrow encoded', fill: 'none'}));
     }
-    draw_stack(svg, decoder, margin + (pairs ? step : 0), bottom, off);
     return make('figure', {}, svg, make('figcaption', {class: 'note'}, explorer.where_positions_act(info) + (off && info.schemes.length ? ' They are switched off now.' : '')));
   };
 })();
