@@ -11,6 +11,7 @@
 #include <thread>
 #endif
 
+#include "core/interruption.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -33,10 +34,15 @@ class GuardedBody {
   void operator()(std::int64_t index) noexcept {
     if (failed_.load(std::memory_order_relaxed)) return;
     const bool was_inside = std::exchange(inside_parallel_call, true);
+    const Interruption::Adopted adopted(interruption_);
     try {
+      check_interruption();
       body_(index);
+    } catch (const Interruption::Ended&) {
+      failed_ = true;  // the calling thread has the reason
     } catch (...) {
-      if (!failed_.exchange(true)) problem_ = std::current_exception();
+      if (!has_problem_.exchange(true)) problem_ = std::current_exception();
+      failed_ = true;
     }
     inside_parallel_call = was_inside;
   }
@@ -48,7 +54,8 @@ class GuardedBody {
 
  private:
   TaskRef body_;
-  std::atomic<bool> failed_{false};
+  Interruption* const interruption_ = Interruption::current();
+  std::atomic<bool> failed_{false}, has_problem_{false};
   std::exception_ptr problem_;
 };
 
@@ -93,7 +100,10 @@ void parallel_for(std::int64_t count, int threads, TaskRef body) {
   if (threads == 0 && !inside_parallel_call) threads = default_threads();
   const int used = static_cast<int>(std::min<std::int64_t>(count, threads));
   if (used <= 1 || inside_parallel_call) {
-    for (std::int64_t i = 0; i < count; ++i) body(i);
+    for (std::int64_t i = 0; i < count; ++i) {
+      check_interruption();
+      body(i);
+    }
     return;
   }
   GuardedBody guarded(body);

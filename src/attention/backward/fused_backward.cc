@@ -13,6 +13,7 @@
 #include "attention/forward/thread_work.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/plain_backward.h"
+#include "core/interruption.h"
 #include "core/scratch_lease.h"
 #include "kernels/attention/backward_block.h"
 #include "kernels/attention/score_block.h"
@@ -328,7 +329,9 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
     KeySums::Spare spare_of_thread;
     BackwardOrder::Walk walk(order, chunk);
     for (Task task{}; walk.next(task);) {
-      if (run_task<T>({b, sums, key_sums, order, spare_of_thread}, task)) continue;
+      const bool finite = run_task<T>({b, sums, key_sums, order, spare_of_thread}, task);
+      check_interruption();  // not before: others wait for a task that is taken
+      if (finite) continue;
       const std::lock_guard lock(mutex);
       nonfinite.push_back(task.slice);
     }

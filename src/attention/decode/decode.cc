@@ -10,6 +10,7 @@
 #include "attention/forward/kernel_numbers.h"
 #include "attention/forward/kernel_rows.h"
 #include "attention/plain/plain.h"
+#include "core/interruption.h"
 #include "core/scratch_lease.h"
 #include "kernels/attention/block.h"
 #include "kernels/decode/decode_block.h"
@@ -138,6 +139,7 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
     std::atomic<std::int64_t> next{0};
     parallel_for(workers, workers, [&](std::int64_t worker) {
       for (std::int64_t part = next++; part < parts; part = next++) {
+        check_interruption();
         stage(count * part / parts, count * (part + 1) / parts,
               thread_scratch + worker * thread_floats);
       }
@@ -215,6 +217,7 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
   const auto work = [&](std::int64_t) {
     std::int64_t number = 0, begin = 0;  // the sequence and its first task
     for (std::int64_t task = next++; task < grid.tasks; task = next++) {
+      check_interruption();
       Sequence at = a.sequence(number);
       std::int64_t passes = passes_of(group * at.q_len);
       while (task >= begin + passes * a.kv_heads) {

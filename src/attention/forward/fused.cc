@@ -12,6 +12,7 @@
 #include "attention/forward/kernel_rows.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/plain.h"
+#include "core/interruption.h"
 #include "core/scratch_lease.h"
 #include "kernels/attention/block.h"
 #include "sextant/core/parallel.h"
@@ -248,6 +249,7 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   parallel_for(grid.workers, grid.workers, [&](std::int64_t) {
     std::int64_t number = 0, begin = 0;  // the sequence and its first task
     for (std::int64_t task = 0, end = 0;; ++task) {
+      check_interruption();
       if (task == end) {
         task = next.fetch_add(grid.chunk);
         if (task >= grid.tasks) break;

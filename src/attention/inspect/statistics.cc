@@ -16,6 +16,7 @@
 #include "attention/inspect/score_task.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
+#include "core/interruption.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
@@ -174,6 +175,7 @@ void fill(const attention_detail::Arguments<T>& a, WeightStatistics& all) {
     std::atomic<std::int64_t> next{0};
     parallel_for(workers, static_cast<int>(workers), [&](std::int64_t) {
       for (std::int64_t task = next++; task < tasks; task = next++) {
+        check_interruption();
         const std::int64_t at = task / run_count, pair = first + at;
         const Run& run = runs[static_cast<std::size_t>(task % run_count)];
         double* to = sums ? mass.data() + (at * max_runs + run.number) * a.k_len : nullptr;

@@ -12,6 +12,7 @@
 #include "attention/inspect/score_task.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
+#include "core/interruption.h"
 #include "core/scratch_lease.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/parallel.h"
@@ -204,6 +205,7 @@ void fused_weights(const Call<T>& call) {
   std::atomic<std::int64_t> next{0};
   parallel_for(workers, static_cast<int>(workers), [&](std::int64_t) {
     for (std::int64_t task = next++; task < tasks; task = next++) {
+      check_interruption();
       RowWriter<T>(call, task / group_count / head_count, task / group_count % head_count,
                    groups[static_cast<std::size_t>(task % group_count)]);
     }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/interruption.h"
 #include "sextant/core/parallel.h"
 #include "sextant/core/tensor.h"
 
@@ -39,6 +40,7 @@ void for_each_row(std::int64_t rows, std::int64_t row_work, int threads, std::in
   std::atomic<std::int64_t> next{0};
   parallel_for(grid.workers, static_cast<int>(grid.workers), [&](std::int64_t worker) {
     for (std::int64_t block = next++; block < grid.blocks; block = next++) {
+      check_interruption();
       const std::int64_t end = std::min(rows, (block + 1) * grid.block_rows);
       for (std::int64_t row = block * grid.block_rows; row < end; ++row) {
         body(row, scratch.data() + worker * share);

@@ -8,6 +8,7 @@
 #include "attention/forward/kernel_rows.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
+#include "core/interruption.h"
 
 namespace sextant::attention_detail {
 namespace {
@@ -65,7 +66,10 @@ class SliceBackward {
       }
       bias_gradients_.clear();
       double sink = 0;
-      for (std::int64_t query = 0; query < at_.q_len; ++query) sink += row({at_, head, query});
+      for (std::int64_t query = 0; query < at_.q_len; ++query) {
+        check_interruption();
+        sink += row({at_, head, query});
+      }
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
       if (b_.wants_ordered()) sums_.add(head, bias_gradients_);
     }

@@ -1,0 +1,55 @@
+// Ending a call of the library from outside, as Ctrl-C does.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace sextant {
+
+// While it lives, calls of the library on this thread run `look` about twenty times a second, on
+// this thread, between two of their tasks. When it throws, the threads that work for the call begin
+// no further task and the exception leaves the call. What the call was to write is then undefined.
+// A call shorter than a twentieth of a second never looks; bits do not depend on it.
+class Interruption {
+ public:
+  explicit Interruption(void (*look)()) noexcept;
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  // What ends a task on another thread; the call throws what `look` threw.
+  struct Ended {};
+
+  // Of the call that this thread works for; null: none.
+  static Interruption* current() noexcept;
+
+  // This thread works for the call of another one while it lives.
+  class Adopted {
+   public:
+    explicit Adopted(Interruption* of_call) noexcept;
+    ~Adopted();
+    Adopted(const Adopted&) = delete;
+    Adopted& operator=(const Adopted&) = delete;
+
+   private:
+    Interruption* const before_;
+  };
+
+ private:
+  friend void check_interruption();
+  void check();
+
+  void (*const look_)();
+  const std::thread::id thread_ = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point next_look_;
+  std::atomic<bool> ended_{false};
+  const Adopted adopted_;
+};
+
+// Between two tasks, on any thread of a call: ends the call if that is asked for. parallel_for()
+// does it before every body, so bodies that do many tasks are left to do it themselves: before they
+// take one for which others wait.
+void check_interruption();
+
+}  // namespace sextant

@@ -1,0 +1,107 @@
+// Calls that are ended from outside: what ends, what does not begin, and what is thrown.
+#include "core/interruption.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "sextant/core/parallel.h"
+
+namespace sextant {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Asked : std::runtime_error {
+  Asked() : std::runtime_error("asked to end") {}
+};
+
+std::atomic<int> looks{0};
+std::thread::id looked_on;
+
+void count_look() {
+  ++looks;
+  looked_on = std::this_thread::get_id();
+}
+void ask() {
+  count_look();
+  throw Asked();
+}
+
+void pause() { std::this_thread::sleep_for(milliseconds(5)); }
+
+class Interrupted : public ::testing::Test {
+ protected:
+  void SetUp() override { looks = 0; }
+};
+
+TEST_F(Interrupted, CallsEndEarlyOnAnyNumberOfThreads) {
+  for (const int threads : {1, 2, 8}) {
+    looks = 0;
+    std::atomic<int> begun{0};
+    const Interruption interruption(&ask);
+    EXPECT_THROW(parallel_for(100000, threads, [&](std::int64_t) { ++begun, pause(); }), Asked);
+    EXPECT_LT(begun, 1000) << threads;
+    EXPECT_EQ(looks, 1) << threads;
+    EXPECT_EQ(looked_on, std::this_thread::get_id());
+  }
+}
+
+TEST_F(Interrupted, LoopsInsideBodiesEndOnEveryThread) {
+  std::atomic<int> rounds{0};
+  const Interruption interruption(&ask);
+  const auto work = [&](std::int64_t) {
+    for (int i = 0; i < 100000; ++i) check_interruption(), ++rounds, pause();
+  };
+  EXPECT_THROW(parallel_for(4, 4, work), Asked);
+  EXPECT_LT(rounds, 1000);
+}
+
+TEST_F(Interrupted, NestedCallsBelongToTheOuterOne) {
+  std::atomic<int> begun{0};
+  const Interruption interruption(&ask);
+  const auto outer = [&](std::int64_t) {
+    parallel_for(100000, 4, [&](std::int64_t) { ++begun, pause(); });
+  };
+  EXPECT_THROW(parallel_for(4, 4, outer), Asked);
+  EXPECT_LT(begun, 1000);
+}
+
+TEST_F(Interrupted, CallsThatAreNotAskedToEndDoAllOfTheirTasks) {
+  std::atomic<int> begun{0};
+  const Interruption interruption(&count_look);
+  parallel_for(100, 2, [&](std::int64_t) { ++begun, pause(); });
+  EXPECT_EQ(begun, 100);
+  EXPECT_GE(looks, 1);
+  EXPECT_LE(looks, 20);
+}
+
+TEST_F(Interrupted, ShortCallsDoNotLook) {
+  const Interruption interruption(&ask);
+  parallel_for(1000, 2, [](std::int64_t) {});
+  EXPECT_EQ(looks, 0);
+}
+
+TEST_F(Interrupted, OtherThreadsAndLaterCallsAreLeftAlone) {
+  std::atomic<int> begun{0};
+  const auto call = [&] { parallel_for(50, 2, [&](std::int64_t) { ++begun, pause(); }); };
+  {
+    const Interruption interruption(&ask);
+    std::thread(call).join();
+  }
+  call();
+  EXPECT_EQ(begun, 100);
+  EXPECT_EQ(looks, 0);
+}
+
+TEST_F(Interrupted, ABodysOwnExceptionIsKept) {
+  const Interruption interruption(&count_look);
+  EXPECT_THROW(parallel_for(100, 2, [](std::int64_t) -> void { throw std::range_error(""); }),
+               std::range_error);
+}
+
+}  // namespace
+}  // namespace sextant
