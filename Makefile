@@ -65,6 +65,12 @@ test-torch: build ## sextant.torch beside PyTorch and transformers, which it ins
 	OMP_WAIT_POLICY=passive PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_torch_*.py
 
+test-libraries: build ## arrays of MLX and jax, which it installs in build/libraries (0.5 GB); CI leaves it out
+	@test -x build/libraries/bin/python || $(PYTHON) -m venv build/libraries
+	build/libraries/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-libraries.txt
+	OMP_WAIT_POLICY=passive PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
+	  python/tests/test_other_libraries.py
+
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh asan
 	cmake --preset asan $(CONFIGURE)
@@ -183,5 +189,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch asan tsan ranks packages wheel wheels fuzz pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
+.PHONY: help demo demo-train program build test test-torch test-libraries asan tsan ranks packages wheel wheels fuzz pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help

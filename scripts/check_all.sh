@@ -33,6 +33,7 @@ step "places to break" scripts/mutate.py --check
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks peer_onednn'
 step "rows of a million keys" build/release/tests/attention_tests --gtest_also_run_disabled_tests --gtest_filter='*Million*' --gtest_brief=1
 step "torch and transformers" make test-torch
+step "MLX and jax" make test-libraries
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
 step "ranks of MPI" make ranks CONFIGURE=-DSEXTANT_WERROR=ON

@@ -1,8 +1,8 @@
 """Positional encodings and attention for transformers, on the CPU: exact tables, one operator for every scheme.
 
 Every scheme is a function of this module with the parameters, defaults and ranges of the C++ library and the command line:
-``sextant.schemes()`` lists them, ``help(sextant.rotary_yarn)`` explains one. Arrays of NumPy, torch, jax and MLX go in and
-come out without a copy.
+``sextant.schemes()`` lists them, ``help(sextant.rotary_yarn)`` explains one. Arrays of NumPy, torch, jax and MLX go in without
+a copy, and results are arrays of the same library.
 """
 
 from __future__ import annotations

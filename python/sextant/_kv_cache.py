@@ -74,6 +74,12 @@ class KvCache:
         """Another cache with the same contents; both read the same memory until one of them appends."""
         return KvCache(0, 0, 0, capacity=0, _cache=self._cache.fork())
 
+    def __copy__(self) -> KvCache:
+        return self.fork()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> KvCache:
+        return self.fork()
+
     @property
     def lengths(self) -> list[int]:
         """How many positions each sequence holds."""

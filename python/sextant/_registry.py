@@ -71,6 +71,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 def find_scheme(name: str) -> Scheme:
     """The scheme of that name. Raises ValueError, which lists the names."""
+    if not isinstance(name, str):
+        raise TypeError(f"[scheme] must be a str, got {type(name).__name__}")
     all_of_them = schemes()
     for scheme in all_of_them:
         if scheme.name == name:

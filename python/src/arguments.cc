@@ -1,11 +1,14 @@
 // Reading of arguments.
 #include "arguments.h"
 
+#include "array_types.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::python {
 namespace {
+
+constexpr Py_ssize_t kMaxList = Py_ssize_t{1} << 28;
 
 bool is_text(nb::handle value) { return nb::isinstance<nb::str>(value); }
 
@@ -15,9 +18,23 @@ std::vector<T> each(const Argument& argument, std::string_view wanted, Read read
   if (is_text(argument.value) || !nb::hasattr(argument.value, "__iter__")) {
     throw_type_error(argument, wanted);
   }
+  refuse_unresolved(argument);
+  const Py_ssize_t length = PyObject_Size(argument.value.ptr());
+  if (length < 0) PyErr_Clear();  // an iterator
+  if (length > kMaxList) {
+    throw Error(argument.where(), "must have up to 2^28 elements, got " + std::to_string(length));
+  }
   std::vector<T> values;
-  for (const nb::handle one : nb::borrow<nb::object>(argument.value)) {
-    values.push_back(read(Argument{one, argument.scope, argument.name}));
+  try {
+    for (const nb::handle one : nb::borrow<nb::object>(argument.value)) {
+      values.push_back(read(Argument{one, argument.scope, argument.name}));
+    }
+  } catch (const nb::python_error& error) {
+    // An array or a memoryview that is no list.
+    if (error.matches(PyExc_TypeError) || error.matches(PyExc_NotImplementedError)) {
+      throw_type_error(argument, wanted);
+    }
+    throw;
   }
   return values;
 }
@@ -33,10 +50,17 @@ void throw_type_error(const Argument& argument, std::string_view wanted) {
 
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
 
+std::vector<std::pair<nb::object, nb::object>> items_of(const nb::dict& dict) {
+  std::vector<std::pair<nb::object, nb::object>> items;
+  for (const auto [key, value] : dict) items.emplace_back(nb::borrow(key), nb::borrow(value));
+  return items;
+}
+
 std::string type_of(nb::handle value) {
   const nb::handle type = value.type();
-  return text_of(nb::object(type.attr("__module__"))) + "." +
-         text_of(nb::object(type.attr("__name__")));
+  // Types of ctypes have no module.
+  return text_of(nb::getattr(type, "__module__", nb::str(""))) + "." +
+         text_of(nb::getattr(type, "__name__", nb::str("")));
 }
 
 std::string Argument::where() const {
@@ -69,6 +93,7 @@ int Argument::threads() const { return static_cast<int>(integer_in({0, kMaxThrea
 
 double Argument::number() const {
   if (!nb::isinstance<nb::bool_>(value) && !is_text(value)) {
+    refuse_unresolved(*this);
     const double number = PyFloat_AsDouble(value.ptr());
     if (number != -1.0 || PyErr_Occurred() == nullptr) return number;
     PyErr_Clear();

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sextant/core/dtype.h"
@@ -39,6 +40,9 @@ struct Argument {
   DType dtype() const;       // "float32", numpy.float32, torch.float32
   std::vector<std::int64_t> integers() const;
   std::vector<double> numbers() const;
+  // An object of Python's class T: nb::list, nb::dict, ...
+  template <class T>
+  T as(std::string_view wanted) const;
   template <NamedEnum E>
   E choice() const {
     static const std::vector<std::string_view> names = names_of<E>();
@@ -53,10 +57,19 @@ std::string text_of(nb::handle object);
 // Of Python's bools and NumPy's; nothing of other objects.
 std::optional<bool> bool_of(nb::handle value);
 
+// The items of a dict as they are now: reading one may run code that changes the dict.
+std::vector<std::pair<nb::object, nb::object>> items_of(const nb::dict& dict);
+
 // "numpy.ndarray": the module and the name of the value's type.
 std::string type_of(nb::handle value);
 
 // TypeError: "[where] must be <wanted>, got <type of value>".
 [[noreturn]] void throw_type_error(const Argument& argument, std::string_view wanted);
+
+template <class T>
+T Argument::as(std::string_view wanted) const {
+  if (!nb::isinstance<T>(value)) throw_type_error(*this, wanted);
+  return nb::borrow<T>(value);
+}
 
 }  // namespace sextant::python

@@ -48,11 +48,14 @@ nb::dlpack::dtype dlpack_of(DType type) {
 
 // The array as DLPack or the buffer protocol show it, and its elements.
 template <class Array>
-bool import_array(const Argument& argument, Array& array, Elements& elements) {
+bool import_array(const Argument& argument, Array& array, Elements& elements,
+                  Gradients gradients = Gradients::kept) {
   const nb::handle value = argument.value;
   if (is_masked(value)) {
     throw_type_error(argument, "an array without a mask, as filled() gives");
   }
+  refuse_unresolved(argument, gradients);
+  if (!has_sound_buffer(value)) return false;
   nb::object seen = nb::borrow(value);
   bool is_bfloat16 = false;
   if (!nb::try_cast(seen, array, false)) {
@@ -69,6 +72,9 @@ bool import_array(const Argument& argument, Array& array, Elements& elements) {
   elements.shape = Shape(std::span(array.shape_ptr(), array.ndim()));
   for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
     elements.strides[axis] = array.stride(axis);
+  }
+  if (elements.data == nullptr && elements.shape.count() > 0) {
+    throw Error(argument.where(), "must have memory for its elements, got a null pointer");
   }
   return true;
 }
@@ -102,8 +108,8 @@ void copy_elements(View<T> to, const T*& from) {
 
 }  // namespace
 
-InputArray::InputArray(const Argument& argument) : argument_(argument) {
-  if (!import_array(argument, array_, elements_)) {
+InputArray::InputArray(const Argument& argument, Gradients gradients) : argument_(argument) {
+  if (!import_array(argument, array_, elements_, gradients)) {
     throw_type_error(argument, "an array of numbers (NumPy's, or with DLPack or a buffer)");
   }
   check_on_cpu(array_.device_type(), argument);
@@ -140,22 +146,20 @@ void OutputArray::assign(const Array& array) const {
   });
 }
 
-OutputArray::OutputArray(const Argument& out, DType dtype, const Shape& shape, nb::handle like) {
+OutputArray::OutputArray(const Argument& out, DType dtype, const Shape& shape, nb::handle like)
+    : out_(out.value), like_(like) {
   if (out.value.is_none()) {
     auto* kept = new Tensor<std::byte>(Tensor<std::byte>::uninitialized(
         {shape.count() * static_cast<std::int64_t>(dtype_size(dtype))}));
-    const nb::capsule owner(kept,
-                            [](void* p) noexcept { delete static_cast<Tensor<std::byte>*>(p); });
+    owner_ = nb::capsule(kept, [](void* p) noexcept { delete static_cast<Tensor<std::byte>*>(p); });
     elements_ = {kept->data(), dtype, shape, {}};
     std::int64_t stride = 1;
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
       elements_.strides[static_cast<std::size_t>(axis)] = stride;
       stride *= shape[axis];
     }
-    object_ = array_object(kept->data(), dtype, shape, owner, like);
     return;
   }
-  object_ = nb::borrow(out.value);
   if (!import_array(out, array_, elements_)) {
     throw_type_error(out, "an array of numbers that can be written to");
   }
@@ -169,6 +173,12 @@ OutputArray::OutputArray(const Argument& out, DType dtype, const Shape& shape, n
     throw Error(out.where(),
                 "must be of shape " + shape.to_string() + ", got " + elements_.shape.to_string());
   }
+}
+
+nb::object OutputArray::finished() && {
+  if (!owner_.is_valid()) return nb::borrow(out_);
+  const nb::object owner = std::move(owner_);
+  return array_object(elements_.data, elements_.dtype, elements_.shape, owner, like_);
 }
 
 nb::object array_object(void* data, DType dtype, const Shape& shape, nb::handle owner,

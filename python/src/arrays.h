@@ -1,6 +1,6 @@
-// Arrays of Python as views of the library, and back, without copies. In: DLPack, the buffer
-// protocol, and NumPy's arrays of ml_dtypes.bfloat16, which have neither. Out: NumPy, or the
-// library that an input came from.
+// Arrays of Python as views of the library, and back. In: DLPack, the buffer protocol, and NumPy's
+// arrays of ml_dtypes.bfloat16, which have neither, without a copy. Out: NumPy, or the library that
+// an input came from, which may copy.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "arguments.h"
+#include "array_types.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/tensor.h"
@@ -35,7 +36,7 @@ class InputArray {
  public:
   InputArray() = default;  // none
   // Throws TypeError for what is no array, ValueError for one that is not in the CPU's memory.
-  explicit InputArray(const Argument& argument);
+  explicit InputArray(const Argument& argument, Gradients gradients = Gradients::kept);
 
   bool has_value() const { return array_.is_valid(); }
   DType dtype() const { return elements_.dtype; }
@@ -60,10 +61,11 @@ class InputArray {
   Elements elements_;
 };
 
-// Where a result goes: an array of the caller's (`out=`), or a new one.
+// Where a result goes: an array of the caller's (`out=`), or memory that becomes a new one.
 class OutputArray {
  public:
-  // `like`: an input whose library makes a new array; NumPy does without one.
+  // `like`: an input whose library makes a new array; NumPy does without one. The objects of `out`
+  // and `like` must outlive this.
   OutputArray(const Argument& out, DType dtype, const Shape& shape, nb::handle like = {});
 
   template <class T>
@@ -71,10 +73,14 @@ class OutputArray {
     return elements_.view<T>();
   }
   void assign(const Array& array) const;  // of the same type and shape
-  const nb::object& object() const { return object_; }
+
+  // The array, when everything is written: the library that makes a new one may copy the memory, as
+  // MLX does, so nothing may be written to it afterwards.
+  nb::object finished() &&;
 
  private:
-  nb::object object_;
+  nb::object owner_;  // of the memory that becomes a new array
+  nb::handle out_, like_;
   nb::ndarray<> array_;
   Elements elements_;
 };

@@ -3,6 +3,7 @@
 
 #include "bindings.h"
 #include "call_options.h"
+#include "interpreter_lock.h"
 #include "sextant/attention/plan.h"
 
 namespace sextant::python {
@@ -15,8 +16,8 @@ nb::object attend(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::
     using T = typename decltype(type)::type;
     const CallOptions<T> call("attention", options);
     const Shape rows{in.q.shape()[0], in.q.shape()[1], in.q.shape()[2]};
-    const OutputArray result({out, "attention", "out"}, dtype_of<T>,
-                             {rows[0], rows[1], rows[2], in.v.shape()[3]}, q);
+    OutputArray result({out, "attention", "out"}, dtype_of<T>,
+                       {rows[0], rows[1], rows[2], in.v.shape()[3]}, q);
     View<float> sums;
     std::optional<OutputArray> kept_sums;
     if (!log_sum_exp.is_none()) {
@@ -24,11 +25,11 @@ nb::object attend(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::
       sums = kept_sums->template view<float>();
     }
     {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       attention<T>(in.q.view<T>(), in.k.view<T>(), in.v.view<T>(), result.view<T>(), call.options,
                    sums);
     }
-    return result.object();
+    return std::move(result).finished();
   });
 }
 

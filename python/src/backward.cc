@@ -1,8 +1,11 @@
 // Gradients of the operator.
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "bindings.h"
 #include "call_options.h"
+#include "interpreter_lock.h"
 #include "sextant/attention/backward.h"
 
 namespace sextant::python {
@@ -15,8 +18,10 @@ class Gradients {
  public:
   using Wide = typename AttentionGradients<T>::Wide;
 
-  Gradients(const Inputs& in, const CallOptions<T>& call, nb::handle like, nb::handle wanted)
-      : wanted_(wanted) {
+  Gradients(const Inputs& in, const CallOptions<T>& call, nb::handle like, nb::handle wanted) {
+    if (!wanted.is_none()) {
+      wanted_ = Argument{wanted, "attention_backward", "wanted"}.as<nb::frozenset>("a frozenset");
+    }
     targets.q = add<T>("dq", in.q.shape(), like);
     targets.k = add<T>("dk", in.k.shape(), like);
     targets.v = add<T>("dv", in.v.shape(), like);
@@ -41,21 +46,30 @@ class Gradients {
     }
   }
 
+  // By name, when they are computed.
+  nb::dict finished() && {
+    nb::dict arrays;
+    for (auto& [name, array] : made_) arrays[name] = std::move(array).finished();
+    return arrays;
+  }
+
   AttentionGradients<T> targets;
-  nb::dict arrays;
 
  private:
   static Shape count(std::size_t size) { return {static_cast<std::int64_t>(size)}; }
   template <class E>
   View<E> add(const char* name, const Shape& shape, nb::handle like) {
-    if (!wanted_.is_none() && !nb::borrow<nb::frozenset>(wanted_).contains(name)) return {};
+    if (wanted_ && !wanted_->contains(name)) return {};
     const nb::object none = nb::none();
-    const OutputArray array({none, "attention_backward", name}, dtype_of<E>, shape, like);
-    arrays[name] = array.object();
+    OutputArray& array = made_
+                             .emplace_back(name, OutputArray({none, "attention_backward", name},
+                                                             dtype_of<E>, shape, like))
+                             .second;
     return array.view<E>();
   }
 
-  nb::handle wanted_;
+  std::optional<nb::frozenset> wanted_;  // absent: all
+  std::vector<std::pair<const char*, OutputArray>> made_;
 };
 
 // The output and log-sum-exp of the forward pass: the caller's, or computed here.
@@ -103,16 +117,16 @@ nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
     const CallOptions<T> call(kName, options);
-    const Gradients<T> gradients(in, call, q, wanted);
+    Gradients<T> gradients(in, call, q, wanted);
     Forward<T> forward(in, output, log_sum_exp);
     {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       forward.run(in, call.options);
       attention_backward<T>(in.q.view<T>(), in.k.view<T>(), in.v.view<T>(), forward.out(),
                             gradient.view<T>(), gradients.targets, call.options,
                             forward.log_sum_exp());
     }
-    return gradients.arrays;
+    return std::move(gradients).finished();
   });
 }
 

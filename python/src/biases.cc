@@ -1,10 +1,13 @@
 // Biases and terms of the scores as Python's objects.
 #include <nanobind/stl/string.h>
 
+#include <iterator>
 #include <string>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
+#include "sextant/core/parallel.h"
 #include "tables.h"
 
 namespace sextant::python {
@@ -21,6 +24,12 @@ PyDistanceBias new_distance_bias(const nb::object& values, const nb::object& ori
                                    : Argument{origin, "DistanceBias", "origin"}.integer();
   }
   if (!slopes.is_none()) bias.slopes = Argument{slopes, "DistanceBias", "slopes"}.numbers();
+  const std::int64_t rows = bias.has_table() ? bias.values.size(0) : 1;
+  if (rows > 1 && !bias.slopes.empty() && std::ssize(bias.slopes) != rows) {
+    throw Error("DistanceBias.slopes", "must be one for each head of values, " +
+                                           std::to_string(rows) + ", got " +
+                                           std::to_string(bias.slopes.size()));
+  }
   return {std::move(bias)};
 }
 
@@ -28,16 +37,17 @@ PyDistanceBias new_distance_bias(const nb::object& values, const nb::object& ori
 nb::object all_biases(const PyIndexedBias& self) {
   Tensor<float> values = Tensor<float>::uninitialized({self.heads, self.length, self.length});
   {
-    const nb::gil_scoped_release released;
-    for (std::int64_t head = 0; head < self.heads && self.length > 0; ++head) {
+    const Unlocked released;
+    const std::int64_t count = self.heads * self.length;
+    parallel_for(count, 0, [&](std::int64_t row) {
       self.bias->fill({.sequence = 0,
-                       .head = head,
-                       .first_query = 0,
-                       .queries = self.length,
+                       .head = row / self.length,
+                       .first_query = row % self.length,
+                       .queries = 1,
                        .first_key = 0,
                        .keys = self.length},
-                      values.data() + head * self.length * self.length, self.length);
-    }
+                      values.data() + row * self.length, self.length);
+    });
   }
   return to_python(std::move(values));
 }

@@ -44,7 +44,9 @@ CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given) {
                             std::string(given_name) + "'")
                                .c_str());
     }
-    if (!value.is_none()) set(Argument{value, function, *name});
+    if (value.is_none()) continue;
+    kept_.push_back(nb::borrow(value));
+    set(Argument{value, function, *name});
   }
   if (slopes_.empty()) return;
   // A table and slopes together are one bias, which is this call's own.
@@ -123,22 +125,18 @@ void CallOptions<T>::set_mask(const Argument& argument) {
 
 template <class T>
 View<const std::int64_t> CallOptions<T>::ids_of(const Argument& argument) {
-  const InputArray& array = id_arrays_.emplace_back(argument);
+  const InputArray array(argument);
   if (array.shape().rank() != 1) array.expect_rank(2, "[batch or 1, length] or [length]");
-  View<const std::int64_t> ids;
-  if (array.dtype() == DType::int64) {
-    ids = array.view<std::int64_t>();
-  } else if (is_float(array.dtype()) || array.dtype() == DType::boolean) {
+  if (is_float(array.dtype()) || array.dtype() == DType::boolean) {
     throw_type_error(argument, "an array of whole numbers");
-  } else {
-    ids = ids_.emplace_back(array.copy().to<std::int64_t>());
   }
+  // A copy: ids are checked and then read again, and may lie in memory that others write to.
+  const View<const std::int64_t> ids = ids_.emplace_back(array.copy().to<std::int64_t>());
   return ids.rank() == 2 ? ids : ids.split(0, 1);
 }
 
 template <class T>
 void CallOptions<T>::set_positions(const Argument& argument) {
-  id_arrays_.reserve(2);
   ids_.reserve(2);
   if (!nb::isinstance<nb::tuple>(argument.value)) {
     options.query_positions = options.key_positions = ids_of(argument);
@@ -154,11 +152,17 @@ void CallOptions<T>::set_positions(const Argument& argument) {
 template <class T>
 void CallOptions<T>::set_bias(const Argument& argument) {
   if (nb::isinstance<nb::list>(argument.value) || nb::isinstance<nb::tuple>(argument.value)) {
-    for (const nb::handle one : nb::borrow<nb::object>(argument.value)) {
-      set_bias({one, argument.scope, argument.name});
-    }
+    // Taken out first: reading an array may run code that changes the list.
+    const nb::tuple parts(argument.value);
+    kept_.push_back(parts);
+    for (const nb::handle one : parts) add_bias({one, argument.scope, argument.name});
     return;
   }
+  add_bias(argument);
+}
+
+template <class T>
+void CallOptions<T>::add_bias(const Argument& argument) {
   const auto once = [&](const void* kept) {
     if (kept != nullptr) throw Error(argument.where(), "must have one of each kind");
   };

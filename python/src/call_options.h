@@ -20,7 +20,8 @@ struct Inputs {
 };
 
 // AttentionOptions from a dict: TypeError for a name that is none of them. Keeps what the options
-// refer to; the objects of the dict must outlive it.
+// refer to: lists that other threads may empty during the call do not matter, nor ids that they
+// write to.
 template <class T>
 class CallOptions {
  public:
@@ -37,15 +38,16 @@ class CallOptions {
   void set_mask(const Argument& argument);
   void set_positions(const Argument& argument);
   void set_bias(const Argument& argument);
+  void add_bias(const Argument& argument);  // one of a list
   View<const std::int64_t> ids_of(const Argument& argument);
 
   std::vector<std::int64_t> query_offsets_, key_lengths_, segments_, key_segments_;
   std::vector<double> sinks_, slopes_;
   InputArray mask_;
   Tensor<Wide> converted_mask_;
-  std::vector<InputArray> id_arrays_;
   std::vector<Tensor<std::int64_t>> ids_;
   DistanceBias bias_;
+  std::vector<nb::object> kept_;  // tables and terms
 };
 
 }  // namespace sextant::python

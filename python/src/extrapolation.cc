@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "interpreter_lock.h"
 #include "models.h"
 #include "sextant/core/error.h"
 #include "sextant/experiments/seeds.h"
@@ -110,7 +111,7 @@ nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb
   run.should_stop = [&stop] { return stop; };
   ExtrapolationResult result;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released(Signals::where_asked);  // the run is saved first
     const LanguageData data = load_language_data(texts, with_small_vocabulary(options.data));
     result = extrapolate(
         run, data.tokenizer, data.tokens, data.held_out, [&](const ExtrapolationProgress& now) {

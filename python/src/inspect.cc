@@ -1,6 +1,7 @@
 // Attention weights, and statistics of those that are too large to store.
 #include "bindings.h"
 #include "call_options.h"
+#include "interpreter_lock.h"
 #include "sextant/attention/statistics.h"
 
 namespace sextant::python {
@@ -26,7 +27,7 @@ nb::object weights(nb::handle q, nb::handle k, nb::handle stage, nb::handle rows
     const CallOptions<T> call(kName, options);
     Tensor<T> result;
     {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       result = attention_weights<T>(in.q.view<T>(), in.k.view<T>(), call.options, chosen);
     }
     return to_python(std::move(result), q);
@@ -42,7 +43,7 @@ nb::dict statistics(nb::handle q, nb::handle k, nb::handle top, const nb::dict& 
     const CallOptions<T> call(kName, options);
     WeightStatistics result;
     {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       result = attention_statistics<T>(in.q.view<T>(), in.k.view<T>(), call.options, wanted);
     }
     nb::dict arrays;

@@ -12,6 +12,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "sextant/interop/convert_rotary.h"
 #include "sextant/interop/identify.h"
 #include "sextant/interop/model_config.h"
@@ -65,7 +66,7 @@ Given numbers_of(nb::handle array) {
     return std::visit([](const auto& table) { return numbers_of_table(*table); }, rotation->table);
   }
   if (const auto* bias = held<PyDistanceBias>(array)) return numbers_of_bias(bias->bias);
-  const InputArray in({array, "identify", "array"});
+  const InputArray in({array, "identify", "array"}, Gradients::meaningless);
   const bool is_number = is_float(in.dtype()) || in.dtype() >= DType::int8;
   if (!is_number) throw_type_error(in.argument(), "an array of numbers");
   return {in.copy().to<double>(), is_float(in.dtype()) ? in.dtype() : DType::float64};
@@ -75,7 +76,7 @@ Identification identify(nb::handle array, nb::handle dtype, nb::handle threads) 
   const Given given = numbers_of(array);
   const DType type = dtype.is_none() ? given.dtype : Argument{dtype, "identify", "dtype"}.dtype();
   const int workers = Argument{threads, "identify", "threads"}.threads();
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   Identification found = identify_array(given.values, unit_roundoff(type), workers);
   if (given.layout == RotaryLayout::interleaved && !found.inv_freq.empty()) {
     found.parameters["layout"] = name_of(*given.layout);
@@ -115,11 +116,11 @@ nb::object permute_rows(nb::handle weights, nb::handle head_dim, nb::handle to,
                         .rotary_dim = Argument{rotary_dim, kName, "rotary_dim"}.integer(),
                         .span = Argument{span, kName, "span"}.choice<RotarySpan>()};
   const auto layout = Argument{to, kName, "to"}.choice<RotaryLayout>();
-  const OutputArray result({out, kName, "out"}, in.dtype(), in.shape(), weights);
+  OutputArray result({out, kName, "out"}, in.dtype(), in.shape(), weights);
   Array array = in.copy();
   (layout == RotaryLayout::half_split ? to_half_split : to_interleaved)(array, rows, 0, -1);
   result.assign(array);
-  return result.object();
+  return std::move(result).finished();
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // The keys and values of the tokens so far.
 #include <nanobind/stl/vector.h>
 
+#include <utility>
 #include <variant>
 
 #include "bindings.h"
 #include "call_options.h"
+#include "object_lock.h"
 #include "sextant/attention/kv_cache.h"
 
 namespace sextant::python {
@@ -13,7 +15,7 @@ namespace {
 constexpr std::string_view kName = "KvCache";
 constexpr IntegerRange kSizes{0, std::int64_t{1} << 40};
 
-// A cache of one of the three element types.
+// A cache of one of the three element types, which several threads may use at once.
 class PyKvCache {
  public:
   using Any = std::variant<KvCache<float>, KvCache<float16>, KvCache<bfloat16>>;
@@ -24,24 +26,41 @@ class PyKvCache {
                     {head_dim, kName, "head_dim"}, {v_dim, kName, "v_dim"},
                     {capacity, kName, "capacity"}, {dtype, kName, "dtype"})) {}
 
-  // f(the cache, Type<its element>()).
+  // f(the cache), under its lock.
   template <class F>
-  auto with(const F& f) {
-    return std::visit([&](auto& cache) { return f(cache, element_of(cache)); }, cache_);
+  auto read(const F& f) const {
+    return lock_.read([&] { return std::visit(f, cache_); });
+  }
+  template <class F>
+  auto change(const F& f) {
+    return lock_.change([&] { return std::visit(f, cache_); });
+  }
+
+  // f(Type<the element>()). Which one it is never changes, so it needs no lock.
+  template <class F>
+  auto with_element(const F& f) const {
+    return std::visit([&]<class T>(const KvCache<T>&) { return f(Type<T>()); }, cache_);
+  }
+  template <class T>
+  KvCache<T>& cache_of() {
+    return std::get<KvCache<T>>(cache_);
+  }
+  template <class T>
+  const KvCache<T>& cache_of() const {
+    return std::get<KvCache<T>>(cache_);
   }
 
   void append(nb::handle k, nb::handle v, nb::handle counts) {
     const InputArray keys({k, "KvCache.append", "k"}), values({v, "KvCache.append", "v"});
     const Argument given{counts, "KvCache.append", "counts"};
     const auto numbers = counts.is_none() ? std::vector<std::int64_t>() : given.integers();
-    with([&](auto& cache, auto type) {
+    with_element([&](auto type) {
       using T = typename decltype(type)::type;
       using Wider = typename KvCache<T>::Wider;
       const auto put = [&](auto element) {
         using E = decltype(element);
         values.expect(dtype_of<E>, ", as k");
-        const nb::gil_scoped_release released;
-        cache.append(keys.view<E>(), values.view<E>(), numbers);
+        lock_.change([&] { cache_of<T>().append(keys.view<E>(), values.view<E>(), numbers); });
       };
       if (keys.dtype() == dtype_of<Wider>) return put(Wider());
       keys.expect(dtype_of<T>, ", as the cache");
@@ -53,53 +72,48 @@ class PyKvCache {
     constexpr std::string_view kCall = "KvCache.attend";
     const InputArray queries({q, kCall, "q"});
     queries.expect_rank(4, "[batch, heads, length, head_dim]");
-    return with([&](auto& cache, auto type) {
+    return with_element([&](auto type) {
       using T = typename decltype(type)::type;
       queries.expect(dtype_of<T>, ", as the cache");
       const CallOptions<T> call(kCall, options);
       const Shape& shape = queries.shape();
-      const OutputArray result({out, kCall, "out"}, dtype_of<T>,
-                               {shape[0], shape[1], shape[2], cache.v_dim()}, q);
+      OutputArray result({out, kCall, "out"}, dtype_of<T>, {shape[0], shape[1], shape[2], v_dim_},
+                         q);
       std::optional<OutputArray> sums;
       if (!log_sum_exp.is_none()) {
         sums.emplace(Argument{log_sum_exp, kCall, "log_sum_exp"}, DType::float32,
                      Shape{shape[0], shape[1], shape[2]});
       }
-      {
-        const nb::gil_scoped_release released;
-        cache.attend(queries.view<T>(), result.view<T>(), call.options,
-                     sums ? sums->template view<float>() : View<float>());
-      }
-      return result.object();
+      lock_.read([&] {
+        cache_of<T>().attend(queries.view<T>(), result.view<T>(), call.options,
+                             sums ? sums->template view<float>() : View<float>());
+      });
+      return std::move(result).finished();
     });
   }
 
   void rewind(nb::handle length, nb::handle sequence) {
     const std::int64_t rows = Argument{length, "KvCache.rewind", "length"}.integer();
-    with([&](auto& cache, auto) {
-      if (sequence.is_none()) return cache.rewind(rows);
-      cache.rewind(Argument{sequence, "KvCache.rewind", "sequence"}.integer(), rows);
-    });
+    if (sequence.is_none()) return change([&](auto& cache) { cache.rewind(rows); });
+    const std::int64_t one = Argument{sequence, "KvCache.rewind", "sequence"}.integer();
+    change([&](auto& cache) { cache.rewind(one, rows); });
   }
 
-  PyKvCache fork() {
-    return with([](auto& cache, auto) { return PyKvCache(Any(cache.fork())); });
+  PyKvCache fork() const {
+    return PyKvCache(read([](const auto& cache) { return Any(cache.fork()); }), v_dim_);
   }
 
   // A copy of what is stored, [batch, kv_heads, longest, ...]: the memory may move.
-  nb::object stored(bool of_keys) {
-    return with([&](auto& cache, auto) {
-      return to_python(copy_of(of_keys ? cache.keys() : cache.values()));
+  nb::object stored(bool of_keys) const {
+    return with_element([&](auto type) {
+      using T = typename decltype(type)::type;
+      return to_python(lock_.read(
+          [&] { return copy_of(of_keys ? cache_of<T>().keys() : cache_of<T>().values()); }));
     });
   }
 
  private:
-  explicit PyKvCache(Any cache) : cache_(std::move(cache)) {}
-
-  template <class T>
-  static Type<T> element_of(const KvCache<T>&) {
-    return {};
-  }
+  PyKvCache(Any cache, std::int64_t v_dim) : cache_(std::move(cache)), v_dim_(v_dim) {}
 
   static Any make(const Argument& batch, const Argument& kv_heads, const Argument& head_dim,
                   const Argument& v_dim, const Argument& capacity, const Argument& dtype) {
@@ -116,13 +130,17 @@ class PyKvCache {
     });
   }
 
+  ObjectLock lock_{kName};
   Any cache_;
+  std::int64_t v_dim_ =
+      std::visit([](const auto& cache) { return cache.v_dim(); }, cache_);  // for ever
 };
 
 // A property of whichever cache it is.
 template <auto Get>
 auto property() {
-  return [](PyKvCache& self) { return self.with([](auto& cache, auto) { return Get(cache); }); };
+  return
+      [](const PyKvCache& self) { return self.read([](const auto& cache) { return Get(cache); }); };
 }
 
 }  // namespace
@@ -142,11 +160,11 @@ void bind_kv_cache(nb::module_& module) {
           "reserve",
           [](PyKvCache& self, nb::handle capacity) {
             const auto rows = Argument{capacity, "KvCache.reserve", "capacity"}.integer_in(kSizes);
-            self.with([&](auto& cache, auto) { cache.reserve(rows); });
+            self.change([&](auto& cache) { cache.reserve(rows); });
           },
           nb::arg("capacity").none())
       .def("rewind", &PyKvCache::rewind, nb::arg("length").none(), nb::arg("sequence").none())
-      .def("clear", property<[](auto& cache) { cache.clear(); }>())
+      .def("clear", [](PyKvCache& self) { self.change([](auto& cache) { cache.clear(); }); })
       .def("fork", &PyKvCache::fork)
       .def("stored", &PyKvCache::stored, nb::arg("of_keys"),
            nb::sig("def stored(self, of_keys: bool) -> typing.Any"))

@@ -6,6 +6,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "scheme_request.h"
 #include "sextant/schemes/added/sinusoidal.h"
 #include "tables.h"
@@ -20,11 +21,11 @@ nb::object make_sinusoids(Sinusoidal options, const Positions& positions, DType 
   options.length = positions.length;
   if (positions.axes != 1) throw Error("sinusoidal.length", "must have one id per row");
   check_range(IntegerRange{1, std::int64_t{1} << 30}, "sinusoidal.width", options.width);
-  const OutputArray result(out, dtype, {options.length, options.width});
+  OutputArray result(out, dtype, {options.length, options.width});
   with_float(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     const View<T> rows = result.view<T>();
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     if (positions.is_range) return sinusoidal_into(rows, options);
     const Tensor<T> made = positions.times.empty()
                                ? sinusoidal<T>(options, std::span(positions.ids))
@@ -32,7 +33,7 @@ nb::object make_sinusoids(Sinusoidal options, const Positions& positions, DType 
     for (std::int64_t i = 0; i < rows.size(0); ++i)
       for (std::int64_t j = 0; j < rows.size(1); ++j) rows(i, j) = made(i, j);
   });
-  return result.object();
+  return std::move(result).finished();
 }
 
 // What a scheme made, as Python's object.
@@ -43,7 +44,7 @@ struct ToObject {
 
   nb::object operator()(std::monostate) const { return nb::none(); }
   nb::object operator()(const Tensor<double>& table) const {
-    const OutputArray result(out, dtype, table.shape());
+    OutputArray result(out, dtype, table.shape());
     with_float(dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       const View<T> rows = result.view<T>();
@@ -51,7 +52,7 @@ struct ToObject {
         for (std::int64_t j = 0; j < table.size(1); ++j)
           rows(i, j) = static_cast<T>(table.view()(i, j));
     });
-    return result.object();
+    return std::move(result).finished();
   }
   nb::object operator()(const RotationTable<double>& table) const {
     return with_float(dtype, [&](auto type) {
@@ -85,7 +86,7 @@ nb::object make(const std::string& name, nb::handle positions, const nb::dict& s
   }
   SchemeTable table;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     table = scheme.make(request);
   }
   return std::visit(ToObject{request, type, target}, table);

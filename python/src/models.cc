@@ -10,16 +10,12 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "sextant/core/error.h"
 #include "sextant/text/libraries.h"
 #include "sextant/training/tasks/dates_translator.h"
 
 namespace sextant::python {
-
-void check_signals() {
-  const nb::gil_scoped_acquire held;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
 
 nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner) {
   nb::dict weights;
@@ -98,14 +94,14 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   if (!translates) {
     std::shared_ptr<const TextModel> model;
     {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       model = std::make_shared<TextModel>(TextModel::load(folders.front()));
     }
     return nb::cast(PyTextModel{std::move(model)});
   }
   std::shared_ptr<const LineTranslator> lines;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     lines = std::make_shared<LineTranslator>(std::move(folders));
   }
   return nb::cast(PyTranslator{std::move(lines)});

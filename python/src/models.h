@@ -24,10 +24,6 @@ struct PyTranslator {
   const TextTranslator& first() const noexcept { return lines->first(); }
 };
 
-// Lets Python's signal handlers run and throws what they raise, KeyboardInterrupt mostly. With or
-// without the interpreter's lock.
-void check_signals();
-
 // The weights by name: read-only arrays of the model's own memory, which `owner` keeps.
 nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner);
 

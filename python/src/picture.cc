@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/pictures/page.h"
@@ -51,7 +52,7 @@ void bind_picture(nb::module_& module) {
           [](const Picture& self, nb::handle path, nb::handle scale) {
             const std::string file = Argument{path, "picture", "path"}.path();
             const double pixels = scale_of(scale);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             save_picture(file, self, pixels);
           },
           nb::arg("path").none(), nb::arg("scale").none() = 2.0,
@@ -63,7 +64,7 @@ void bind_picture(nb::module_& module) {
             const double pixels = scale_of(scale);
             std::string bytes;
             {
-              const nb::gil_scoped_release released;
+              const Unlocked released;
               bytes = render_png(self, pixels);
             }
             return nb::bytes(bytes.data(), bytes.size());

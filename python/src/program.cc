@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "arguments.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #ifdef SEXTANT_PYTHON_PROGRAM
 #include "program.h"
 #else
@@ -20,14 +22,14 @@ int run_program([[maybe_unused]] const nb::list& given) {
 #ifdef SEXTANT_PYTHON_PROGRAM
   std::vector<std::string> words;
   for (const nb::handle word : given) {
-    const auto bytes = nb::borrow<nb::bytes>(word);
+    const auto bytes = Argument{word, "run_program", "words"}.as<nb::bytes>("a list of bytes");
     words.emplace_back(bytes.c_str(), bytes.size());
   }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   const auto count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
-  const nb::gil_scoped_release released;
+  const Unlocked released(Signals::where_asked);  // the program has handlers of its own
   return app::run_program(count, arguments.data());
 #else
   std::fprintf(stderr,

@@ -2,6 +2,7 @@
 #include "bindings.h"
 #include "call_options.h"
 #include "core/overlap.h"
+#include "interpreter_lock.h"
 
 namespace sextant::python {
 namespace {
@@ -16,9 +17,9 @@ nb::object rotate_array(nb::handle x, nb::handle table, nb::handle inverse, nb::
   const bool back = Argument{inverse, "rotate", "inverse"}.flag();
   return with_float(in, [&](auto type) {
     using T = typename decltype(type)::type;
-    const OutputArray result({out, "rotate", "out"}, dtype_of<T>, in.shape(), x);
+    OutputArray result({out, "rotate", "out"}, dtype_of<T>, in.shape(), x);
     const auto apply = [&](const auto& chosen) {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       if (back) return rotate_back(in.view<T>(), result.view<T>(), chosen, workers);
       rotate(in.view<T>(), result.view<T>(), chosen, workers);
     };
@@ -32,7 +33,7 @@ nb::object rotate_array(nb::handle x, nb::handle table, nb::handle inverse, nb::
                             (sizeof(T) == 2 ? " or float32" : "") + ", as x")
                                .c_str());
     }
-    return result.object();
+    return std::move(result).finished();
   });
 }
 
@@ -47,6 +48,7 @@ void add_rows(View<const T> x, View<const T> table, View<T> out) {
   }
   using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
   for (std::int64_t i = 0; i < x.size(0); ++i) {
+    check_interruption();
     for (std::int64_t j = 0; j < x.size(1); ++j) {
       out(i, j) = static_cast<T>(static_cast<Wide>(x(i, j)) + static_cast<Wide>(table(i, j)));
     }
@@ -65,17 +67,17 @@ nb::object add_positions(nb::handle x, nb::handle table, nb::handle out) {
   }
   return with_float(in, [&](auto type) {
     using T = typename decltype(type)::type;
-    const OutputArray result({out, "add_positions", "out"}, dtype_of<T>, in.shape(), x);
+    OutputArray result({out, "add_positions", "out"}, dtype_of<T>, in.shape(), x);
     CallArrays arrays("add_positions");
     arrays.add_input("table", rows.view<T>());
     // Each element is read before it is written, so x itself is fine.
     if (!is_same_view<T>(in.view<T>(), result.view<T>())) arrays.add_input("x", in.view<T>());
     arrays.add_output("out", result.view<T>());
     {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       add_rows<T>(in.view<T>(), rows.view<T>(), result.view<T>());
     }
-    return result.object();
+    return std::move(result).finished();
   });
 }
 

@@ -21,7 +21,7 @@ SchemeWeights read_weights(const Scheme& scheme, nb::handle given) {
     throw_type_error({given, scheme.name, "weights"}, "a dict of arrays by name");
   }
   SchemeWeights weights;
-  for (const auto [key, values] : nb::borrow<nb::dict>(given)) {
+  for (const auto& [key, values] : items_of(nb::borrow<nb::dict>(given))) {
     const std::string name = text_of(key);
     weights.emplace(name, InputArray({values, scheme.name, name}).copy().to<double>());
   }
@@ -68,7 +68,11 @@ Positions read_positions(const Scheme& scheme, nb::handle value, bool needs_ids)
   }
   const InputArray array(argument);
   if (array.shape().rank() != 1) array.expect_rank(2, "a length, ids [rows] or ids [rows, axes]");
-  if (array.shape().rank() == 2) positions.axes = std::max<std::int64_t>(1, array.shape()[1]);
+  if (array.shape().rank() == 2) positions.axes = array.shape()[1];
+  if (positions.axes == 0) {
+    throw Error(argument.where(),
+                "must have one id or more per row, got the shape " + array.shape().to_string());
+  }
   positions.length = array.shape()[0];
   if (!is_float(array.dtype())) {
     const Tensor<std::int64_t> ids = array.copy().to<std::int64_t>();

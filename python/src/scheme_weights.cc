@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "scheme_request.h"
 
 namespace sextant::python {
@@ -42,7 +43,7 @@ nb::dict weight_gradients(const std::string& name, nb::handle positions, const n
   of_table.expect(DType::float64, "");
   SchemeWeights gradients;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     gradients = scheme.backward(asked.request, of_table.view<double>());
   }
   return as_arrays(std::move(gradients));

@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "models.h"
 #include "picture_options.h"
 #include "sextant/figures/attention_maps.h"
@@ -50,7 +51,7 @@ nb::dict attend(const Words& first, const Words& second, nb::handle positions,
   const SentenceAttentionOptions options = options_of(more, positions);
   SentenceAttention attention;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     attention = attend_sentences(first, second, options);
   }
   return as_dict(std::move(attention), options);
@@ -63,7 +64,7 @@ nb::dict compare(const Words& first, const Words& second, nb::handle positions,
   options.causal = true;
   OrderVerdict verdict;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     verdict = compare_order(first, second, options);
   }
   nb::dict result;
@@ -87,7 +88,7 @@ std::string report(const std::string& text, const Words& words) {
     options.words = {words[0], words[1]};
   }
   options.progress = [](std::string_view) { check_signals(); };
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   return figures::report_page(text, options);
 }
 

@@ -10,6 +10,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "interpreter_lock.h"
 #include "models.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/model_attention.h"
@@ -29,10 +30,10 @@ std::pair<std::string, std::string> generate_text(const PyTextModel& self, nb::h
   visit_generation(options, taking({given, "generate"}));
   options.stop = Tokenizer::eos();
   const std::string prompt = Argument{prompt_given, "generate", "prompt"}.text();
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   const auto ids = self.model->tokenizer.encode(prompt);
   TextStream stream(self.model->tokenizer, prompt, ids, stop, [&](std::string_view part) {
-    const nb::gil_scoped_acquire held;
+    const Locked held;
     if (!on_text.is_none()) on_text(nb::str(part.data(), part.size()));
   });
   const GeneratedTokens made = generate(*self.model, ids, options, [&stream](std::int64_t token) {
@@ -51,7 +52,7 @@ nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& giv
   const std::string holes = Argument{text, "fill", "text"}.text();
   FilledText filled;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     filled = fill_masks(*self.model, holes, options);
   }
   nb::list guesses;
@@ -72,7 +73,7 @@ nb::dict guess(const PyTextModel& self, nb::handle given_text, const nb::dict& g
   const std::string text = Argument{given_text, "guess", "text"}.text();
   LayerGuesses found;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     found = layer_guesses(*self.model, text, options);
   }
   return dict_of(found, self.model->tokenizer);
@@ -99,7 +100,7 @@ nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads)
   Pass pass{.memory = memory, .threads = Argument{threads, "logits", "threads"}.threads()};
   Tensor<float> result;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     result = self.model->logits(batch, places, pass);
   }
   if (rank == 1) return to_python(std::move(result));
@@ -116,7 +117,7 @@ nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle th
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
   std::vector<Tensor<float>> maps;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     maps = self.model->attention_maps(tokens, pass);
   }
   return stacked(maps);
@@ -137,7 +138,7 @@ nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb
   options.progress = [](std::int64_t, std::int64_t) { check_signals(); };
   TextScore score;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     score = evaluate(*self.model, text, options, where);
   }
   nb::list windows;
@@ -197,7 +198,7 @@ void bind_text_model(nb::module_& module) {
           },
           nb::sig("def weights(self) -> dict[str, typing.Any]"))
       .def("save", [](const PyTextModel& self, const std::string& folder) {
-        const nb::gil_scoped_release released;
+        const Unlocked released;
         self.model->save(folder);
       });
 }

@@ -8,6 +8,7 @@
 
 #include "bindings.h"
 #include "calls.h"
+#include "interpreter_lock.h"
 #include "models.h"
 #include "option_values.h"
 #include "sextant/core/error.h"
@@ -19,12 +20,17 @@ namespace sextant::python {
 
 PositionSchemes read_positions(const Argument& argument) {
   PositionSchemes list;
-  for (const nb::handle each : nb::borrow<nb::object>(argument.value)) {
-    const auto name = Argument{each[0], argument.scope, argument.name}.text();
+  constexpr std::string_view kWanted = "a list of names of schemes with their parameters";
+  for (const nb::handle each : argument.as<nb::list>(kWanted)) {
+    const auto both = Argument{each, argument.scope, argument.name}.as<nb::tuple>(kWanted);
+    if (both.size() != 2) throw Error(argument.where(), "must be " + std::string(kWanted));
+    const nb::object given_name = both[0], given_parameters = both[1];
+    const auto name = Argument{given_name, argument.scope, argument.name}.text();
     const Scheme& scheme = find_scheme(name);
     PositionScheme one(name);
     const auto options = scheme.parameters();
-    for (const auto [key, value] : nb::borrow<nb::dict>(each[1])) {
+    const Argument parameters{given_parameters, argument.scope, argument.name};
+    for (const auto& [key, value] : items_of(parameters.as<nb::dict>(kWanted))) {
       const std::string parameter = text_of(key);
       const auto option = std::ranges::find(options, parameter, &Option::name);
       const Argument given{value, name, parameter};
@@ -133,7 +139,7 @@ nb::dict run(TrainingPlan& plan, PlannedTask& made, nb::handle on_step) {
   };
   TrainingResult trained;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released(Signals::where_asked);  // the run is saved first
     trained = train(*made.task, plan.trainer);
   }
   nb::dict result;
@@ -158,7 +164,7 @@ nb::dict run(TrainingPlan& plan, PlannedTask& made, nb::handle on_step) {
 nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb::handle on_step) {
   PlannedTask made;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     made = make_task(plan, resume ? folder : "");
   }
   check_signals();

@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "interpreter_lock.h"
 #include "models.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/model_attention.h"
@@ -40,7 +41,7 @@ nb::list translate_lines(const PyTranslator& self, nb::handle lines, const nb::d
     std::vector<std::vector<Hypothesis>> found;
     std::vector<std::vector<std::string>> shown;
     {
-      const nb::gil_scoped_release released;
+      const Unlocked released;
       check_signals();
       std::vector<std::vector<std::int64_t>> tokens;
       for (std::size_t i = begin; i < end; ++i) {
@@ -74,7 +75,7 @@ nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle 
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
   Translator<float>::Maps maps;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     maps = self.first().attention_maps(from, read, pass);
   }
   nb::dict result;
@@ -94,7 +95,7 @@ nb::dict guess(const PyTranslator& self, nb::handle given_text, nb::handle given
   if (!given_target.is_none()) target = Argument{given_target, "guess", "target"}.text();
   LayerGuesses found;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     found = layer_guesses(self.first(), text, target, options);
   }
   return dict_of(found, self.lines->tokenizer());
@@ -115,7 +116,7 @@ nb::dict evaluate_pairs(const PyTranslator& self, const SentencePairs& pairs, co
   visit_scored_translation(options, taking({given, "evaluate"}));
   PairScore score;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     score = evaluate(
         *self.lines, pairs, options,
         [](std::string_view, std::size_t, std::size_t) { check_signals(); }, where);
@@ -196,7 +197,7 @@ void bind_translator(nb::module_& module) {
           },
           nb::sig("def weights(self) -> dict[str, typing.Any]"))
       .def("save", [](const PyTranslator& self, const std::string& folder) {
-        const nb::gil_scoped_release released;
+        const Unlocked released;
         self.first().save(folder);
       });
   module.def(

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpreter_lock.h"
 #include "models.h"
 #include "sextant/training/metrics.h"
 
@@ -20,7 +21,7 @@ class KeptError {
   // Calls f() under the interpreter's lock; false where it raised, which is kept.
   template <class F>
   bool run(const F& f) {
-    const nb::gil_scoped_acquire held;
+    const Locked held;
     try {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       f();

@@ -1,6 +1,7 @@
 """Arrays go in and out without copies: pointers, strides, DLPack, the buffer protocol, bfloat16."""
 
 import array
+import ctypes
 import gc
 import subprocess
 import sys
@@ -248,10 +249,40 @@ def test_bfloat16_of_ml_dtypes_in_and_out():
     np.testing.assert_array_equal(room.view(np.uint16), out.view(np.uint16))
 
 
-@pytest.mark.parametrize("value", [None, 3, "q", [1.0], {}, np.array(["a"]), np.zeros(3, complex), np.zeros((1,) * 9)])
+@pytest.mark.parametrize("value", [None, 3, "q", [1.0], {}, np.array(["a"]), np.zeros(3, complex), np.zeros((1,) * 9), np.datetime64("2020")])
 def test_refuses_what_is_no_array(value):
     with pytest.raises((TypeError, ValueError), match=r"\[attention.q\] must be"):
         sextant.attention(value, np.zeros((1, 1, 1, 1), np.float32), np.zeros((1, 1, 1, 1), np.float32))
+
+
+class OnlyNull:
+    """An array of DLPack's with 2 x 3 elements of float32 and no memory."""
+
+    def __dlpack__(self, **options):
+        if options:
+            raise TypeError("the oldest form only")
+        shape, self.strides = (ctypes.c_int64 * 2)(2, 3), (ctypes.c_int64 * 2)(3, 1)
+        self.kept = (ctypes.c_int64 * 12)()  # DLManagedTensor: data, device, ndim and dtype, shape, strides, offset, owner, deleter
+        self.kept[1], self.kept[2] = 1, 2 | 2 << 32 | 32 << 40 | 1 << 48
+        self.kept[3], self.kept[4], self.shape = ctypes.addressof(shape), ctypes.addressof(self.strides), shape
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self.kept), b"dltensor", None)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+def test_refuses_arrays_without_memory():
+    for call in (sextant.identify, lambda x: sextant.add_positions(x, np.zeros((2, 3), np.float32))):
+        with pytest.raises(ValueError, match=r"\] must have memory for its elements, got a null pointer"):
+            call(OnlyNull())
+
+
+def test_refuses_rows_of_no_ids():
+    for scheme in (lambda ids: sextant.sinusoidal(ids, 8), lambda ids: sextant.rotary(ids, 8), lambda ids: sextant.sincos_2d(ids, 8)):
+        with pytest.raises(ValueError, match="must have one id or more per row, got the shape \\[5, 0\\]"):
+            scheme(np.zeros((5, 0), np.int64))
 
 
 def test_refuses_byte_orders_and_odd_strides():

@@ -101,6 +101,13 @@ def test_plan_explains_itself():
 Q = np.zeros((1, 2, 3, 4), np.float32)
 
 
+def nested(depth):
+    bias = []
+    for _ in range(depth):
+        bias = [bias]
+    return bias
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
@@ -116,6 +123,8 @@ Q = np.zeros((1, 2, 3, 4), np.float32)
         ({"bias": np.zeros((2, 4), np.float32)}, ValueError, r"\[attention.bias\] must have an odd number"),
         ({"bias": np.zeros((2, 5), int)}, TypeError, r"\[attention.bias\] must be an array of floats"),
         ({"bias": "alibi"}, TypeError, r"\[attention.bias\] must be an array"),
+        ({"bias": [[sextant.alibi(3, 2)]]}, TypeError, r"\[attention.bias\] must be an array"),
+        ({"bias": nested(100000)}, TypeError, r"\[attention.bias\] must be an array"),
         ({"slopes": [0.1, 0.2, 0.3]}, ValueError, r"attention.*slopes"),
         ({"scale": "1"}, TypeError, r"\[attention.scale\] must be a number, got str"),
         ({"scale": float("nan")}, ValueError, "attention.scale"),

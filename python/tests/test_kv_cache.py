@@ -1,5 +1,8 @@
 """Decoding token by token gives the bits of the whole prompt."""
 
+import copy
+import threading
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -43,6 +46,42 @@ def test_lengths_fork_and_rewind():
     cache.clear()
     assert len(cache) == 0
     assert repr(cache).startswith("KvCache(batch=2, kv_heads=1, head_dim=4, v_dim=4, capacity=8, lengths=[0, 0]")
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_is_a_cache_of_its_own(copied):
+    cache = sextant.KvCache(1, 1, 4, capacity=8)
+    cache.append(random(1, 1, 2, 4), random(1, 1, 2, 4))
+    other = copied(cache)
+    other.append(random(1, 1, 3, 4), random(1, 1, 3, 4))
+    assert (cache.lengths, other.lengths) == ([2], [5])
+
+
+def test_threads_share_a_cache():
+    """Each call sees the cache before or after another one, never in between. Without a lock this is a double free."""
+    cache = sextant.KvCache(2, 4, 64, capacity=16)
+    k, q = np.ones((2, 4, 300, 64), np.float32), np.ones((2, 8, 1, 64), np.float32)
+    wrong = []
+
+    def write():
+        for _ in range(40):
+            cache.reserve(cache.capacity + 100)
+            cache.append(k[:, :, :5], k[:, :, :5])
+            cache.clear()
+
+    def read():
+        for _ in range(40):
+            seen = cache.attend(q, causal="none")
+            lengths, keys = cache.lengths, cache.keys
+            if not np.isin(seen, (0, 1)).all() or lengths[0] != lengths[1] or not (keys == 1).all():
+                wrong.append((seen, lengths))
+
+    threads = [threading.Thread(target=target) for target in (write, read, write, read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_out_and_errors():

@@ -89,6 +89,9 @@ def test_none_is_no_table():
         sextant.rotate(q, None)
     with pytest.raises(TypeError, match=r"\[attention.bias\] must be an array"):
         sextant.attention(q, q, q, bias=[None])
+    for rows, slopes in ((4, 2), (2, 4)):
+        with pytest.raises(ValueError, match=rf"\[DistanceBias.slopes\] must be one for each head of values, {rows}, got {slopes}"):
+            sextant.DistanceBias(np.zeros((rows, 3)), slopes=[0.5] * slopes)
 
 
 def test_flags_may_be_numpys():

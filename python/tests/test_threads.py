@@ -3,6 +3,7 @@
 import functools
 import gc
 import multiprocessing
+import subprocess
 import sys
 import threading
 import warnings
@@ -55,6 +56,78 @@ def test_the_lock_is_released():
         done.wait(0.001)
     thread.join()
     assert counted > 20
+
+
+def test_ids_may_be_written_to_during_a_call():
+    """They are checked and then read again: another thread must not get in between."""
+    q, ids, table = Q[:1, :, :64], np.arange(64), sextant.rotary(64, 32)
+    done = threading.Event()
+
+    def write():
+        while not done.is_set():
+            ids[:] = 2**52
+            ids[:] = -(2**52)
+            ids[:] = np.arange(64)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(300):
+            for options in ({"rotation": table}, {"bias": np.zeros((1, 127), np.float32)}):
+                try:
+                    sextant.attention(q, q, q, positions=ids, threads=1, **options)
+                except ValueError as error:
+                    assert "positions" in str(error) or "rotation" in str(error) or "bias" in str(error)
+    finally:
+        done.set()
+        thread.join()
+
+
+class Emptying(list):
+    """Numbers whose reading empties another list, as another thread may at any time."""
+
+    def __init__(self, numbers, other):
+        super().__init__(numbers)
+        self.other = other
+
+    def __iter__(self):
+        self.other.clear()
+        gc.collect()
+        return super().__iter__()
+
+
+def test_a_list_of_biases_may_be_emptied_during_a_call():
+    wanted = sextant.attention(Q, Q, Q, bias=sextant.t5(64, 4))
+    for _ in range(5):
+        bias = [sextant.t5(64, 4)]
+        seen = sextant.attention(Q, Q, Q, bias=bias, key_lengths=Emptying([64, 64], bias))
+        np.testing.assert_array_equal(seen, wanted)
+        assert not bias
+
+
+EXIT = """
+import threading, time
+import numpy as np, sextant
+q = np.ones((1, 8, {length}, 64), np.float32)
+cache = sextant.KvCache(1, 8, 64, capacity={length})
+cache.append(q, q)
+def work():
+    while True:
+        {call}
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize("length", [1, 1500])
+@pytest.mark.parametrize(
+    "call", ["sextant.attention(q, q, q)", "cache.attend(q, causal='none'); cache.lengths", "sextant.plot.heatmap('alibi')", "sextant.rotary(200000, 64)"]
+)
+def test_the_interpreter_ends_while_daemon_threads_compute(call, length):
+    """CPython ends them with pthread_exit() when they ask for its lock: no frame of C++ may end the process for that."""
+    run = subprocess.run([sys.executable, "-c", EXIT.format(call=call, length=length)], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def child(queue):
