@@ -10,6 +10,9 @@ from ._results import AttentionMaps, TranslatorMaps
 from ._sources import positions_of
 
 
+MAX_TOKENS = 1 << 16  # of a picture of weights, and a panel shows far fewer
+
+
 def what_of(given: Any, call: str, several: bool = False) -> Any:
     """Schemes as a list of lists of names and parameters; arrays and tables as they are."""
     if isinstance(given, (str, Mapping)):
@@ -18,6 +21,8 @@ def what_of(given: Any, call: str, several: bool = False) -> Any:
         if not given:
             raise ValueError(f"[{call}.what] must be one scheme or more, got none")
         return [positions_of(one, f"{call}.what") for one in given]
+    if isinstance(given, list):
+        raise TypeError(f"[{call}.what] must be an array or a scheme by name, got list; numpy.asarray() makes an array of numbers")
     return given
 
 
@@ -61,6 +66,8 @@ def labels_of(array: Any, queries: Any, keys: Any) -> tuple[list[str], list[str]
     shape = tuple(getattr(array, "shape", ()))
     if len(shape) < 2:
         return [], []  # no array of weights, as the call itself says
+    if max(shape[-2:]) > MAX_TOKENS:
+        raise ValueError(f"[attention.weights] must have up to {MAX_TOKENS} rows and columns, got {list(shape[-2:])}")
     rows = [str(i) for i in range(shape[-2])] if queries is None else strings_of(queries, "attention.queries")
     if keys is not None:
         return rows, strings_of(keys, "attention.keys")
@@ -74,9 +81,9 @@ def run_of(given: Any, number: int) -> Any:
         return os.fsdecode(given)
     if training is None:
         raise ValueError(f"[losses.runs] must be trained in this process, or a folder, got {given!r}")
-    if not hasattr(training, "mean_loss"):
+    names = ("step", "mean_loss", "validation_step", "validation_loss")
+    if not all(hasattr(training, name) for name in ("folder", *names)):
         raise TypeError(f"[losses.runs] must be folders, models or trainings, got {type(given).__name__}")
     if training.folder:
         return training.folder
-    names = ("step", "mean_loss", "validation_step", "validation_loss")
     return (f"run {number}", {name: getattr(training, name) for name in names})

@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "picture_options.h"
 #include "sextant/figures/attention_maps.h"
 
@@ -34,7 +35,7 @@ Tensor<double> heads_of(const InputArray& array) {
 Picture plot_attention(nb::handle given, const std::vector<std::string>& queries,
                        const std::vector<std::string>& keys, const nb::dict& more) {
   const PictureOptions options("attention", more);
-  const InputArray array({given, "attention", "weights"});
+  const InputArray array({given, "attention", "weights"}, Gradients::meaningless);
   const Tensor<double> masked = heads_of(array);
   Tensor<double> weights = masked.clone();
   for (double& weight : weights.span()) {
@@ -55,7 +56,7 @@ Picture plot_attention(nb::handle given, const std::vector<std::string>& queries
           : 950;
   const bool lines = options.flag("lines");
   return with_arguments_of("attention", [&] {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     maps.weights = figures::chosen_heads(maps.weights, maps.head);
     maps.masked = figures::chosen_heads(*maps.masked, maps.head);
     figures::check_tokens(maps.queries, "attention.queries");

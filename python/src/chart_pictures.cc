@@ -6,6 +6,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "picture_options.h"
 #include "sextant/figures/extrapolation_chart.h"
 #include "sextant/figures/loss_chart.h"
 
@@ -17,9 +18,12 @@ figures::LossRun run_of(nb::handle given) {
   if (nb::isinstance<nb::str>(given)) {
     return figures::load_losses(Argument{given, "losses", "runs"}.text());
   }
-  const auto both = nb::borrow<nb::tuple>(given);
-  const nb::object name = both[0];
-  const auto curves = nb::borrow<nb::dict>(both[1]);
+  const Argument argument{given, "losses", "runs"};
+  const auto both = argument.as<nb::tuple>("a folder, or a name and numbers");
+  if (both.size() != 2) throw Error(argument.where(), "must be a folder, or a name and numbers");
+  const nb::object name = both[0], numbers_by_name = both[1];
+  const auto curves =
+      Argument{numbers_by_name, "losses", "runs"}.as<nb::dict>("a dict of numbers by name");
   figures::LossRun run{.name = Argument{name, "losses", "runs"}.text(), .curves = {}};
   const auto take = [&](const char* key, std::vector<double>& numbers) {
     const nb::object values = curves[key];
@@ -38,7 +42,7 @@ Picture plot_losses(const nb::list& given, nb::handle title) {
   if (runs.empty()) throw Error("losses.runs", "must be one or more, got none");
   const std::string heading =
       title.is_none() ? figures::loss_title(runs) : Argument{title, "losses", "title"}.text();
-  return figures::loss_chart(runs, heading);
+  return with_arguments_of("losses", [&] { return figures::loss_chart(runs, heading); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "picture_options.h"
 #include "sextant/figures/position_figures.h"
 #include "sextant/figures/scheme_array.h"
@@ -28,10 +29,11 @@ bool is_named(nb::handle what) { return nb::isinstance<nb::list>(what); }
 // The schemes of a list of lists of names and parameters, each a scheme of its own.
 std::vector<NamedScheme> schemes_of(nb::handle what, const std::string& call) {
   std::vector<NamedScheme> schemes;
-  for (const nb::handle one : nb::borrow<nb::list>(what)) {
-    const PositionSchemes together = read_positions({one, call, "schemes"});
+  const Argument argument{what, call, "what"};
+  for (const nb::handle one : argument.as<nb::list>("a scheme by name")) {
+    const PositionSchemes together = read_positions({one, call, "what"});
     if (together.size() != 1) {
-      throw Error(call + ".schemes", "must be single schemes, got " + names_of(together));
+      throw Error(call + ".what", "must be single schemes, got " + names_of(together));
     }
     schemes.push_back({together[0].scheme, together[0].parameters});
   }
@@ -67,7 +69,7 @@ struct Asked {
       return position_table(schemes.at(0), length, width(), first());
     }
     options.refuse({"length", "width", "head_dim", "heads"}, "an array, which has its own sizes");
-    const InputArray array({what, options.call(), "what"});
+    const InputArray array({what, options.call(), "what"}, Gradients::meaningless);
     array.expect_rank(2, "an array [length, width], or a scheme by name");
     return {.values = array.copy().to<double>(),
             .options = {},
@@ -172,6 +174,7 @@ Picture offset_matrix(nb::handle what, const Asked& asked) {
 Picture plot_positions(const std::string& kind, nb::handle what, const nb::dict& given) {
   const PictureOptions options(kind, given);
   const Asked asked{options, figures::plot_sizes(kind)};
+  const Interruption interruption(&check_signals);
   return with_arguments_of(kind, [&] {
     if (kind == "heatmap") return heatmap(what, asked);
     if (kind == "distance") return distance(what, asked);

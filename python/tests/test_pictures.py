@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import types
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -160,6 +161,12 @@ def test_saved_by_the_ending(tmp_path):
     assert not [name for name in os.listdir(tmp_path) if not name.startswith("x.")]  # nothing half-written
 
 
+def uneven(**changes):
+    """The numbers of a training, with lists of other lengths."""
+    curves = dict(step=[1, 2], mean_loss=[2.0, 1.0], validation_step=[2], validation_loss=[1.5])
+    return types.SimpleNamespace(folder=None, **{**curves, **changes})
+
+
 @pytest.mark.parametrize("name", ["x.jpg", "x", "x.svgz", "", "x.svg/"])
 def test_other_endings_are_refused(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
@@ -195,6 +202,13 @@ def test_a_folder_that_is_not_there(tmp_path):
         (lambda: plot.distance(measure="l2"), ValueError, r"\[distance.measure\] must be one of cosine, dot"),
         (lambda: plot.distance({"rotary": {}, "t5": {}}), ValueError, "single schemes"),
         (lambda: plot.offset_matrix(what="rotary"), ValueError, r"\[offset_matrix.scheme\] must be sinusoidal"),
+        (lambda: plot.offset_matrix(what=np.ones((4, 8), np.float32)), TypeError, r"\[offset_matrix.what\] must be a scheme by name"),
+        (lambda: plot.offset_matrix(what=["sinusoidal"]), TypeError, r"\[offset_matrix.what\] must be an array or a scheme by name, got list"),
+        (lambda: plot.heatmap([[1.0, 2.0]]), TypeError, r"\[heatmap.what\] must be an array or a scheme by name, got list"),
+        (lambda: plot.offset_matrix(what=3), TypeError, r"\[offset_matrix.what\] must be a scheme by name"),
+        (lambda: plot.losses(uneven(mean_loss=[1.0])), ValueError, r"\[losses.runs\] must have a loss for each step"),
+        (lambda: plot.losses(uneven(validation_loss=[1.0, 2.0])), ValueError, r"\[losses.runs\] must have a loss for each validation"),
+        (lambda: plot.attention(np.broadcast_to(np.float32(0), (1, 1 << 40, 2))), ValueError, r"\[attention.weights\] must have up to 65536"),
         (lambda: plot.offset_matrix(1.5), TypeError, r"\[offset_matrix.shift\] must be a whole number"),
         (lambda: plot.attention(WEIGHTS, ["a"]), ValueError, "queries"),
         (lambda: plot.attention(WEIGHTS, TOKENS, ["a"]), ValueError, "keys"),

@@ -2,6 +2,7 @@
 #include "sextant/figures/loss_chart.h"
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,17 @@ Series thinned(const std::string& name, const std::vector<double>& x,
     series.y.push_back(y[i]);
   }
   return series;
+}
+
+void check_lengths(const LossRun& run) {
+  const auto check = [&](const char* what, std::size_t losses, std::size_t steps) {
+    if (losses == steps) return;
+    throw Error("figure.runs", "must have a loss for each " + std::string(what) + " of " +
+                                   run.name + ", got " + std::to_string(losses) + " for " +
+                                   std::to_string(steps));
+  };
+  check("step", run.curves.mean_loss.size(), run.curves.steps.size());
+  check("validation", run.curves.validation_loss.size(), run.curves.validation_steps.size());
 }
 
 Series training_of(const LossRun& run, const std::string& name) {
@@ -60,6 +72,7 @@ std::string loss_title(const std::vector<LossRun>& runs) {
 
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title) {
   if (runs.empty()) throw Error("figure.runs", "must be at least one, got none");
+  for (const LossRun& run : runs) check_lengths(run);
   if (runs.size() == 1) {
     std::vector<Series> both = {training_of(runs[0], "training (moving average)")};
     if (!runs[0].curves.validation_loss.empty()) both.push_back(held_out_of(runs[0], "held out"));

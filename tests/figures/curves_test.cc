@@ -41,6 +41,12 @@ TEST(LossChart, SeveralRunsHaveAChartOfEachLoss) {
   const std::string unseen = loss_chart({run("a", false), run("b", false)}, "Two").svg;
   EXPECT_THAT(unseen, Not(HasSubstr("Held out")));
   EXPECT_THROW(loss_chart({}, "None"), Error);
+  for (auto numbers : {&LossCurves::mean_loss, &LossCurves::validation_steps}) {
+    LossRun shorter = run("a", true);
+    (shorter.curves.*numbers).pop_back();
+    EXPECT_THROW(loss_chart({shorter}, "Uneven"), Error);
+    EXPECT_THROW(loss_chart({run("b", true), shorter}, "Uneven"), Error);
+  }
 }
 
 TEST(LossChart, AFolderWithoutMetricsIsNoTraining) {
