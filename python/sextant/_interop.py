@@ -40,6 +40,8 @@ def identify(
     elif str(getattr(array, "dtype", "")).rpartition(".")[2].startswith("complex"):
         import numpy as np
 
+        if hasattr(array, "resolve_conj"):  # torch's
+            array = array.detach().resolve_conj()
         array = np.stack([np.asarray(array.real), np.asarray(array.imag)], axis=-1)
     return _core.identify(array, dtype, threads)
 
@@ -65,8 +67,9 @@ class LayerPositions:
     sinks: bool  # whether each head of queries has a sink, a number among the model's weights
     bias_factor: float
 
-    def __call__(self, length: Positions, **changes: Any) -> Any:
-        """What sextant.<scheme>(length, ..., **parameters) makes for this layer; `changes` are further parameters."""
+    def __call__(self, positions: Positions, /, **changes: Any) -> Any:
+        """What sextant.<scheme>(positions, ..., **parameters) makes for this layer, of a length or of ids; `changes` are further
+        parameters of the scheme, `length` too where it has one."""
         sizes = {
             "added": [self.width],
             "rotated": [self.head_dim],
@@ -75,7 +78,26 @@ class LayerPositions:
             "content": [self.heads, self.head_dim],
             "none": [],
         }[find_scheme(self.scheme).kind]
-        return getattr(_schemes, self.scheme)(length, *sizes, **{**self.parameters, **changes})
+        return getattr(_schemes, self.scheme)(positions, *sizes, **{**self.parameters, **changes})
+
+
+def plain(value: Any) -> Any:
+    """What JSON has no form for, in Python's own types: mappings of other classes, arrays and scalars of NumPy and torch."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"[from_config.config] must hold what JSON can, got {type(value).__name__}")
+
+
+def json_of(config: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(config), default=plain)
+    except TypeError as error:
+        words = str(error)
+        raise TypeError(words if words.startswith("[") else f"[from_config.config] must hold what JSON can: {words}") from None
+    except (ValueError, RecursionError):
+        raise ValueError("[from_config.config] must not hold itself, nor be nested more deeply than Python's stack allows") from None
 
 
 def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: int = 0) -> LayerPositions:
@@ -92,9 +114,11 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: in
         ValueError: a model type or a key about positions that is not known, or values that contradict each other
     """
     if isinstance(config, Mapping):
-        read = _core.layer_of(json.dumps(dict(config)), False, layer)
+        read = _core.layer_of(json_of(config), False, layer)
+    elif isinstance(config, (str, os.PathLike)):
+        read = _core.layer_of(os.fsdecode(config), True, layer)
     else:
-        read = _core.layer_of(os.fspath(config), True, layer)
+        raise TypeError(f"[from_config.config] must be a path or a dict, got {type(config).__name__}")
     texts = read.pop("texts")
     return LayerPositions(parameters=find_scheme(read["scheme"]).read(texts), **read)
 

@@ -1,6 +1,8 @@
 """Tables, configs and weights of other libraries."""
 
+import inspect
 import json
+import types
 
 import numpy as np
 import pytest
@@ -58,6 +60,49 @@ def test_identify_names_what_was_rounded():
     cache = np.cos(np.outer(np.arange(200), inv_freq)).astype(np.float16).astype(np.float32)
     assert sextant.identify(cache).mistake == "values_rounded_to_float16"
     assert sextant.identify(cache, dtype="float16").mistake == ""
+
+
+LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_theta": 1e4}
+
+
+def test_numbers_of_numpy_in_a_dict_are_numbers():
+    scaling = {"rope_type": "linear", "factor": 4.0}
+    wanted = sextant.from_config({**LLAMA, "rope_scaling": scaling})
+    for real, whole in ((np.float32, np.int64), (np.float64, np.uint8), (lambda x: np.array(x), np.int32)):
+        config = {name: whole(value) if isinstance(value, int) else value for name, value in LLAMA.items()}
+        config.update(rope_theta=real(1e4), tie_word_embeddings=np.bool_(False), rope_scaling=types.MappingProxyType({**scaling, "factor": real(4)}))
+        assert sextant.from_config(config) == wanted
+    longrope = {"rope_type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8, "factor": 2.0, "original_max_position_embeddings": 64}
+    arrays = {**longrope, "short_factor": np.ones(8, np.float32), "long_factor": np.full(8, 2.0)}
+    assert sextant.from_config({**LLAMA, "rope_scaling": arrays}) == sextant.from_config({**LLAMA, "rope_scaling": longrope})
+
+
+def test_what_json_cannot_hold_is_refused():
+    itself = dict(LLAMA)
+    itself["rope_scaling"] = itself
+    deep = nested = {}
+    for _ in range(100000):
+        nested["rope_scaling"] = nested = {}
+    for config, error in ((itself, ValueError), ({**LLAMA, "rope_scaling": deep}, ValueError), ({**LLAMA, "head_dim": object()}, TypeError),
+                          ({**LLAMA, (1, 2): 3}, TypeError), (3, TypeError), (b"config.json", TypeError)):
+        with pytest.raises(error, match=r"^\[from_config.config\] must"):
+            sextant.from_config(config)
+
+
+def test_a_layer_s_length_is_told():
+    """The scheme's own parameter `length` is not hidden by the argument of the layer."""
+    layer = sextant.from_config({"model_type": "llama", "rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 4.0}})
+    pinned = layer([0, 1], length=16384)
+    np.testing.assert_array_equal(pinned.cos, layer(16384).cos[:2])
+    assert not np.array_equal(pinned.cos, layer([0, 1]).cos)
+
+
+def test_no_argument_of_a_wrapper_hides_a_parameter():
+    for scheme in sextant.schemes():
+        names = {parameter.name for parameter in scheme.parameters}
+        for wrapper in (sextant.LayerPositions.__call__, sextant.Scheme.__call__):
+            kinds = inspect.signature(wrapper).parameters.values()
+            assert not names & {argument.name for argument in kinds if argument.kind in (argument.KEYWORD_ONLY, argument.POSITIONAL_OR_KEYWORD)}
 
 
 def test_a_config_as_dict_and_file(tmp_path):
