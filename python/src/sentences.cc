@@ -12,6 +12,7 @@
 #include "models.h"
 #include "picture_options.h"
 #include "sextant/figures/attention_maps.h"
+#include "sextant/figures/named_scheme.h"
 #include "sextant/figures/report.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "watch.h"
