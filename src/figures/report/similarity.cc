@@ -60,7 +60,8 @@ void report_similarity(Page& page, const ReportText& text, Json& numbers) {
       ", cosine similarity of '" + first + "' at position " + std::to_string(at_first) + " and '" +
       second + "' at position " + std::to_string(at_second) +
       ". Both is sqrt(width) * word + position, as the encoder sees it. Little is learned from a "
-      "short text: its vectors stay close to their common initial values." +
+      "short text: its vectors stay near their random initial values, which are short, so that "
+      "both is nearly the position." +
       (cut ? " A sentence of more than " + std::to_string(kMaxTrainingWords) +
                  " tokens counts as several, positions in each from 0."
            : ""));
