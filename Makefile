@@ -121,6 +121,13 @@ pages:           ## the report and every kind of chart in headless Chromium: wha
 	cmake --build --preset release --target sextant_app
 	ctest --test-dir build/release -C pages -L pages --output-on-failure --no-tests=error
 
+pictures:        ## draw the pictures of the documents again, docs/images
+	@scripts/setup.sh build
+	cmake --preset release $(CONFIGURE)
+	cmake --build --preset release --target sextant_app
+	scripts/draw_pictures.py build/release/bin/sextant
+	bench/peers/draw_ratios.py > docs/images/ratios.svg
+
 site:            ## the documentation as one offline, searchable site: build/site/html/index.html
 	@scripts/setup.sh build python site
 	@$(MAKE) --no-print-directory $(VENV)/site-ready
@@ -189,5 +196,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch test-libraries asan tsan ranks packages wheel wheels fuzz pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
+.PHONY: help demo demo-train program build test test-torch test-libraries asan tsan ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help

@@ -35,7 +35,7 @@ def card(scheme: dict[str, str], page: str) -> str:
 def add_gallery(stage: Stage, program: Path) -> None:
     schemes = json.loads(subprocess.run([program, "list", "--json"], check=True, capture_output=True, text=True).stdout)
     names = [scheme["name"] for scheme in schemes]
-    subprocess.run([ROOT / "scripts" / "draw-scheme-pictures.sh", "--into", stage.folder / "images", program, *names], check=True,
+    subprocess.run([ROOT / "scripts" / "draw_pictures.py", "--into", stage.folder / "images", program, *names], check=True,
                    stdout=subprocess.DEVNULL)
     lines = ["# Gallery of schemes", "", f"All {len(schemes)} schemes, by what they do to attention. A card leads to the scheme's page: parameters, models that "
              "use it, traps, the command that draws its picture. [The list with the papers](index.md).", ""]
