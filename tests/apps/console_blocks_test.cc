@@ -1,4 +1,5 @@
-// The console blocks of README.md and of all documents: their commands print what stands below them.
+// The console blocks of README.md and of all documents: their commands print what stands below
+// them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Pages, ConsoleBlocks, testing::ValuesIn(pages_with_cons
                          [](const auto& page) {
                            std::string name = page.param;
                            std::ranges::replace_if(
-                               name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
+                               name,
+                               [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
                                '_');
                            return name;
                          });
