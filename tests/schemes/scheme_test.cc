@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,9 +38,6 @@ SchemeRequest request(std::map<std::string, std::string> parameters = {}) {
   asked.parameters = std::move(parameters);
   return asked;
 }
-
-std::string_view name_in(const Scheme* scheme) { return scheme->name; }
-std::string_view name_in(const Option& parameter) { return parameter.name; }
 
 std::string message_of(const std::function<void()>& call) {
   try {
@@ -79,11 +77,10 @@ SchemeKind kind_of(const SchemeTable& table) {
 }
 
 // "a, b, c": what refusals list.
-template <class List>
-std::string listed(const List& entries) {
+std::string listed(std::span<const Option> parameters) {
   std::string names;
-  for (const auto& entry : entries) {
-    names += (names.empty() ? "" : ", ") + std::string(name_in(entry));
+  for (const Option& parameter : parameters) {
+    names += (names.empty() ? "" : ", ") + std::string(parameter.name);
   }
   return names;
 }

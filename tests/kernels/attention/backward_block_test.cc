@@ -133,8 +133,8 @@ class BackwardBlockTest : public ::testing::Test {
       block.log_sum_exp_stride = 1;
     }
     block.dq = {dq.data(), kWidth, 1, Storage::float32};
-    block.dk = dk.data();
-    block.dv = dv.data();
+    block.dk.chain = dk.data();
+    block.dv.chain = dv.data();
     block.wants_line_gradient = true;
     block.line_gradient = line.data() + kKeys + kGroupLanes;
     block.sink_gradient = &sink_gradient;
