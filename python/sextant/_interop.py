@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping
@@ -81,11 +82,16 @@ class LayerPositions:
         return getattr(_schemes, self.scheme)(positions, *sizes, **{**self.parameters, **changes})
 
 
+MAX_NUMBERS = 1 << 16  # of an array in a config; factors of pairs of channels are a few hundred
+
+
 def plain(value: Any) -> Any:
     """What JSON has no form for, in Python's own types: mappings of other classes, arrays and scalars of NumPy and torch."""
     if isinstance(value, Mapping):
         return dict(value)
     if hasattr(value, "tolist"):
+        if math.prod(max(1, size) for size in getattr(value, "shape", ())) > MAX_NUMBERS:
+            raise ValueError(f"[from_config.config] must have arrays of up to {MAX_NUMBERS} numbers, got the shape {list(value.shape)}")
         return value.tolist()
     raise TypeError(f"[from_config.config] must hold what JSON can, got {type(value).__name__}")
 
@@ -96,7 +102,9 @@ def json_of(config: Mapping[str, Any]) -> str:
     except TypeError as error:
         words = str(error)
         raise TypeError(words if words.startswith("[") else f"[from_config.config] must hold what JSON can: {words}") from None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        if str(error).startswith("["):
+            raise
         raise ValueError("[from_config.config] must not hold itself, nor be nested more deeply than Python's stack allows") from None
 
 

@@ -36,13 +36,14 @@ def words_of(given: str | Sequence[str] | None, call: str, split: str = "words",
 
 
 def strings_of(given: Any, argument: str) -> list[str]:
+    strings = []
     try:
-        strings = list(given)
-    except TypeError:
-        strings = [given]
-    for one in strings:
-        if not isinstance(one, str):
-            raise TypeError(f"[{argument}] must be a list of str, got {one!r}")
+        for one in given if hasattr(given, "__iter__") else [given]:
+            if not isinstance(one, str):
+                raise TypeError(f"[{argument}] must be a list of str, got {one!r}")
+            strings.append(one)
+    except NotImplementedError:  # a memoryview of several axes
+        raise TypeError(f"[{argument}] must be a list of str, got {type(given).__name__}") from None
     return strings
 
 

@@ -32,6 +32,8 @@ def contents_of(given: Any, argument: str) -> bytes:
 
 
 def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:
+    if isinstance(given, memoryview):  # of several axes, it cannot be iterated over
+        raise TypeError(f"[{argument}] must be pairs of str, got memoryview")
     pairs: list[tuple[str, str]] = []
     for number, pair in enumerate(given):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(side, str) for side in pair)):

@@ -73,7 +73,8 @@ nb::dict dict_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
 }
 
 std::vector<std::string> texts_of(const Argument& argument) {
-  if (nb::isinstance<nb::str>(argument.value) || !nb::hasattr(argument.value, "__iter__")) {
+  if (nb::isinstance<nb::str>(argument.value) || !nb::hasattr(argument.value, "__iter__") ||
+      PyMemoryView_Check(argument.value.ptr())) {  // bytes, and of several axes not to iterate over
     throw_type_error(argument, "a list of str");
   }
   std::vector<std::string> texts;

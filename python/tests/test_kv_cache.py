@@ -91,6 +91,8 @@ def test_out_and_errors():
     assert cache.attend(random(1, 1, 1, 4), out=out) is out
     with pytest.raises(ValueError, match=r"\[KvCache.kv_heads\]|kv_heads"):
         sextant.KvCache(1, 0, 4, capacity=3)
+    with pytest.raises(ValueError, match="batch"):
+        sextant.KvCache(1 << 40, 1, 4, capacity=0)
     with pytest.raises(ValueError, match=r"\[KvCache.dtype\] must be float32, bfloat16 or float16"):
         sextant.KvCache(1, 1, 4, capacity=3, dtype="float64")
     with pytest.raises(TypeError, match=r"\[KvCache.append.k\] must be of float32, as the cache"):

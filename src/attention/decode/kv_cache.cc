@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -50,7 +51,12 @@ KvCache<T>::KvCache(std::int64_t batch, std::int64_t kv_heads, std::int64_t head
   check_size("head_dim", head_dim, 1);
   check_size("v_dim", v_dim, 0);
   check_size("capacity", capacity, 0);
-  lengths_.resize(static_cast<std::size_t>(batch));
+  try {
+    lengths_.resize(static_cast<std::size_t>(batch));
+  } catch (const std::exception&) {
+    refuse("batch",
+           "must be a number of lengths that fit into memory, got " + std::to_string(batch));
+  }
   store_ = std::make_shared<Store>();
   store_->keys = Tensor<T>::uninitialized(Shape{batch, kv_heads, capacity, head_dim});
   store_->values = Tensor<T>::uninitialized(Shape{batch, kv_heads, capacity, v_dim});
