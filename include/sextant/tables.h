@@ -2,6 +2,7 @@
 // and content terms.
 #pragma once
 
+#include "sextant/tables/call_extents.h"
 #include "sextant/tables/content_term.h"
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/indexed_bias.h"

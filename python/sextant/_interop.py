@@ -36,15 +36,14 @@ def identify(
         ValueError: NaN, no values, or a shape that cannot be a table
         TypeError: what is no array of numbers
     """
-    if isinstance(array, _core.IndexedBias):
-        array = array.array()
-    elif str(getattr(array, "dtype", "")).rpartition(".")[2].startswith("complex"):
+    numbers: Any = array.array() if isinstance(array, _core.IndexedBias) else array
+    if str(getattr(numbers, "dtype", "")).rpartition(".")[2].startswith("complex"):
         import numpy as np
 
-        if hasattr(array, "resolve_conj"):  # torch's
-            array = array.detach().resolve_conj()
-        array = np.stack([np.asarray(array.real), np.asarray(array.imag)], axis=-1)
-    return _core.identify(array, dtype, threads)
+        if hasattr(numbers, "resolve_conj"):  # torch's
+            numbers = numbers.detach().resolve_conj()
+        numbers = np.stack([np.asarray(numbers.real), np.asarray(numbers.imag)], axis=-1)
+    return _core.identify(numbers, dtype, threads)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ TEST(ReportPage, SaysWhatItComputesAndHowItWasMade) {
   EXPECT_THAT(steps, ElementsAre("the text ...", "positions ...", "attention ...",
                                  "a trained model ...", "every scheme ..."));
   EXPECT_THAT(page, HasSubstr("<mark>man</mark> bites <mark>dog</mark>!"));
-  EXPECT_THAT(page, HasSubstr("Order shows only with positions."));
+  EXPECT_THAT(page, HasSubstr("shows the order only with positions."));
   EXPECT_THAT(page, HasSubstr(environment().line()));
 }
 

@@ -65,7 +65,7 @@ def test_a_folder_without_pages_is_no_site(tmp_path):
         ("examples/notebooks", "notebooks/index.md"),
         ("examples/notebooks/order_lab.ipynb", "notebooks/order_lab.md"),
         ("tests/hostile/README.md", "source/tests/hostile/README.md"),
-        ("examples", "source/examples/index.md"),
+        ("examples", "source/examples/README.md"),
         ("examples/decode.cc", "source/examples/decode.cc.md"),
         ("include/sextant/attention/attention.h", "cpp/attention/attention.md"),
     ],

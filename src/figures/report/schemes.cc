@@ -71,10 +71,6 @@ std::vector<Kind> kinds_of(const ReportText& text, std::string& idle, Json& numb
     const std::string name(scheme->name);
     try {
       OrderVerdict verdict = compare_order(text.tokens, other, report_model(name));
-      if (scheme->kind != SchemeKind::none && verdict.first.positions == PositionEffect::alike) {
-        idle += (idle.empty() ? "" : ", ") + std::string(scheme->title);
-        continue;
-      }
       const bool mask = is_mask(*scheme, verdict.first.positions);
       Kind& kind = kinds[mask ? kMasks : static_cast<int>(scheme->kind)];
       kind.title = mask ? "masks alone" : group_title(scheme->kind);
@@ -82,8 +78,12 @@ std::vector<Kind> kinds_of(const ReportText& text, std::string& idle, Json& numb
           !mask && scheme->kind != SchemeKind::none && scheme->kind != SchemeKind::content;
       kind.schemes.push_back({name, {}, nullptr});
       kind.maps.push_back(copy_of(verdict.first.masked_weights.view().select(0, 0)));
-      kind.dots.push_back(
-          {std::string(scheme->title), verdict.same ? 0 : verdict.largest_difference});
+      if (scheme->kind != SchemeKind::none && verdict.first.positions == PositionEffect::alike) {
+        idle += (idle.empty() ? "" : ", ") + std::string(scheme->title);
+      } else {
+        kind.dots.push_back(
+            {std::string(scheme->title), verdict.same ? 0 : verdict.largest_difference});
+      }
       numbers["order"][name] = {{"same", verdict.same},
                                 {"largest_difference", verdict.largest_difference}};
     } catch (const Error&) {
@@ -135,7 +135,9 @@ void report_schemes(Page& page, const ReportText& text, Json& numbers) {
   DotPlot dots{.title = "How far apart the last token's outputs are for the two orders",
                .x_label = "Largest difference of the output",
                .nothing = "the same"};
-  for (const Kind& kind : kinds) dots.groups.push_back({kind.title, kind.dots});
+  for (const Kind& kind : kinds) {
+    if (!kind.dots.empty()) dots.groups.push_back({kind.title, kind.dots});
+  }
   page.picture(draw(dots), "`sextant list` says what each of them is.");
   page.unfold();
   page.fold("One head with every scheme, and its scores by distance");

@@ -27,7 +27,7 @@ TEST(Report, TheDemosPageHasAllItsParts) {
   const std::string page = contents(folder / "report.html");
   EXPECT_GE(count(page, "<svg"), 15U);
   for (const char* part : {"couch", "rotary", "M_1", "0.72252008324682", "0.86000133313923",
-                           "Order shows only with positions.", "report.json"}) {
+                           "shows the order only with positions.", "report.json"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
 }
