@@ -15,7 +15,10 @@ bool is_text(nb::handle value) { return nb::isinstance<nb::str>(value); }
 // Each element of a sequence or array, read by `read`.
 template <class T, class Read>
 std::vector<T> each(const Argument& argument, std::string_view wanted, Read read) {
-  if (is_text(argument.value) || !nb::hasattr(argument.value, "__iter__")) {
+  // A set has no order, and a mapping gives its keys alone.
+  if (is_text(argument.value) || nb::isinstance<nb::set>(argument.value) ||
+      nb::isinstance<nb::frozenset>(argument.value) || nb::isinstance<nb::dict>(argument.value) ||
+      !nb::hasattr(argument.value, "__iter__")) {
     throw_type_error(argument, wanted);
   }
   refuse_unresolved(argument);

@@ -80,6 +80,10 @@ class Forward {
     const Shape& q = in.q.shape();
     const Argument out{output, "attention_backward", "output"};
     if (output.is_none()) {
+      if (!log_sum_exp.is_none()) {
+        throw Error("attention_backward.log_sum_exp",
+                    "must be given together with output, both of the same forward pass");
+      }
       made_ = Tensor<T>::uninitialized({q[0], q[1], q[2], in.v.shape()[3]});
       made_sums_ = Tensor<float>::uninitialized({q[0], q[1], q[2]});
     } else {

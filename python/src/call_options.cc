@@ -17,6 +17,13 @@ constexpr std::string_view kNames[] = {"bias",    "causal",    "key_lengths",   
                                        "scale",   "segments",  "sinks",         "slopes",
                                        "softcap", "threads",   "window"};
 
+// An empty list is a shape that fits no call; what is absent is None.
+template <class List>
+const List& some(const Argument& argument, const List& list) {
+  if (list.size() > 0) return list;
+  throw Error(argument.where(), "must not be empty; None leaves it out");
+}
+
 }  // namespace
 
 Inputs::Inputs(std::string_view function, nb::handle q_value, nb::handle k_value,
@@ -65,7 +72,7 @@ template <class T>
 void CallOptions<T>::set(const Argument& argument) {
   const std::string_view name = argument.name;
   const auto list = [&](std::vector<std::int64_t>& kept) {
-    return std::span(kept = argument.integers());
+    return std::span(some(argument, kept = argument.integers()));
   };
   if (name == "causal") {
     options.causal = argument.choice<Causal>();
@@ -78,7 +85,7 @@ void CallOptions<T>::set(const Argument& argument) {
   } else if (name == "bias") {
     set_bias(argument);
   } else if (name == "slopes") {
-    slopes_ = argument.numbers();
+    some(argument, slopes_ = argument.numbers());
   } else if (name == "scale") {
     options.scale = argument.number();
   } else if (name == "softcap") {
@@ -94,7 +101,7 @@ void CallOptions<T>::set(const Argument& argument) {
   } else if (name == "positions") {
     set_positions(argument);
   } else if (name == "sinks") {
-    options.sinks = sinks_ = argument.numbers();
+    options.sinks = some(argument, sinks_ = argument.numbers());
   } else if (name == "rotation") {
     const auto* rotation = held<PyRotation>(argument.value);
     if (rotation == nullptr) throw_type_error(argument, "a RotationTable");
@@ -155,6 +162,7 @@ void CallOptions<T>::set_bias(const Argument& argument) {
     // Taken out first: reading an array may run code that changes the list.
     const nb::tuple parts(argument.value);
     kept_.push_back(parts);
+    some(argument, parts);
     for (const nb::handle one : parts) add_bias({one, argument.scope, argument.name});
     return;
   }

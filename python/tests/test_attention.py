@@ -164,3 +164,29 @@ def test_errors_name_the_function():
         sextant.attention_weights(Q, Q, rows=[])
     with pytest.raises(TypeError, match=r"plan\(\) got an unexpected keyword argument 'foo'"):
         sextant.plan(Q, Q, Q, foo=1)
+
+
+@pytest.mark.parametrize("name", ["key_lengths", "query_offsets", "segments", "key_segments", "slopes", "sinks", "bias"])
+@pytest.mark.parametrize("empty", [[], (), np.zeros(0, np.int64)], ids=["list", "tuple", "array"])
+def test_an_empty_option_is_not_an_absent_one(name, empty):
+    q = np.ones((1, 2, 4, 8), np.float32)
+    cache = sextant.KvCache(1, 2, 8, capacity=4)
+    cache.append(q, q)
+    calls = [lambda o: sextant.attention(q, q, q, **o), lambda o: sextant.attention_backward(q, q, q, q, **o), lambda o: cache.attend(q, **o)]
+    for call in calls:
+        with pytest.raises((ValueError, TypeError), match=rf"^(\[[a-zA-Z_.]*\.{name}\]|.*unexpected keyword argument '{name}')"):
+            call({name: empty})
+        call({name: None})
+
+
+def test_a_window_has_an_order():
+    q = np.ones((1, 1, 4, 8), np.float32)
+    for value in ({3, 1}, {3: 0, 1: 0}, frozenset((3, 1))):
+        with pytest.raises(TypeError, match=r"^\[attention.window\] must be a list of whole numbers"):
+            sextant.attention(q, q, q, window=value)
+
+
+def test_log_sum_exp_of_gradients_goes_with_the_output():
+    q = np.ones((1, 1, 4, 8), np.float32)
+    with pytest.raises(ValueError, match=r"^\[attention_backward.log_sum_exp\] must be given together with output"):
+        sextant.attention_backward(q, q, q, q, log_sum_exp=np.zeros((1, 1, 4), np.float32))
