@@ -75,8 +75,8 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
       decoder.clear();
     }
     memory.reset();
-    const auto unread = std::span(tokens).last(
-        static_cast<std::size_t>(std::min(std::ssize(tokens), window) - decoder.length()));
+    const auto unread = std::span(tokens).last(static_cast<std::size_t>(
+        std::min<std::int64_t>(std::ssize(tokens), window) - decoder.length()));
     const View<const float> x = models::embed_next<float>(model.embedding, unread, pass);
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
