@@ -126,12 +126,20 @@ def test_a_model_folder_of_ones_own(explorer, tmp_path):
 def drop(page, *paths):
     """Drops files or folders of the disk on the page's place for them, as the browser does when a hand drags them."""
     page.wait_for_function("() => document.querySelectorAll('[aria-busy]').length === 0")
-    page.locator(".drop").scroll_into_view_if_needed()
-    box = page.locator(".drop").bounding_box()
     session = page.context.new_cdp_session(page)
-    for kind in ("dragEnter", "dragOver", "drop"):
+
+    def drag(kind):
         session.send("Input.dispatchDragEvent", {"type": kind, "x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2,
                                                  "data": {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}})
+
+    for _ in range(20):  # a picture that comes in between moves the place
+        page.locator(".drop").scroll_into_view_if_needed()
+        box = page.locator(".drop").bounding_box()
+        drag("dragEnter"), drag("dragOver")
+        if page.locator(".drop.over").count() == 1:
+            break
+        page.wait_for_timeout(100)
+    drag("drop")
     session.detach()
 
 
