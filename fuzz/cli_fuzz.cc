@@ -81,6 +81,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try_to([&] { check_table(text); });
   check_wrap(text, size % 50);
   const std::string_view words[] = {"encode", "plot", "attend", text};
-  if (size <= 64 && nearest(text, words) != text) std::abort();  // it is one of them
+  if (size <= 64 && sextant::nearest(text, words) != text) std::abort();  // it is one of them
   return 0;
 }
