@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
+#include "core/left_running.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
@@ -68,6 +70,36 @@ TEST_F(Interrupted, NestedCallsBelongToTheOuterOne) {
   };
   EXPECT_THROW(parallel_for(4, 4, outer), Asked);
   EXPECT_LT(begun, 1000);
+}
+
+TEST_F(Interrupted, LoopsOverNumbersEndBetweenParts) {
+  std::int64_t done = 0;
+  const Interruption interruption(&ask);
+  const auto work = [&](std::int64_t begin, std::int64_t end) { done += end - begin, pause(); };
+  EXPECT_THROW(in_parts(std::int64_t{1} << 40, work), Asked);
+  EXPECT_GT(done, 0);
+  EXPECT_LT(done, std::int64_t{1} << 26);
+}
+
+TEST_F(Interrupted, WhatCannotEndIsLeftRunningOnItsOwnData) {
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
+  const auto work = [ended] {
+    std::this_thread::sleep_for(milliseconds(300));
+    *ended = true;
+    return 5;
+  };
+  EXPECT_EQ(or_left_running(work), 5);
+  *ended = false;
+  const Interruption interruption(&ask);
+  EXPECT_THROW(or_left_running(work), Asked);
+  EXPECT_FALSE(*ended);
+  while (!*ended) pause();
+}
+
+TEST_F(Interrupted, WhatIsLeftRunningGivesItsResultAndItsException) {
+  const Interruption interruption(&count_look);
+  EXPECT_EQ(or_left_running([] { return 5; }), 5);
+  EXPECT_THROW(or_left_running([]() -> int { throw std::range_error(""); }), std::range_error);
 }
 
 TEST_F(Interrupted, CallsThatAreNotAskedToEndDoAllOfTheirTasks) {

@@ -4,9 +4,11 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "core/left_running.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -68,14 +70,14 @@ std::vector<std::string> training_lines(std::string_view text) {
 
 class Lines : public sentencepiece::SentenceIterator {
  public:
-  explicit Lines(const std::vector<std::string>& lines) : lines_(lines) {}
+  explicit Lines(std::vector<std::string> lines) : lines_(std::move(lines)) {}
   bool done() const override { return at_ == lines_.size(); }
   void Next() override { ++at_; }
   const std::string& value() const override { return lines_[at_]; }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
-  const std::vector<std::string>& lines_;
+  const std::vector<std::string> lines_;
   std::size_t at_ = 0;
 };
 
@@ -120,7 +122,7 @@ SubwordTokenizer SubwordTokenizer::train_on(std::string_view text, const Subword
     throw Error(where, "must be at most 268435456 bytes long, got " + std::to_string(text.size()));
   }
   check_utf8(text, where);
-  const std::vector<std::string> lines = training_lines(text);
+  std::vector<std::string> lines = training_lines(text);
   if (lines.empty()) throw Error(where, "must hold text to train on, got no visible character");
 
   const std::unordered_map<std::string, std::string> settings = {
@@ -133,13 +135,15 @@ SubwordTokenizer SubwordTokenizer::train_on(std::string_view text, const Subword
       {"num_threads", "1"},
       {"minloglevel", "3"},
   };
-  std::string model;
-  Lines iterator(lines);
   text::silence_sentencepiece();
-  const auto status = sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
-  if (!status.ok())
-    throw Error("subword.train", "SentencePiece reports: " + text::complaint(status));
-  return parse(model, "subword.train");
+  return parse(or_left_running([settings, iterator = Lines(std::move(lines))]() mutable {
+                 std::string model;
+                 const auto status =
+                     sentencepiece::SentencePieceTrainer::Train(settings, &iterator, &model);
+                 if (status.ok()) return model;
+                 throw Error("subword.train", "SentencePiece reports: " + text::complaint(status));
+               }),
+               "subword.train");
 }
 
 }  // namespace sextant
