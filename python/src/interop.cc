@@ -73,6 +73,7 @@ Given numbers_of(nb::handle array) {
 }
 
 Identification identify(nb::handle array, nb::handle dtype, nb::handle threads) {
+  const Interruption interruption(&check_signals);
   const Given given = numbers_of(array);
   const DType type = dtype.is_none() ? given.dtype : Argument{dtype, "identify", "dtype"}.dtype();
   const int workers = Argument{threads, "identify", "threads"}.threads();

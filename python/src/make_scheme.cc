@@ -48,9 +48,11 @@ struct ToObject {
     with_float(dtype, [&](auto type) {
       using T = typename decltype(type)::type;
       const View<T> rows = result.view<T>();
-      for (std::int64_t i = 0; i < table.size(0); ++i)
+      for (std::int64_t i = 0; i < table.size(0); ++i) {
+        check_interruption();
         for (std::int64_t j = 0; j < table.size(1); ++j)
           rows(i, j) = static_cast<T>(table.view()(i, j));
+      }
     });
     return std::move(result).finished();
   }
@@ -72,6 +74,7 @@ struct ToObject {
 
 nb::object make(const std::string& name, nb::handle positions, const nb::dict& sizes,
                 const nb::dict& parameters, nb::handle weights, nb::handle dtype, nb::handle out) {
+  const Interruption interruption(&check_signals);
   const Scheme& scheme = find_scheme(name);
   const bool is_sinusoidal = scheme.name == "sinusoidal";
   const DType type = Argument{dtype, scheme.name, "dtype"}.dtype();

@@ -28,6 +28,7 @@ nb::dict initial_weights(const std::string& name, nb::handle positions, const nb
                          const nb::dict& parameters) {
   const Scheme& scheme = find_scheme(name);
   if (scheme.initial_weights == nullptr) return {};
+  const Interruption interruption(&check_signals);
   const PyRequest asked(scheme, read_positions(scheme, positions, true), sizes, parameters,
                         nb::none());
   return as_arrays(scheme.initial_weights(asked.request));

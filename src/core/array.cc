@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/each_dtype.h"
+#include "core/interruption.h"
 #include "sextant/core/npy.h"
 
 namespace sextant {
@@ -61,7 +62,9 @@ void convert_all(const std::byte* from, Tensor<To>& to) {
     return;
   }
   const From* values = reinterpret_cast<const From*>(from);
-  for (std::int64_t i = 0; i < to.count(); ++i) to.data()[i] = convert<To>(values[i]);
+  in_parts(to.count(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) to.data()[i] = convert<To>(values[i]);
+  });
 }
 
 // Anyone can put an array together, so shape, type and bytes need not fit.

@@ -1,8 +1,10 @@
 // Ending a call of the library from outside, as Ctrl-C does.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 namespace sextant {
@@ -51,5 +53,15 @@ class Interruption {
 // does it before every body, so bodies that do many tasks are left to do it themselves: before they
 // take one for which others wait.
 void check_interruption();
+
+// body(begin, end) for parts of [0, count), in order: a long loop over numbers that can be ended.
+template <class Body>
+void in_parts(std::int64_t count, const Body& body) {
+  constexpr std::int64_t kPart = 1 << 16;
+  for (std::int64_t begin = 0; begin < count; begin += kPart) {
+    check_interruption();
+    body(begin, std::min(begin + kPart, count));
+  }
+}
 
 }  // namespace sextant

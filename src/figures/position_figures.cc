@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/interruption.h"
 #include "figures/curves.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/applied_positions.h"
@@ -260,6 +261,7 @@ std::vector<double> similarity_by_distance(View<const double> table, Measure mea
   for (std::int64_t distance = 0; distance < length; ++distance) {
     double sum = 0;
     for (std::int64_t row = 0; row + distance < length; ++row) {
+      check_interruption();
       sum += similarity(row, row + distance);
     }
     means.push_back(sum / static_cast<double>(length - distance));

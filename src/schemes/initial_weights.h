@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/interruption.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/random.h"
 
@@ -41,18 +42,24 @@ class InitialWeights {
     values_.insert_or_assign(name, Tensor<double>(shape));
   }
   void normal(const std::string& name, double deviation) {
-    for (double& value : values_.at(name).span()) value = deviation * random_.normal();
+    fill(name, [&] { return deviation * random_.normal(); });
   }
   void uniform(const std::string& name, double min, double max) {
-    for (double& value : values_.at(name).span()) {
-      value = min + (max - min) * random_.uniform();
-    }
+    fill(name, [&] { return min + (max - min) * random_.uniform(); });
   }
   void set(const std::string& name, double number) { values_.at(name).data()[0] = number; }
 
   SchemeWeights take() { return std::move(values_); }
 
  private:
+  template <class Make>
+  void fill(const std::string& name, const Make& make) {
+    const auto values = values_.at(name).span();
+    in_parts(std::ssize(values), [&](std::int64_t begin, std::int64_t end) {
+      std::generate(values.begin() + begin, values.begin() + end, make);
+    });
+  }
+
   NumpyRandom random_;
   SchemeWeights values_;
 };

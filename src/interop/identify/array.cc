@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/fields.h"
+#include "core/interruption.h"
 #include "interop/identify/bias/names.h"
 #include "interop/identify/rotation/rotations.h"
 #include "interop/identify/rotation/rounded.h"
@@ -29,15 +30,17 @@ struct Values {
 
 Values look_at(View<const double> array) {
   Values found;
-  for (std::int64_t i = 0; i < array.count(); ++i) {
-    const double x = array.data()[i];
-    if (std::isnan(x) || x == HUGE_VAL) {
-      throw Error("identify_array.array",
-                  "must have no NaN and no +infinity, which number " + std::to_string(i) + " is");
+  in_parts(array.count(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double x = array.data()[i];
+      if (std::isnan(x) || x == HUGE_VAL) {
+        throw Error("identify_array.array",
+                    "must have no NaN and no +infinity, which number " + std::to_string(i) + " is");
+      }
+      found.finite = found.finite && std::isfinite(x);
+      found.whole = found.whole && x >= 0 && x < 4096 && x == std::trunc(x);
     }
-    found.finite = found.finite && std::isfinite(x);
-    found.whole = found.whole && x >= 0 && x < 4096 && x == std::trunc(x);
-  }
+  });
   return found;
 }
 
@@ -54,6 +57,7 @@ View<const double> every_other(View<const double> table, std::int64_t from) {
 
 bool equal(View<const double> a, View<const double> b) {
   for (std::int64_t i = 0; i < a.size(0); ++i) {
+    check_interruption();
     for (std::int64_t k = 0; k < a.size(1); ++k) {
       if (a(i, k) != b(i, k)) return false;
     }

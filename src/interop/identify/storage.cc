@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/interruption.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -27,7 +28,11 @@ const ShortType* short_type_of(std::span<const double> values, double unit_round
   for (const ShortType& type : kShortTypes) {
     if (type.unit_roundoff <= unit_roundoff) continue;
     const auto is_of_it = [&](double x) { return rounded_to(type.unit_roundoff, x) == x; };
-    if (std::ranges::all_of(values, is_of_it)) return &type;
+    bool all = true;
+    in_parts(std::ssize(values), [&](std::int64_t begin, std::int64_t end) {
+      all = all && std::all_of(values.begin() + begin, values.begin() + end, is_of_it);
+    });
+    if (all) return &type;
   }
   return nullptr;
 }

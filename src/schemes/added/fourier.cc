@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/fields.h"
+#include "core/interruption.h"
 #include "core/max_position.h"
 #include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
@@ -85,6 +86,7 @@ Tensor<double> phases_of(View<const double> coordinates, View<const double> freq
   check_size(coordinates.size(0), 2 * frequencies.size(1));
   Tensor<double> phases = Tensor<double>::uninitialized({coordinates.size(0), frequencies.size(1)});
   for (std::int64_t row = 0; row < phases.size(0); ++row) {
+    check_interruption();
     for (std::int64_t k = 0; k < phases.size(1); ++k) {
       double sum = 0;
       for (std::int64_t axis = 0; axis < coordinates.size(1); ++axis) {
@@ -121,6 +123,7 @@ Tensor<T> with_input(View<const double> coordinates, std::int64_t features, Four
   check_size(coordinates.size(0), width);
   Tensor<T> out = Tensor<T>::uninitialized({coordinates.size(0), width});
   for (std::int64_t row = 0; row < out.size(0); ++row) {
+    check_interruption();
     T* to = out.data() + row * width;
     T* copied = input == FourierInput::last ? to + features : to;
     if (input == FourierInput::first) to += axes;
@@ -157,6 +160,7 @@ Tensor<T> fourier_features(View<const double> coordinates, View<const double> fr
   const std::int64_t features = phases.size(1);
   Tensor<T> out = Tensor<T>::uninitialized({phases.size(0), 2 * features});
   for (std::int64_t row = 0; row < phases.size(0); ++row) {
+    check_interruption();
     for (std::int64_t k = 0; k < features; ++k) {
       const SineAndCosine value = sine_and_cosine_of(phases(row, k));
       const ColumnPair columns = columns_of(layout, k, features);
@@ -178,6 +182,7 @@ Tensor<double> fourier_backward(View<const double> coordinates, View<const doubl
   }
   Tensor<double> result(frequencies.shape());
   for (std::int64_t row = 0; row < phases.size(0); ++row) {
+    check_interruption();
     for (std::int64_t k = 0; k < features; ++k) {
       const SineAndCosine value = sine_and_cosine_of(phases(row, k));
       const ColumnPair columns = columns_of(layout, k, features);

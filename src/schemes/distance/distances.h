@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/interruption.h"
 #include "schemes/check_finite.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
@@ -50,9 +51,11 @@ DistanceBias bias_by_distance(std::string_view scheme, std::int64_t heads, std::
   DistanceBias bias{Tensor<float>::uninitialized({heads, 2 * length - 1}), length - 1};
   float* to = bias.values.data();
   for (std::int64_t head = 0; head < heads; ++head) {
-    for (std::int64_t distance = 1 - length; distance < length; ++distance) {
-      *to++ = rounded_bias(value(head, distance));
-    }
+    in_parts(2 * length - 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        *to++ = rounded_bias(value(head, i - (length - 1)));
+      }
+    });
   }
   return bias;
 }
@@ -65,9 +68,11 @@ DistanceBias symmetric_bias(std::string_view scheme, std::int64_t heads, std::in
   DistanceBias bias{Tensor<float>::uninitialized({heads, 2 * length - 1}), length - 1};
   for (std::int64_t head = 0; head < heads; ++head) {
     float* middle = bias.values.data() + head * (2 * length - 1) + length - 1;
-    for (std::int64_t distance = 0; distance < length; ++distance) {
-      middle[distance] = middle[-distance] = rounded_bias(value(head, distance));
-    }
+    in_parts(length, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t distance = begin; distance < end; ++distance) {
+        middle[distance] = middle[-distance] = rounded_bias(value(head, distance));
+      }
+    });
   }
   return bias;
 }
@@ -81,9 +86,11 @@ Tensor<double> row_sums(std::string_view scheme, const Tensor<double>& table,
   const std::int64_t length = length_of_gradient(scheme, heads, gradient);
   Tensor<double> sums(table.shape());
   for (std::int64_t head = 0; head < heads; ++head) {
-    for (std::int64_t distance = 1 - length; distance < length; ++distance) {
-      sums(row_of(distance), head) += gradient(head, distance + length - 1);
-    }
+    in_parts(2 * length - 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        sums(row_of(i - (length - 1)), head) += gradient(head, i);
+      }
+    });
   }
   return sums;
 }

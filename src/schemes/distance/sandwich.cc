@@ -29,6 +29,7 @@ DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
   std::vector<double> sums;
   sums.reserve(static_cast<std::size_t>(length));
   for (std::int64_t distance = 0; distance < length; ++distance) {
+    check_interruption();
     double sum = 0;
     for (const double frequency : frequencies) {
       sum += std::cos(static_cast<double>(distance) * frequency);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/interruption.h"
 #include "schemes/descriptors.h"
 #include "schemes/indexed/grid_bias.h"
 #include "sextant/schemes/distance/alibi_slopes.h"
@@ -30,6 +31,7 @@ std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
   const std::vector<double> slopes = alibi_slopes(options.heads, options.max_bias);
   Tensor<double> table({grid.offsets(), options.heads});
   for (std::int64_t offset = 0; offset < grid.offsets(); ++offset) {
+    if (offset % 1024 == 0) check_interruption();
     const std::int64_t down = offset / (2 * grid.columns - 1) - (grid.rows - 1);
     const std::int64_t across = offset % (2 * grid.columns - 1) - (grid.columns - 1);
     const double distance = std::hypot(static_cast<double>(down), static_cast<double>(across));

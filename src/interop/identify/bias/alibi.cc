@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/interruption.h"
 #include "interop/identify/bias/names.h"
 #include "interop/identify/round_numbers.h"
 #include "sextant/core/numbers.h"
@@ -176,6 +177,7 @@ Identification name_alibi(View<const double> bias, double unit_roundoff) {
   for (std::int64_t h = 0; h < heads; ++h) {
     double slope = 0;
     for (std::int64_t q = queries - 1; q >= 0; --q) {
+      check_interruption();
       for (std::int64_t k = 0; k < keys; ++k) row[k] = matrix ? bias(h, q, k) : bias(h, k);
       hidden = hidden || *std::min_element(row.begin(), row.end()) <= kHidden;
       const auto head = head_of(row, unit_roundoff);

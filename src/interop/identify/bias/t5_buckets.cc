@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/interruption.h"
 #include "interop/identify/bias/names.h"
 #include "sextant/core/numbers.h"
 #include "sextant/schemes/distance/t5.h"
@@ -22,6 +23,7 @@ using Buckets = std::map<std::int64_t, std::int64_t>;  // by distance, key - que
 std::optional<Buckets> by_distance(View<const double> matrix, std::int64_t offset) {
   Buckets result;
   for (std::int64_t q = 0; q < matrix.size(0); ++q) {
+    check_interruption();
     for (std::int64_t k = 0; k < matrix.size(1); ++k) {
       const auto bucket = static_cast<std::int64_t>(matrix(q, k));
       const auto [known, added] = result.emplace(k - q - offset, bucket);
@@ -55,6 +57,7 @@ struct Distances {
 };
 Distances distances_of(std::int64_t count, bool both, std::int64_t limit, const Buckets& given) {
   const auto any = [&](std::int64_t max_distance, const auto& differs) {
+    check_interruption();
     const T5Buckets buckets({count, max_distance, both});
     return std::ranges::any_of(
         given, [&](const auto& entry) { return differs(buckets(entry.first), entry.second); });

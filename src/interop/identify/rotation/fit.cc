@@ -4,6 +4,7 @@
 #include <numbers>
 #include <vector>
 
+#include "core/interruption.h"
 #include "interop/identify/rotation/pair_fit.h"
 #include "interop/identify/storage.h"
 
@@ -38,6 +39,7 @@ std::vector<std::int64_t> firsts_of(const std::vector<PairWave>& waves) {
     });
   };
   for (std::int64_t p = 0; p <= kFarthest && result.size() < 16; ++p) {
+    check_interruption();
     if (fits(p)) result.push_back(p);
     if (p != 0 && fits(-p)) result.push_back(-p);
   }
@@ -111,6 +113,7 @@ std::optional<RotationCheck> check_rotations(const Rotations& given, const Rotat
     RotationCheck check{arithmetic > 0, 0};
     bool fits = true;
     for (std::int64_t k = 0; k < given.pairs(); ++k) {
+      check_interruption();
       const double frequency =
           rounded(fit.rounding.frequencies, fit.frequencies[static_cast<std::size_t>(k)]);
       for (std::int64_t n = 0; n < given.rows() && fits; ++n) {

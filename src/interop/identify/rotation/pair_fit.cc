@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/interruption.h"
+
 namespace sextant::interop {
 namespace {
 
@@ -55,6 +57,7 @@ class PairFit {
 
  private:
   double residual(const PairWave& wave, std::int64_t rows) const {
+    check_interruption();
     double sum = 0;
     for (std::int64_t n = 0; n < rows; ++n) {
       const double angle = wave.phase + static_cast<double>(n) * wave.frequency;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/interruption.h"
 #include "interop/identify/round_numbers.h"
 #include "interop/identify/sinusoidal/filter.h"
 #include "interop/identify/sinusoidal/phase.h"
@@ -202,12 +203,14 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
   // Cheap, and passed by few: the first row alone. Far away a ratio that is not sharp enough says
   // nothing.
   const auto passes = [&](const std::vector<Value>& row, std::int64_t first, Ratio ratio) {
+    check_interruption();
     const Verdict verdict = filter(row, static_cast<double>(first), noise.angle, 1, ratio);
     values_left -= 1 + verdict.tested;
     return verdict.wrong <= 1 + verdict.tested / 16 && !(far && verdict.stuck);
   };
   const auto offer = [&](std::int64_t first, double scale, const Ratio& prior) {
     if (++fits > kMaxFits) return false;
+    check_interruption();
     const std::optional<Fit> fit = search.fit(first, scale, prior);
     if (!fit) return false;
     if (fit->sure_of_first) return accept(*fit);

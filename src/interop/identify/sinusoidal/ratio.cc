@@ -9,6 +9,8 @@
 #include <complex>
 #include <numbers>
 
+#include "core/interruption.h"
+
 namespace sextant::interop {
 namespace {
 
@@ -59,6 +61,7 @@ struct Turn {
 
 std::vector<Turn> turns_at(View<const double> table, const std::vector<Step>& steps, double scale,
                            const Noise& noise, std::int64_t lag) {
+  check_interruption();
   std::vector<Turn> turns;
   const std::int64_t length = table.size(0);
   const double sigma = 1.5 * (noise.storage + 0x1p-50);
@@ -100,6 +103,7 @@ std::vector<Turn> turns_at(View<const double> table, const std::vector<Step>& st
 }
 
 double misfit(const std::vector<Turn>& turns, double log_ratio) {
+  check_interruption();
   double sum = 0;
   for (const Turn& turn : turns) {
     const double theta = std::exp(log_ratio * turn.index);

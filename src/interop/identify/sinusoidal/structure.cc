@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/interruption.h"
+
 namespace sextant::interop {
 namespace {
 
@@ -12,6 +14,7 @@ constexpr SinusoidalLayout kLayouts[] = {SinusoidalLayout::interleaved,
                                          SinusoidalLayout::half_split, SinusoidalLayout::cos_first};
 
 Structure structure_of(const Sinusoidal& options, bool unpaired) {
+  check_interruption();
   Structure structure{options.layout, {}, unpaired, {}};
   if (options.odd_width) structure.odd_widths.push_back(*options.odd_width);
   // Cosines may stand far from their sines: all steps first, then those of one index together.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/fields.h"
+#include "core/interruption.h"
 #include "core/overlap.h"
 #include "interop/identify/round_numbers.h"
 #include "interop/identify/sinusoidal/compare.h"
@@ -134,6 +135,7 @@ class Identifier {
  private:
   bool last_column_is_zero() const {
     for (std::int64_t row = 0; row < table_.size(0); ++row) {
+      if (row % 4096 == 0) check_interruption();
       if (table_(row, table_.size(1) - 1) != 0) return false;
     }
     return true;
