@@ -19,6 +19,7 @@ if(SEXTANT_PICTURES AND NOT EMSCRIPTEN)
 endif()
 if(SEXTANT_PNG)
   pkg_check_modules(RSVG REQUIRED IMPORTED_TARGET librsvg-2.0)
+  pkg_check_modules(FONTCONFIG REQUIRED IMPORTED_TARGET fontconfig)
 endif()
 if(SEXTANT_MPI)
   set(MPI_CXX_SKIP_MPICXX ON)  # the C functions; those of C++ are gone from the standard

@@ -47,7 +47,7 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "${PROJECT_DESCRIPTION}: the command lin
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsextant-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhwy-dev")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libicu-dev, libsentencepiece-dev, libfasttext-dev, zlib1g-dev, librsvg2-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libicu-dev, libsentencepiece-dev, libfasttext-dev, zlib1g-dev, librsvg2-dev, libfontconfig-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION}: headers and libraries")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libsextant${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "${PROJECT_DESCRIPTION}: shared libraries")

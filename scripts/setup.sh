@@ -7,7 +7,7 @@ sanitizers="clang libclang-rt-dev libomp-dev llvm"
 declare -A packages=(
   # libprotobuf-dev: from Debian 13 on pkg-config asks for it beside SentencePiece.
   [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libprotobuf-dev libfasttext-dev libcli11-dev
-           nlohmann-json3-dev zlib1g-dev libpng-dev librsvg2-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
+           nlohmann-json3-dev zlib1g-dev libpng-dev librsvg2-dev libfontconfig-dev fonts-dejavu-core libgtest-dev libgmock-dev libmpfr-dev"
   [python]="python3-venv python3-dev"
   [ranks]="libopenmpi-dev openmpi-bin"
   [ci]="ccache"

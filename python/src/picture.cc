@@ -30,6 +30,14 @@ constexpr const char* kSaveDoc =
     "    ValueError: another ending, a file that cannot be written, and .png in a build without "
     "librsvg";
 
+// With the interpreter's lock.
+void warn_of(const std::string& path, const Picture& picture) {
+  const std::string warning = picture_warning(path, picture);
+  if (!warning.empty() && PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) {
+    throw nb::python_error();
+  }
+}
+
 // Wider than a cell of a notebook, it scrolls.
 std::string in_notebook(const Picture& picture) {
   return "<div style=\"overflow-x:auto\">" + picture.svg + "</div>";
@@ -52,8 +60,11 @@ void bind_picture(nb::module_& module) {
           [](const Picture& self, nb::handle path, nb::handle scale) {
             const std::string file = Argument{path, "picture", "path"}.path();
             const double pixels = scale_of(scale);
-            const Unlocked released;
-            save_picture(file, self, pixels);
+            {
+              const Unlocked released;
+              save_picture(file, self, pixels);
+            }
+            warn_of(file, self);
           },
           nb::arg("path").none(), nb::arg("scale").none() = 2.0,
           nb::sig("def save(self, path: str | os.PathLike[str], scale: float = 2.0) -> None"),
@@ -67,6 +78,7 @@ void bind_picture(nb::module_& module) {
               const Unlocked released;
               bytes = render_png(self, pixels);
             }
+            warn_of(".png", self);
             return nb::bytes(bytes.data(), bytes.size());
           },
           nb::arg("scale").none() = 2.0, nb::sig("def png(self, scale: float = 2.0) -> bytes"),

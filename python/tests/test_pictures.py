@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import types
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -282,3 +283,28 @@ def test_tables_show_themselves() -> None:
     for table in (sextant.rotary(20, 64), sextant.alibi(20, heads=4), sextant.fire(20, heads=4)):
         assert table._repr_svg_() == sextant.plot.heatmap(table).svg
         assert table._repr_html_() == sextant.plot.heatmap(table)._repr_html_()
+
+
+LACKING = """
+import sys, warnings
+import numpy as np
+from sextant import plot
+picture = plot.attention(np.eye(3), ["the", "\u65e5", "\u65e5\u672c"])
+for save in (lambda: picture.save(sys.argv[1] + "/x.svg"), lambda: picture.save(sys.argv[1] + "/x.png"), picture.png):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        save()
+    print(*[one.category.__name__ + " " + str(one.message) for one in said])
+"""
+DEJAVU = Path("/usr/share/fonts/truetype/dejavu")  # without Chinese
+
+
+@pytest.mark.skipif(not (sextant.can_save_png() and DEJAVU.exists()), reason="needs librsvg, and Debian's fonts-dejavu-core")
+def test_a_png_that_lacks_glyphs_is_one_warning(tmp_path: Path) -> None:
+    fonts = tmp_path / "fonts.conf"
+    fonts.write_text(f"<fontconfig><dir>{DEJAVU}</dir></fontconfig>")
+    environment = os.environ | {"FONTCONFIG_FILE": str(fonts), "PYTHONIOENCODING": "utf-8"}
+    said = subprocess.run([sys.executable, "-c", LACKING, str(tmp_path)], env=environment, capture_output=True, check=True).stdout.decode()
+    of_svg, of_png, of_bytes = said.splitlines()
+    assert of_svg == "" and of_png == of_bytes
+    assert of_png.startswith("UserWarning no installed font has glyphs for \u65e5\u672c, ") and "fonts-noto-cjk" in of_png

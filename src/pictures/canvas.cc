@@ -6,6 +6,7 @@
 
 #include "pictures/describe.h"
 #include "pictures/drawing.h"
+#include "pictures/missing_glyphs.h"
 #include "pictures/text.h"
 #include "sextant/core/files.h"
 #include "sextant/pictures/page.h"
@@ -43,6 +44,11 @@ void save_picture(const std::string& path, const Picture& picture, double scale)
   } else {
     throw Error("picture.path", "must end in .svg, .png or .html, got '" + path + "'");
   }
+}
+
+std::string picture_warning(const std::string& path, const Picture& picture) {
+  if (ending_of(path) != ".png") return "";
+  return advice_on_glyphs(without_glyphs(characters_of(picture.svg)));
 }
 
 Picture stack(std::string_view title, const std::vector<Picture>& pictures) {

@@ -4,7 +4,7 @@ use(whole find_package -DCMAKE_PREFIX_PATH=${work}/prefix)
 set(alone -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
 use(attention find_component ${alone} -DFLOORS=layers)  # layers of a model need no library of text
-step_fails("sextant's 'pictures' needs packages that were not found: ZLIB, librsvg-2.0"
+step_fails("sextant's 'pictures' needs packages that were not found: ZLIB, librsvg-2.0, fontconfig"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-find_component -DFLOORS=pictures)
 if(NOT EXISTS ${work}/prefix/include/sextant/ranks.h)
   step_fails("was built without 'mpi' (option SEXTANT_MPI); it has core, kernels"

@@ -10,6 +10,7 @@
 #include "sextant/core/files.h"
 #include "sextant/pictures/canvas.h"
 #include "streams/console.h"
+#include "streams/table_output.h"
 
 namespace sextant::app {
 namespace {
@@ -32,7 +33,9 @@ void run(Report& report) {
   }
   const std::string page = figures::report_page(text, report.options);
   if (!report.card.empty()) {
-    save_picture(report.card, figures::report_card(text, report.options), 1);
+    const Picture card = figures::report_card(text, report.options);
+    save_picture(report.card, card, 1);
+    warn_of(report.card, card);
   }
   if (report.path == "-") return print(page);
   write_file(report.path, page);

@@ -10,6 +10,7 @@
 #include "sextant/core/numbers.h"
 #include "sextant/pictures/page.h"
 #include "sextant/text/segment.h"
+#include "streams/console.h"
 
 namespace sextant::app {
 namespace {
@@ -276,10 +277,18 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, bool righ
   return text;
 }
 
+void warn_of(const std::string& path, const Picture& picture) {
+  const std::string warning = picture_warning(path, picture);
+  if (!warning.empty()) note("warning: " + warning);
+}
+
 void write_picture(const Picture& picture, const std::string& title, const Output& output,
                    Format format) {
   if (format == Format::svg) return write_result(output, format, picture.svg + "\n");
-  if (format == Format::png) return write_result(output, format, render_png(picture));
+  if (format == Format::png) {
+    write_result(output, format, render_png(picture));
+    return warn_of(".png", picture);
+  }
   Page page(title);
   page.picture(picture, "");
   write_result(output, format, page.html());

@@ -49,7 +49,10 @@ std::string bars_of(View<const double> table, const std::string& header);
 // Columns of text, aligned: numbers to the right when `right` says so. rows[0] is the header.
 std::string aligned(const std::vector<std::vector<std::string>>& rows, bool right = true);
 
-// A finished picture as svg, png or html.
+// A line on stderr for the characters that a file of this name would not show.
+void warn_of(const std::string& path, const Picture& picture);
+
+// A finished picture as svg, png or html, with that line.
 void write_picture(const Picture& picture, const std::string& title, const Output& output,
                    Format format);
 

@@ -10,6 +10,7 @@
 #include "sextant/training/progress.h"
 #include "sextant/training/tasks/text_data.h"
 #include "streams/console.h"
+#include "streams/table_output.h"
 #include "training/extrapolate_options.h"
 #include "training/extrapolate_report.h"
 #include "training/on_ranks.h"
@@ -97,7 +98,10 @@ void show_result(const ExtrapolateOptions& options, const ExtrapolationResult& r
   const std::string unit = kind == "subword" ? "sub-word" : kind;
   const Picture picture = figures::extrapolation_chart(result.table, unit);
   save_picture(options.run.folder + "/extrapolation.svg", picture);
-  if (!options.picture.empty()) save_picture(options.picture, picture);
+  if (!options.picture.empty()) {
+    save_picture(options.picture, picture);
+    warn_of(options.picture, picture);
+  }
   try {
     write_table_of(options, result.table, unit);
   } catch (...) {

@@ -21,6 +21,9 @@ struct Picture {
 // (one self-contained page). Temporary file, then rename. Throws Error for another ending, as
 // render_png(), and for a file that cannot be written.
 void save_picture(const std::string& path, const Picture& picture, double scale = 2);
+// What a file of this name would not show, and what to do about it: of a .png, the characters for
+// which no installed font has glyphs. Empty: nothing.
+std::string picture_warning(const std::string& path, const Picture& picture);
 // The bytes of a PNG file. Throws Error for a scale that is not positive, more than 16384 pixels
 // per side, SVG that cannot be rendered, and in a build without librsvg.
 std::string render_png(const Picture& picture, double scale = 2);
