@@ -4,6 +4,7 @@
 #include "attention/attention_command.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
+#include "options/scheme_choice.h"
 
 namespace sextant::app {
 namespace {
@@ -145,7 +146,7 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
         command.rotary_layout =
             text == "interleaved" ? RotaryLayout::interleaved : RotaryLayout::half_split;
       },
-      "half_split | interleaved: which channels make a pair (half_split with --rotary-base alone)")
+      meaning_of("rotary", "layout") + " (half_split with --rotary-base alone)")
       ->check(one_of("attention.rotary-layout", {"half_split", "interleaved"}))
       ->group(kScores);
 }

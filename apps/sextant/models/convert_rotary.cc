@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
+#include "options/scheme_choice.h"
 #include "sextant/interop/convert_checkpoint.h"
 #include "streams/console.h"
 
@@ -85,7 +86,7 @@ void add_convert_rotary(CLI::App& program, Job& job) {
   input_file(command.add_option("--config", convert->config,
                                 "the model's config.json: heads, channels, which layers rotate"))
       ->required();
-  command.add_option("--to", convert->to, "interleaved | half_split")
+  command.add_option("--to", convert->to, meaning_of("rotary", "layout"))
       ->type_name("LAYOUT")
       ->check(one_of("convert-rotary.to", {"interleaved", "half_split"}))
       ->required();

@@ -85,7 +85,8 @@ ToldError in_words_of(CLI::App& command, const Error& error) {
         options, [](const CLI::Option* option) { return option->count() > 0; });
     const CLI::Option& option = given == options.end() ? *options.front() : **given;
     const std::string place = place_of(command, option);
-    const bool is_named = place.ends_with("." + dashed(member).substr(2));
+    const std::string name = dashed(member).substr(2);
+    const bool is_named = place.ends_with("." + name) || place.ends_with(".scheme-" + name);
     return {Error(place, (is_named ? "" : where + " ") + what_of(error)).what(), true};
   }
   if (std::ranges::find(kScopes, scope) == std::end(kScopes) || member.empty()) {

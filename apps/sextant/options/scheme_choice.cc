@@ -103,6 +103,11 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
       ->group(kSchemeGroup);
 }
 
+std::string meaning_of(std::string_view scheme, std::string_view parameter) {
+  const auto parameters = find_scheme(scheme).parameters();
+  return std::ranges::find(parameters, parameter, &Option::name)->explained();
+}
+
 void check_parameters(const Scheme& scheme, const std::map<std::string, std::string>& parameters,
                       const std::string& where) {
   std::vector<std::string> known;

@@ -19,6 +19,9 @@ std::string option_name(std::string_view parameter);
 // Why a command cannot take a scheme, as the end of a sentence; empty: it can.
 using SchemeRefusal = std::string (*)(const Scheme&);
 
+// The meaning of a scheme's parameter, with that of each choice, for options of other names.
+std::string meaning_of(std::string_view scheme, std::string_view parameter);
+
 // Of --scheme and --scheme-weights in the help; the parameters are in no group.
 inline constexpr const char* kSchemeGroup = "The scheme";
 

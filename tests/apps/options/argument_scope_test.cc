@@ -55,6 +55,20 @@ TEST(ArgumentScope, NonsenseForAnyOptionIsRefusedByItsName) {
   EXPECT_GT(tried, 100);
 }
 
+TEST(ArgumentScope, ParametersOfSchemesAreNamedOnce) {
+  EXPECT_EQ(sextant("attend 'a b' --scheme t5 --scheme-seed -1").err,
+            "sextant: [attend.scheme-seed] must be 0 .. 2^32 - 1, got -1\n");
+  EXPECT_EQ(sextant("attend 'a b' --scheme t5 --num-buckets 1").err,
+            "sextant: [attend.num-buckets] must be 2 .. 4096, got 1\n");
+}
+
+TEST(ArgumentScope, LayoutsHaveOneMeaningInEveryHelp) {
+  for (const char* command : {"attention", "convert-rotary"}) {
+    EXPECT_THAT(sextant(std::string(command) + " --help").out,
+                HasSubstr("which channels form pair k of n rotated ones. interleaved: 2k"));
+  }
+}
+
 TEST(ArgumentScope, MembersOfTheLibraryAreOptions) {
   const std::vector<std::pair<std::string, std::string>> kWrong = {
       {"attend 'a b' --heads 3", "attend.heads"},
