@@ -2,6 +2,7 @@
 
 import re
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,20 @@ def test_the_page_runs(tmp_path):
         exec(compile(block, page.name, "exec"), names)
     assert q.grad is not None
     assert names["layer"].table.grad.abs().sum() > 0
+
+
+def test_a_transformers_without_what_is_used_is_an_error_at_the_call():
+    class Registry(dict):
+        def register(self, name, function):
+            self[name] = function
+
+    registry = Registry()
+    base = type("PreTrainedModel", (), {"get_correct_attn_implementation": None})
+    kept = transformers.AttentionMaskInterface()[_transformers.NAME]
+    try:
+        _transformers.register(types.SimpleNamespace(AttentionInterface=registry, PreTrainedModel=base))
+    finally:
+        transformers.AttentionMaskInterface.register(_transformers.NAME, kept)
+    words = f"transformers {re.escape(transformers.__version__)}: its PreTrainedModel has no _can_set_attn_implementation"
+    with pytest.raises(ImportError, match=words):
+        registry[_transformers.NAME](None)

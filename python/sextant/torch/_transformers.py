@@ -98,12 +98,14 @@ def patch(model: Model) -> Model:
     Raises:
         TypeError: what is no such model
         ValueError: a model, or a part of one, whose attention cannot be replaced; nothing has changed then
-        ImportError: transformers is not installed, or too old
+        ImportError: transformers is not installed, too old, or of a version that is not known here
     """
     try:
         from transformers import AttentionMaskInterface, PreTrainedModel  # noqa: F401
     except ImportError:
         raise ImportError("sextant.torch.patch() needs transformers 5 (pip install transformers)") from None
+    if lacks := lacking(PreTrainedModel):
+        raise unknown_version(lacks)
     if not isinstance(model, PreTrainedModel):
         raise TypeError(f"[patch.model] must be a model of transformers, got {type(model).__name__}")
     parts = [part for part in model.modules() if isinstance(part, PreTrainedModel)]
@@ -123,9 +125,17 @@ def register(modeling_utils: ModuleType) -> None:
         from transformers.masking_utils import AttentionMaskInterface
     except ImportError:
         return  # too old: patch() says so
+    base = modeling_utils.PreTrainedModel
+    if lacks := lacking(base):
+
+        def refuse(*arguments: Any, **options: Any) -> Any:
+            raise unknown_version(lacks)
+
+        modeling_utils.AttentionInterface.register(NAME, refuse)
+        AttentionMaskInterface.register(NAME, refuse)
+        return
     modeling_utils.AttentionInterface.register(NAME, attention_forward)
     AttentionMaskInterface.register(NAME, model_mask)
-    base = modeling_utils.PreTrainedModel
     choose = base.get_correct_attn_implementation
 
     @functools.wraps(choose)
@@ -135,6 +145,17 @@ def register(modeling_utils: ModuleType) -> None:
         return choose(self, requested_attention, *others, **options)
 
     base.get_correct_attn_implementation = checked
+
+
+def lacking(base: Any) -> list[str]:
+    """Methods of PreTrainedModel that are used here and that this transformers does not have: they are no part of its interface."""
+    return [name for name in ("get_correct_attn_implementation", "_can_set_attn_implementation") if not hasattr(base, name)]
+
+
+def unknown_version(lacks: list[str]) -> ImportError:
+    from transformers import __version__
+
+    return ImportError(f"sextant.torch does not know transformers {__version__}: its PreTrainedModel has no {' and no '.join(lacks)}")
 
 
 def check_interface(model: Any, base: Any) -> None:
