@@ -3,27 +3,36 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "tables/rounded_rotation.h"
 
 namespace sextant::python {
 namespace {
 
 template <class T>
-Tensor<T> rounded_numbers(const Tensor<double>& numbers) {
-  Tensor<T> result = Tensor<T>::uninitialized(numbers.shape());
-  for (std::int64_t i = 0; i < numbers.count(); ++i) {
-    result.data()[i] = static_cast<T>(numbers.data()[i]);
-  }
-  return result;
-}
-
-template <class T>
 SharedRotation<T> rotation_from(const InputArray& cos, const InputArray& sin, RotaryLayout layout,
-                                std::int64_t first_channel, const nb::object& keys) {
+                                std::int64_t first_channel, const nb::object& keys,
+                                const nb::object& positions) {
   RotationTable<T> table{copy_of(cos.view<T>()), copy_of(sin.view<T>()), layout, first_channel, {}};
+  const std::int64_t rows = table.cos.size(table.cos.rank() - 2);
+  const Argument given{positions, "RotationTable", "positions"};
+  if (PyIndex_Check(positions.ptr()) != 0 && !nb::hasattr(positions, "__len__")) {
+    table.first_position = given.integer();
+  } else if (!positions.is_none()) {
+    const std::vector<std::int64_t> ids = given.integers();
+    if (std::ssize(ids) != rows) {
+      throw Error(given.where(), "must be one id for each of the " + std::to_string(rows) +
+                                     " rows, got " + std::to_string(ids.size()));
+    }
+    table.set_positions(ids);
+  }
   if (!keys.is_none()) {
     const Argument argument{keys, "RotationTable", "keys"};
     const auto* of_keys = held<PyRotation>(keys);
@@ -36,7 +45,8 @@ SharedRotation<T> rotation_from(const InputArray& cos, const InputArray& sin, Ro
 }
 
 PyRotation new_rotation(const nb::object& cos, const nb::object& sin, const nb::object& layout,
-                        const nb::object& first_channel, const nb::object& keys) {
+                        const nb::object& first_channel, const nb::object& keys,
+                        const nb::object& positions) {
   const InputArray cosines({cos, "RotationTable", "cos"}), sines({sin, "RotationTable", "sin"});
   sines.expect(cosines.dtype(), " as cos");
   if (cosines.shape().rank() != 2) cosines.expect_rank(3, "[positions, pairs] or [heads, ...]");
@@ -48,7 +58,7 @@ PyRotation new_rotation(const nb::object& cos, const nb::object& sin, const nb::
   const auto first = Argument{first_channel, "RotationTable", "first_channel"}.integer();
   return with_float(cosines, [&](auto type) {
     using T = typename decltype(type)::type;
-    return PyRotation{rotation_from<T>(cosines, sines, order, first, keys)};
+    return PyRotation{rotation_from<T>(cosines, sines, order, first, keys, positions)};
   });
 }
 
@@ -62,13 +72,7 @@ auto with_table(const PyRotation& rotation, const F& f) {
 
 template <class T>
 SharedRotation<T> rounded(const RotationTable<double>& table) {
-  RotationTable<T> result{rounded_numbers<T>(table.cos),
-                          rounded_numbers<T>(table.sin),
-                          table.layout,
-                          table.first_channel,
-                          {}};
-  if (table.keys) result.keys = rounded<T>(*table.keys);
-  return std::make_shared<const RotationTable<T>>(std::move(result));
+  return std::make_shared<const RotationTable<T>>(rounded_rotation<T>(table));
 }
 template SharedRotation<float> rounded(const RotationTable<double>&);
 template SharedRotation<double> rounded(const RotationTable<double>&);
@@ -85,13 +89,16 @@ void bind_tables(nb::module_& module) {
       .def(
           "__init__",
           [](PyRotation* self, const nb::object& cos, const nb::object& sin,
-             const nb::object& layout, const nb::object& first_channel, const nb::object& keys) {
-            new (self) PyRotation(new_rotation(cos, sin, layout, first_channel, keys));
+             const nb::object& layout, const nb::object& first_channel, const nb::object& keys,
+             const nb::object& positions) {
+            new (self) PyRotation(new_rotation(cos, sin, layout, first_channel, keys, positions));
           },
           nb::arg("cos"), nb::arg("sin"), nb::arg("layout") = "half_split",
           nb::arg("first_channel") = 0, nb::arg("keys").none() = nb::none(),
+          nb::arg("positions").none() = nb::none(),
           nb::sig("def __init__(self, cos: object, sin: object, layout: str = 'half_split', "
-                  "first_channel: int = 0, keys: RotationTable | None = None) -> None"))
+                  "first_channel: int = 0, keys: RotationTable | None = None, "
+                  "positions: int | collections.abc.Sequence[int] | None = None) -> None"))
       .def_prop_ro(
           "cos",
           [](nb::handle_t<PyRotation> self) {
@@ -132,6 +139,20 @@ void bind_tables(nb::module_& module) {
                 self.table);
           },
           "The table of keys; where it does not differ, the same numbers.")
+      .def_prop_ro(
+          "positions",
+          [](const PyRotation& self) {
+            return with_table(self, [](const auto& table) {
+              auto ids =
+                  Tensor<std::int64_t>::uninitialized({table.cos.size(table.cos.rank() - 2)});
+              std::iota(ids.data(), ids.data() + ids.count(), table.first_position);
+              std::ranges::copy(table.positions, ids.data());
+              return to_python(std::move(ids));
+            });
+          },
+          nb::sig("def positions(self) -> numpy.typing.NDArray[numpy.int64]"),
+          "The position of each row, which attention(positions=...) asks for; given as that of "
+          "row 0, or as one id for each row.")
       .def("__repr__", [](const PyRotation& self) {
         return with_table(self, [](const auto& table) {
           using T = std::remove_cvref_t<decltype(*table.cos.data())>;

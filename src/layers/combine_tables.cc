@@ -26,8 +26,7 @@ bool is_scale(const RotationTable<double>& table) {
 RotationTable<double> scaled(const RotationTable<double>& rotation,
                              const RotationTable<double>& scale) {
   const std::int64_t rows = scale.cos.size(0), pairs = scale.cos.size(1);
-  RotationTable<double> to{rotation.cos.clone(), rotation.sin.clone(), rotation.layout,
-                           rotation.first_channel};
+  RotationTable<double> to = rotation.with(rotation.cos.clone(), rotation.sin.clone());
   for (std::int64_t i = 0; i < to.cos.count(); ++i) {
     const double factor = scale.cos.data()[i / pairs % rows * pairs];
     to.cos.data()[i] *= factor;

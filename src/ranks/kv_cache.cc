@@ -8,6 +8,7 @@
 #include "core/enum_names.h"
 #include "ranks/attention/merge.h"
 #include "ranks/attention/query_blocks.h"
+#include "ranks/attention/rotation_by_index.h"
 #include "ranks/rows.h"
 #include "sextant/core/parallel.h"
 #include "sextant/ranks/agreement.h"
@@ -109,6 +110,7 @@ void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>&
     logs = Tensor<float>(Shape{out_shape[0], out_shape[1], q_len});
     std::fill_n(logs.data(), logs.count(), -std::numeric_limits<float>::infinity());
     const AsFloat<T> q_wide(q), k_wide(keys), v_wide(values);
+    const auto by_index = rotation_by_index(options.rotation);
     for (std::int64_t b = 0; b < batch(); ++b) {
       const std::int64_t offset = options.query_offsets.empty()
                                       ? length - q_len
@@ -135,7 +137,7 @@ void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>&
         one.scale = options.scale;
         one.bias = options.bias;
         one.indexed = options.indexed;
-        one.rotation = options.rotation;
+        one.rotation = by_index ? by_index.get() : options.rotation;
         one.threads = options.threads;
         one.query_positions = query_id;
         one.key_positions = key_ids;

@@ -15,7 +15,7 @@ RotationTable<To> rounded_rotation(const RotationTable<double>& table) {
     std::ranges::transform(from.span(), to.data(), [](double x) { return static_cast<To>(x); });
     return to;
   };
-  RotationTable<To> to{rounded(table.cos), rounded(table.sin), table.layout, table.first_channel};
+  RotationTable<To> to = table.template with<To>(rounded(table.cos), rounded(table.sin));
   if (table.keys) to.keys = std::make_shared<RotationTable<To>>(rounded_rotation<To>(*table.keys));
   return to;
 }

@@ -45,6 +45,7 @@ struct Whole {
     }
     if (of.slopes) bias.slopes = {0.5, 0.25, 0.125, 0.01};
     if (of.rotation) rotation = rotary({.head_dim = kDim}, 2 * longest + 20);
+    if (!of.ids) rotation.first_position = 700;  // rows are taken by index then
     if (of.ids) {
       query_ids = Tensor<std::int64_t>({kBatch, of.q_len});
       key_ids = Tensor<std::int64_t>({kBatch, of.k_len});

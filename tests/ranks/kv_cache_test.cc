@@ -44,7 +44,8 @@ TEST(RanksKvCache, GivesWhatOneCacheGives) {
 }
 
 TEST(RanksKvCache, TakesOptionsByThePositionsOfTheWhole) {
-  const auto rotation = rotary({.head_dim = 16}, 400);
+  auto rotation = rotary({.head_dim = 16}, 400);
+  rotation.first_position = 700;  // rows are taken by index
   const std::vector<double> sinks = {1, 0, -2, 0.5};
   const DistanceBias bias{.slopes = {0.1, 0.2, 0.3, 0.4}};
   AttentionOptions<float> options{.window = {100, -1}, .bias = &bias, .softcap = 3};

@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "sextant/core/dtype.h"
 #include "sextant/core/names.h"
@@ -22,8 +25,7 @@ enum class RotaryLayout {
 std::string_view name_of(RotaryLayout) noexcept;
 
 // Cosines and sines of the angle of each position and pair, times an amplitude where there is one,
-// which makes products of q and k that much larger. Row n is that of position n, or of the n-th of
-// a list of positions. `T` is the type they are rounded to, once.
+// which makes products of q and k that much larger. `T` is the type they are rounded to, once.
 template <Floating T = float>
 struct RotationTable {
   Tensor<T> cos;  // [position, pairs], or [heads, position, pairs] where heads differ
@@ -33,8 +35,30 @@ struct RotationTable {
   std::int64_t first_channel = 0;
   // The table of keys where it differs; null: the same.
   std::shared_ptr<const RotationTable> keys{};
+  // The position of each row, [position], in any order; empty: first_position and those after it.
+  // attention() with position ids takes the row of an id; all else takes row n for index n.
+  std::vector<std::int64_t> positions{};
+  std::int64_t first_position = 0;
 
   const RotationTable& for_keys() const noexcept { return keys ? *keys : *this; }
+
+  // Row n is that of position ids[n].
+  void set_positions(std::span<const std::int64_t> ids) {
+    first_position = ids.empty() ? 0 : ids.front();
+    for (std::size_t n = 0; n < ids.size(); ++n) {
+      if (ids[n] - first_position == static_cast<std::int64_t>(n)) continue;
+      positions.assign(ids.begin(), ids.end());
+      first_position = 0;
+      return;
+    }
+    positions.clear();
+  }
+  // A table of the same rows, channels and layout, without that of keys.
+  template <Floating U>
+  RotationTable<U> with(Tensor<U> cosines, Tensor<U> sines) const {
+    return {std::move(cosines), std::move(sines), layout, first_channel, {},
+            positions,          first_position};
+  }
 };
 
 // Rotates x by row n of the table at the n-th position: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos;

@@ -9,6 +9,7 @@
 #include "attention/call/input_arrays.h"
 #include "attention/call/position_tables.h"
 #include "attention/call/refuse.h"
+#include "attention/call/rotation_rows.h"
 #include "attention/call/sequences.h"
 #include "core/overlap.h"
 #include "sextant/core/numbers.h"
@@ -123,6 +124,7 @@ void take_terms(std::string_view function, const AttentionOptions<T>& options, A
   if (options.rotation != nullptr) {
     a.rotation = options.rotation;
     check_rotation(function, a, ranges);
+    if (a.by_ids) take_rotation_rows(function, a);
   }
 }
 

@@ -69,6 +69,7 @@ struct Arguments {
   const ContentTerm* content = nullptr;
   bool by_ids = false;  // positions are these ids:
   PositionIds query_ids{}, key_ids{};
+  PositionIds query_rows{}, key_rows{};  // and the rows of the rotation's tables that have them
   const RotationTable<float>* rotation = nullptr;
   View<float> log_sum_exp{};
   int threads = 0;

@@ -11,7 +11,7 @@ namespace {
 // One of a rotation's tables against the heads and positions that it is for.
 void check_table(std::string_view function, std::string_view argument,
                  const RotationTable<float>& table, std::int64_t heads, std::int64_t head_dim,
-                 const PositionRange& positions) {
+                 const PositionRange& positions, bool by_ids) {
   const Shape& shape = table.cos.shape();
   const int rank = shape.rank();
   if ((rank != 2 && rank != 3) || !(shape == table.sin.shape())) {
@@ -30,14 +30,20 @@ void check_table(std::string_view function, std::string_view argument,
            "must rotate channels of the " + std::to_string(head_dim) + " a head has, got " +
                std::to_string(span) + " from channel " + std::to_string(table.first_channel));
   }
-  if (positions.is_empty()) return;
   const std::int64_t rows = shape[rank - 2];
-  if (positions.min < 0 || positions.max >= rows) {
+  if (!table.positions.empty() && std::ssize(table.positions) != rows) {
+    refuse(function, argument,
+           "must have one position for each of its " + std::to_string(rows) + " rows, got " +
+               std::to_string(table.positions.size()));
+  }
+  if (positions.is_empty() || (by_ids && !table.positions.empty())) return;
+  const std::int64_t first = by_ids ? table.first_position : 0;
+  if (positions.min < first || positions.max - first >= rows) {
     refuse(function, argument,
            "must have a row for each of the positions " +
-               std::to_string(std::min<std::int64_t>(positions.min, 0)) + " .. " +
+               std::to_string(std::min(positions.min, first)) + " .. " +
                std::to_string(positions.max) + ", got " + std::to_string(rows) +
-               " rows from position 0");
+               " rows from position " + std::to_string(first));
   }
 }
 
@@ -67,8 +73,9 @@ void check_rotation(std::string_view function, const Arguments<T>& a,
                     const PositionRanges& ranges) {
   const RotationTable<float>& table = *a.rotation;
   if (table.keys) {
-    check_table(function, "rotation", table, a.heads_q, a.head_dim, ranges.queries);
-    check_table(function, "rotation.keys", *table.keys, a.kv_heads, a.head_dim, ranges.keys);
+    check_table(function, "rotation", table, a.heads_q, a.head_dim, ranges.queries, a.by_ids);
+    check_table(function, "rotation.keys", *table.keys, a.kv_heads, a.head_dim, ranges.keys,
+                a.by_ids);
     return;
   }
   if (table.cos.rank() == 3 && a.heads_q != a.kv_heads) {
@@ -79,7 +86,7 @@ void check_rotation(std::string_view function, const Arguments<T>& a,
   }
   PositionRange both = ranges.queries;
   if (!ranges.keys.is_empty()) both.add(ranges.keys.min, ranges.keys.max);
-  check_table(function, "rotation", table, a.heads_q, a.head_dim, both);
+  check_table(function, "rotation", table, a.heads_q, a.head_dim, both, a.by_ids);
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                           \

@@ -59,7 +59,7 @@ kernels::RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, 
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(*a.rotation, head);
   if (!a.by_ids) return rows.from(a.diagonal_key(at, 0));
-  rows.row_indices = a.query_ids.at(at.batch, at.q_begin);
+  rows.row_indices = a.query_rows.at(at.batch, at.q_begin);
   return rows;
 }
 template <class T>
@@ -67,7 +67,7 @@ kernels::RotationRows key_rotation(const Arguments<T>& a, const Sequence& at,
                                    std::int64_t key_head) {
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
-  if (a.by_ids) rows.row_indices = a.key_ids.at(at.batch, at.k_begin);
+  if (a.by_ids) rows.row_indices = a.key_rows.at(at.batch, at.k_begin);
   return rows;
 }
 

@@ -35,7 +35,9 @@ std::string sample_of(const Tensor<T>& table) {
 std::string text_of(const RotationTable<float>& table) {
   const auto own = [](const RotationTable<float>& of) {
     return sample_of(of.cos) + " " + sample_of(of.sin) + " " + std::string(name_of(of.layout)) +
-           " " + std::to_string(of.first_channel);
+           " " + std::to_string(of.first_channel) + " " + std::to_string(of.first_position) + " " +
+           std::to_string(fnv1a({reinterpret_cast<const char*>(of.positions.data()),
+                                 of.positions.size() * sizeof(std::int64_t)}));
   };
   return own(table) + (table.keys ? " " + own(*table.keys) : "");
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "ranks/attention/rotation_by_index.h"
+
 namespace sextant::ranks {
 namespace {
 
@@ -160,6 +162,10 @@ Call<T> check_call(const char* function, const Communicator& comm, View<const T>
   };
   gather_ids(call.options.query_positions, call.q_layout, call.query_ids);
   gather_ids(call.options.key_positions, call.k_layout, call.key_ids);
+  if (!are_given(call.options.query_positions)) {
+    call.rotation = rotation_by_index(call.options.rotation);
+    if (call.rotation) call.options.rotation = call.rotation.get();
+  }
   together(comm, [&] { check_whole(function, call); });
   return call;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "ranks/attention/agree.h"
 #include "ranks/attention/call_shape.h"
@@ -16,6 +17,7 @@ struct Call : CallShape<T> {
   AttentionOptions<T> options;                  // with position ids of the whole sequences
   View<const T> q, k, v;                        // own parts
   Tensor<std::int64_t> query_ids{}, key_ids{};  // gathered
+  std::shared_ptr<const RotationTable<float>> rotation{};  // where it is not the caller's
 
   int rank() const noexcept { return comm.rank(); }
 };

@@ -12,13 +12,8 @@ Tensor<T> rows_of_table(const Tensor<T>& table, Heads heads) {
 }
 
 RotationTable<float> table_of(const RotationTable<float>& from, Heads heads) {
-  RotationTable<float> table;
-  const bool by_head = from.cos.rank() == 3;
-  table.cos = by_head ? rows_of_table(from.cos, heads) : from.cos.clone();
-  table.sin = by_head ? rows_of_table(from.sin, heads) : from.sin.clone();
-  table.layout = from.layout;
-  table.first_channel = from.first_channel;
-  return table;
+  if (from.cos.rank() != 3) return from.with(from.cos.clone(), from.sin.clone());
+  return from.with(rows_of_table(from.cos, heads), rows_of_table(from.sin, heads));
 }
 
 }  // namespace

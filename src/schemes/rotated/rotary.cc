@@ -79,8 +79,8 @@ RotationTable<T> with_query_scale(const Rotary& options, const Make& make,
   if (options.query_scale.attn_scale == 0) return table;
   auto keys = std::make_shared<RotationTable<T>>(std::move(table));
   const RotationTable<double> wide = make(double());
-  table = {Tensor<T>::uninitialized(wide.cos.shape()), Tensor<T>::uninitialized(wide.sin.shape()),
-           wide.layout, wide.first_channel};
+  table = wide.template with<T>(Tensor<T>::uninitialized(wide.cos.shape()),
+                                Tensor<T>::uninitialized(wide.sin.shape()));
   const std::int64_t pairs = wide.cos.size(1);
   for (std::int64_t row = 0; row < wide.cos.size(0); ++row) {
     const std::int64_t position = position_at(row);

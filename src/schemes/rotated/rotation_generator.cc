@@ -124,6 +124,7 @@ RotationTable<T> make_rotation(const Rotation& rotation, std::span<const std::in
   check_frequencies(rotation);
   const Positions positions = listed_positions(ids, rotation.where("positions"));
   RotationTable<T> table = new_rotation_table<T>(rotation, positions.count);
+  table.set_positions(ids);
   fill(rotation, positions, table);
   return table;
 }
@@ -133,6 +134,7 @@ void make_rotation_into(const Rotation& rotation, RotationTable<T>& table) {
   check_frequencies(rotation);
   table.layout = rotation.layout;
   table.first_channel = rotation.first_channel;
+  table.set_positions({});
   fill(rotation, first_positions(rotation, table.cos.size(0)), table);
 }
 

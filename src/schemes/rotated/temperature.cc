@@ -32,11 +32,12 @@ Rotation checked(const Temperature& options) {
 }
 
 template <Floating T, class PositionAt>
-RotationTable<T> make(const Temperature& options, std::int64_t rows,
-                      const PositionAt& position_at) {
+RotationTable<T> make(const Temperature& options, std::int64_t rows, const PositionAt& position_at,
+                      std::span<const std::int64_t> listed = {}) {
   const Rotation rotation = checked(options);
   RotationTable<T> table = new_rotation_table<T>(rotation, rows);
   auto keys = std::make_shared<RotationTable<T>>(new_rotation_table<T>(rotation, rows));
+  for (RotationTable<T>* of : {&table, keys.get()}) of->set_positions(listed);
   const std::int64_t pairs = rotation.pairs();
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t position = position_at(row);
@@ -73,8 +74,9 @@ RotationTable<T> temperature(const Temperature& options, std::int64_t length) {
 }
 template <Floating T>
 RotationTable<T> temperature(const Temperature& options, std::span<const std::int64_t> positions) {
-  return make<T>(options, static_cast<std::int64_t>(positions.size()),
-                 [&](std::int64_t row) { return positions[row]; });
+  return make<T>(
+      options, static_cast<std::int64_t>(positions.size()),
+      [&](std::int64_t row) { return positions[row]; }, positions);
 }
 SEXTANT_INSTANTIATE_ROTATION(temperature, Temperature)
 

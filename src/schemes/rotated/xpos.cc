@@ -188,6 +188,10 @@ RotationTable<T> make(const Xpos& options, const Rotation& rotation, const Posit
   check_reach<T>(rotation, options, zeta.front(), positions);
   RotationTable<T> table = new_rotation_table<T>(rotation, positions.count);
   auto keys = std::make_shared<RotationTable<T>>(new_rotation_table<T>(rotation, positions.count));
+  const auto count = static_cast<std::size_t>(positions.count);
+  for (RotationTable<T>* of : {&table, keys.get()}) {
+    if (positions.listed != nullptr) of->set_positions(std::span(positions.listed, count));
+  }
   if (rotation.precision == Precision::framework) {
     scale_as_frameworks(rotation, options, positions, table, *keys);
   } else {
