@@ -79,8 +79,8 @@ nb::object make(const std::string& name, nb::handle positions, const nb::dict& s
   const bool is_sinusoidal = scheme.name == "sinusoidal";
   const DType type = Argument{dtype, scheme.name, "dtype"}.dtype();
   const Argument target{out, scheme.name, "out"};
-  const PyRequest asked(scheme, read_positions(scheme, positions, !is_sinusoidal), sizes,
-                        parameters, weights);
+  const PyRequest asked(scheme, read_positions(scheme, positions, is_sinusoidal), sizes, parameters,
+                        weights);
   const SchemeRequest& request = asked.request;
   if (is_sinusoidal) {
     Sinusoidal options = sinusoidal_from(request.parameters);

@@ -48,7 +48,7 @@ std::int64_t size_of(const Scheme& scheme, const nb::dict& sizes, const char* na
 
 }  // namespace
 
-Positions read_positions(const Scheme& scheme, nb::handle value, bool needs_ids) {
+Positions read_positions(const Scheme& scheme, nb::handle value, bool as_range) {
   const auto first = std::ranges::find(scheme.parameters(), "length", &Option::name);
   const bool is_free = first == scheme.parameters().end();
   const Argument argument{value, scheme.name, is_free ? "length" : "positions"};
@@ -56,7 +56,7 @@ Positions read_positions(const Scheme& scheme, nb::handle value, bool needs_ids)
   if (PyIndex_Check(argument.value.ptr()) != 0 && !nb::hasattr(argument.value, "__len__")) {
     positions.length = argument.integer_in(kLengths);
     positions.is_range = true;
-    if (!needs_ids) return positions;
+    if (as_range) return positions;
     positions.ids.resize(static_cast<std::size_t>(positions.length));
     std::iota(positions.ids.begin(), positions.ids.end(), 0);
     return positions;
@@ -77,7 +77,7 @@ Positions read_positions(const Scheme& scheme, nb::handle value, bool needs_ids)
   if (!is_float(array.dtype())) {
     const Tensor<std::int64_t> ids = array.copy().to<std::int64_t>();
     positions.ids.assign(ids.span().begin(), ids.span().end());
-  } else if (needs_ids) {
+  } else if (!scheme.real_positions) {
     throw_type_error(argument, "a whole number or an array of whole numbers");
   } else {
     const Tensor<double> times = array.copy().to<double>();
@@ -93,6 +93,7 @@ PyRequest::PyRequest(const Scheme& scheme, Positions given_rows, const nb::dict&
   request.heads = size_of(scheme, sizes, "heads", 1);
   request.head_dim = size_of(scheme, sizes, "head_dim", 0);
   request.positions = rows.ids;
+  request.times = rows.times;
   request.axes = rows.axes;
   request.parameters = read_parameters(scheme, parameters);
   if (given_weights.is_none()) return;

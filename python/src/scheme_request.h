@@ -18,8 +18,8 @@ struct Positions {
   std::int64_t axes = 1, length = 0;
   bool is_range = false;  // 0 .. length - 1
 };
-// Without `needs_ids` a range is left as its length, and real numbers are allowed.
-Positions read_positions(const Scheme& scheme, nb::handle value, bool needs_ids);
+// With `as_range` a length is left as such. Real numbers where the scheme takes them.
+Positions read_positions(const Scheme& scheme, nb::handle value, bool as_range);
 
 // A request and what it refers to. `weights` may be None: the initial ones.
 struct PyRequest {

@@ -29,7 +29,7 @@ nb::dict initial_weights(const std::string& name, nb::handle positions, const nb
   const Scheme& scheme = find_scheme(name);
   if (scheme.initial_weights == nullptr) return {};
   const Interruption interruption(&check_signals);
-  const PyRequest asked(scheme, read_positions(scheme, positions, true), sizes, parameters,
+  const PyRequest asked(scheme, read_positions(scheme, positions, false), sizes, parameters,
                         nb::none());
   return as_arrays(scheme.initial_weights(asked.request));
 }
@@ -38,7 +38,7 @@ nb::dict weight_gradients(const std::string& name, nb::handle positions, const n
                           const nb::dict& parameters, nb::handle weights, nb::handle gradient) {
   const Scheme& scheme = find_scheme(name);
   if (scheme.backward == nullptr) refuse(scheme, "must be a scheme with weights");
-  const PyRequest asked(scheme, read_positions(scheme, positions, true), sizes, parameters,
+  const PyRequest asked(scheme, read_positions(scheme, positions, false), sizes, parameters,
                         weights);
   const InputArray of_table({gradient, scheme.name, "gradient"});
   of_table.expect(DType::float64, "");
@@ -54,7 +54,7 @@ nb::tuple frequencies(const std::string& name, nb::handle positions, const nb::d
                       const nb::dict& parameters) {
   const Scheme& scheme = find_scheme(name);
   if (scheme.frequencies == nullptr) refuse(scheme, "must be a rotation");
-  const PyRequest asked(scheme, read_positions(scheme, positions, true), sizes, parameters,
+  const PyRequest asked(scheme, read_positions(scheme, positions, false), sizes, parameters,
                         nb::none());
   RotationFrequencies found = scheme.frequencies(asked.request);
   Tensor<double> inv_freq(Shape{static_cast<std::int64_t>(found.inv_freq.size())});

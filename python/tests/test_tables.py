@@ -99,3 +99,31 @@ def test_flags_may_be_numpys():
     sextant.rotate(q, sextant.rotary(2, 4), inverse=np.bool_(True))
     with pytest.raises(TypeError, match=r"\[rotate.inverse\] must be True or False, got int"):
         sextant.rotate(q, sextant.rotary(2, 4), inverse=1)
+
+
+def test_rotation_tables_know_the_positions_of_their_rows() -> None:
+    assert sextant.rotary(4, 8).positions.tolist() == [0, 1, 2, 3]
+    for ids in ([1000000, 1000001, 1000002], [-3, 5, 5], np.array([7, 2, 9])):
+        table = sextant.rotary(ids, 8)
+        assert table.positions.tolist() == list(ids)
+        mine = sextant.RotationTable(table.cos, table.sin, positions=list(ids))
+        q = np.random.default_rng(1).standard_normal((1, 2, 3, 8)).astype(np.float32)
+        by_index = sextant.attention(q, q, q, rotation=table)
+        where = np.array(ids)[None]
+        for of in (table, mine):
+            np.testing.assert_array_equal(sextant.attention(q, q, q, positions=(where, where), rotation=of), by_index)
+        with pytest.raises(ValueError, match=r"\[attention\.rotation\] must have a row for each"):
+            sextant.attention(q, q, q, positions=(where + 1, where), rotation=table)
+    assert sextant.RotationTable(table.cos, table.sin, positions=12).positions.tolist() == [12, 13, 14]
+    with pytest.raises(ValueError, match=r"\[RotationTable\.positions\] must be one id for each of the 3 rows, got 2"):
+        sextant.RotationTable(table.cos, table.sin, positions=[1, 2])
+
+
+def test_rotary_positions_may_be_real_numbers() -> None:
+    times = np.array([0.5, -2.25])
+    angle = times[:, None] * 10000.0 ** (-np.arange(4) / 4)
+    np.testing.assert_allclose(sextant.rotary(times, 8, dtype="float64").sin, np.sin(angle), rtol=0, atol=2**-50)
+    pixels = sextant.rotary_sections(np.array([[0.5, 1.5], [2.5, 0.5]]), 8, sections=[2, 2], dtype="float64")
+    np.testing.assert_allclose(pixels.cos[0], np.cos(np.array([0.5, 0.5, 1.5, 1.5]) * 10000.0 ** (-np.arange(4) / 4)), rtol=0, atol=2**-50)
+    with pytest.raises(TypeError, match=r"\[rotary_axial\.length\] must be a whole number or an array of whole numbers"):
+        sextant.rotary_axial(times, 8)

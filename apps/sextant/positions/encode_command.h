@@ -34,9 +34,10 @@ struct Encode {
 struct RowIds {
   std::vector<std::int64_t> ids;  // [rows, axes]
   std::int64_t axes = 1;
+  std::vector<double> times{};  // real ones, in place of ids
 };
 
-// Whole ids for schemes that are asked for a list. Throws Error for real ones.
+// Throws Error for real ones where the scheme takes none.
 RowIds row_ids(const Encode& encode);
 
 // Colour blocks for a person, csv for a program, unless a format was asked for; T: the type of the

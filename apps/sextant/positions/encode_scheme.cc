@@ -1,26 +1,38 @@
 // `sextant encode` for any scheme by name: its table in float64, rounded once.
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
 
 #include "positions/encode_command.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
+#include "sextant/core/numbers.h"
 #include "streams/console.h"
 
 namespace sextant::app {
 namespace {
 
-RowIds ids_of_file(const std::string& path) {
+RowIds ids_of_file(const std::string& path, bool takes_times) {
   const Array array = path == "-" ? parse_npy(read_stdin(), "stdin") : load_npy(path);
-  if (array.dtype != DType::int32 && array.dtype != DType::int64) {
-    throw Error(path, "must hold int32 or int64, got " + std::string(dtype_name(array.dtype)));
+  const bool real = takes_times && (array.dtype == DType::float32 || array.dtype == DType::float64);
+  if (array.dtype != DType::int32 && array.dtype != DType::int64 && !real) {
+    throw Error(path, std::string("must hold int32 or int64") +
+                          (takes_times ? ", float32 or float64" : "") + ", got " +
+                          std::string(dtype_name(array.dtype)));
   }
   const int rank = array.shape.rank();
   if (rank < 1 || rank > 2 || (rank == 2 && array.shape[1] < 1)) {
     throw Error(path, "must hold ids [rows] or [rows, axes], got " + array.shape.to_string());
   }
+  const std::int64_t axes = rank == 2 ? array.shape[1] : 1;
+  if (real) {
+    const Tensor<double> times = array.to<double>();
+    return {{}, axes, {times.span().begin(), times.span().end()}};
+  }
   const Tensor<std::int64_t> values = array.to<std::int64_t>();
-  return {{values.span().begin(), values.span().end()}, rank == 2 ? array.shape[1] : 1};
+  return {{values.span().begin(), values.span().end()}, axes};
 }
 
 // What numbers the scheme's kind goes by has to be said; the rest has no effect.
@@ -31,6 +43,7 @@ SchemeRequest request_of(const Encode& encode, const RowIds& rows) {
   request.head_dim = encode.head_dim.value_or(request.width);
   request.heads = encode.heads;
   request.positions = rows.ids;
+  request.times = rows.times;
   request.axes = rows.axes;
   request.parameters = encode.choice.parameters;
   if (scheme.kind == SchemeKind::distance_bias && !encode.length) {
@@ -48,32 +61,44 @@ std::string sizes(const Shape& shape) {
   return text;
 }
 
+// The ids of a row.
+template <class Id>
+std::span<const Id> row_of(const std::vector<Id>& ids, std::int64_t row, std::int64_t axes) {
+  return std::span(ids).subspan(static_cast<std::size_t>(row * axes),
+                                static_cast<std::size_t>(axes));
+}
+
 // The ids beside the rows, and in JSON.
-void name_rows(const Encode& encode, const RowIds& rows, std::int64_t per_head, TableNames& names) {
+template <class Id>
+void name_rows(const Encode& encode, const std::vector<Id>& ids, std::int64_t axes,
+               std::int64_t per_head, TableNames& names) {
   if (encode.output.format(kTableFormats, "encode") == Format::json) {
-    if (rows.axes == 1) {
-      names.about["positions"] = rows.ids;
-    } else {
-      Json list = Json::array();
-      for (std::size_t at = 0; at < rows.ids.size(); at += static_cast<std::size_t>(rows.axes)) {
-        list.push_back(std::vector<std::int64_t>(
-            rows.ids.begin() + static_cast<std::ptrdiff_t>(at),
-            rows.ids.begin() + static_cast<std::ptrdiff_t>(at) + rows.axes));
+    Json list = Json::array();
+    for (std::int64_t row = 0; row < std::ssize(ids) / axes; ++row) {
+      const auto own = row_of(ids, row, axes);
+      if (axes == 1) {
+        list.push_back(own[0]);
+      } else {
+        list.push_back(std::vector<Id>(own.begin(), own.end()));
       }
-      names.about["positions"] = std::move(list);
     }
+    names.about["positions"] = std::move(list);
   }
-  const auto id = [&rows](std::int64_t row) {
+  const auto id = [&ids, axes](std::int64_t row) {
     std::string text;
-    for (std::int64_t axis = 0; axis < rows.axes; ++axis) {
-      text += (axis > 0 ? "," : "") +
-              std::to_string(rows.ids[static_cast<std::size_t>(row * rows.axes + axis)]);
+    for (const Id number : row_of(ids, row, axes)) {
+      if (!text.empty()) text += ",";
+      if constexpr (std::is_same_v<Id, double>) {
+        text += shortest(number);
+      } else {
+        text += std::to_string(number);
+      }
     }
     return text;
   };
   if (per_head == 0) {
     names.row_label = id;
-    if (rows.axes == 1 && encode.length) names.first_row = encode.first;
+    if (axes == 1 && encode.length) names.first_row = encode.first;
   } else {
     names.row_label = [id, per_head](std::int64_t row) {
       return std::to_string(row / per_head) + ":" + id(row % per_head);
@@ -91,7 +116,8 @@ Tensor<T> rounded(const Tensor<double>& from) {
 }  // namespace
 
 RowIds row_ids(const Encode& encode) {
-  if (!encode.ids_file.empty()) return ids_of_file(encode.ids_file);
+  if (!encode.ids_file.empty())
+    return ids_of_file(encode.ids_file, encode.choice.descriptor().real_positions);
   if (encode.length) {
     constexpr std::int64_t kMaxRows = std::int64_t{1} << 28;
     if (*encode.length > kMaxRows) {
@@ -105,8 +131,10 @@ RowIds row_ids(const Encode& encode) {
   if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&*encode.positions)) {
     return {*whole, 1};
   }
-  throw Error("encode.positions", "must be whole numbers for the scheme " + encode.choice.scheme +
-                                      "; only sinusoidal positions can be real");
+  if (!encode.choice.descriptor().real_positions) {
+    throw Error("encode.positions", "must be whole numbers for the scheme " + encode.choice.scheme);
+  }
+  return {{}, 1, std::get<std::vector<double>>(*encode.positions)};
 }
 
 template <class T>
@@ -147,7 +175,13 @@ void encode_scheme(const Encode& encode) {
     names.about["attention_factor"] = made_of.attention_factor;
   }
   if (encode.layer) names.about["model"] = about_layer(*encode.layer);
-  if (scheme.kind != SchemeKind::distance_bias) name_rows(encode, rows, array.rows_per_head, names);
+  if (scheme.kind != SchemeKind::distance_bias) {
+    if (rows.times.empty()) {
+      name_rows(encode, rows.ids, rows.axes, array.rows_per_head, names);
+    } else {
+      name_rows(encode, rows.times, rows.axes, array.rows_per_head, names);
+    }
+  }
   const auto format = encode.output.format(kTableFormats, "encode");
   const bool exact = format == Format::npy || format == Format::json;
   const auto write = [&]<class T>(T) {

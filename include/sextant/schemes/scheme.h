@@ -47,11 +47,14 @@ struct SchemeRequest {
   std::int64_t heads = 1;                         // for biases
   std::int64_t head_dim = 0;                      // for rotations and content terms
   std::span<const std::int64_t> positions;        // ids of the rows, [rows, axes]
+  std::span<const double> times;                  // or real ones; where Scheme::real_positions
   std::int64_t axes = 1;                          // how many ids a row has: image rows and columns
   std::map<std::string, std::string> parameters;  // by name; an absent one has its default
   const SchemeWeights* weights = nullptr;         // null: the scheme's initial_weights()
 
-  std::int64_t rows() const noexcept { return static_cast<std::int64_t>(positions.size()) / axes; }
+  std::int64_t rows() const noexcept {
+    return static_cast<std::int64_t>(times.empty() ? positions.size() : times.size()) / axes;
+  }
 };
 
 using SchemeTable =
@@ -92,6 +95,8 @@ struct Scheme {
 
   // Of rotations: the frequencies and the factor of the request's table.
   RotationFrequencies (*frequencies)(const SchemeRequest& request) = nullptr;
+
+  bool real_positions = false;  // whether a request may have times
 };
 
 // All schemes, by name, and one of them; throws Error that lists the names.

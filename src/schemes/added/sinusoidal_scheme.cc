@@ -75,6 +75,7 @@ SchemeTable make(const SchemeRequest& request) {
   Sinusoidal options = sinusoidal_from(request.parameters);
   check_one_id(request, kSinusoidal.name);
   options.width = request.width;
+  if (!request.times.empty()) return sinusoidal<double>(options, request.times);
   return sinusoidal<double>(options, request.positions);
 }
 
@@ -88,6 +89,7 @@ constinit const Scheme kSinusoidal = {
     .paper = "Vaswani et al. 2017, 1706.03762, section 3.5",
     .parameters = parameters_of<Sinusoidal>,
     .make = make,
+    .real_positions = true,
 };
 
 }  // namespace descriptors

@@ -123,6 +123,7 @@ SchemeTable make(const SchemeRequest& request) {
   auto options = Parameters(kTimestep, request).options<Timestep>();
   check_one_id(request, kTimestep.name);
   options.width = request.width;
+  if (!request.times.empty()) return timestep<double>(options, request.times);
   return timestep<double>(options, request.positions);
 }
 
@@ -136,6 +137,7 @@ constinit const Scheme kTimestep = {
     .paper = "Ho et al. 2020, 2006.11239",
     .parameters = parameters_of<Timestep>,
     .make = make,
+    .real_positions = true,
 };
 
 }  // namespace descriptors

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -62,6 +63,11 @@ inline std::int64_t length_of(std::span<const std::int64_t> ids) noexcept {
   std::int64_t last = -1;
   for (const std::int64_t id : ids) last = std::max(last, id);
   return std::min(last, kLengths.max) + 1;
+}
+inline std::int64_t length_of(std::span<const double> times) noexcept {
+  double last = -1;
+  for (const double time : times) last = std::max(last, std::floor(time));
+  return static_cast<std::int64_t>(std::min(last, static_cast<double>(kLengths.max))) + 1;
 }
 
 }  // namespace sextant

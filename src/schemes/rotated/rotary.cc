@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/enum_names.h"
+#include "schemes/added/sine_blocks.h"
 #include "schemes/rotated/rotary_axes.h"
 #include "schemes/rotated/rotary_scheme.h"
 
@@ -136,6 +137,22 @@ RotationTable<T> rotary(const Rotary& options, View<const std::int64_t> ids) {
 }
 
 template <Floating T>
+RotationTable<T> rotary(const Rotary& options, View<const double> times) {
+  const std::string where = std::string(scheme_of(options)) + ".positions";
+  if (axial_of(options) != nullptr || options.query_scale.attn_scale != 0) {
+    throw Error(where, "must be whole numbers with axial axes and with a query scale");
+  }
+  if (times.rank() != 1 && times.rank() != 2) {
+    throw Error(where, "must be [rows] or [rows, axes], got " + times.shape().to_string());
+  }
+  const Tensor<double> dense = copy_of(times);
+  check_coordinates(dense.span(), where);
+  const std::int64_t axes = times.rank() == 1 ? 1 : times.size(1);
+  return make_rotation_of_times<T>(rotation_of(options, axes, length_of(dense.span())),
+                                   dense.view());
+}
+
+template <Floating T>
 void rotary_into(RotationTable<T>& table, const Rotary& options) {
   if (axial_of(options) != nullptr || options.query_scale.attn_scale != 0) {
     throw Error("rotary_into.options", "must be without axial axes and without a query scale");
@@ -156,6 +173,7 @@ void rotary_into(RotationTable<T>& table, const Rotary& options) {
   template RotationTable<T> rotary(const Rotary&, std::int64_t);                  \
   template RotationTable<T> rotary(const Rotary&, std::span<const std::int64_t>); \
   template RotationTable<T> rotary(const Rotary&, View<const std::int64_t>);      \
+  template RotationTable<T> rotary(const Rotary&, View<const double>);            \
   template void rotary_into(RotationTable<T>&, const Rotary&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

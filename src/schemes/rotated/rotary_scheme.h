@@ -58,13 +58,18 @@ struct RotaryScheme {
   }
 
   static SchemeTable make(const SchemeRequest& request) {
+    if (!request.times.empty()) {
+      return rotary<double>(options(request), View<const double>(request.times.data(),
+                                                                 {request.rows(), request.axes}));
+    }
     if (request.axes == 1) return rotary<double>(options(request), request.positions);
     return rotary<double>(options(request), ids_of(request));
   }
 
   static RotationFrequencies frequencies(const SchemeRequest& request) {
-    return rotation_frequencies(options(request), length_of(request.positions),
-                                request.axes == 1 ? 0 : request.axes);
+    const std::int64_t length =
+        request.times.empty() ? length_of(request.positions) : length_of(request.times);
+    return rotation_frequencies(options(request), length, request.axes == 1 ? 0 : request.axes);
   }
 
   static std::int64_t class_of(const SchemeRequest& request, std::int64_t length) {
@@ -83,7 +88,8 @@ constexpr Scheme rotary_scheme(std::string_view name, std::string_view title, st
               .paper = paper,
               .parameters = Of::parameters,
               .make = Of::make,
-              .frequencies = Of::frequencies};
+              .frequencies = Of::frequencies,
+              .real_positions = std::is_same_v<Axes, SectionAxes>};
   if constexpr (requires(Scaling scaling) { length_class(scaling, 0); }) {
     made.length_class = Of::class_of;
   }

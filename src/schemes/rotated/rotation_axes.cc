@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/indexed/distinct_ids.h"
 #include "schemes/rotated/rotation_generator.h"
@@ -16,6 +17,16 @@ namespace sextant {
 namespace {
 
 constexpr std::int64_t kTaskRows = 128;
+
+// The pairs that the ids of an axis rotate.
+std::vector<std::int32_t> pairs_of(const Rotation& rotation, std::int64_t axis) {
+  std::vector<std::int32_t> pairs;
+  for (std::int64_t k = 0; k < rotation.pairs(); ++k) {
+    if (rotation.axes > 1 && rotation.axis_of_pair[static_cast<std::size_t>(k)] != axis) continue;
+    pairs.push_back(static_cast<std::int32_t>(k));
+  }
+  return pairs;
+}
 
 // Rows as wide as the table, zero in the pairs of other axes: put together they are or-ed,
 // whichever way the pairs are dealt to the axes.
@@ -97,9 +108,41 @@ RotationTable<T> make_rotation_of_axes(const Rotation& rotation, View<const std:
   return table;
 }
 
-template RotationTable<float> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
-template RotationTable<double> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
-template RotationTable<bfloat16> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
-template RotationTable<float16> make_rotation_of_axes(const Rotation&, View<const std::int64_t>);
+template <Floating T>
+RotationTable<T> make_rotation_of_times(const Rotation& rotation, View<const double> times) {
+  check_frequencies(rotation);
+  const std::int64_t rows = times.size(0);
+  const std::int64_t pairs = rotation.pairs();
+  RotationTable<T> table = new_rotation_table<T>(rotation, rows);
+  for (std::int64_t a = 0; a < rotation.axes; ++a) {
+    std::vector<double> of_axis(static_cast<std::size_t>(rows));
+    const bool one = times.rank() == 1 || times.size(1) == 1;  // of every axis
+    for (std::int64_t row = 0; row < rows; ++row) {
+      of_axis[static_cast<std::size_t>(row)] = times.data()[one ? row : row * rotation.axes + a];
+    }
+    check_coordinates(of_axis, rotation.where("positions"));
+    const std::vector<std::int32_t> own = pairs_of(rotation, a);
+    Tensor<T> column = Tensor<T>::uninitialized({rows, std::ssize(own)});
+    for (const bool cosine : {false, true}) {
+      fill_rotation(rotation, own, cosine, std::span<const double>(of_axis), column.data());
+      T* to = (cosine ? table.cos : table.sin).data();
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::size_t k = 0; k < own.size(); ++k) {
+          to[row * pairs + own[k]] = column(row, static_cast<std::int64_t>(k));
+        }
+      }
+    }
+  }
+  return table;
+}
+
+#define SEXTANT_INSTANTIATE(T)                                                                \
+  template RotationTable<T> make_rotation_of_axes(const Rotation&, View<const std::int64_t>); \
+  template RotationTable<T> make_rotation_of_times(const Rotation&, View<const double>);
+SEXTANT_INSTANTIATE(float)
+SEXTANT_INSTANTIATE(double)
+SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_INSTANTIATE(float16)
+#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/sines/sine_table.h"
@@ -29,11 +30,10 @@ Positions first_positions(const Rotation& rotation, std::int64_t length) {
   return consecutive_positions(0, length, rotation.where("first"), rotation.where("length"));
 }
 
-}  // namespace
-
-template <Floating T>
-void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
-                   const Positions& positions, T* out) {
+// `Rows` is Positions or std::span<const double>.
+template <Floating T, class Rows>
+void fill_columns(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
+                  const Rows& positions, T* out) {
   const auto width = static_cast<std::int64_t>(which.size());
   std::vector<kernels::SineColumn> columns;
   columns.reserve(which.size());
@@ -45,15 +45,36 @@ void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which
     turns.push_back(kernels::turns_of(rotation.frequencies[pair]));
     frequencies.push_back(rotation.framework.empty() ? 0 : rotation.framework[pair]);
   }
-  if (rotation.precision == Precision::exact) {
-    kernels::fill_sines(kernels::SineTable{turns, columns, rotation.amplitude}, positions, out,
-                        width, rotation.threads);
-    return;
+  const kernels::SineTable table{turns, columns, rotation.amplitude};
+  const auto amplitude = static_cast<float>(rotation.amplitude);
+  if constexpr (std::is_same_v<Rows, Positions>) {
+    if (rotation.precision == Precision::exact) {
+      kernels::fill_sines(table, positions, out, width, rotation.threads);
+      return;
+    }
+    const std::vector<std::int64_t> list = listed(positions);
+    kernels::fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns, amplitude, list, out,
+                                                       width, rotation.threads);
+  } else if (rotation.precision == Precision::exact) {
+    kernels::fill_sines_one_by_one<T>(table, positions, std::ssize(positions), out, width,
+                                      rotation.threads);
+  } else {
+    kernels::fill_sines_as_frameworks<T, double>(frequencies, columns, amplitude, positions, out,
+                                                 width, rotation.threads);
   }
-  const std::vector<std::int64_t> list = listed(positions);
-  kernels::fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns,
-                                                     static_cast<float>(rotation.amplitude), list,
-                                                     out, width, rotation.threads);
+}
+
+}  // namespace
+
+template <Floating T>
+void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
+                   const Positions& positions, T* out) {
+  fill_columns(rotation, which, cosine, positions, out);
+}
+template <Floating T>
+void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
+                   std::span<const double> times, T* out) {
+  fill_columns(rotation, which, cosine, times, out);
 }
 
 // What exactness needs of the frequencies, and no NaN of a float32 one.
@@ -156,7 +177,9 @@ RotationFrequencies frequencies_of(const Rotation& rotation) {
   template void make_rotation_into(const Rotation&, RotationTable<T>&);                    \
   template RotationTable<T> new_rotation_table(const Rotation&, std::int64_t);             \
   template void fill_rotation(const Rotation&, std::span<const std::int32_t>, bool,        \
-                              const Positions&, T*);
+                              const Positions&, T*);                                       \
+  template void fill_rotation(const Rotation&, std::span<const std::int32_t>, bool,        \
+                              std::span<const double>, T*);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(bfloat16)

@@ -64,6 +64,9 @@ RotationTable<T> make_rotation(const Rotation& rotation, std::span<const std::in
 // The same of ids [rows, rotation.axes], each pair by the id of its axis.
 template <Floating T>
 RotationTable<T> make_rotation_of_axes(const Rotation& rotation, View<const std::int64_t> ids);
+// The same of real positions, [rows] or [rows, 1 or rotation.axes], contiguous.
+template <Floating T>
+RotationTable<T> make_rotation_of_times(const Rotation& rotation, View<const double> times);
 // The first into memory of the caller, cos and sin being [rows, pairs].
 template <Floating T>
 void make_rotation_into(const Rotation& rotation, RotationTable<T>& table);
@@ -78,6 +81,9 @@ RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows)
 template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
                    const kernels::Positions& positions, T* out);
+template <Floating T>
+void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
+                   std::span<const double> times, T* out);
 
 RotationFrequencies frequencies_of(const Rotation& rotation);
 

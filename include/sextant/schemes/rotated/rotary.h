@@ -69,6 +69,10 @@ RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> pos
 // The same of several ids a row, [rows, axes], each pair by the id of its axis.
 template <Floating T = float>
 RotationTable<T> rotary(const Rotary& options, View<const std::int64_t> ids);
+// The same of real positions within +-2^53 (time stamps, half pixels), [rows] or [rows, axes], some
+// 100 ns a number. Row n is for index n. Not with axial axes or a query scale.
+template <Floating T = float>
+RotationTable<T> rotary(const Rotary& options, View<const double> times);
 
 // The first overload into a table of the caller whose cos and sin are [length, pairs]; sets its
 // layout and its first channel. Not with axial axes or a query scale. Throws Error when they have
