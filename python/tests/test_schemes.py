@@ -101,8 +101,8 @@ def test_ids_instead_of_a_length():
         np.testing.assert_array_equal(sextant.sinusoidal(np.asarray(ids), 8), whole[rows])
     real = sextant.sinusoidal(np.array([0.5, 2.25]), 2, dtype="float64")
     np.testing.assert_allclose(real, [[math.sin(0.5), math.cos(0.5)], [math.sin(2.25), math.cos(2.25)]], atol=1e-15)
-    with pytest.raises(TypeError, match=r"\[rotary.length\] must be a whole number"):
-        sextant.rotary(np.array([0.5]), 8)
+    with pytest.raises(TypeError, match=r"\[alibi.length\] must be a whole number"):
+        sextant.alibi(np.array([0.5]), 8)
 
 
 def test_two_axes():
