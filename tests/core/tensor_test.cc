@@ -184,6 +184,39 @@ TEST(View, TransposeSwapsAxes) {
   EXPECT_THAT(elements(tensor.view().transpose(1, 1)), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
+TEST(View, PermuteOrdersAxes) {
+  const Tensor<int> tensor = counting({2, 3, 4});
+  const View<const int> view = tensor.view();
+  EXPECT_EQ(elements(view.permute({1, 0, 2})), elements(view.transpose(0, 1)));
+  const auto turned = view.permute({2, 0, 1});
+  EXPECT_EQ(turned.shape(), (Shape{4, 2, 3}));
+  EXPECT_EQ(turned(3, 1, 2), tensor(1, 2, 3));
+  EXPECT_THROW(view.permute({0, 1}), Error);
+  EXPECT_THROW(view.permute({0, 1, 1}), Error);
+  EXPECT_THROW(view.permute({0, 1, 3}), Error);
+}
+
+TEST(View, UnsqueezeAddsAnAxis) {
+  const Tensor<int> tensor = counting({2, 3});
+  for (const auto& [axis, shape] :
+       {std::pair{0, Shape{1, 2, 3}}, std::pair{1, Shape{2, 1, 3}}, std::pair{2, Shape{2, 3, 1}}}) {
+    EXPECT_EQ(tensor.view().unsqueeze(axis).shape(), shape);
+    EXPECT_EQ(elements(tensor.view().unsqueeze(axis)), elements(tensor.view()));
+    EXPECT_TRUE(tensor.view().unsqueeze(axis).is_contiguous());
+  }
+  EXPECT_THROW(tensor.view().unsqueeze(3), Error);
+  EXPECT_THROW(tensor.view().unsqueeze(-1), Error);
+  const Tensor<int> full(Shape{1, 1, 1, 1, 1, 1, 1, 1});
+  EXPECT_THROW(full.view().unsqueeze(0), Error);
+}
+
+TEST(View, TakesHeadsOutOfRowsOfAllThree) {
+  const Tensor<int> rows = counting({5, (4 + 2 * 2) * 3});  // 4 heads of queries, 2 of keys
+  const auto keys = rows.view().narrow(1, 12, 6).split(1, 2).permute({1, 0, 2}).unsqueeze(0);
+  EXPECT_EQ(keys.shape(), (Shape{1, 2, 5, 3}));
+  EXPECT_EQ(keys(0, 1, 4, 2), rows(4, 12 + 3 + 2));
+}
+
 TEST(View, SplitMakesHeadsOfAWidth) {
   const Tensor<int> tensor = counting({2, 6});  // [length, width]
   const View<const int> heads = tensor.view().split(1, 3);

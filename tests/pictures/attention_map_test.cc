@@ -342,6 +342,28 @@ TEST(AttentionMaps, SayWhatAPixelOfTwoThousandWordsIs) {
   EXPECT_LT(texts(picture).size(), 300u);
 }
 
+TEST(AttentionMaps, TakeNumbersOfAnyType) {
+  const Tensor<double> weights = testing::weights(2, 3, 3);
+  Tensor<float> narrow(weights.shape());
+  Tensor<bfloat16> narrower(weights.shape());
+  Tensor<double> wide(weights.shape());
+  for (std::int64_t n = 0; n < weights.count(); ++n) {
+    narrower.data()[n] = static_cast<bfloat16>(weights.data()[n]);
+    wide.data()[n] = narrow.data()[n] = static_cast<float>(narrower.data()[n]);
+  }
+  const auto drawn = [](NumbersView numbers) {
+    const AttentionMaps maps{.weights = std::move(numbers),
+                             .queries = testing::words(3),
+                             .keys = testing::words(3),
+                             .title = ""};
+    return draw(AttentionMaps(maps)).svg;  // of a copy too
+  };
+  EXPECT_EQ(drawn(narrow), drawn(wide));
+  EXPECT_EQ(drawn(narrower.view()), drawn(wide.view()));
+  EXPECT_EQ(drawn(std::as_const(narrow).view().transpose(1, 2)),
+            drawn(wide.view().transpose(1, 2)));
+}
+
 TEST(AttentionMaps, RefuseWordsThatDoNotFit) {
   const Tensor<double> weights = testing::weights(2, 3, 3);
   EXPECT_THROW(draw(AttentionMaps{.weights = weights,

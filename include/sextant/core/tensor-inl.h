@@ -3,6 +3,7 @@
 
 #include <cassert>
 #include <cstring>
+#include <numeric>
 
 #include "sextant/core/tensor.h"
 
@@ -78,12 +79,52 @@ template <class T>
 View<T> View<T>::transpose(int axis_a, int axis_b) const {
   detail::check_axis("view.transpose.axis_a", axis_a, rank());
   detail::check_axis("view.transpose.axis_b", axis_b, rank());
-  std::array<std::int64_t, kMaxRank> sizes{};
-  std::copy(shape_.begin(), shape_.end(), sizes.begin());
-  std::array<std::int64_t, kMaxRank> strides = strides_;
-  std::swap(sizes[static_cast<std::size_t>(axis_a)], sizes[static_cast<std::size_t>(axis_b)]);
-  std::swap(strides[static_cast<std::size_t>(axis_a)], strides[static_cast<std::size_t>(axis_b)]);
-  const auto used = static_cast<std::size_t>(rank());
+  std::array<int, kMaxRank> axes{};
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[static_cast<std::size_t>(axis_a)], axes[static_cast<std::size_t>(axis_b)]);
+  return with_axes({axes.data(), static_cast<std::size_t>(rank())});
+}
+
+template <class T>
+View<T> View<T>::permute(std::initializer_list<int> axes) const {
+  std::array<bool, kMaxRank> taken{};
+  bool fits = static_cast<int>(axes.size()) == rank();
+  for (const int axis : axes) {
+    detail::check_axis("view.permute.axes", axis, rank());
+    fits = fits && !std::exchange(taken[static_cast<std::size_t>(axis)], true);
+  }
+  if (!fits) {
+    throw Error("view.permute.axes",
+                "must be each of the " + std::to_string(rank()) + " axes once");
+  }
+  return with_axes({axes.begin(), axes.size()});
+}
+
+template <class T>
+View<T> View<T>::with_axes(std::span<const int> axes) const {
+  std::array<std::int64_t, kMaxRank> sizes{}, strides{};
+  for (std::size_t n = 0; n < axes.size(); ++n) {
+    sizes[n] = size(axes[n]);
+    strides[n] = stride(axes[n]);
+  }
+  return View(data_, Shape(std::span<const std::int64_t>(sizes.data(), axes.size())),
+              std::span<const std::int64_t>(strides.data(), axes.size()));
+}
+
+template <class T>
+View<T> View<T>::unsqueeze(int axis) const {
+  detail::check_axis("view.unsqueeze.axis", axis, rank() + 1);
+  if (rank() == kMaxRank) {
+    throw Error("view.unsqueeze.axis",
+                "must be of a view of at most " + std::to_string(kMaxRank - 1) + " axes");
+  }
+  std::array<std::int64_t, kMaxRank> sizes{}, strides{};
+  for (int n = 0; n <= rank(); ++n) {
+    const auto at = static_cast<std::size_t>(n);
+    sizes[at] = n == axis ? 1 : size(n - (n > axis));
+    strides[at] = n == axis ? 0 : stride(n - (n > axis));
+  }
+  const auto used = static_cast<std::size_t>(rank()) + 1;
   return View(data_, Shape(std::span<const std::int64_t>(sizes.data(), used)),
               std::span<const std::int64_t>(strides.data(), used));
 }

@@ -86,15 +86,22 @@ class View {
   T& operator()(Index... index) const noexcept;
 
   // Views of a slice, or of the same elements in another shape: select drops the axis; narrow keeps
-  // [begin, begin + length) of it; transpose swaps two; split makes [.., n, ..] to
+  // [begin, begin + length) of it; transpose swaps two; permute puts axis axes[n] at place n;
+  // unsqueeze adds an axis of size 1 before `axis`; split makes [.., n, ..] to
   // [.., outer, n / outer, ..], for example width to heads x head_dim. Each throws Error for an
-  // axis or a range outside this view.
+  // axis or a range outside this view. The heads of queries in rows of q, k and v together,
+  // [length, (heads + 2 kv_heads) head_dim], as attention() takes them, [1, heads, length,
+  // head_dim]: rows.narrow(1, 0, heads * head_dim).split(1, heads).permute({1, 0, 2}).unsqueeze(0).
   View select(int axis, std::int64_t index) const;
   View narrow(int axis, std::int64_t begin, std::int64_t length) const;
   View transpose(int axis_a, int axis_b) const;
+  View permute(std::initializer_list<int> axes) const;
+  View unsqueeze(int axis) const;
   View split(int axis, std::int64_t outer) const;
 
  private:
+  View with_axes(std::span<const int> axes) const;
+
   T* data_ = nullptr;
   Shape shape_{0};
   std::array<std::int64_t, kMaxRank> strides_{};

@@ -9,6 +9,7 @@
 #include "sextant/core/tensor.h"
 #include "sextant/pictures/canvas.h"
 #include "sextant/pictures/color.h"
+#include "sextant/pictures/numbers_view.h"
 
 namespace sextant {
 
@@ -69,7 +70,7 @@ struct ColumnGroup {
 // head, a map per scheme. One without titles is drawn large. Cells are whole pixels; where values
 // are more than pixels, a pixel is the mean of a block of them, and a line below the title says so.
 struct HeatmapPanels {
-  MemberView<const double> values;  // [panels, rows, columns], or [rows, columns] of one
+  NumbersView values;               // [panels, rows, columns], or [rows, columns] of one
   std::vector<std::string> titles;  // one per panel; of one panel it may be absent
   std::string title, x_label, y_label, color_label;
   // Ends of the colour scale; unset: from the values (symmetric when diverging).
@@ -95,7 +96,7 @@ Picture draw(const HeatmapPanels& panels);
 // it. Where weights are more than pixels, a pixel is the largest of its weights, and a line below
 // the title says so. A hidden pair, -infinity, is grey and has no number.
 struct AttentionMaps {
-  MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
+  NumbersView weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
   std::string title;
   std::optional<double> high = {};
@@ -110,7 +111,7 @@ Picture draw(const AttentionMaps& maps);
 // Lines between two columns of tokens, opacity = weight, one colour per head (BertViz's head view);
 // of very many the strongest, and a note says so.
 struct AttentionLines {
-  MemberView<const double> weights;  // [heads, queries, keys], or [queries, keys] of one
+  NumbersView weights;  // [heads, queries, keys], or [queries, keys] of one
   std::vector<std::string> queries, keys;
   std::string title;
   double threshold = 0.02;                                 // weights below it are not drawn
@@ -126,7 +127,7 @@ Picture draw(const AttentionLines& lines);
 // where all fit, numbers downwards; columns of longer words are numbered, and lines below say what
 // the numbers mean. Rows' labels are cut with an ellipsis.
 struct TerminalMap {
-  MemberView<const double> values;  // [panels, rows, columns], or [rows, columns] of one
+  NumbersView values;  // [panels, rows, columns], or [rows, columns] of one
   std::vector<std::string> row_labels, column_labels;  // may be empty
   ColorMap map = ColorMap::viridis;
   std::optional<double> low, high;  // as of HeatmapPanels
