@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core, _schemes
 from ._registry import find_scheme
+from ._sources import path_of
 
 if TYPE_CHECKING:
     from ._types import Array, DType, Layout, Positions
@@ -123,7 +124,7 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: in
     if isinstance(config, Mapping):
         read = _core.layer_of(json_of(config), False, layer)
     elif isinstance(config, (str, os.PathLike)):
-        read = _core.layer_of(os.fsdecode(config), True, layer)
+        read = _core.layer_of(path_of(config, "from_config.config"), True, layer)
     else:
         raise TypeError(f"[from_config.config] must be a path or a dict, got {type(config).__name__}")
     texts = read.pop("texts")

@@ -21,7 +21,7 @@ from ._results import (
     TranslatorMaps,
     WindowScore,
 )
-from ._sources import contents_of, folder_of, name_of, pairs_of
+from ._sources import contents_of, flag_of, folder_of, integer_of, name_of, named, pairs_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +95,8 @@ class TextModel(Model, ScoresText, GuessesText):
         Returns:
             AttentionMaps: weights [layers, heads, tokens, tokens], and the tokens.
         """
-        words = self.tokenizer.tokens(text)
+        with named(tokens="attention_maps"):
+            words = self.tokenizer.tokens(text)
         weights = self._core.attention_maps(self.tokenizer.encode(text), threads)
         return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)))
 
@@ -142,13 +143,15 @@ class Translator(Model, Translates, ScoresPairs, GuessesPairs):
             writes the target and <eos>.
         """
         tokenizer = self.tokenizer
-        source = tokenizer.tokens(text)
-        if target is None:
-            found = self._core.translate([text], {"threads": threads})[0]
-            ids = list(found[0]["tokens"]) if found else []
-            words = tokenizer.pieces(ids)
-        else:
-            ids, words = list(tokenizer.encode(target)), tokenizer.tokens(target)
+        with named(tokens="attention_maps", translate="attention_maps", encode="attention_maps.target"):
+            source = tokenizer.tokens(text)
+            if target is None:
+                found = self._core.translate([text], {"threads": threads})[0]
+                ids = list(found[0]["tokens"]) if found else []
+                words = tokenizer.pieces(ids)
+            else:
+                ids = list(tokenizer.encode(target))
+                words = tokenizer.tokens(target)
         bos, eos = tokenizer.pieces([tokenizer.bos, tokenizer.eos])
         maps = self._core.attention_maps(tokenizer.encode(text), [tokenizer.bos, *ids], threads)
         read, written = [bos, *words], [*words, eos]
@@ -173,7 +176,10 @@ class Translator(Model, Translates, ScoresPairs, GuessesPairs):
         return guesses_of(self._core.guess(text, target, options))
 
     def _evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore:
-        score: Mapping[str, Any] = self._core.evaluate(pairs_of(pairs, "evaluate.pairs", reverse)[:limit], options, "evaluate.pairs")
+        scored = pairs_of(pairs, "evaluate.pairs", flag_of(reverse, "evaluate.reverse"))
+        if limit is not None:
+            scored = scored[: integer_of(limit, "evaluate.limit")]
+        score: Mapping[str, Any] = self._core.evaluate(scored, options, "evaluate.pairs")
         return PairScore(**{**score, "bleu": Bleu(**score["bleu"])})
 
 

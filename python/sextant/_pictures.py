@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 from . import _core
 from ._results import AttentionMaps, TranslatorMaps
-from ._sources import positions_of
+from ._sources import path_of, positions_of
 
 
 MAX_TOKENS = 1 << 16  # of a picture of weights, and a panel shows far fewer
@@ -79,7 +79,7 @@ def run_of(given: Any, number: int) -> Any:
     """A run's folder, or its name and numbers."""
     training = getattr(given, "training", given)
     if isinstance(given, (str, os.PathLike)):
-        return os.fsdecode(given)
+        return path_of(given, "losses.runs")
     if training is None:
         raise ValueError(f"[losses.runs] must be trained in this process, or a folder, got {given!r}")
     names = ("step", "mean_loss", "validation_step", "validation_loss")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
@@ -70,14 +71,15 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 
 def find_scheme(name: str) -> Scheme:
-    """The scheme of that name. Raises ValueError, which lists the names."""
+    """The scheme of that name. Raises ValueError, with the name that is meant where one is near."""
     if not isinstance(name, str):
-        raise TypeError(f"[scheme] must be a str, got {type(name).__name__}")
-    all_of_them = schemes()
-    for scheme in all_of_them:
-        if scheme.name == name:
-            return scheme
-    raise ValueError(f"[scheme] must be one of {', '.join(scheme.name for scheme in all_of_them)}, got {name!r}")
+        raise TypeError(f"[find_scheme.name] must be a str, got {type(name).__name__}")
+    by_name = {scheme.name: scheme for scheme in schemes()}
+    if name in by_name:
+        return by_name[name]
+    near = difflib.get_close_matches(name[:64], by_name, 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"[find_scheme.name] must be one of the names that schemes() lists, got {name[:64]!r}{meant}")
 
 
 def schemes() -> list[Scheme]:

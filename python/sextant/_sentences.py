@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 from . import _core
-from ._pictures import words_of
-from ._sources import positions_of
+from ._pictures import strings_of, words_of
+from ._sources import path_of, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,7 +162,7 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page, under a temporary name first; ValueError unless the path ends in .html."""
-        _core.save_page(os.fspath(path), self.html)
+        _core.save_page(path_of(path, "save.path"), self.html)
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -189,4 +189,4 @@ def report(text: str, *, words: tuple[str, str] | None = None) -> Page:
     """
     if not isinstance(text, str):
         raise TypeError(f"[report.text] must be a str, got {type(text).__name__}")
-    return Page(_core.report(text, list(words) if words is not None else []))
+    return Page(_core.report(text, strings_of(words, "report.words") if words is not None else []))

@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 from typing import Any, Iterator, Sequence
 
 from . import _core
 
 
+@contextlib.contextmanager
+def named(**arguments: str) -> Iterator[None]:
+    """Errors of functions that a call uses as errors of that call: named(encode="attention_maps") makes "[encode.text] ..."
+    to "[attention_maps.text] ...", with "attention_maps.target" to "[attention_maps.target] ..."."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        where, closed, what = str(error).partition("]")
+        function, _, argument = where[1:].partition(".")
+        if not closed or where[:1] != "[" or function not in arguments:
+            raise
+        to = arguments[function]
+        raise type(error)(f"[{to if '.' in to else f'{to}.{argument}'}]{what}") from None
+
+
+def flag_of(given: Any, argument: str) -> bool:
+    """True or False, NumPy's too."""
+    if type(given).__name__ not in ("bool", "bool_"):
+        raise TypeError(f"[{argument}] must be True or False, got {type(given).__name__}")
+    return bool(given)
+
+
+def integer_of(given: Any, argument: str) -> int:
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise TypeError(f"[{argument}] must be a whole number, got {type(given).__name__}") from None
+
+
 def is_source(given: Any) -> bool:
     return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
 
 
+def path_of(given: Any, argument: str) -> str:
+    try:
+        return os.fsdecode(given)
+    except TypeError:
+        raise TypeError(f"[{argument}] must be a path, got {type(given).__name__}") from None
+
+
 def name_of(given: Any, argument: str) -> str:
     """What errors call it: the path, or the argument."""
-    return argument if hasattr(given, "read") else os.fsdecode(given)
+    return argument if hasattr(given, "read") else path_of(given, argument)
 
 
 def contents_of(given: Any, argument: str) -> bytes:
@@ -35,6 +72,8 @@ def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:
     if isinstance(given, memoryview):  # of several axes, it cannot be iterated over
         raise TypeError(f"[{argument}] must be pairs of str, got memoryview")
     pairs: list[tuple[str, str]] = []
+    if not hasattr(given, "__iter__"):
+        raise TypeError(f"[{argument}] must be pairs of str, got {type(given).__name__}")
     for number, pair in enumerate(given):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(side, str) for side in pair)):
             raise TypeError(f"[{argument}] must be pairs of str, got {pair!r} as number {number}")
@@ -60,7 +99,7 @@ class Files:
         if not hasattr(given, "read"):
             if not is_source(given):
                 raise TypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
-            return os.fsdecode(given)
+            return path_of(given, argument)
         return self.keep(contents_of(given, argument), ".txt")
 
     def texts(self, given: Any, argument: str) -> list[str]:
@@ -111,9 +150,9 @@ def files_for(folder: str) -> Iterator[Files]:
 def folder_of(folder: str | os.PathLike[str] | None, argument: str) -> str:
     if folder is None:
         return ""
-    if not isinstance(folder, (str, os.PathLike)):
-        raise TypeError(f"[{argument}] must be a path, got {type(folder).__name__}")
-    path = os.fsdecode(folder)
+    if isinstance(folder, bytes):
+        raise TypeError(f"[{argument}] must be a path, got bytes")
+    path = path_of(folder, argument)
     if not path:
         raise ValueError(f"[{argument}] must be a folder, got ''")
     return path

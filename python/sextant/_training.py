@@ -75,11 +75,12 @@ def carry_out(
     folder: str,
     on_step: OnStep | None,
     progress: Progress,
+    call: str,
 ) -> Model:
     from ._models import load, model_of
 
     if on_step is not None and not callable(on_step):
-        raise TypeError(f"[train.on_step] must be callable, got {type(on_step).__name__}")
+        raise TypeError(f"[{call}.on_step] must be callable, got {type(on_step).__name__}")
     rows: list[Mapping[str, Any]] = []
 
     def step(metrics: _core.StepMetrics) -> Any:
@@ -134,10 +135,10 @@ def train(
         augment = data.get("augment", ())
         sources["augment"] = [augment] if isinstance(augment, str) else list(augment)
         bar = Progress(progress, options["steps"], options["minutes"], kind)
-        return carry_out(lambda step: _core.train(kind, sources, named, options, path, step), path, on_step, bar)
+        return carry_out(lambda step: _core.train(kind, sources, named, options, path, step), path, on_step, bar, "train")
 
 
 def resume(folder: str | os.PathLike[str], options: dict[str, Any], on_step: OnStep | None, progress: bool | None) -> Model:
     path = folder_of(folder, "resume.folder")
     bar = Progress(progress, options["steps"] or 0, options["minutes"] or 0, "resumed")
-    return carry_out(lambda step: _core.train_on(path, options, step), path, on_step, bar)
+    return carry_out(lambda step: _core.train_on(path, options, step), path, on_step, bar, "resume")

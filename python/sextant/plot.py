@@ -241,8 +241,10 @@ def attention(
         TypeError: an argument of another type
     """
     array, rows, columns, heading = tables_of(weights, layer)
-    row_name = row_name or getattr(weights, "row_name", None)
-    column_name = column_name or getattr(weights, "column_name", None)
+    if row_name is None:
+        row_name = getattr(weights, "row_name", None)
+    if column_name is None:
+        column_name = getattr(weights, "column_name", None)
     rows, columns = labels_of(array, queries if queries is not None else rows, keys if keys is not None else columns)
     options = dict(
         head=head, lines=lines, title=heading if title is None else title, row_name=row_name, column_name=column_name,

@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,11 +24,13 @@ class PictureOptions {
 
   const std::string& call() const { return call_; }
   bool has(const char* name) const {
+    asked_.insert(name);
     return given_.contains(name) && !nb::object(given_[name]).is_none();
   }
   // f(argument) of an option that is there.
   template <class F>
   auto get(const char* name, const F& f) const -> decltype(f(Argument())) {
+    asked_.insert(name);
     const nb::object value = given_[name];
     return f(Argument{value, call_, name});
   }
@@ -51,9 +55,21 @@ class PictureOptions {
     }
   }
 
+  // Throws Error for an option that is there and was not asked for. 0 and False are as if absent.
+  void refuse_unused() const {
+    for (const auto& [name, value] : given_) {
+      const std::string text = nb::cast<std::string>(name);
+      const bool is_absent =
+          value.is_none() || (nb::isinstance<nb::int_>(value) && !nb::bool_(value));
+      if (is_absent || asked_.contains(text)) continue;
+      throw Error(call_ + "." + text, "must not be given here, where it has no effect");
+    }
+  }
+
  private:
   std::string call_;
   nb::dict given_;
+  mutable std::set<std::string, std::less<>> asked_;
 };
 
 // f(), where arguments of figures are those of the call: "[figure.length] ..." is

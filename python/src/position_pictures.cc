@@ -175,7 +175,7 @@ Picture plot_positions(const std::string& kind, nb::handle what, const nb::dict&
   const PictureOptions options(kind, given);
   const Asked asked{options, figures::plot_sizes(kind)};
   const Interruption interruption(&check_signals);
-  return with_arguments_of(kind, [&] {
+  const auto drawn = [&] {
     if (kind == "heatmap") return heatmap(what, asked);
     if (kind == "distance") return distance(what, asked);
     if (kind == "offset_matrix") return offset_matrix(what, asked);
@@ -185,6 +185,11 @@ Picture plot_positions(const std::string& kind, nb::handle what, const nb::dict&
     }
     if (kind == "rows") return plot_rows(table, options.integers("rows")).picture;
     return plot_similarity(table).picture;
+  };
+  return with_arguments_of(kind, [&] {
+    Picture picture = drawn();
+    options.refuse_unused();
+    return picture;
   });
 }
 

@@ -1,9 +1,8 @@
 """Calls of the module with arguments that do not fit: `hostile_calls.py --seed 0 --first 0 --count 5000` makes them in this process,
 one after another. A call is a line of Python that depends on the seed and its number alone, so --count 1 repeats one.
 
-A call passes when it returns, raises a ValueError or a TypeError, or asks for more memory than there is; with SEXTANT_HOSTILE_NAMES=1 such an error must begin with the
-argument's name in brackets, or be what Python itself says of a signature. Each call's number is printed before it is made, and what
-fails after it.
+A call passes when it returns, asks for more memory than there is, or raises a ValueError or a TypeError that begins with the argument's
+name in brackets or is what Python itself says of a signature. Each call's number is printed before it is made, and what fails after it.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from hostile_values import ARRAYS, BASES, NAMESPACE, VALUES, Arguments, Delibera
 
 LIMIT = 60  # seconds for a call that takes milliseconds, on a machine that does other work too
 MEMORY = 4 << 30  # bytes beyond what the process has at first
-NAMES = os.environ.get("SEXTANT_HOSTILE_NAMES") == "1"
-NAMED = re.compile(r"\[[^\]]+\] |\w+(\.\w+)*\(\) (got|missing|takes)|'[\w.]+' is an invalid keyword")
+NAMED = re.compile(r"\[[^\]]+\] |\w+(\.\w+)*\(\)(: incompatible function arguments| got| missing| takes)|'[\w.]+' is an invalid keyword")
 
 
 def arguments_text(given: Arguments) -> str:
@@ -61,7 +59,7 @@ def outcome(text: str) -> str:
     except (Deliberate, MemoryError):
         return ""  # what an argument's own code raised, or a result of terabytes
     except (ValueError, TypeError) as error:
-        return "" if not NAMES or NAMED.match(str(error)) else f"{type(error).__name__} without a name: {str(error)[:300]!r}"
+        return "" if NAMED.match(str(error)) else f"{type(error).__name__} without a name: {str(error)[:300]!r}"
     except BaseException as error:
         return f"{type(error).__name__}: {str(error)[:300]!r}"
     return ""

@@ -1,6 +1,6 @@
-"""Thousands of calls that do not fit, in processes of their own: none crashes, hangs, or raises anything but ValueError and TypeError.
+"""Thousands of calls that do not fit, in processes of their own: none crashes, hangs, or raises anything but ValueError and TypeError that name the argument.
 
-SEXTANT_HOSTILE_CALLS says how many (5,000), SEXTANT_HOSTILE_SEED which (0); SEXTANT_HOSTILE_NAMES=1 asks for the argument's name too.
+SEXTANT_HOSTILE_CALLS says how many (5,000), SEXTANT_HOSTILE_SEED which (0).
 """
 
 from __future__ import annotations
