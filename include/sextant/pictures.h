@@ -5,4 +5,5 @@
 #include "sextant/pictures/charts.h"
 #include "sextant/pictures/color.h"
 #include "sextant/pictures/dot_plot.h"
+#include "sextant/pictures/numbers_view.h"
 #include "sextant/pictures/page.h"
