@@ -52,7 +52,7 @@ std::u32string characters_of(std::string_view svg) {
     const std::size_t tag = std::min(svg.find('<'), svg.size());
     if (shown) {
       const std::u32string text = decode(svg.substr(0, tag));
-      std::ranges::copy_if(text, std::back_inserter(found), is_drawn);
+      std::copy_if(text.begin(), text.end(), std::back_inserter(found), is_drawn);
     }
     svg.remove_prefix(tag);
     shown = !(svg.starts_with("<title") || svg.starts_with("<desc") || svg.starts_with("<style"));

@@ -24,10 +24,12 @@ class ListedRows {
     if (sorted_.empty()) {
       sorted_.resize(positions_.size());
       std::iota(sorted_.begin(), sorted_.end(), 0);
-      std::ranges::stable_sort(sorted_, {}, [this](std::int64_t row) { return at(row); });
+      std::stable_sort(sorted_.begin(), sorted_.end(),
+                       [this](std::int64_t a, std::int64_t b) { return at(a) < at(b); });
     }
-    const auto found =
-        std::ranges::lower_bound(sorted_, id, {}, [this](std::int64_t row) { return at(row); });
+    const auto found = std::lower_bound(
+        sorted_.begin(), sorted_.end(), id,
+        [this](std::int64_t row, std::int64_t wanted) { return at(row) < wanted; });
     if (found == sorted_.end() || at(*found) != id) return -1;
     next_ = *found + 1;
     return *found;
