@@ -38,7 +38,7 @@ def words_of(given: str | Sequence[str] | None, call: str, split: str = "words",
 def strings_of(given: Any, argument: str) -> list[str]:
     strings = []
     try:
-        for one in given if hasattr(given, "__iter__") else [given]:
+        for one in given if hasattr(given, "__iter__") and getattr(given, "shape", None) != () else [given]:
             if not isinstance(one, str):
                 raise TypeError(f"[{argument}] must be a list of str, got {one!r}")
             strings.append(one)

@@ -45,9 +45,12 @@ def is_source(given: Any) -> bool:
 
 def path_of(given: Any, argument: str) -> str:
     try:
-        return os.fsdecode(given)
+        path = os.fsdecode(given)
     except TypeError:
         raise TypeError(f"[{argument}] must be a path, got {type(given).__name__}") from None
+    if not path or "\0" in path:
+        raise ValueError(f"[{argument}] must be a path, got {path!r}")
+    return path
 
 
 def name_of(given: Any, argument: str) -> str:
@@ -72,7 +75,7 @@ def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:
     if isinstance(given, memoryview):  # of several axes, it cannot be iterated over
         raise TypeError(f"[{argument}] must be pairs of str, got memoryview")
     pairs: list[tuple[str, str]] = []
-    if not hasattr(given, "__iter__"):
+    if not hasattr(given, "__iter__") or getattr(given, "shape", None) == ():
         raise TypeError(f"[{argument}] must be pairs of str, got {type(given).__name__}")
     for number, pair in enumerate(given):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(side, str) for side in pair)):
@@ -152,10 +155,7 @@ def folder_of(folder: str | os.PathLike[str] | None, argument: str) -> str:
         return ""
     if isinstance(folder, bytes):
         raise TypeError(f"[{argument}] must be a path, got bytes")
-    path = path_of(folder, argument)
-    if not path:
-        raise ValueError(f"[{argument}] must be a folder, got ''")
-    return path
+    return path_of(folder, argument)
 
 
 def positions_of(given: Any, argument: str) -> list[tuple[str, dict[str, Any]]]:
