@@ -81,7 +81,7 @@ void check_sizes(const Encode& encode) {
 }
 
 void run(const Encode& encode) {
-  // The one scheme with a function of its own: four types, each rounded once, and real positions.
+  // The one scheme with a function of its own: four types, each rounded once.
   if (!encode.choice.is_sinusoidal() || !encode.ids_file.empty()) return encode_scheme(encode);
   if (encode.dtype == "float64") return encode_sinusoidal<double>(encode);
   if (encode.dtype == "bfloat16") return encode_sinusoidal<bfloat16>(encode);

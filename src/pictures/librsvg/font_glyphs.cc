@@ -1,24 +1,10 @@
 // Which characters no installed font has: librsvg draws with the fonts that fontconfig knows.
 #include <fontconfig/fontconfig.h>
 
-#include <memory>
-
+#include "pictures/librsvg/owned.h"
 #include "pictures/missing_glyphs.h"
 
 namespace sextant::pictures {
-namespace {
-
-template <auto Release>
-struct With {
-  template <class T>
-  void operator()(T* object) const {
-    Release(object);
-  }
-};
-template <class T, auto Release>
-using Owned = std::unique_ptr<T, With<Release>>;
-
-}  // namespace
 
 std::u32string without_glyphs(std::u32string_view characters) {
   const Owned<FcPattern, FcPatternDestroy> all(FcPatternCreate());

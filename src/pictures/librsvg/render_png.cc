@@ -3,8 +3,8 @@
 #include <librsvg/rsvg.h>
 
 #include <cmath>
-#include <memory>
 
+#include "pictures/librsvg/owned.h"
 #include "pictures/librsvg/sharp_images.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -13,18 +13,9 @@
 namespace sextant {
 namespace {
 
-constexpr double kMaxPixels = 16384;  // per side: a gibibyte of image
+using pictures::Owned;
 
-// g_object_unref, cairo_destroy ... as deleters.
-template <auto Release>
-struct With {
-  template <class T>
-  void operator()(T* object) const {
-    Release(object);
-  }
-};
-template <class T, auto Release>
-using Owned = std::unique_ptr<T, With<Release>>;
+constexpr double kMaxPixels = 16384;  // per side: a gibibyte of image
 
 [[noreturn]] void fail(GError* error) {
   const std::string why = error != nullptr ? error->message : "unknown";
