@@ -65,10 +65,10 @@ def contents_of(given: Any, argument: str) -> bytes:
         read: str | bytes = given.read()
         return read.encode() if isinstance(read, str) else bytes(read)
     try:
-        with open(given, "rb") as file:
+        with open(path := path_of(given, argument), "rb") as file:
             return file.read()
     except OSError as error:
-        raise ValueError(f"[{name_of(given, argument)}] cannot be read: {error.strerror}") from None
+        raise ValueError(f"[{path}] cannot be read: {error.strerror}") from None
 
 
 def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:

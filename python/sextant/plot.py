@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 from . import _core
 from ._pictures import labels_of, run_of, tables_of, what_of, words_of
+from ._sources import flag_of
 
 if TYPE_CHECKING:
     from ._core import Picture
@@ -185,7 +186,7 @@ def distance(
         ValueError: a size out of its range; a scheme without positions, or one whose scores depend on q and k as well
         TypeError: an argument of another type
     """
-    if head is not None and all_heads:
+    if head is not None and flag_of(all_heads, "distance.all_heads"):
         raise ValueError("[distance.head] must not be given with all_heads=True")
     options = dict(
         length=length, width=width, head_dim=head_dim, heads=heads, head=head, all_heads=all_heads, measure=measure, first=first,

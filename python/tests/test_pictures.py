@@ -200,6 +200,7 @@ def test_a_folder_that_is_not_there(tmp_path):
         (lambda: plot.distance("none"), ValueError, r"\[distance.scheme\]"),
         (lambda: plot.distance("alibi", head=9), ValueError, r"\[distance.head\]"),
         (lambda: plot.distance("alibi", head=1, all_heads=True), ValueError, r"\[distance.head\]"),
+        (lambda: plot.distance("alibi", head=1, all_heads=np.ones(2)), TypeError, r"\[distance.all_heads\] must be True or False"),
         (lambda: plot.distance(measure="l2"), ValueError, r"\[distance.measure\] must be one of cosine, dot"),
         (lambda: plot.distance({"rotary": {}, "t5": {}}), ValueError, "single schemes"),
         (lambda: plot.offset_matrix(what="rotary"), ValueError, r"\[offset_matrix.scheme\] must be sinusoidal"),
