@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/fields.h"
@@ -37,11 +38,16 @@ class Parameters {
   Parameters(const Scheme& scheme, const SchemeRequest& request);
 
   const std::string& text(std::string_view name) const;
-  // The members of a struct whose fields are parameters of the scheme; the others stay.
+  // The members of a struct whose fields are parameters of the scheme or sizes of the request
+  // (width, heads, head_dim); the others stay.
   template <class Options>
   Options options(Options begin = {}) const {
     each_field<Options>([&](const auto& field) {
-      if (!field.from_request) read_field(begin, field, text(field.name), where(field.name));
+      if (!field.from_request) {
+        read_field(begin, field, text(field.name), where(field.name));
+      } else if constexpr (std::is_same_v<decltype(field.member), std::int64_t Options::*>) {
+        begin.*field.member = size(field.name, begin.*field.member);
+      }
     });
     return begin;
   }
@@ -53,6 +59,9 @@ class Parameters {
   std::string where(std::string_view name) const;
 
  private:
+  // A size of the request by name; `otherwise` where it has none of that name.
+  std::int64_t size(std::string_view name, std::int64_t otherwise) const noexcept;
+
   const Scheme& scheme_;
   const SchemeRequest& request_;  // outlives this
   mutable SchemeWeights initial_;

@@ -29,7 +29,7 @@ class InitialWeights {
  public:
   // Throws Error unless the request has 1 .. 2^20 heads.
   InitialWeights(const Scheme& scheme, const SchemeRequest& request)
-      : random_(Parameters(scheme, request).options<InitialSeed>().seed) {
+      : seed_(Parameters(scheme, request).options<InitialSeed>().seed), random_(seed_) {
     check_range(kHeads, std::string(scheme.name) + ".heads", request.heads);
     for (const auto& [name, sizes] : scheme.weight_sizes(request)) {
       std::vector<std::int64_t> shape = sizes;
@@ -49,6 +49,9 @@ class InitialWeights {
   }
   void set(const std::string& name, double number) { values_.at(name).data()[0] = number; }
 
+  std::uint32_t seed() const noexcept { return seed_; }
+  Tensor<double>& at(const std::string& name) { return values_.at(name); }
+
   SchemeWeights take() { return std::move(values_); }
 
  private:
@@ -60,6 +63,7 @@ class InitialWeights {
     });
   }
 
+  std::uint32_t seed_;
   NumpyRandom random_;
   SchemeWeights values_;
 };

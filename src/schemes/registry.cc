@@ -9,8 +9,8 @@
 #include "core/enum_names.h"
 #include "core/nearest.h"
 #include "core/quoted_text.h"
-#include "schemes/check_finite.h"
 #include "schemes/descriptors.h"
+#include "schemes/weight_checks.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
 
@@ -123,6 +123,13 @@ const Tensor<double>& Parameters::weight(std::string_view name) const {
   }
   schemes_detail::check_finite(scheme_.name, name, std::as_const(known->second).view());
   return known->second;
+}
+
+std::int64_t Parameters::size(std::string_view name, std::int64_t otherwise) const noexcept {
+  if (name == "width") return request_.width;
+  if (name == "heads") return request_.heads;
+  if (name == "head_dim") return request_.head_dim;
+  return otherwise;
 }
 
 std::string Parameters::where(std::string_view name) const {

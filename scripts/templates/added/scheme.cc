@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "schemes/descriptors.h"
-#include "schemes/ids/grid.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -37,24 +36,18 @@ Tensor<double> new_scheme(const NewScheme& options, std::span<const std::int64_t
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  auto options = Parameters(kNewScheme, request).options<NewScheme>();
-  check_one_id(request, kNewScheme.name);
-  options.width = request.width;
-  return new_scheme(options, request.positions);
-}
-
-}  // namespace
-
-constinit const Scheme kNewScheme = {
+constexpr Definition<NoWeights, NewScheme> kDefinition = {
     .name = "new_scheme",
     .title = "title",
     .kind = SchemeKind::added,
     .idea = "idea",
     .paper = "paper",
-    .parameters = parameters_of<NewScheme>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable { return new_scheme(of, of.ids()); },
 };
+
+}  // namespace
+
+constinit const Scheme kNewScheme = scheme_of<kNewScheme, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -6,11 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/position_runs.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -83,11 +80,7 @@ class NewSchemeBias final : public IndexedBias {
 
 void check(const NewScheme& options, const Tensor<double>& table) {
   check_fields("new_scheme", options);
-  if (table.rank() != 2 || table.size(0) != options.keys) {
-    throw Error("new_scheme.table", "must be [" + std::to_string(options.keys) + ", heads], got " +
-                                        table.shape().to_string());
-  }
-  schemes_detail::check_finite("new_scheme", "table", table);
+  schemes_detail::check_weight("new_scheme", "table", table, {options.keys, "heads"});
 }
 
 }  // namespace
@@ -120,44 +113,26 @@ NewSchemeWeights new_scheme_backward(const NewScheme& options, const NewSchemeWe
 namespace descriptors {
 namespace {
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  return {{"table", {Parameters(kNewScheme, request).options<NewScheme>().keys, request.heads}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kNewScheme, request);
-  weights.normal("table", 0.02);
-  return weights.take();
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kNewScheme, request);
-  schemes_detail::runs_of("new_scheme", request);  // refuses several axes
-  return new_scheme(given.options<NewScheme>(), weights_of<NewSchemeWeights>(given),
-                    request.positions);
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kNewScheme, request);
-  return named(new_scheme_backward(given.options<NewScheme>(), weights_of<NewSchemeWeights>(given),
-                                   gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kNewScheme = {
+constexpr Definition<NewSchemeWeights, NewScheme> kDefinition = {
     .name = "new_scheme",
     .title = "title",
     .kind = SchemeKind::indexed_bias,
     .idea = "idea",
     .paper = "paper",
-    .parameters = parameters_of<NewScheme, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<NewSchemeWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const auto& of) -> WeightSizes {
+      return {{"table", {of.keys, of.request.heads}}};
+    },
+    .initial = [](const auto&, InitialWeights& to) { to.normal("table", 0.02); },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return new_scheme(of, weights, of.ids());
+    },
+    .backward = [](const auto& of, const auto& weights,
+                   auto gradient) { return new_scheme_backward(of, weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kNewScheme = scheme_of<kNewScheme, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

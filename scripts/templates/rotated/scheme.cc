@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schemes/definition.h"
 #include "schemes/rotated/rotation_generator.h"
 
 namespace sextant {
@@ -46,33 +47,19 @@ RotationFrequencies rotation_frequencies(const NewScheme& options) {
 namespace descriptors {
 namespace {
 
-NewScheme options_of(const Parameters& given, const SchemeRequest& request) {
-  auto options = given.options<NewScheme>();
-  options.head_dim = request.head_dim;
-  return options;
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kNewScheme, request);
-  return new_scheme<double>(options_of(given, request), one_id_a_row(given, request));
-}
-
-RotationFrequencies frequencies(const SchemeRequest& request) {
-  return rotation_frequencies(options_of(Parameters(kNewScheme, request), request));
-}
-
-}  // namespace
-
-constinit const Scheme kNewScheme = {
+constexpr Definition<NoWeights, NewScheme> kDefinition = {
     .name = "new_scheme",
     .title = "title",
     .kind = SchemeKind::rotated,
     .idea = "idea",
     .paper = "paper",
-    .parameters = parameters_of<NewScheme>,
-    .make = make,
-    .frequencies = frequencies,
+    .make = [](const auto& of) -> SchemeTable { return new_scheme<double>(of, of.ids()); },
+    .frequencies = [](const auto& of) { return rotation_frequencies(of); },
 };
+
+}  // namespace
+
+constinit const Scheme kNewScheme = scheme_of<kNewScheme, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -11,8 +11,7 @@
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/choices.h"
-#include "schemes/descriptors.h"
-#include "schemes/ids/grid.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -196,28 +195,7 @@ SEXTANT_INSTANTIATE(float16)
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  auto options = Parameters(kSincos2d, request).options<Sincos2d>();
-  options.width = request.width;
-  listed_positions(request.positions, "sincos_2d.positions");
-  const std::int64_t inner[] = {options.columns.value_or(min_side(request.rows()))};
-  const std::vector<std::int64_t> ids = grid_ids_of(request, kSincos2d.name, inner);
-  if (!options.rows) options.rows = min_side(ids, 2, 0);
-  if (!options.columns) options.columns = request.axes == 1 ? inner[0] : min_side(ids, 2, 1);
-  return sincos_2d<double>(options, ids);
-}
-
-std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
-  const auto options = with_form(Parameters(kSincos2d, request).options<Sincos2d>());
-  const std::int64_t columns = options.columns.value_or(min_side(length));
-  const bool rows_matter = *options.normalized && !options.rows && length > 0;
-  const std::int64_t rows = rows_matter ? (length - 1) / columns + 1 : 0;
-  return (rows << 31) + (options.columns ? 0 : columns);
-}
-
-}  // namespace
-
-constinit const Scheme kSincos2d = {
+constexpr Definition<NoWeights, Sincos2d> kDefinition = {
     .name = "sincos_2d",
     .title = "sin-cos 2-D",
     .kind = SchemeKind::added,
@@ -225,10 +203,27 @@ constinit const Scheme kSincos2d = {
         "Adds sines and cosines of an image patch's column in one half and of its row in the "
         "other.",
     .paper = "He et al. 2021, 2111.06377; Carion et al. 2020, 2005.12872",
-    .parameters = parameters_of<Sincos2d>,
-    .make = make,
-    .length_class = length_class,
+    .make = [](const auto& of) -> SchemeTable {
+      Sincos2d options = of;
+      listed_positions(of.request.positions, "sincos_2d.positions");
+      const std::int64_t inner[] = {options.columns.value_or(min_side(of.request.rows()))};
+      const std::vector<std::int64_t> ids = grid_ids_of(of.request, "sincos_2d", inner);
+      if (!options.rows) options.rows = min_side(ids, 2, 0);
+      if (!options.columns) options.columns = of.request.axes == 1 ? inner[0] : min_side(ids, 2, 1);
+      return sincos_2d<double>(options, ids);
+    },
+    .length_class = [](const auto& of, std::int64_t length) -> std::int64_t {
+      const Sincos2d options = with_form(of);
+      const std::int64_t columns = options.columns.value_or(min_side(length));
+      const bool rows_matter = *options.normalized && !options.rows && length > 0;
+      const std::int64_t rows = rows_matter ? (length - 1) / columns + 1 : 0;
+      return (rows << 31) + (options.columns ? 0 : columns);
+    },
 };
+
+}  // namespace
+
+constinit const Scheme kSincos2d = scheme_of<kSincos2d, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

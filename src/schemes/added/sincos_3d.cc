@@ -8,8 +8,7 @@
 
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
-#include "schemes/descriptors.h"
-#include "schemes/ids/grid.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -136,34 +135,26 @@ SEXTANT_INSTANTIATE(float16)
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kSincos3d, request);
-  auto options = given.options<Sincos3d>();
-  const auto grid = given.options<FrameGrid>();
-  options.width = request.width;
-  listed_positions(request.positions, "sincos_3d.positions");
-  const std::int64_t side = min_side(request.rows(), 3);
-  const std::int64_t inner[] = {grid.rows.value_or(side), grid.columns.value_or(side)};
-  return sincos_3d<double>(options, grid_ids_of(request, kSincos3d.name, inner));
-}
-
-std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
-  const auto grid = Parameters(kSincos3d, request).options<FrameGrid>();
-  return grid.rows && grid.columns ? 0 : min_side(length, 3);
-}
-
-}  // namespace
-
-constinit const Scheme kSincos3d = {
+constexpr Definition<NoWeights, Sincos3d, FrameGrid> kDefinition = {
     .name = "sincos_3d",
     .title = "sin-cos 3-D",
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of a video patch's frame, row and column, side by side.",
     .paper = "Vaswani et al. 2018, 1803.07416; Yang et al. 2024, 2408.06072",
-    .parameters = parameters_of<Sincos3d, FrameGrid>,
-    .make = make,
-    .length_class = length_class,
+    .make = [](const auto& of) -> SchemeTable {
+      listed_positions(of.request.positions, "sincos_3d.positions");
+      const std::int64_t side = min_side(of.request.rows(), 3);
+      const std::int64_t inner[] = {of.rows.value_or(side), of.columns.value_or(side)};
+      return sincos_3d<double>(of, grid_ids_of(of.request, "sincos_3d", inner));
+    },
+    .length_class = [](const auto& of, std::int64_t length) -> std::int64_t {
+      return of.rows && of.columns ? 0 : min_side(length, 3);
+    },
 };
+
+}  // namespace
+
+constinit const Scheme kSincos3d = scheme_of<kSincos3d, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -6,8 +6,7 @@
 
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/choices.h"
-#include "schemes/descriptors.h"
-#include "schemes/ids/grid.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -64,6 +63,7 @@ std::string_view name_of(Precision value) noexcept {
 
 Sinusoidal sinusoidal_from(const std::map<std::string, std::string>& parameters) {
   SchemeRequest request;
+  request.width = Sinusoidal{}.width;
   request.parameters = parameters;
   return descriptors::Parameters(descriptors::kSinusoidal, request).options<Sinusoidal>();
 }
@@ -71,26 +71,23 @@ Sinusoidal sinusoidal_from(const std::map<std::string, std::string>& parameters)
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  Sinusoidal options = sinusoidal_from(request.parameters);
-  check_one_id(request, kSinusoidal.name);
-  options.width = request.width;
-  if (!request.times.empty()) return sinusoidal<double>(options, request.times);
-  return sinusoidal<double>(options, request.positions);
-}
-
-}  // namespace
-
-constinit const Scheme kSinusoidal = {
+constexpr Definition<NoWeights, Sinusoidal> kDefinition = {
     .name = "sinusoidal",
     .title = "sinusoidal",
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of the position at wavelengths from 2 pi to 10000 x 2 pi.",
     .paper = "Vaswani et al. 2017, 1706.03762, section 3.5",
-    .parameters = parameters_of<Sinusoidal>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable {
+      const auto ids = of.ids();
+      if (!of.request.times.empty()) return sinusoidal<double>(of, of.request.times);
+      return sinusoidal<double>(of, ids);
+    },
     .real_positions = true,
 };
+
+}  // namespace
+
+constinit const Scheme kSinusoidal = scheme_of<kSinusoidal, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -9,8 +9,7 @@
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/added/sinusoidal_positions.h"
-#include "schemes/descriptors.h"
-#include "schemes/ids/grid.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
@@ -119,26 +118,23 @@ SEXTANT_INSTANTIATE(float16)
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  auto options = Parameters(kTimestep, request).options<Timestep>();
-  check_one_id(request, kTimestep.name);
-  options.width = request.width;
-  if (!request.times.empty()) return timestep<double>(options, request.times);
-  return timestep<double>(options, request.positions);
-}
-
-}  // namespace
-
-constinit const Scheme kTimestep = {
+constexpr Definition<NoWeights, Timestep> kDefinition = {
     .name = "timestep",
     .title = "timestep",
     .kind = SchemeKind::added,
     .idea = "Adds sines and cosines of a diffusion model's time, in half-split order.",
     .paper = "Ho et al. 2020, 2006.11239",
-    .parameters = parameters_of<Timestep>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable {
+      const auto ids = of.ids();
+      if (!of.request.times.empty()) return timestep<double>(of, of.request.times);
+      return timestep<double>(of, ids);
+    },
     .real_positions = true,
 };
+
+}  // namespace
+
+constinit const Scheme kTimestep = scheme_of<kTimestep, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

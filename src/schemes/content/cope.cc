@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "schemes/content/relative_vectors.h"
-#include "schemes/descriptors.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -156,42 +154,24 @@ CopeWeights cope_backward(const Cope&, const CopeWeights& weights, View<const do
 namespace descriptors {
 namespace {
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const std::int64_t npos = Parameters(kCope, request).options<CopeSizes>().npos;
-  return {{"table", {npos, schemes_detail::head_dim_of("cope", request)}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kCope, request);
-  weights.normal("table", 0.5);
-  return weights.take();
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kCope, request);
-  return cope(given.options<Cope>(), weights_of<CopeWeights>(given));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kCope, request);
-  return named(cope_backward(given.options<Cope>(), weights_of<CopeWeights>(given), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kCope = {
+constexpr Definition<CopeWeights, CopeSizes, Cope> kDefinition = {
     .name = "cope",
     .title = "CoPE",
     .kind = SchemeKind::content,
     .idea = "Measures distance as the sum of the query's gates for the keys between.",
     .paper = "Golovneva et al. 2024, 2405.18719",
-    .parameters = parameters_of<CopeSizes, Cope, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<CopeWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const auto& of) -> WeightSizes {
+      return {{"table", {of.npos, schemes_detail::head_dim_of("cope", of.request)}}};
+    },
+    .initial = [](const auto&, InitialWeights& to) { to.normal("table", 0.5); },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable { return cope(of, weights); },
+    .backward = [](const auto& of, const auto& weights,
+                   auto gradient) { return cope_backward(of, weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kCope = scheme_of<kCope, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "schemes/content/relative_vectors.h"
-#include "schemes/descriptors.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -105,47 +103,33 @@ DebertaWeights deberta_backward(const Deberta&, const DebertaWeights& weights,
 namespace descriptors {
 namespace {
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const auto options = Parameters(kDeberta, request).options<Deberta>();
-  const std::vector sizes{request.heads, 2 * deberta_span(options),
-                          schemes_detail::head_dim_of("deberta", request)};
-  return {{"query_table", sizes}, {"key_table", sizes}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kDeberta, request);
-  weights.normal("query_table", 0.5);
-  weights.normal("key_table", 0.5);
-  return weights.take();
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kDeberta, request);
-  return deberta(given.options<Deberta>(), weights_of<DebertaWeights>(given), request.positions);
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kDeberta, request);
-  return named(
-      deberta_backward(given.options<Deberta>(), weights_of<DebertaWeights>(given), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kDeberta = {
+constexpr Definition<DebertaWeights, Deberta> kDefinition = {
     .name = "deberta",
     .title = "DeBERTa",
     .kind = SchemeKind::content,
     .idea =
         "Adds products of queries with key positions and of keys with query positions, by bucket.",
     .paper = "He et al. 2020, 2006.03654; 2021, 2111.09543",
-    .parameters = parameters_of<Deberta, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<DebertaWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const auto& of) -> WeightSizes {
+      const std::vector sizes{of.request.heads, 2 * deberta_span(of),
+                              schemes_detail::head_dim_of("deberta", of.request)};
+      return {{"query_table", sizes}, {"key_table", sizes}};
+    },
+    .initial =
+        [](const auto&, InitialWeights& to) {
+          to.normal("query_table", 0.5);
+          to.normal("key_table", 0.5);
+        },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return deberta(of, weights, of.ids());
+    },
+    .backward = [](const auto& of, const auto& weights,
+                   auto gradient) { return deberta_backward(of, weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kDeberta = scheme_of<kDeberta, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -8,11 +8,24 @@
 #include <utility>
 
 #include "schemes/content/relative_vectors.h"
-#include "schemes/descriptors.h"
-#include "schemes/initial_weights.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
+namespace {
+
+struct ForgettingWeights {
+  Tensor<double> log_gates{};
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto kWeights<ForgettingWeights> =
+    std::tuple{weight(&ForgettingWeights::log_gates, "log_gates", "[batch or 1, heads, length]",
+                      "log f of each token, <= 0, computed by the model; initially log sigmoid of "
+                      "normal numbers around 2")};
+
 namespace {
 
 class ForgettingTerm final : public ContentTerm {
@@ -125,52 +138,32 @@ Tensor<double> forgetting_backward(const Shape& log_gates, View<const double> gr
 namespace descriptors {
 namespace {
 
-constexpr SchemeWeight kWeights[] = {
-    {"log_gates", "[batch or 1, heads, length]",
-     "log f of each token, <= 0, computed by the model; initially log sigmoid of normal numbers "
-     "around 2"},
-};
-
-// How many batch rows there are is for the maker of the gates to say.
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  return {{"log_gates", {kAnySize, request.heads, request.rows()}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights random(kForgetting, request);
-  random.normal("log_gates", 1);
-  SchemeWeights weights = random.take();
-  for (double& x : weights.at("log_gates").span()) x = -std::log1p(std::exp(-(2 + x)));
-  return weights;
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kForgetting, request);
-  return forgetting(given.weight("log_gates"));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kForgetting, request);
-  SchemeWeights gradients;
-  gradients.emplace("log_gates", forgetting_backward(given.weight("log_gates").shape(), gradient));
-  return gradients;
-}
-
-}  // namespace
-
-constinit const Scheme kForgetting = {
+constexpr Definition<ForgettingWeights> kDefinition = {
     .name = "forgetting",
     .title = "forgetting",
     .kind = SchemeKind::content,
     .idea = "Every token's gate forgets a part of the tokens before it: a learned decay of scores.",
     .paper = "Lin et al. 2025, 2503.02130",
-    .parameters = parameters_of<InitialSeed>,
-    .make = make,
-    .weights = kWeights,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    // How many batch rows there are is for the maker of the gates to say.
+    .sizes = [](const auto& of) -> WeightSizes {
+      return {{"log_gates", {kAnySize, of.request.heads, of.request.rows()}}};
+    },
+    .initial =
+        [](const auto&, InitialWeights& to) {
+          to.normal("log_gates", 1);
+          for (double& x : to.at("log_gates").span()) x = -std::log1p(std::exp(-(2 + x)));
+        },
+    .make = [](const auto&, const auto& weights) -> SchemeTable {
+      return forgetting(weights.log_gates);
+    },
+    .backward = [](const auto&, const auto& weights, auto gradient) -> ForgettingWeights {
+      return {forgetting_backward(weights.log_gates.shape(), gradient)};
+    },
 };
+
+}  // namespace
+
+constinit const Scheme kForgetting = scheme_of<kForgetting, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schemes/check_finite.h"
+#include "schemes/weight_checks.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/content_term.h"

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "schemes/content/relative_vectors.h"
-#include "schemes/descriptors.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
+#include "schemes/definition.h"
 
 namespace sextant {
 namespace {
@@ -70,57 +68,44 @@ ShawWeights shaw_backward(const Shaw&, const ShawWeights& weights, View<const do
 namespace descriptors {
 namespace {
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const Parameters given(kShaw, request);
-  std::vector sizes{2 * given.options<Shaw>().max_distance + 1,
-                    schemes_detail::head_dim_of("shaw", request)};
-  if (given.options<ShawTables>().per_head) sizes.insert(sizes.begin(), request.heads);
-  return {{"key_table", sizes}, {"value_table", sizes}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kShaw, request);
-  weights.normal("key_table", 0.5);
-  weights.normal("value_table", 0.5);
-  return weights.take();
-}
+using Of = Given<Shaw, ShawTables>;
 
 // Without a table of values where these have no vectors.
-ShawWeights read_weights(const Parameters& given) {
-  auto weights = weights_of<ShawWeights>(given);
-  if (!given.options<ShawTables>().values) weights.value_table = {};
-  return weights;
+ShawWeights weights_that_are_read(const Of& of, const ShawWeights& weights) {
+  return {weights.key_table.clone(), of.values ? weights.value_table.clone() : Tensor<double>()};
 }
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kShaw, request);
-  return shaw(given.options<Shaw>(), read_weights(given), request.positions);
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kShaw, request);
-  const ShawWeights weights = read_weights(given);
-  ShawWeights sums = shaw_backward(given.options<Shaw>(), weights, gradient);
-  if (!has_values(weights)) sums.value_table = Tensor<double>(weights.key_table.shape());
-  return named(std::move(sums));
-}
-
-}  // namespace
-
-constinit const Scheme kShaw = {
+constexpr Definition<ShawWeights, Shaw, ShawTables> kDefinition = {
     .name = "shaw",
     .title = "Shaw",
     .kind = SchemeKind::content,
     .idea =
         "Adds a learned vector for each clipped distance to the keys, and another to the values.",
     .paper = "Shaw et al. 2018, 1803.02155",
-    .parameters = parameters_of<Shaw, ShawTables, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<ShawWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const Of& of) -> WeightSizes {
+      std::vector sizes{2 * of.max_distance + 1, schemes_detail::head_dim_of("shaw", of.request)};
+      if (of.per_head) sizes.insert(sizes.begin(), of.request.heads);
+      return {{"key_table", sizes}, {"value_table", sizes}};
+    },
+    .initial =
+        [](const Of&, InitialWeights& to) {
+          to.normal("key_table", 0.5);
+          to.normal("value_table", 0.5);
+        },
+    .make = [](const Of& of, const ShawWeights& weights) -> SchemeTable {
+      return shaw(of, weights_that_are_read(of, weights), of.ids());
+    },
+    .backward =
+        [](const Of& of, const ShawWeights& weights, View<const double> gradient) {
+          ShawWeights sums = shaw_backward(of, weights_that_are_read(of, weights), gradient);
+          if (!of.values) sums.value_table = Tensor<double>(weights.key_table.shape());
+          return sums;
+        },
 };
+
+}  // namespace
+
+constinit const Scheme kShaw = scheme_of<kShaw, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "schemes/content/relative_vectors.h"
-#include "schemes/descriptors.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
@@ -166,41 +164,11 @@ TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
 namespace descriptors {
 namespace {
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const Parameters given(kTransformerXl, request);
-  const auto sizes = given.options<TransformerXlSizes>();
-  const std::int64_t width = sizes.width ? *sizes.width : request.width / 2 * 2;
-  check_range(kWidth, given.where("width"), width);
-  const std::int64_t head_dim = schemes_detail::head_dim_of("transformer_xl", request);
-  return {{"u", {request.heads, head_dim}},
-          {"v", {request.heads, head_dim}},
-          {"w_r", {request.heads, head_dim, width}}};
-}
+using Of = Given<TransformerXlSizes, TransformerXl>;
 
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kTransformerXl, request);
-  weights.normal("u", 0.5);
-  weights.normal("v", 0.5);
-  const auto width = static_cast<double>(weight_sizes(request)["w_r"][2]);
-  weights.normal("w_r", 1 / std::sqrt(width));
-  return weights.take();
-}
+std::int64_t width_of(const Of& of) { return of.width ? *of.width : of.request.width / 2 * 2; }
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kTransformerXl, request);
-  return transformer_xl(given.options<TransformerXl>(), weights_of<TransformerXlWeights>(given),
-                        request.positions);
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kTransformerXl, request);
-  return named(transformer_xl_backward(given.options<TransformerXl>(),
-                                       weights_of<TransformerXlWeights>(given), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kTransformerXl = {
+constexpr Definition<TransformerXlWeights, TransformerXlSizes, TransformerXl> kDefinition = {
     .name = "transformer_xl",
     .title = "Transformer-XL",
     .kind = SchemeKind::content,
@@ -208,13 +176,30 @@ constinit const Scheme kTransformerXl = {
         "Adds products of queries with projected sinusoids of the distance, and two learned "
         "vectors.",
     .paper = "Dai et al. 2019, 1901.02860",
-    .parameters = parameters_of<TransformerXlSizes, TransformerXl, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<TransformerXlWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const Of& of) -> WeightSizes {
+      check_range(kWidth, "transformer_xl.width", width_of(of));
+      const std::int64_t head_dim = schemes_detail::head_dim_of("transformer_xl", of.request);
+      const std::int64_t heads = of.request.heads;
+      return {{"u", {heads, head_dim}},
+              {"v", {heads, head_dim}},
+              {"w_r", {heads, head_dim, width_of(of)}}};
+    },
+    .initial =
+        [](const Of& of, InitialWeights& to) {
+          to.normal("u", 0.5);
+          to.normal("v", 0.5);
+          to.normal("w_r", 1 / std::sqrt(static_cast<double>(width_of(of))));
+        },
+    .make = [](const Of& of, const auto& weights) -> SchemeTable {
+      return transformer_xl(of, weights, of.ids());
+    },
+    .backward = [](const Of& of, const auto& weights,
+                   auto gradient) { return transformer_xl_backward(of, weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kTransformerXl = scheme_of<kTransformerXl, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

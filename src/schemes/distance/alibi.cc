@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "core/enum_names.h"
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -57,24 +56,18 @@ std::string_view name_of(BiasDirection direction) noexcept {
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kAlibi, request);
-  auto options = given.options<Alibi>();
-  options.heads = request.heads;
-  return alibi(options, schemes_detail::distances_of("alibi", request));
-}
-
-}  // namespace
-
-constinit const Scheme kAlibi = {
+constexpr Definition<NoWeights, Alibi> kDefinition = {
     .name = "alibi",
     .title = "ALiBi",
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers a score in proportion to the distance, with a different slope in each head.",
     .paper = "Press et al. 2021, 2108.12409",
-    .parameters = parameters_of<Alibi>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable { return alibi(of, of.length()); },
 };
+
+}  // namespace
+
+constinit const Scheme kAlibi = scheme_of<kAlibi, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

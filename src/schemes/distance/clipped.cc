@@ -2,13 +2,8 @@
 #include "sextant/schemes/distance/clipped.h"
 
 #include <algorithm>
-#include <string>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
-#include "sextant/core/error.h"
+#include "schemes/definition.h"
 
 namespace sextant {
 
@@ -25,12 +20,8 @@ namespace {
 
 void check(const Clipped& options, const ClippedWeights& weights) {
   check_fields("clipped", options);
-  const std::int64_t rows = 2 * options.max_distance + 1;
-  if (weights.table.rank() != 2 || weights.table.size(0) != rows) {
-    throw Error("clipped.table", "must be [" + std::to_string(rows) + ", heads], got " +
-                                     weights.table.shape().to_string());
-  }
-  schemes_detail::check_finite("clipped", "table", weights.table);
+  schemes_detail::check_weight("clipped", "table", weights.table,
+                               {2 * options.max_distance + 1, "heads"});
 }
 
 // The row of a distance.
@@ -59,44 +50,26 @@ ClippedWeights clipped_backward(const Clipped& options, const ClippedWeights& we
 namespace descriptors {
 namespace {
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const auto options = Parameters(kClipped, request).options<Clipped>();
-  return {{"table", {2 * options.max_distance + 1, request.heads}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kClipped, request);
-  weights.normal("table", 0.02);
-  return weights.take();
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kClipped, request);
-  return clipped(given.options<Clipped>(), weights_of<ClippedWeights>(given),
-                 schemes_detail::distances_of("clipped", request));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kClipped, request);
-  return named(
-      clipped_backward(given.options<Clipped>(), weights_of<ClippedWeights>(given), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kClipped = {
+constexpr Definition<ClippedWeights, Clipped> kDefinition = {
     .name = "clipped",
     .title = "clipped",
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a learned number per head and signed distance; beyond a limit all share one.",
     .paper = "Shaw et al. 2018, 1803.02155, in scalar form",
-    .parameters = parameters_of<Clipped, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<ClippedWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const auto& of) -> WeightSizes {
+      return {{"table", {2 * of.max_distance + 1, of.request.heads}}};
+    },
+    .initial = [](const auto&, InitialWeights& to) { to.normal("table", 0.02); },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return clipped(of, weights, of.length());
+    },
+    .backward = [](const auto& of, const auto& weights,
+                   auto gradient) { return clipped_backward(of, weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kClipped = scheme_of<kClipped, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/interruption.h"
-#include "schemes/check_finite.h"
+#include "schemes/weight_checks.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/distance_bias.h"

@@ -1,4 +1,4 @@
-// What the two KERPLE kernels share: their weights and limits, and the way through the descriptor.
+// What the two KERPLE kernels share: their weights and limits, sizes and initial values.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/distance/kerple.h"
 
@@ -59,16 +56,14 @@ KerpleWeights kerple_backward(std::string_view scheme, const KerpleWeights& weig
 
 namespace sextant::descriptors {
 
-inline WeightSizes kerple_sizes(const SchemeRequest& request) {
-  return {{"p", {request.heads}}, {"a", {request.heads}}};
+inline WeightSizes kerple_sizes(const Given<>& of) {
+  return {{"p", {of.request.heads}}, {"a", {of.request.heads}}};
 }
 
 // a from U(0, 1), p from U(0, 2), as in the paper's code.
-inline SchemeWeights initial_kerple(const Scheme& scheme, const SchemeRequest& request) {
-  InitialWeights weights(scheme, request);
-  weights.uniform("p", 0, 2);
-  weights.uniform("a", 0, 1);
-  return weights.take();
+inline void initial_kerple(const Given<>&, InitialWeights& to) {
+  to.uniform("p", 0, 2);
+  to.uniform("a", 0, 1);
 }
 
 }  // namespace sextant::descriptors

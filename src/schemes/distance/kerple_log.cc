@@ -44,37 +44,26 @@ inline constexpr auto kWeights<KerpleLogWeights> =
 namespace descriptors {
 namespace {
 
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  return initial_kerple(kKerpleLog, request);
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kKerpleLog, request);
-  return kerple_log(weights_of<KerpleLogWeights>(given),
-                    schemes_detail::distances_of("kerple_log", request));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kKerpleLog, request);
-  return named(
-      KerpleLogWeights{kerple_log_backward(weights_of<KerpleLogWeights>(given), gradient)});
-}
-
-}  // namespace
-
-constinit const Scheme kKerpleLog = {
+constexpr Definition<KerpleLogWeights> kDefinition = {
     .name = "kerple_log",
     .title = "KERPLE log",
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers scores by the logarithm of the distance, with learned rates for each head.",
     .paper = "Chi et al. 2022, 2205.09921",
-    .parameters = parameters_of<InitialSeed>,
-    .make = make,
-    .weights = kWeightList<KerpleLogWeights>,
-    .weight_sizes = kerple_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = kerple_sizes,
+    .initial = initial_kerple,
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return kerple_log(weights, of.length());
+    },
+    .backward =
+        [](const auto&, const auto& weights, auto gradient) {
+          return KerpleLogWeights{kerple_log_backward(weights, gradient)};
+        },
 };
+
+}  // namespace
+
+constinit const Scheme kKerpleLog = scheme_of<kKerpleLog, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -45,37 +45,26 @@ inline constexpr auto kWeights<KerplePowerWeights> =
 namespace descriptors {
 namespace {
 
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  return initial_kerple(kKerplePower, request);
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kKerplePower, request);
-  return kerple_power(weights_of<KerplePowerWeights>(given),
-                      schemes_detail::distances_of("kerple_power", request));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kKerplePower, request);
-  return named(
-      KerplePowerWeights{kerple_power_backward(weights_of<KerplePowerWeights>(given), gradient)});
-}
-
-}  // namespace
-
-constinit const Scheme kKerplePower = {
+constexpr Definition<KerplePowerWeights> kDefinition = {
     .name = "kerple_power",
     .title = "KERPLE power",
     .kind = SchemeKind::distance_bias,
     .idea = "Lowers scores by a power of the distance, with learned rates for each head.",
     .paper = "Chi et al. 2022, 2205.09921",
-    .parameters = parameters_of<InitialSeed>,
-    .make = make,
-    .weights = kWeightList<KerplePowerWeights>,
-    .weight_sizes = kerple_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = kerple_sizes,
+    .initial = initial_kerple,
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return kerple_power(weights, of.length());
+    },
+    .backward =
+        [](const auto&, const auto& weights, auto gradient) {
+          return KerplePowerWeights{kerple_power_backward(weights, gradient)};
+        },
 };
+
+}  // namespace
+
+constinit const Scheme kKerplePower = scheme_of<kKerplePower, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
+#include "schemes/definition.h"
 
 namespace sextant {
 
@@ -46,25 +45,19 @@ DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kSandwich, request);
-  auto options = given.options<Sandwich>();
-  options.heads = request.heads;
-  return sandwich(options, schemes_detail::distances_of("sandwich", request));
-}
-
-}  // namespace
-
-constinit const Scheme kSandwich = {
+constexpr Definition<NoWeights, Sandwich> kDefinition = {
     .name = "sandwich",
     .title = "Sandwich",
     .kind = SchemeKind::distance_bias,
     .idea =
         "Adds the inner product of two sinusoidal positions, with a different weight in each head.",
     .paper = "Chi et al. 2022, 2212.10356",
-    .parameters = parameters_of<Sandwich>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable { return sandwich(of, of.length()); },
 };
+
+}  // namespace
+
+constinit const Scheme kSandwich = scheme_of<kSandwich, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

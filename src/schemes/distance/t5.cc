@@ -5,11 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
+#include "schemes/definition.h"
 #include "schemes/distance/t5_edges.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -65,11 +62,7 @@ std::int64_t t5_bucket(std::int64_t distance, const T5& options) {
 namespace {
 
 void check(const T5& options, const Tensor<double>& table) {
-  if (table.rank() != 2 || table.size(0) != options.num_buckets) {
-    throw Error("t5.table", "must be [" + std::to_string(options.num_buckets) + ", heads], got " +
-                                table.shape().to_string());
-  }
-  schemes_detail::check_finite("t5", "table", table);
+  schemes_detail::check_weight("t5", "table", table, {options.num_buckets, "heads"});
 }
 
 }  // namespace
@@ -92,48 +85,32 @@ T5Weights t5_backward(const T5& options, const T5Weights& weights, View<const do
 namespace descriptors {
 namespace {
 
-T5 options_of(const Parameters& given) {
-  const auto options = given.options<T5>();
-  T5Buckets{options};  // refuses what no table can have
+// The options, refused where no table can have them.
+const T5& checked(const T5& options) {
+  T5Buckets{options};
   return options;
 }
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  return {{"table", {options_of(Parameters(kT5, request)).num_buckets, request.heads}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kT5, request);
-  weights.normal("table", 0.02);
-  return weights.take();
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kT5, request);
-  return t5(options_of(given), weights_of<T5Weights>(given),
-            schemes_detail::distances_of("t5", request));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kT5, request);
-  return named(t5_backward(options_of(given), weights_of<T5Weights>(given), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kT5 = {
+constexpr Definition<T5Weights, T5> kDefinition = {
     .name = "t5",
     .title = "T5",
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a learned number per head and bucket of distances; long distances share buckets.",
     .paper = "Raffel et al. 2019, 1910.10683",
-    .parameters = parameters_of<T5, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<T5Weights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const auto& of) -> WeightSizes {
+      return {{"table", {checked(of).num_buckets, of.request.heads}}};
+    },
+    .initial = [](const auto&, InitialWeights& to) { to.normal("table", 0.02); },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return t5(of, weights, of.length());
+    },
+    .backward = [](const auto& of, const auto& weights,
+                   auto gradient) { return t5_backward(of, weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kT5 = scheme_of<kT5, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -2,14 +2,9 @@
 #include "sextant/schemes/distance/tisa.h"
 
 #include <cmath>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
+#include "schemes/definition.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -39,21 +34,14 @@ inline constexpr auto kFields<TisaSizes> = std::tuple{
 namespace {
 
 void check(const TisaWeights& weights) {
-  if (weights.amplitudes.rank() != 2 || weights.amplitudes.size(1) < 1) {
-    throw Error("tisa.amplitudes", "must be [heads, kernels] with at least one kernel, got " +
-                                       weights.amplitudes.shape().to_string());
-  }
-  const std::pair<const char*, const Tensor<double>*> all[] = {{"amplitudes", &weights.amplitudes},
-                                                               {"sharpness", &weights.sharpness},
-                                                               {"offsets", &weights.offsets}};
-  for (const auto& [name, values] : all) {
-    if (values->shape() != weights.amplitudes.shape()) {
-      throw Error(std::string("tisa.") + name, "must be " + weights.amplitudes.shape().to_string() +
-                                                   ", as the amplitudes, got " +
-                                                   values->shape().to_string());
-    }
-    schemes_detail::check_finite("tisa", name, *values);
-  }
+  const Tensor<double>& amplitudes = weights.amplitudes;
+  schemes_detail::check_weight("tisa", "amplitudes", amplitudes, {"heads", "kernels"});
+  if (amplitudes.size(1) < 1) throw Error("tisa.amplitudes", "must have at least one kernel");
+  const std::int64_t heads = amplitudes.size(0), kernels = amplitudes.size(1);
+  schemes_detail::check_weight("tisa", "sharpness", weights.sharpness, {heads, kernels},
+                               ", as the amplitudes");
+  schemes_detail::check_weight("tisa", "offsets", weights.offsets, {heads, kernels},
+                               ", as the amplitudes");
 }
 
 // exp(-|sharpness| offset^2); never 0 times infinity.
@@ -106,43 +94,32 @@ TisaWeights tisa_backward(const TisaWeights& weights, View<const double> gradien
 namespace descriptors {
 namespace {
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const std::vector sizes{request.heads, Parameters(kTisa, request).options<TisaSizes>().kernels};
-  return {{"amplitudes", sizes}, {"sharpness", sizes}, {"offsets", sizes}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kTisa, request);
-  weights.normal("amplitudes", 0.1);
-  weights.normal("sharpness", 0.1);
-  weights.normal("offsets", 5);
-  return weights.take();
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kTisa, request);
-  return tisa(weights_of<TisaWeights>(given), schemes_detail::distances_of("tisa", request));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  return named(tisa_backward(weights_of<TisaWeights>(Parameters(kTisa, request)), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kTisa = {
+constexpr Definition<TisaWeights, TisaSizes> kDefinition = {
     .name = "tisa",
     .title = "TISA",
     .kind = SchemeKind::distance_bias,
     .idea = "Adds a sum of learned bell curves of the signed distance in each head.",
     .paper = "Wennberg & Henter 2021, 2106.01950",
-    .parameters = parameters_of<TisaSizes, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<TisaWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const auto& of) -> WeightSizes {
+      const std::vector sizes{of.request.heads, of.kernels};
+      return {{"amplitudes", sizes}, {"sharpness", sizes}, {"offsets", sizes}};
+    },
+    .initial =
+        [](const auto&, InitialWeights& to) {
+          to.normal("amplitudes", 0.1);
+          to.normal("sharpness", 0.1);
+          to.normal("offsets", 5);
+        },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return tisa(weights, of.length());
+    },
+    .backward = [](const auto&, const auto& weights,
+                   auto gradient) { return tisa_backward(weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kTisa = scheme_of<kTisa, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -1,8 +1,7 @@
 // Local attention as a bias: 0 near the query, -infinity elsewhere.
 #include "sextant/schemes/distance/window.h"
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
+#include "schemes/definition.h"
 
 namespace sextant {
 
@@ -32,22 +31,18 @@ DistanceBias window(const LocalWindow& options, std::int64_t length) {
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kWindow, request);
-  return window(given.options<LocalWindow>(), schemes_detail::distances_of("window", request));
-}
-
-}  // namespace
-
-constinit const Scheme kWindow = {
+constexpr Definition<NoWeights, LocalWindow> kDefinition = {
     .name = "window",
     .title = "window",
     .kind = SchemeKind::distance_bias,
     .idea = "Hides keys that are too far from the query, and with dilation all but every n-th.",
     .paper = "Child et al. 2019, 1904.10509; Beltagy et al. 2020, 2004.05150",
-    .parameters = parameters_of<LocalWindow>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable { return window(of, of.length()); },
 };
+
+}  // namespace
+
+constinit const Scheme kWindow = scheme_of<kWindow, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/interruption.h"
-#include "schemes/descriptors.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/grid_bias.h"
 #include "sextant/schemes/distance/alibi_slopes.h"
 
@@ -45,38 +45,24 @@ std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  auto options = Parameters(kAlibi2d, request).options<Alibi2d>();
-  options.heads = request.heads;
-  schemes_detail::runs_of("alibi_2d", request);  // refuses several axes
-  return alibi_2d(options, request.positions);
-}
-
-// Biases depend on offsets in rows and columns, so that only the columns matter.
-std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
-  const auto options = Parameters(kAlibi2d, request).options<Alibi2d>();
-  return schemes_detail::grid_of("alibi_2d", options.rows, options.columns, length, request.heads)
-      .columns;
-}
-
-std::int64_t max_length(const SchemeRequest& request) {
-  const auto options = Parameters(kAlibi2d, request).options<Alibi2d>();
-  return schemes_detail::cells_of(options.rows, options.columns);
-}
-
-}  // namespace
-
-constinit const Scheme kAlibi2d = {
+constexpr Definition<NoWeights, Alibi2d> kDefinition = {
     .name = "alibi_2d",
     .title = "ALiBi 2-D",
     .kind = SchemeKind::indexed_bias,
     .idea = "Lowers a score by a slope times the distance of two patches on the image's grid.",
     .paper = "Fuller et al. 2023, 2311.00566; Press et al. 2021, 2108.12409",
-    .parameters = parameters_of<Alibi2d>,
-    .make = make,
-    .length_class = length_class,
-    .max_length = max_length,
+    .make = [](const auto& of) -> SchemeTable { return alibi_2d(of, of.ids()); },
+    // Biases depend on offsets in rows and columns, so that only the columns matter.
+    .length_class =
+        [](const auto& of, std::int64_t length) {
+          return schemes_detail::grid_of("alibi_2d", of.rows, of.columns, length, of.heads).columns;
+        },
+    .max_length = [](const auto& of) { return schemes_detail::cells_of(of.rows, of.columns); },
 };
+
+}  // namespace
+
+constinit const Scheme kAlibi2d = scheme_of<kAlibi2d, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

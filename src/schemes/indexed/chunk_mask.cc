@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schemes/descriptors.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/position_runs.h"
 
 namespace sextant {
@@ -51,23 +51,18 @@ std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  const auto options = Parameters(kChunkMask, request).options<ChunkMask>();
-  schemes_detail::runs_of("chunk_mask", request);  // refuses several axes
-  return chunk_mask(options, request.positions);
-}
-
-}  // namespace
-
-constinit const Scheme kChunkMask = {
+constexpr Definition<NoWeights, ChunkMask> kDefinition = {
     .name = "chunk_mask",
     .title = "chunk mask",
     .kind = SchemeKind::indexed_bias,
     .idea = "Cuts the sequence into chunks of fixed length that do not attend to one another.",
     .paper = "Llama 4 (Meta 2025); Child et al. 2019, 1904.10509",
-    .parameters = parameters_of<ChunkMask>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable { return chunk_mask(of, of.ids()); },
 };
+
+}  // namespace
+
+constinit const Scheme kChunkMask = scheme_of<kChunkMask, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

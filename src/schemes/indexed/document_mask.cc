@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "schemes/descriptors.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/position_runs.h"
 #include "sextant/core/error.h"
 
@@ -106,24 +106,20 @@ std::vector<std::int64_t> documents_from_starts(std::span<const std::int64_t> st
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kDocumentMask, request);
-  const auto documents =
-      documents_from_starts(given.options<DocumentStarts>().starts, request.rows());
-  return document_mask(given.options<DocumentMask>(), documents);
-}
-
-}  // namespace
-
-constinit const Scheme kDocumentMask = {
+constexpr Definition<NoWeights, DocumentStarts, DocumentMask> kDefinition = {
     .name = "document_mask",
     .title = "document mask",
     .kind = SchemeKind::indexed_bias,
     .idea = "Keeps documents that are packed into one sequence from attending to one another.",
     .paper = "Krell et al. 2021, 2107.02027",
-    .parameters = parameters_of<DocumentStarts, DocumentMask>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable {
+      return document_mask(of, documents_from_starts(of.starts, of.request.rows()));
+    },
 };
+
+}  // namespace
+
+constinit const Scheme kDocumentMask = scheme_of<kDocumentMask, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

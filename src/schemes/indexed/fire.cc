@@ -5,10 +5,8 @@
 #include <string>
 
 #include "core/max_position.h"
-#include "schemes/descriptors.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/fire_bias.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -85,55 +83,38 @@ FireWeights fire_backward(const Fire& options, const FireWeights& weights,
 namespace descriptors {
 namespace {
 
-std::int64_t hidden_of(const SchemeRequest& request) {
-  return Parameters(kFire, request).options<FireSizes>().hidden;
-}
-
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const std::int64_t hidden = hidden_of(request), heads = request.heads;
-  return {{"c", {1}},       {"threshold_multiplier", {1}}, {"w1", {hidden}},
-          {"b1", {hidden}}, {"w2", {heads, hidden}},       {"b2", {heads}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kFire, request);
-  const double out = 1 / std::sqrt(static_cast<double>(hidden_of(request)));
-  weights.set("c", 0.1);
-  weights.set("threshold_multiplier", 1);
-  weights.uniform("w1", -1, 1);
-  weights.uniform("b1", -1, 1);
-  weights.uniform("w2", -out, out);
-  weights.uniform("b2", -out, out);
-  return weights.take();
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kFire, request);
-  schemes_detail::runs_of("fire", request);  // refuses several axes
-  return fire(given.options<Fire>(), weights_of<FireWeights>(given), request.positions);
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kFire, request);
-  return named(fire_backward(given.options<Fire>(), weights_of<FireWeights>(given), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kFire = {
+constexpr Definition<FireWeights, Fire, FireSizes> kDefinition = {
     .name = "fire",
     .title = "FIRE",
     .kind = SchemeKind::indexed_bias,
     .idea =
         "A small network computes each head's bias from the normalised logarithm of the distance.",
     .paper = "Li et al. 2023, 2310.04418",
-    .parameters = parameters_of<Fire, FireSizes, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<FireWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
+    .sizes = [](const auto& of) -> WeightSizes {
+      const std::int64_t hidden = of.hidden, heads = of.request.heads;
+      return {{"c", {1}},       {"threshold_multiplier", {1}}, {"w1", {hidden}},
+              {"b1", {hidden}}, {"w2", {heads, hidden}},       {"b2", {heads}}};
+    },
+    .initial =
+        [](const auto& of, InitialWeights& to) {
+          const double out = 1 / std::sqrt(static_cast<double>(of.hidden));
+          to.set("c", 0.1);
+          to.set("threshold_multiplier", 1);
+          to.uniform("w1", -1, 1);
+          to.uniform("b1", -1, 1);
+          to.uniform("w2", -out, out);
+          to.uniform("b2", -out, out);
+        },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return fire(of, weights, of.ids());
+    },
+    .backward = [](const auto& of, const auto& weights,
+                   auto gradient) { return fire_backward(of, weights, gradient); },
 };
+
+}  // namespace
+
+constinit const Scheme kFire = scheme_of<kFire, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

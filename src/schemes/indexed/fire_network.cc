@@ -12,22 +12,13 @@ namespace sextant::schemes_detail {
 namespace {
 
 void check(const FireWeights& weights) {
-  const auto require = [](const char* name, const Tensor<double>& values, const Shape& shape) {
-    if (values.shape() != shape) {
-      throw Error(name, "must be " + shape.to_string() + ", got " + values.shape().to_string());
-    }
-  };
-  if (weights.w2.rank() != 2 || weights.w2.count() == 0) {
-    throw Error("fire.w2", "must be [heads, hidden], got " + weights.w2.shape().to_string());
-  }
+  check_weight("fire", "w2", weights.w2, {"heads", "hidden"});
+  if (weights.w2.count() == 0)
+    throw Error("fire.w2", "must have at least one head and hidden unit");
   const std::int64_t heads = weights.w2.size(0), hidden = weights.w2.size(1);
-  require("fire.w1", weights.w1, Shape{hidden});
-  require("fire.b1", weights.b1, Shape{hidden});
-  require("fire.b2", weights.b2, Shape{heads});
-  check_finite("fire", "w1", weights.w1);
-  check_finite("fire", "b1", weights.b1);
-  check_finite("fire", "w2", weights.w2);
-  check_finite("fire", "b2", weights.b2);
+  check_weight("fire", "w1", weights.w1, {hidden});
+  check_weight("fire", "b1", weights.b1, {hidden});
+  check_weight("fire", "b2", weights.b2, {heads});
 }
 
 // The kink of a hidden unit; one outside (0, infinity) is not reached by any argument.

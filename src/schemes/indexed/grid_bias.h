@@ -48,6 +48,14 @@ inline std::int64_t cells_of(std::optional<std::int64_t> rows,
   return rows && columns ? *rows * *columns : kAnyLength;
 }
 
+// A number for the grid of that many cells, another for another grid: a Scheme's length_class.
+inline std::int64_t class_of_grid(std::string_view scheme, std::optional<std::int64_t> rows,
+                                  std::optional<std::int64_t> columns, std::int64_t cells,
+                                  std::int64_t heads) {
+  const Grid grid = grid_of(scheme, rows, columns, cells, heads);
+  return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
+}
+
 class GridBias final : public IndexedBias {
  public:
   // table: [offsets, heads], as Swin stores it; rounded to float32 once.

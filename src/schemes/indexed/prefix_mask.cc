@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schemes/descriptors.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/position_runs.h"
 
 namespace sextant {
@@ -47,23 +47,18 @@ std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
 namespace descriptors {
 namespace {
 
-SchemeTable make(const SchemeRequest& request) {
-  const auto options = Parameters(kPrefixMask, request).options<PrefixMask>();
-  schemes_detail::runs_of("prefix_mask", request);  // refuses several axes
-  return prefix_mask(options, request.positions);
-}
-
-}  // namespace
-
-constinit const Scheme kPrefixMask = {
+constexpr Definition<NoWeights, PrefixMask> kDefinition = {
     .name = "prefix_mask",
     .title = "prefix mask",
     .kind = SchemeKind::indexed_bias,
     .idea = "Hides the future except the first tokens, which are visible to all.",
     .paper = "Raffel et al. 2019, 1910.10683",
-    .parameters = parameters_of<PrefixMask>,
-    .make = make,
+    .make = [](const auto& of) -> SchemeTable { return prefix_mask(of, of.ids()); },
 };
+
+}  // namespace
+
+constinit const Scheme kPrefixMask = scheme_of<kPrefixMask, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

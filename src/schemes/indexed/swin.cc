@@ -4,12 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/grid_bias.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
-#include "sextant/core/error.h"
 
 namespace sextant {
 
@@ -29,13 +25,9 @@ namespace {
 std::int64_t heads_of(const Tensor<double>& table) { return table.rank() == 2 ? table.size(1) : 1; }
 
 void check(const Tensor<double>& table, const schemes_detail::Grid& grid) {
-  if (table.shape() != Shape({grid.offsets(), heads_of(table)})) {
-    throw Error("swin.table", "must be [" + std::to_string(grid.offsets()) +
-                                  ", heads] for a window of " + std::to_string(grid.rows) + " x " +
-                                  std::to_string(grid.columns) + ", got " +
-                                  table.shape().to_string());
-  }
-  schemes_detail::check_finite("swin", "table", table);
+  schemes_detail::check_weight(
+      "swin", "table", table, {grid.offsets(), "heads"},
+      " for a window of " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns));
 }
 
 }  // namespace
@@ -71,64 +63,43 @@ SwinWeights swin_backward(const Swin& options, const SwinWeights& weights,
 namespace descriptors {
 namespace {
 
-Swin window_of(const SchemeRequest& request) {
-  const Parameters given(kSwin, request);
-  schemes_detail::runs_of("swin", request);  // refuses several axes
-  return swin_window(given.options<Swin>(), request.positions);
-}
+using Of = Given<Swin>;
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const Swin window = window_of(request);
-  return {
-      {"table", {schemes_detail::Grid{*window.rows, *window.columns}.offsets(), request.heads}}};
-}
+Swin window_of(const Of& of) { return swin_window(of, of.ids()); }
 
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kSwin, request);
-  weights.normal("table", 0.02);
-  return weights.take();
-}
-
-std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
-  const auto options = Parameters(kSwin, request).options<Swin>();
-  const schemes_detail::Grid grid =
-      schemes_detail::grid_of("swin", options.rows, options.columns, length, request.heads);
-  return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
-}
-
-// The weights are those of one window.
-std::int64_t max_length(const SchemeRequest& request) {
-  const Swin window = window_of(request);
-  return *window.rows * *window.columns;
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const auto weights = weights_of<SwinWeights>(Parameters(kSwin, request));
-  return swin(window_of(request), weights, request.positions);
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const auto weights = weights_of<SwinWeights>(Parameters(kSwin, request));
-  return named(swin_backward(window_of(request), weights, gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kSwin = {
+constexpr Definition<SwinWeights, Swin> kDefinition = {
     .name = "swin",
     .title = "Swin",
     .kind = SchemeKind::indexed_bias,
     .idea = "Adds a learned number per head and offset of two patches in a window of an image.",
     .paper = "Liu et al. 2021, 2103.14030",
-    .parameters = parameters_of<Swin, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<SwinWeights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
-    .length_class = length_class,
-    .max_length = max_length,
+    .sizes = [](const Of& of) -> WeightSizes {
+      const Swin window = window_of(of);
+      return {{"table",
+               {schemes_detail::Grid{*window.rows, *window.columns}.offsets(), of.request.heads}}};
+    },
+    .initial = [](const Of&, InitialWeights& to) { to.normal("table", 0.02); },
+    .make = [](const Of& of, const auto& weights) -> SchemeTable {
+      return swin(window_of(of), weights, of.request.positions);
+    },
+    .backward = [](const Of& of, const auto& weights,
+                   auto gradient) { return swin_backward(window_of(of), weights, gradient); },
+    .length_class =
+        [](const Of& of, std::int64_t length) {
+          return schemes_detail::class_of_grid("swin", of.rows, of.columns, length,
+                                               of.request.heads);
+        },
+    // The weights are those of one window.
+    .max_length =
+        [](const Of& of) {
+          const Swin window = window_of(of);
+          return *window.rows * *window.columns;
+        },
 };
+
+}  // namespace
+
+constinit const Scheme kSwin = scheme_of<kSwin, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -7,11 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "schemes/descriptors.h"
-#include "schemes/distance/distances.h"
+#include "schemes/definition.h"
 #include "schemes/indexed/grid_bias.h"
-#include "schemes/initial_weights.h"
-#include "schemes/weight_fields.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -47,20 +44,10 @@ namespace {
 
 std::int64_t hidden_of(const SwinV2Weights& weights) {
   const std::int64_t hidden = weights.w1.rank() == 2 ? weights.w1.size(0) : 0;
-  if (hidden < 1 || weights.w1.size(1) != 2) {
-    throw Error("swin_v2.w1", "must be [hidden, 2], got " + weights.w1.shape().to_string());
-  }
-  if (weights.b1.shape() != Shape{hidden}) {
-    throw Error("swin_v2.b1",
-                "must be [" + std::to_string(hidden) + "], got " + weights.b1.shape().to_string());
-  }
-  if (weights.w2.rank() != 2 || weights.w2.size(1) != hidden) {
-    throw Error("swin_v2.w2", "must be [heads, " + std::to_string(hidden) + "], got " +
-                                  weights.w2.shape().to_string());
-  }
-  schemes_detail::check_finite("swin_v2", "w1", weights.w1);
-  schemes_detail::check_finite("swin_v2", "b1", weights.b1);
-  schemes_detail::check_finite("swin_v2", "w2", weights.w2);
+  schemes_detail::check_weight("swin_v2", "w1", weights.w1, {"hidden", 2});
+  schemes_detail::check_weight("swin_v2", "b1", weights.b1, {hidden});
+  schemes_detail::check_weight("swin_v2", "w2", weights.w2, {"heads", hidden});
+  if (hidden < 1) throw Error("swin_v2.w1", "must have at least one hidden unit");
   return hidden;
 }
 
@@ -175,71 +162,50 @@ SwinV2Weights swin_v2_backward(const SwinV2& options, const SwinV2Weights& weigh
 namespace descriptors {
 namespace {
 
-SwinV2 options_of(const Parameters& given, const SchemeRequest& request) {
-  auto options = given.options<SwinV2>();
-  const schemes_detail::PositionRuns ids = schemes_detail::runs_of("swin_v2", request);
+using Of = Given<SwinV2, SwinV2Sizes>;
+
+SwinV2 window_of(const Of& of) {
+  SwinV2 options = of;
   const schemes_detail::Grid grid =
-      schemes_detail::grid_of("swin_v2", options.rows, options.columns, ids, request.heads);
+      schemes_detail::grid_of("swin_v2", options.rows, options.columns,
+                              schemes_detail::PositionRuns("swin_v2", of.ids()), of.request.heads);
   options.rows = grid.rows;
   options.columns = grid.columns;
   return options;
 }
 
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const std::int64_t hidden = Parameters(kSwinV2, request).options<SwinV2Sizes>().hidden;
-  return {{"w1", {hidden, 2}}, {"b1", {hidden}}, {"w2", {request.heads, hidden}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  InitialWeights weights(kSwinV2, request);
-  const double in = std::sqrt(0.5);
-  const double out = 1 / std::sqrt(static_cast<double>(weight_sizes(request)["b1"][0]));
-  weights.uniform("w1", -in, in);
-  weights.uniform("b1", -in, in);
-  weights.uniform("w2", -out, out);
-  return weights.take();
-}
-
-std::int64_t length_class(const SchemeRequest& request, std::int64_t length) {
-  const auto options = Parameters(kSwinV2, request).options<SwinV2>();
-  const schemes_detail::Grid grid =
-      schemes_detail::grid_of("swin_v2", options.rows, options.columns, length, request.heads);
-  return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
-}
-
-std::int64_t max_length(const SchemeRequest& request) {
-  const auto options = Parameters(kSwinV2, request).options<SwinV2>();
-  return schemes_detail::cells_of(options.rows, options.columns);
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kSwinV2, request);
-  return swin_v2(options_of(given, request), weights_of<SwinV2Weights>(given), request.positions);
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kSwinV2, request);
-  return named(
-      swin_v2_backward(options_of(given, request), weights_of<SwinV2Weights>(given), gradient));
-}
-
-}  // namespace
-
-constinit const Scheme kSwinV2 = {
+constexpr Definition<SwinV2Weights, SwinV2, SwinV2Sizes> kDefinition = {
     .name = "swin_v2",
     .title = "Swin v2",
     .kind = SchemeKind::indexed_bias,
     .idea = "A small network computes each head's bias from the log-scaled offset of two patches.",
     .paper = "Liu et al. 2021, 2111.09883",
-    .parameters = parameters_of<SwinV2, SwinV2Sizes, InitialSeed>,
-    .make = make,
-    .weights = kWeightList<SwinV2Weights>,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
-    .length_class = length_class,
-    .max_length = max_length,
+    .sizes = [](const Of& of) -> WeightSizes {
+      return {{"w1", {of.hidden, 2}}, {"b1", {of.hidden}}, {"w2", {of.request.heads, of.hidden}}};
+    },
+    .initial =
+        [](const Of& of, InitialWeights& to) {
+          const double in = std::sqrt(0.5), out = 1 / std::sqrt(static_cast<double>(of.hidden));
+          to.uniform("w1", -in, in);
+          to.uniform("b1", -in, in);
+          to.uniform("w2", -out, out);
+        },
+    .make = [](const Of& of, const auto& weights) -> SchemeTable {
+      return swin_v2(window_of(of), weights, of.request.positions);
+    },
+    .backward = [](const Of& of, const auto& weights,
+                   auto gradient) { return swin_v2_backward(window_of(of), weights, gradient); },
+    .length_class =
+        [](const Of& of, std::int64_t length) {
+          return schemes_detail::class_of_grid("swin_v2", of.rows, of.columns, length,
+                                               of.request.heads);
+        },
+    .max_length = [](const Of& of) { return schemes_detail::cells_of(of.rows, of.columns); },
 };
+
+}  // namespace
+
+constinit const Scheme kSwinV2 = scheme_of<kSwinV2, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -9,20 +9,36 @@
 #include <utility>
 #include <vector>
 
+#include "core/interruption.h"
+#include "core/wide_float.h"
+#include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
 #include "schemes/added/sinusoidal_positions.h"
-#include "schemes/initial_weights.h"
-#include "schemes/rotated/mixed_angles.h"
+#include "schemes/definition.h"
 #include "schemes/rotated/rotation_fields.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
 #include "sextant/core/random.h"
 
 namespace sextant {
 
 template <>
 inline constexpr auto kFields<RotaryMixed> = rotation_fields<RotaryMixed>();
+
+namespace {
+
+struct RotaryMixedWeights {
+  Tensor<double> frequencies{};
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto kWeights<RotaryMixedWeights> =
+    std::tuple{weight(&RotaryMixedWeights::frequencies, "frequencies", "[heads, axes, pairs]",
+                      "radians per unit of each id")};
 
 namespace {
 
@@ -72,6 +88,31 @@ void fill_as_frameworks(std::span<const double> x, std::span<const double> y,
       *sin++ = static_cast<T>(kernels::round_to<float>(value.sin));
     }
   }
+}
+
+// Two axes: the sum of both angles has more bits than a frequency of its own would.
+template <Floating T>
+void fill_plane(std::span<const double> x, std::span<const double> y, View<const std::int64_t> ids,
+                T* cos, T* sin, int threads) {
+  constexpr std::int64_t kRows = 64;  // of a task
+  const auto pairs = static_cast<std::int64_t>(x.size());
+  parallel_for((ids.size(0) + kRows - 1) / kRows, threads, [&](std::int64_t task) {
+    check_interruption();
+    const std::int64_t end = std::min(ids.size(0), (task + 1) * kRows);
+    for (std::int64_t row = task * kRows; row < end; ++row) {
+      const WideFloat along_x(static_cast<double>(ids(row, 0))),
+          along_y(static_cast<double>(ids(row, 1)));
+      for (std::int64_t k = 0; k < pairs; ++k) {
+        const auto n = static_cast<std::size_t>(k);
+        const WideFloat angle = WideFloat(x[n]) * along_x + WideFloat(y[n]) * along_y;
+        const bool negative = angle.is_negative();
+        const kernels::SineAndCosine value =
+            kernels::sine_and_cosine(kernels::turns_of(negative ? -angle : angle), std::int64_t{1});
+        cos[row * pairs + k] = kernels::round_to<T>(value.cos);
+        sin[row * pairs + k] = kernels::round_to<T>(negative ? -value.sin : value.sin);
+      }
+    }
+  });
 }
 
 // One axis: the ladders of a head, which may be negative.
@@ -127,7 +168,7 @@ RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> fre
     if (options.precision == Precision::framework) {
       fill_as_frameworks(x, y, ids, cos, sin);
     } else if (plane) {
-      fill_mixed(x, y, ids, cos, sin, options.threads);
+      fill_plane(x, y, ids, cos, sin, options.threads);
     } else {
       fill_line(rotation, x, ids, cos, sin);
     }
@@ -245,65 +286,35 @@ SEXTANT_INSTANTIATE(float16)
 namespace descriptors {
 namespace {
 
-constexpr SchemeWeight kWeights[] = {
-    {"frequencies", "[heads, axes, pairs]", "radians per unit of each id"},
-};
-
-RotaryMixed options_of(const Parameters& given, const SchemeRequest& request) {
-  auto options = given.options<RotaryMixed>();
-  options.head_dim = request.head_dim;
-  return options;
-}
-
-WeightSizes weight_sizes(const SchemeRequest& request) {
-  const RotaryMixed options = options_of(Parameters(kRotaryMixed, request), request);
-  return {{"frequencies", {request.heads, request.axes, checked(options).pairs()}}};
-}
-
-SchemeWeights initial_weights(const SchemeRequest& request) {
-  const Parameters given(kRotaryMixed, request);
-  SchemeWeights weights;
-  weights.emplace("frequencies",
-                  rotary_mixed_frequencies(options_of(given, request), request.heads, request.axes,
-                                           given.options<InitialSeed>().seed));
-  return weights;
-}
-
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kRotaryMixed, request);
-  return rotary_mixed<double>(options_of(given, request), given.weight("frequencies"),
-                              ids_of(request));
-}
-
-RotationFrequencies frequencies(const SchemeRequest& request) {
-  const Parameters given(kRotaryMixed, request);
-  return rotation_frequencies(options_of(given, request), given.weight("frequencies"));
-}
-
-SchemeWeights backward(const SchemeRequest& request, View<const double> gradient) {
-  const Parameters given(kRotaryMixed, request);
-  SchemeWeights weights;
-  weights.emplace("frequencies",
-                  rotary_mixed_backward(options_of(given, request), gradient, ids_of(request)));
-  return weights;
-}
-
-}  // namespace
-
-constinit const Scheme kRotaryMixed = {
+constexpr Definition<RotaryMixedWeights, RotaryMixed> kDefinition = {
     .name = "rotary_mixed",
     .title = "rotary mixed",
     .kind = SchemeKind::rotated,
     .idea = "Rotary by a learned mixture of row and column for every pair of every head.",
     .paper = "rope-vit, Heo et al. 2024, 2403.13298",
-    .parameters = parameters_of<RotaryMixed, InitialSeed>,
-    .make = make,
-    .weights = kWeights,
-    .weight_sizes = weight_sizes,
-    .initial_weights = initial_weights,
-    .backward = backward,
-    .frequencies = frequencies,
+    .sizes = [](const auto& of) -> WeightSizes {
+      return {{"frequencies", {of.request.heads, of.request.axes, checked(of).pairs()}}};
+    },
+    .initial =
+        [](const auto& of, InitialWeights& to) {
+          to.at("frequencies") =
+              rotary_mixed_frequencies(of, of.request.heads, of.request.axes, to.seed());
+        },
+    .make = [](const auto& of, const auto& weights) -> SchemeTable {
+      return rotary_mixed<double>(of, weights.frequencies, ids_of(of.request));
+    },
+    .backward = [](const auto& of, const auto&, auto gradient) -> RotaryMixedWeights {
+      return {rotary_mixed_backward(of, gradient, ids_of(of.request))};
+    },
+    .frequencies =
+        [](const auto& of, const auto& weights) {
+          return rotation_frequencies(of, weights.frequencies);
+        },
 };
+
+}  // namespace
+
+constinit const Scheme kRotaryMixed = scheme_of<kRotaryMixed, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -46,13 +46,6 @@ inline constexpr auto kFields<QueryScale> =
 // tau of a position, in float64 or step by step in float32.
 double query_scale_at(const QueryScale& scale, std::int64_t position, Precision precision);
 
-// The ids of a scheme that takes one a row.
-inline std::span<const std::int64_t> one_id_a_row(const descriptors::Parameters& given,
-                                                  const SchemeRequest& request) {
-  if (request.axes == 1) return request.positions;
-  throw Error(given.where("positions"),
-              "must be one id per row, got " + std::to_string(request.axes));
-}
 // The ids of a request, [rows, axes].
 inline View<const std::int64_t> ids_of(const SchemeRequest& request) {
   return {request.positions.data(), {request.rows(), request.axes}};

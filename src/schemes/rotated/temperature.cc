@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "schemes/choices.h"
+#include "schemes/definition.h"
 #include "schemes/rotated/ladder.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/schemes/scheme.h"
@@ -18,6 +19,17 @@ inline constexpr auto kFields<Temperature> = std::tuple{
     field(&Temperature::head_dim, "head_dim", IntegerRange{2, 1 << 30, 2}, "channels of a head")
         .of_request(),
     field(&Temperature::precision, "precision", "of the factors")};
+
+namespace {
+
+struct TemperatureScale : QueryScale {  // with other defaults
+  TemperatureScale() : QueryScale(Temperature{}.scale) {}
+};
+
+}  // namespace
+
+template <>
+inline constexpr auto kFields<TemperatureScale> = kFields<QueryScale>;
 
 namespace {
 
@@ -87,40 +99,29 @@ RotationFrequencies rotation_frequencies(const Temperature& options) {
 namespace descriptors {
 namespace {
 
-std::span<const Option> parameters() {
-  const Temperature begin;
-  static const std::vector<Option> list = options_of(begin.scale, begin);
-  return list;
-}
+using Of = Given<TemperatureScale, Temperature>;
 
-Temperature options_of_request(const Parameters& given, const SchemeRequest& request) {
-  auto options = given.options<Temperature>();
-  options.scale = given.options<QueryScale>();
-  options.head_dim = request.head_dim;
+Temperature options_of(const Of& of) {
+  Temperature options = of;
+  options.scale = of;
   return options;
 }
 
-SchemeTable make(const SchemeRequest& request) {
-  const Parameters given(kTemperature, request);
-  return temperature<double>(options_of_request(given, request), one_id_a_row(given, request));
-}
-
-RotationFrequencies frequencies(const SchemeRequest& request) {
-  return rotation_frequencies(options_of_request(Parameters(kTemperature, request), request));
-}
-
-}  // namespace
-
-constinit const Scheme kTemperature = {
+constexpr Definition<NoWeights, TemperatureScale, Temperature> kDefinition = {
     .name = "temperature",
     .title = "temperature",
     .kind = SchemeKind::rotated,
     .idea = "Multiplies queries by a number that grows with their position; there is no rotation.",
     .paper = "Llama 4, Meta 2025; Nakanishi 2025, 2501.19399",
-    .parameters = parameters,
-    .make = make,
-    .frequencies = frequencies,
+    .make = [](const Of& of) -> SchemeTable {
+      return temperature<double>(options_of(of), of.ids());
+    },
+    .frequencies = [](const Of& of) { return rotation_frequencies(options_of(of)); },
 };
+
+}  // namespace
+
+constinit const Scheme kTemperature = scheme_of<kTemperature, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "schemes/added/sinusoidal_positions.h"
+#include "schemes/definition.h"
 #include "schemes/rotated/rotation_fields.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/core/error.h"
@@ -236,33 +237,19 @@ std::vector<double> xpos_zeta(const Xpos& options) {
 namespace descriptors {
 namespace {
 
-Xpos options_of(const Parameters& given, const SchemeRequest& request) {
-  auto options = given.options<Xpos>();
-  options.head_dim = request.head_dim;
-  return options;
-}
-
-SchemeTable make_table(const SchemeRequest& request) {
-  const Parameters given(kXpos, request);
-  return xpos<double>(options_of(given, request), one_id_a_row(given, request));
-}
-
-RotationFrequencies frequencies(const SchemeRequest& request) {
-  return rotation_frequencies(options_of(Parameters(kXpos, request), request));
-}
-
-}  // namespace
-
-constinit const Scheme kXpos = {
+constexpr Definition<NoWeights, Xpos> kDefinition = {
     .name = "xpos",
     .title = "xPos",
     .kind = SchemeKind::rotated,
     .idea = "Rotary whose scores shrink with the distance, those of fast pairs most; causal only.",
     .paper = "Sun et al. 2022, 2212.10554",
-    .parameters = parameters_of<Xpos>,
-    .make = make_table,
-    .frequencies = frequencies,
+    .make = [](const auto& of) -> SchemeTable { return xpos<double>(of, of.ids()); },
+    .frequencies = [](const auto& of) { return rotation_frequencies(of); },
 };
+
+}  // namespace
+
+constinit const Scheme kXpos = scheme_of<kXpos, kDefinition>();
 
 }  // namespace descriptors
 }  // namespace sextant

@@ -178,7 +178,7 @@ TEST(Fire, NamesTheArgumentAtFault) {
   EXPECT_EQ(refused(1, 1, {3}, {2, 4}, 1), "[fire.w1] must be [4], got [3]");
   EXPECT_THAT(refused(1, 1, {4}, {4}, 1), HasSubstr("[fire.w2] must be [heads, hidden]"));
   EXPECT_THAT(refused(1, 1, {4}, {3, 4}, 1), HasSubstr("[fire.b2]"));
-  EXPECT_EQ(refused(1, 1, {4}, {2, 4}, kNaN), "[fire.w1] must be finite");
+  EXPECT_EQ(refused(1, 1, {4}, {2, 4}, kNaN), "[fire.w2] must be finite");
   EXPECT_THAT(refused(1, 1, {4}, {2, 4}, 1e200), HasSubstr("[fire.w2] must make biases within"));
   const testing::Asked asked(4, 2);
   EXPECT_THAT(testing::error_of([&] {
