@@ -2,6 +2,7 @@
 #include "arguments.h"
 
 #include "array_types.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 
@@ -135,9 +136,7 @@ std::string Argument::path() const {
 
 std::size_t Argument::index_in(std::span<const std::string_view> names) const {
   if (is_text(value)) return find_name(names, text(), where());
-  std::string list;
-  for (const std::string_view each : names) list += (list.empty() ? "" : ", ") + std::string(each);
-  throw_type_error(*this, "one of " + list);
+  throw_type_error(*this, "one of " + joined(names, ", "));
 }
 
 DType Argument::dtype() const {

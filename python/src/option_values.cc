@@ -1,5 +1,6 @@
 // Values of options as texts, and back.
 #include "option_values.h"
+#include "core/strings.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -10,12 +11,6 @@
 
 namespace sextant::python {
 namespace {
-
-std::string joined(const auto& numbers, const auto& text_of_one) {
-  std::string text;
-  for (const auto one : numbers) text += (text.empty() ? "" : ",") + text_of_one(one);
-  return text;
-}
 
 std::string integer_text(std::int64_t value) { return std::to_string(value); }
 
@@ -29,9 +24,9 @@ struct ToText {
   std::string operator()(const TextRange&) const { return argument.path(); }
   std::string operator()(const ListRange& range) const {
     if (std::holds_alternative<IntegerRange>(range.each)) {
-      return joined(argument.integers(), integer_text);
+      return joined(argument.integers(), ",", integer_text);
     }
-    return joined(argument.numbers(), [](double number) { return shortest(number); });
+    return joined(argument.numbers(), ",", [](double number) { return shortest(number); });
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "bindings.h"
 #include "calls.h"
+#include "core/strings.h"
 #include "interpreter_lock.h"
 #include "models.h"
 #include "option_values.h"
@@ -35,10 +36,7 @@ PositionSchemes read_positions(const Argument& argument) {
       const auto option = std::ranges::find(options, parameter, &Option::name);
       const Argument given{value, name, parameter};
       if (option == options.end()) {
-        std::string known;
-        for (const Option& each_one : options) {
-          known += (known.empty() ? "" : ", ") + std::string(each_one.name);
-        }
+        const std::string known = joined(options, ", ", &Option::name);
         throw Error(argument.where(), name + " has " + (known.empty() ? "no parameters" : known) +
                                           ", got " + parameter);
       }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -86,10 +87,7 @@ std::string_view dtype_name(DType dtype) noexcept {
 DType parse_dtype(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found != kNames.end()) return static_cast<DType>(found - kNames.begin());
-  std::string allowed;
-  for (const std::string_view each : kNames)
-    allowed += (allowed.empty() ? "" : ", ") + std::string(each);
-  throw Error("dtype", "must be one of " + allowed + ", got " + quoted_text(name));
+  throw Error("dtype", "must be one of " + joined(kNames, ", ") + ", got " + quoted_text(name));
 }
 
 }  // namespace sextant

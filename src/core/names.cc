@@ -6,6 +6,7 @@
 
 #include "core/nearest.h"
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -14,12 +15,8 @@ std::size_t find_name(std::span<const std::string_view> names, std::string_view 
                       std::string_view where) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  std::string allowed;
-  for (const std::string_view known : names) {
-    allowed += (allowed.empty() ? "" : ", ") + std::string(known);
-  }
-  throw Error(where,
-              "must be one of " + allowed + ", got " + quoted_text(name) + suggested(name, names));
+  throw Error(where, "must be one of " + joined(names, ", ") + ", got " + quoted_text(name) +
+                         suggested(name, names));
 }
 
 }  // namespace sextant

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -168,12 +169,6 @@ bool is_decimal(std::string_view text) noexcept {
   return at == text.size();
 }
 
-std::string_view trim(std::string_view text) noexcept {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 // Appends begin, begin + step, ... up to and including `last`.
 void append_range(std::vector<std::int64_t>& numbers, std::int64_t begin, std::int64_t last,
                   std::int64_t step, std::string_view item, std::string_view where,
@@ -259,22 +254,22 @@ std::vector<std::int64_t> parse_int64_list(std::string_view text, std::string_vi
   std::vector<std::int64_t> numbers;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
-    const std::string_view item = trim(text.substr(at, comma - at));
+    const std::string_view item = trimmed(text.substr(at, comma - at));
     at = comma + 1;
     if (item.empty()) {
       throw Error(where, "must be numbers and ranges such as 0,5,10..20 or 0..100..10, got " +
                              quoted_text(text));
     }
     const std::size_t first = item.find("..");
-    const std::int64_t begin = parse_int64(trim(item.substr(0, first)), where);
+    const std::int64_t begin = parse_int64(trimmed(item.substr(0, first)), where);
     std::int64_t last = begin;
     std::int64_t step = 1;
     if (first != std::string_view::npos) {
       const std::string_view rest = item.substr(first + 2);
       const std::size_t second = rest.find("..");
-      last = parse_int64(trim(rest.substr(0, second)), where);
+      last = parse_int64(trimmed(rest.substr(0, second)), where);
       if (second != std::string_view::npos)
-        step = parse_int64(trim(rest.substr(second + 2)), where);
+        step = parse_int64(trimmed(rest.substr(second + 2)), where);
     }
     append_range(numbers, begin, last, step, item, where, limit);
   }

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/strings.h"
 #include "sextant/core/names.h"
 #include "sextant/core/numbers.h"
 
@@ -49,9 +50,7 @@ std::string option_text(const T& value) {
   } else if constexpr (std::is_integral_v<T>) {
     return std::to_string(value);
   } else if constexpr (kIsList<T>) {
-    std::string text;
-    for (const auto& each : value) text += (text.empty() ? "" : ",") + option_text(each);
-    return text;
+    return joined(value, ",", [](const auto& each) { return option_text(each); });
   } else {
     return shortest(value);
   }

@@ -8,6 +8,7 @@
 
 #include "core/option_text.h"
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/names.h"
 #include "sextant/core/numbers.h"
@@ -58,12 +59,6 @@ std::string brief(const NumberRange& range) {
          (range.exclusive_max ? "< " : "<= ") + brief(range.max);
 }
 
-std::string joined(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (const std::string_view name : names) text += (text.empty() ? "" : " | ") + std::string(name);
-  return text;
-}
-
 // What an error says.
 std::string demand(const IntegerRange& range) {
   const std::string step = step_of(range);
@@ -110,7 +105,7 @@ struct TextCheck {
 
 struct Brief {
   std::string operator()(const FlagRange&) const { return "yes | no"; }
-  std::string operator()(const ChoiceRange& range) const { return joined(range.names); }
+  std::string operator()(const ChoiceRange& range) const { return joined(range.names, " | "); }
   std::string operator()(const IntegerRange& range) const { return brief(range); }
   std::string operator()(const NumberRange& range) const { return brief(range); }
   std::string operator()(const TextRange& range) const { return std::string(range.what); }

@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -89,9 +90,8 @@ class Reader : public JsonEvents {
       if (each.name == text) entry_.dtype = each.dtype;
     }
     if (entry_.dtype) return;
-    std::string names;
-    for (const Named& each : kNamed) names += (names.empty() ? "" : ", ") + std::string(each.name);
-    fail("has dtype " + quoted_text(text) + ", must be one of " + names);
+    fail("has dtype " + quoted_text(text) + ", must be one of " +
+         joined(kNamed, ", ", [](const Named& each) { return each.name; }));
   }
   void null() override { refuse("null"); }
   void boolean(bool) override { refuse("true or false"); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json_text.h"
+#include "core/strings.h"
 #include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/figure.h"
@@ -178,12 +179,11 @@ std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::s
 
 const ModelAttention& find_part(std::span<const ModelAttention> parts, std::string_view name) {
   const std::string wanted(!name.empty() ? name : parts.size() > 1 ? "cross" : parts[0].name);
-  std::string names;
   for (const ModelAttention& part : parts) {
     if (part.name == wanted) return part;
-    names += (names.empty() ? "" : " | ") + part.name;
   }
-  throw Error("figure.part", "must be " + names + " for this model, got '" + wanted + "'");
+  throw Error("figure.part", "must be " + joined(parts, " | ", &ModelAttention::name) +
+                                 " for this model, got '" + wanted + "'");
 }
 
 HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {

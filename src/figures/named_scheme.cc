@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant::figures {
@@ -27,11 +28,9 @@ std::string title_of(const PositionSchemes& schemes) {
 }
 
 std::string picture_name(const PositionSchemes& schemes) {
-  std::string text;
-  for (const auto& [scheme, parameters] : schemes) {
-    text += (text.empty() ? "" : " + ") + NamedScheme{scheme, parameters}.name();
-  }
-  return text;
+  return joined(schemes, " + ", [](const PositionScheme& each) {
+    return NamedScheme{each.scheme, each.parameters}.name();
+  });
 }
 
 SchemeRequest NamedScheme::request(std::span<const std::int64_t> positions) const {

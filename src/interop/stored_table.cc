@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/strings.h"
 #include "interop/complex_npy.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
@@ -13,12 +14,6 @@
 
 namespace sextant {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 // How finely one number was written: its significant digits, and its places after the point.
 struct Digits {
@@ -134,7 +129,7 @@ StoredTable parse_number_table(std::string_view text, std::string_view where) {
   std::int64_t line_number = 0;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    auto line = trim(text.substr(0, end));
+    auto line = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     ++line_number;
     if (line.empty() || line.front() == '#') continue;

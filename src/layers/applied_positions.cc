@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/strings.h"
 #include "layers/combine_tables.h"
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
@@ -73,9 +74,7 @@ struct Adder {
 }  // namespace
 
 std::string names_of(const PositionSchemes& schemes) {
-  std::string text;
-  for (const PositionScheme& each : schemes) text += (text.empty() ? "" : "+") + each.scheme;
-  return text.empty() ? "none" : text;
+  return schemes.empty() ? "none" : joined(schemes, "+", &PositionScheme::scheme);
 }
 
 std::string label_of(const PositionSchemes& schemes) {

@@ -2,6 +2,7 @@
 #include "lessons/sentence_fields.h"
 
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -52,11 +53,9 @@ std::string option_text(const Window& window) {
 }
 
 std::string option_text(const std::vector<HiddenPair>& pairs) {
-  std::string text;
-  for (const HiddenPair& pair : pairs) {
-    text += (text.empty() ? "" : ",") + index_text(pair.query) + ":" + index_text(pair.key);
-  }
-  return text;
+  return joined(pairs, ",", [](const HiddenPair& pair) {
+    return index_text(pair.query) + ":" + index_text(pair.key);
+  });
 }
 
 }  // namespace sextant

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/strings.h"
 #include "pictures/text.h"
 
 namespace sextant::pictures {
@@ -74,8 +75,7 @@ std::string advice_on_glyphs(std::u32string_view missing) {
       packages.emplace_back(package);
     }
   }
-  std::string install;
-  for (const std::string& package : packages) install += (install.empty() ? "" : " ") + package;
+  const std::string install = joined(packages, " ");
   return "no installed font has glyphs for " + encode(missing.substr(0, kShown)) +
          (missing.size() > kShown ? " and others" : "") + ", which a .png shows as boxes: " +
          (install.empty() ? "" : "install a font that has them (Debian: " + install + "), or ") +

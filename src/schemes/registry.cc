@@ -9,6 +9,7 @@
 #include "core/enum_names.h"
 #include "core/nearest.h"
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "schemes/descriptors.h"
 #include "schemes/weight_checks.h"
 #include "sextant/core/error.h"
@@ -49,9 +50,8 @@ namespace descriptors {
 
 Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request)
     : scheme_(scheme), request_(request) {
-  std::string names;
+  const std::string names = joined(scheme.parameters(), ", ", &Option::name);
   for (const Option& parameter : scheme.parameters()) {
-    names += (names.empty() ? "" : ", ") + std::string(parameter.name);
     values_.emplace(parameter.name, parameter.default_text);
   }
   for (const auto& [name, text] : request.parameters) {
@@ -77,10 +77,7 @@ const std::string& Parameters::text(std::string_view name) const {
 
 const SchemeWeights& Parameters::weights() const {
   if (request_.weights != nullptr) {
-    std::string names;
-    for (const SchemeWeight& weight : scheme_.weights) {
-      names += (names.empty() ? "" : ", ") + std::string(weight.name);
-    }
+    const std::string names = joined(scheme_.weights, ", ", &SchemeWeight::name);
     for (const SchemeWeight& weight : scheme_.weights) {
       if (request_.weights->contains(std::string(weight.name))) continue;
       throw Error(where(weight.name),

@@ -11,7 +11,7 @@ namespace {
 std::string swapped_text(const std::string& text) {
   const std::vector<std::string> tokens = split_words(lower_case(text));
   const auto swap = natural_swap(tokens);
-  return swap ? joined(swapped(tokens, *swap)) : "";
+  return swap ? sentence_of(swapped(tokens, *swap)) : "";
 }
 
 TEST(NaturalSwap, SubjectsChangePlaces) {
@@ -55,7 +55,7 @@ TEST(NaturalSwap, MarksAreNoWords) {
 }
 
 TEST(NaturalSwap, JoinedTextHasNoSpaceBeforeMarks) {
-  EXPECT_EQ(joined({"he", "said", "(", "twice", ")", ",", "\"", "no", "\"", "."}),
+  EXPECT_EQ(sentence_of({"he", "said", "(", "twice", ")", ",", "\"", "no", "\"", "."}),
             "he said (twice), \" no \".");
 }
 

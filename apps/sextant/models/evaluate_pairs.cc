@@ -1,6 +1,7 @@
 // `sextant evaluate --pairs`: translations beside their references.
 #include <cmath>
 
+#include "core/strings.h"
 #include "models/evaluate_command.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
@@ -22,10 +23,9 @@ Json json_of(const Bleu& score) {
 
 std::string pairs_as_text(const Json& json) {
   const Json& bleu = json["bleu"];
-  std::string precisions;
-  for (const Json& precision : bleu["precisions"]) {
-    precisions += (precisions.empty() ? "" : " / ") + fixed(precision.get<double>(), 1);
-  }
+  const std::string precisions = joined(bleu["precisions"], " / ", [](const Json& precision) {
+    return fixed(precision.get<double>(), 1);
+  });
   const auto number = [&json](const char* key, int decimals) {
     return json[key].is_null() ? "none" : fixed(json[key].get<double>(), decimals);
   };

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/strings.h"
 #include "models/generation_words.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"
@@ -41,10 +42,7 @@ ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {
 }
 
 std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> kinds) const {
-  std::string allowed;
-  for (const ModelKind kind : kinds) {
-    allowed += (allowed.empty() ? "" : " or ") + described(kind);
-  }
+  const std::string allowed = joined(kinds, " or ", [](ModelKind kind) { return described(kind); });
   std::vector<ModelFolder> all;
   for (const std::string& folder : folders) {
     if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");

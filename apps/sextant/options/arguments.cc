@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/printable.h"
@@ -14,12 +15,6 @@ namespace sextant::app {
 namespace {
 
 constexpr std::size_t kMaxPositions = std::size_t{1} << 24;
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 // A number with a fraction or an exponent; the two points of a range are neither.
 bool is_real(std::string_view item) {
@@ -31,7 +26,7 @@ std::vector<std::string_view> split_commas(std::string_view text) {
   std::vector<std::string_view> items;
   while (true) {
     const auto comma = text.find(',');
-    items.push_back(trim(text.substr(0, comma)));
+    items.push_back(trimmed(text.substr(0, comma)));
     if (comma == std::string_view::npos) return items;
     text.remove_prefix(comma + 1);
   }

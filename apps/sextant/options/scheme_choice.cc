@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/strings.h"
 #include "options/argument_scope.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
@@ -14,12 +15,6 @@
 namespace sextant::app {
 namespace {
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // The names of all schemes that are not refused, one line per kind.
 std::string names_by_kind(SchemeRefusal refusal) {
   std::map<SchemeKind, std::vector<std::string>> names;
@@ -29,7 +24,7 @@ std::string names_by_kind(SchemeRefusal refusal) {
     }
   }
   std::string text;
-  for (const auto& [kind, list] : names) text += listed(list) + "\n";
+  for (const auto& [kind, list] : names) text += joined(list, ", ") + "\n";
   return text;
 }
 
@@ -126,7 +121,8 @@ void check_parameters(const Scheme& scheme, const std::map<std::string, std::str
     const std::string option = option_name(name);
     if (std::find(known.begin(), known.end(), option) != known.end()) continue;
     throw Error(where, std::string(scheme.name) + " has " +
-                           (known.empty() ? "no parameters" : listed(known)) + ", got " + option);
+                           (known.empty() ? "no parameters" : joined(known, ", ")) + ", got " +
+                           option);
   }
 }
 

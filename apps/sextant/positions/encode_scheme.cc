@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "core/strings.h"
 #include "positions/encode_command.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
@@ -54,11 +55,7 @@ SchemeRequest request_of(const Encode& encode, const RowIds& rows) {
 }
 
 std::string sizes(const Shape& shape) {
-  std::string text;
-  for (const std::int64_t size : shape) {
-    text += (text.empty() ? "" : " x ") + std::to_string(size);
-  }
-  return text;
+  return joined(shape, " x ", [](std::int64_t size) { return std::to_string(size); });
 }
 
 // The ids of a row.

@@ -1,6 +1,7 @@
 // Options of `sextant extrapolate`, with defaults for two cores.
 #include "training/extrapolate_options.h"
 
+#include "core/strings.h"
 #include "experiments/extrapolation_plan.h"
 #include "experiments/extrapolation_words.h"
 #include "options/field_options.h"
@@ -26,9 +27,7 @@ std::string with_full_names(std::string text) {
 }
 
 std::string names_of(const std::vector<ExtrapolationScheme>& schemes) {
-  std::string text;
-  for (const ExtrapolationScheme& each : schemes) text += (text.empty() ? "" : ",") + each.label;
-  return text;
+  return joined(schemes, ",", &ExtrapolationScheme::label);
 }
 
 std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/strings.h"
 #include "figures/report/parts.h"
 #include "sextant/core/numbers.h"
 #include "sextant/figures/attention_maps.h"
@@ -22,9 +23,7 @@ void token_table(Page& page, const ReportText& text, Json& numbers) {
   std::vector<std::string> sentences;
   std::set<std::string> different;
   for (const auto& words : text.words.sentences) {
-    std::string sentence;
-    for (const std::string& word : words) sentence += (sentence.empty() ? "" : " ") + word;
-    sentences.push_back(sentence);
+    sentences.push_back(joined(words, " "));
     different.insert(words.begin(), words.end());
   }
   Vocabulary vocabulary = Vocabulary::from_sentences(sentences);

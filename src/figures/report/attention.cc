@@ -138,7 +138,7 @@ void report_attention(Page& page, const ReportText& text, Json& numbers) {
   explorer(page, text, all, causal);
   causal_maps(page, text, causal);
   page.paragraph("All numbers, with other schemes, seeds and masks:");
-  page.code("sextant attend \"" + joined(text.tokens) + "\" --scheme rotary --causal --json");
+  page.code("sextant attend \"" + sentence_of(text.tokens) + "\" --scheme rotary --causal --json");
   numbers["attention"] = {{"heads", all[0].weights.size(0)}, {"width", report_model("none").width}};
 }
 

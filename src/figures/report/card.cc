@@ -69,7 +69,7 @@ Picture report_card(const std::string& given, const ReportOptions& options) {
   double y = draw_lines(drawing, wrapped(heading_of(text), 46, true, kWidth - 2 * kEdge, 2), 96, 46,
                         pictures::kInk, true);
   if (made) {
-    const std::string other = joined(swapped(text.tokens, *text.swap));
+    const std::string other = sentence_of(swapped(text.tokens, *text.swap));
     y = draw_lines(drawing, wrapped(other, 36, false, kWidth - 2 * kEdge, 2), y + 14, 36, kOrange,
                    false);
     drawing.text(kEdge, std::max(y + 34, 330.0), "How far apart are the outputs of attention?",

@@ -139,7 +139,7 @@ std::vector<std::string> swapped(std::vector<std::string> tokens, const Swap& sw
   return tokens;
 }
 
-std::string joined(const std::vector<std::string>& tokens) {
+std::string sentence_of(const std::vector<std::string>& tokens) {
   static const Words closing = {".", ",", ";", ":",  "!",  "?",  ")",  "]",  "}", "…", "”",
                                 "»", "’", "%", "。", "、", "，", "？", "！", "؟", "،", "।"};
   static const Words opening = {"(", "[", "{", "“", "«", "‘", "¿", "¡"};

@@ -26,6 +26,6 @@ std::vector<std::string> swapped(std::vector<std::string> tokens, const Swap& sw
 bool is_word(const std::string& token);
 
 // "the cat sat ." -> "the cat sat.": no space before a mark that closes and after one that opens.
-std::string joined(const std::vector<std::string>& tokens);
+std::string sentence_of(const std::vector<std::string>& tokens);
 
 }  // namespace sextant::figures

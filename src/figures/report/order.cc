@@ -102,7 +102,7 @@ std::string marked(const ReportText& text) {
     const bool moved = i == text.swap->first || i == text.swap->second;
     html.push_back(moved ? "<mark>" + escape_html(other[i]) + "</mark>" : escape_html(other[i]));
   }
-  return joined(html);
+  return sentence_of(html);
 }
 
 double last_output(const OrderVerdict& verdict) {
@@ -189,8 +189,8 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
       "that." +
       (text.stop_added ? " (A full stop was added, so that the last token is no word.)" : ""));
   page.contents();
-  numbers["order"] = {{"first", joined(text.tokens)},
-                      {"second", joined(swapped(text.tokens, *text.swap))}};
+  numbers["order"] = {{"first", sentence_of(text.tokens)},
+                      {"second", sentence_of(swapped(text.tokens, *text.swap))}};
 }
 
 }  // namespace sextant::figures

@@ -1,6 +1,7 @@
 // The report's text: what is drawn, which words are swapped, what vectors are trained on.
 #include <algorithm>
 
+#include "core/strings.h"
 #include "figures/report/parts.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/attention_maps.h"
@@ -99,9 +100,8 @@ ReportText read_report_text(const std::string& text,
 }
 
 std::string heading_of(const ReportText& text) {
-  std::string line;  // line breaks are spaces
-  for (const std::string& word : split_spaces(text.text)) line += (line.empty() ? "" : " ") + word;
-  return shorten(line, kMaxTextShown);
+  // Line breaks are spaces.
+  return shorten(joined(split_spaces(text.text), " "), kMaxTextShown);
 }
 
 }  // namespace sextant::figures

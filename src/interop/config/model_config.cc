@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "core/quoted_text.h"
+#include "core/strings.h"
 #include "interop/config/models.h"
 #include "interop/config/other_keys.h"
 #include "sextant/core/error.h"
@@ -19,9 +20,7 @@ using namespace interop;
 
 std::string listed(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return joined(names, ", ");
 }
 
 }  // namespace

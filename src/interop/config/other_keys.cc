@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "core/strings.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::interop {
@@ -76,12 +77,6 @@ bool asks_for(std::string words, std::string_view scheme) {
                               member.value.dump());
 }
 
-std::string joined(const std::set<double>& values) {
-  std::string text;
-  for (const double value : values) text += (text.empty() ? "" : " or ") + shortest(value);
-  return text;
-}
-
 }  // namespace
 
 bool has_no_effect(std::string_view key, const Json& value) {
@@ -142,7 +137,7 @@ bool OtherKeys::repeats_number(const ConfigObject& object, const Json::Member& m
                                        : read;
   }
   if (read.empty() || read.contains(given)) return !read.empty();
-  contradict(object, member, joined(read));
+  contradict(object, member, joined(read, " or ", [](double value) { return shortest(value); }));
 }
 
 bool OtherKeys::repeats_flag(const ConfigObject& object, const Json::Member& member,

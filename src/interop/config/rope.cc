@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/option_text.h"
 #include "core/quoted_text.h"
 #include "sextant/core/numbers.h"
 
@@ -16,15 +17,6 @@ using Parameters = std::map<std::string, std::string>;
 
 constexpr std::string_view kTypes =
     "default, linear, dynamic, yarn, longrope (su), llama3, proportional or mrope";
-
-std::string joined(const std::vector<double>& values) {
-  std::string text;
-  for (const double value : values) text += (text.empty() ? "" : ",") + shortest(value);
-  return text;
-}
-std::string joined(const std::vector<std::int64_t>& values) {
-  return joined(std::vector<double>(values.begin(), values.end()));
-}
 
 // One of two places of a value; both only when they agree.
 std::optional<double> one_of(const ConfigObject& rope, std::string_view key,
@@ -187,7 +179,7 @@ class Reader {
     setting_.scheme = "rotary_longrope";
     const auto list = [&](const char* key) {
       const auto values = rope_.need(rope_.numbers(key), key);
-      put(key, joined(values));
+      put(key, option_text(values));
       return values.size();
     };
     const std::size_t short_count = list("short_factor"), long_count = list("long_factor");
@@ -232,7 +224,7 @@ class Reader {
         rope_.flag("mrope_interleaved").value_or(context_.sections_interleaved);
     if (rope_.is_null("mrope_section")) rope_.fail("mrope_section", "must not be null");
     const auto given = rope_.integers("mrope_section");
-    put("sections", joined(given ? *given : default_sections(interleaved)));
+    put("sections", option_text(given ? *given : default_sections(interleaved)));
     put("order", interleaved ? "interleaved" : "sectioned");
   }
   std::vector<std::int64_t> default_sections(bool interleaved) {
@@ -241,7 +233,7 @@ class Reader {
     const std::int64_t pairs = dim_ / 2;
     if (std::accumulate(list.begin(), list.end(), std::int64_t{0}) == pairs) return list;
     if (!interleaved) {
-      rope_.fail("mrope_section", "must be given, because " + joined(list) +
+      rope_.fail("mrope_section", "must be given, because " + option_text(list) +
                                       ", which the model type takes without it, does not sum to " +
                                       std::to_string(pairs) + " pairs");
     }
