@@ -14,7 +14,7 @@ inline constexpr auto kFields<NewScheme> = rotation_fields<NewScheme>();
 namespace {
 
 Rotation rotation_of(const NewScheme& options) {
-  Rotation rotation = checked_rotation("new_scheme", options);
+  Rotation rotation = rotation_from("new_scheme", options);
   const WideFloat one(1.0);
   const std::int64_t last = std::max<std::int64_t>(rotation.pairs() - 1, 1);
   const WideFloat step = (one - reciprocal(WideFloat(options.base))) *

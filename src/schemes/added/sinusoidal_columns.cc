@@ -47,8 +47,9 @@ std::vector<WideFloat> sinusoidal_ladder(const Sinusoidal& options, bool cosine)
   const std::int64_t denominator = by_width ? counts.pair_width : counts.pair_width / 2 - 1;
   const bool doubled = options.exponent != Exponent::standard;
   const bool shifted = cosine && options.exponent == Exponent::doubled_unpaired;
-  return geometric_ladder(options.base, shifted ? unit : 0, doubled ? 2 * unit : unit, denominator,
-                          cosine ? counts.cosines : counts.sines, "sinusoidal.base");
+  return geometric_frequencies(options.base, shifted ? unit : 0, doubled ? 2 * unit : unit,
+                               denominator, cosine ? counts.cosines : counts.sines,
+                               "sinusoidal.base");
 }
 
 SinusoidalColumn sinusoidal_column(const Sinusoidal& options, std::int64_t column) {

@@ -1,4 +1,4 @@
-// Rotary positions: a ladder of frequencies, scaled, dealt to the axes, becomes cosines and sines.
+// Rotary positions: frequencies are set, scaled and assigned to axes, then become a table.
 #include "sextant/schemes/rotated/rotary.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ const AxialAxes* axial_of(const Rotary& options) { return std::get_if<AxialAxes>
 
 // Of ids [rows, axes], 1: one id a row, and texts of this length.
 Rotation rotation_of(const Rotary& options, std::int64_t axes, std::int64_t length) {
-  Rotation rotation = checked_rotation(scheme_of(options), options);
+  Rotation rotation = rotation_from(scheme_of(options), options);
   check_fields(rotation.scheme, options.query_scale);
   if (options.query_scale.attn_scale != 0) {
     if (options.axes.index() != 0) {
@@ -44,16 +44,15 @@ Rotation rotation_of(const Rotary& options, std::int64_t axes, std::int64_t leng
       throw Error(rotation.where("attn_scale"), "must be 0 unless all channels are rotated");
     }
   }
-  const auto ladder_of = [&](std::int64_t dim) {
-    RotaryLadder ladder(rotation.scheme, options.base, dim);
-    std::visit([&](const auto& scaling) { scale(ladder, scaling, length); }, options.scaling);
-    return ladder;
+  const auto set = [&](Rotation& some) {
+    set_frequencies(some);
+    std::visit([&](const auto& scaling) { scale(some, scaling, length); }, options.scaling);
   };
   if (const AxialAxes* axial = axial_of(options)) {
-    set_axes(rotation, *axial, axes, ladder_of);
+    set_axes(rotation, *axial, axes, set);
     return rotation;
   }
-  set_ladder(rotation, ladder_of(rotation.dim));
+  set(rotation);
   if (const auto* sections = std::get_if<SectionAxes>(&options.axes)) {
     set_axes(rotation, *sections, axes);
   } else if (axes != 1) {

@@ -1,11 +1,11 @@
-// Which id of a token rotates which pair: sections of one ladder, or rows and columns of an image.
+// Which id of a token rotates which pair: sections of the pairs, or rows and columns of an image.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string_view>
 
-#include "schemes/rotated/ladder.h"
+#include "schemes/rotated/rotation.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/schemes/rotated/rotary.h"
 
@@ -15,12 +15,12 @@ namespace sextant {
 // sections are, 3 where they are not given.
 void set_axes(Rotation& rotation, const SectionAxes& sections, std::int64_t axes);
 
-// The ladder of a head of `dim` channels.
-using LadderOf = std::function<RotaryLadder(std::int64_t dim)>;
+// Sets the frequencies of a rotation by its base and channels.
+using SetFrequencies = std::function<void(Rotation&)>;
 
 // Sets frequencies and axes, in radians per unit of the coordinate.
 void set_axes(Rotation& rotation, const AxialAxes& axial, std::int64_t axes,
-              const LadderOf& ladder);
+              const SetFrequencies& set);
 
 // Ids [tokens, 2 or 3] as what frequencies are multiplied by, and frequencies to match: whole
 // numbers also where coordinates are fractions.

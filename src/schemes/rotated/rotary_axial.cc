@@ -1,4 +1,4 @@
-// Axial rotary positions: ladders for rows and columns, and coordinates of grids.
+// Axial rotary positions: frequencies for rows and columns, and coordinates of grids.
 #include "sextant/schemes/rotated/rotary_axial.h"
 
 #include <algorithm>
@@ -115,25 +115,29 @@ void check(const Rotation& rotation, const AxialAxes& options) {
 }  // namespace
 
 void set_axes(Rotation& rotation, const AxialAxes& options, std::int64_t axes,
-              const LadderOf& ladder_of) {
+              const SetFrequencies& set) {
   check(rotation, options);
   const Dims dims = checked_dims(rotation, options, axes);
   rotation.axes = axes;
   const bool shared = options.frequencies == AxialFrequencies::shared;
-  const auto all = shared ? std::optional(ladder_of(rotation.dim)) : std::nullopt;
+  Rotation part = rotation;  // whose pairs an axis takes
+  if (shared) set(part);
   for (std::int64_t i = 0; i < axes; ++i) {
     std::int64_t axis = i;
     if (options.order == AxialOrder::column_first && i >= axes - 2) axis = 2 * axes - 3 - i;
     const std::int64_t pairs = dims[axis] / 2;
-    const RotaryLadder ladder = shared ? *all : ladder_of(dims[axis]);
+    if (!shared) {
+      part.dim = dims[axis];
+      set(part);
+    }
     for (std::int64_t k = 0; k < pairs; ++k) {
       const std::int64_t entry = shared ? i + axes * k : k;
-      rotation.frequencies.push_back(ladder.exact[entry]);
-      rotation.framework.push_back(ladder.framework[entry]);
+      rotation.frequencies.push_back(part.frequencies[entry]);
+      rotation.framework.push_back(part.framework[entry]);
     }
     rotation.axis_of_pair.insert(rotation.axis_of_pair.end(), static_cast<std::size_t>(pairs),
                                  static_cast<std::int32_t>(axis));
-    rotation.amplitude = ladder.amplitude;
+    rotation.amplitude = part.amplitude;
   }
   if (options.coordinates == AxialCoordinates::centered) {
     const WideFloat circle = wide_pi().times_power_of_two(1);

@@ -22,12 +22,12 @@ inline constexpr auto kFields<DynamicNtkScaling> = std::tuple{
     field(&DynamicNtkScaling::length, "length", IntegerRange{0, kLengths.max},
           "of the text; auto: the largest position + 1")};
 
-void scale(RotaryLadder& ladder, const DynamicNtkScaling& scaling, std::int64_t length) {
-  check_fields(ladder.scope, scaling);
+void scale(Rotation& rotation, const DynamicNtkScaling& scaling, std::int64_t length) {
+  check_fields(rotation.scheme, scaling);
   const WideFloat factor(scaling.factor);
   const WideFloat now(static_cast<double>(effective_length(scaling, length)));
   const WideFloat ratio = now / static_cast<std::uint64_t>(scaling.max_length);
-  stretch_base(ladder, factor * ratio - (factor - WideFloat(1.0)));
+  stretch_base(rotation, factor * ratio - (factor - WideFloat(1.0)));
 }
 
 double dynamic_ntk_base(double base, std::int64_t rotary_dim, const DynamicNtkScaling& scaling,

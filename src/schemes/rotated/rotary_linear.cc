@@ -10,11 +10,11 @@ inline constexpr auto kFields<LinearScaling> =
     std::tuple{field(&LinearScaling::factor, "factor", kAboveZero,
                      "positions are divided by it: new length over trained length")};
 
-void scale(RotaryLadder& ladder, const LinearScaling& scaling, std::int64_t) {
-  check_fields(ladder.scope, scaling);
+void scale(Rotation& rotation, const LinearScaling& scaling, std::int64_t) {
+  check_fields(rotation.scheme, scaling);
   const WideFloat inverse = reciprocal(WideFloat(scaling.factor));
-  for (WideFloat& frequency : ladder.exact) frequency = frequency * inverse;
-  for (float& frequency : ladder.framework) frequency /= static_cast<float>(scaling.factor);
+  for (WideFloat& frequency : rotation.frequencies) frequency = frequency * inverse;
+  for (float& frequency : rotation.framework) frequency /= static_cast<float>(scaling.factor);
 }
 
 constinit const Scheme descriptors::kRotaryLinear = rotary_scheme<kRotaryLinear, LinearScaling>(

@@ -36,19 +36,19 @@ inline constexpr auto kFields<Llama3Scaling> = std::tuple{
         .further("at least low_freq_factor"),
     field(&Llama3Scaling::original_length, "original_length", kLengths, "the length of training")};
 
-void scale(RotaryLadder& ladder, const Llama3Scaling& scaling, std::int64_t) {
-  check_fields(ladder.scope, scaling);
+void scale(Rotation& rotation, const Llama3Scaling& scaling, std::int64_t) {
+  check_fields(rotation.scheme, scaling);
   if (scaling.high_freq_factor < scaling.low_freq_factor) {
-    throw Error(ladder.where("high_freq_factor"), "must be at least low_freq_factor, " +
-                                                      shortest(scaling.low_freq_factor) + ", got " +
-                                                      shortest(scaling.high_freq_factor));
+    throw Error(rotation.where("high_freq_factor"),
+                "must be at least low_freq_factor, " + shortest(scaling.low_freq_factor) +
+                    ", got " + shortest(scaling.high_freq_factor));
   }
   const WideFloat inverse = reciprocal(WideFloat(scaling.factor));
   const WideFloat low(scaling.low_freq_factor);
   const WideFloat high(scaling.high_freq_factor);
   const WideFloat turns_per_radian = WideFloat(static_cast<double>(scaling.original_length)) *
                                      reciprocal(wide_pi().times_power_of_two(1));
-  for (WideFloat& theta : ladder.exact) {
+  for (WideFloat& theta : rotation.frequencies) {
     const WideFloat above_low = theta * turns_per_radian - low;
     if (above_low.is_negative()) {
       theta = theta * inverse;
@@ -57,7 +57,7 @@ void scale(RotaryLadder& ladder, const Llama3Scaling& scaling, std::int64_t) {
       theta = (WideFloat(1.0) - u) * theta * inverse + u * theta;
     }
   }
-  for (float& theta : ladder.framework) theta = scaled_as_frameworks(theta, scaling);
+  for (float& theta : rotation.framework) theta = scaled_as_frameworks(theta, scaling);
 }
 
 constinit const Scheme descriptors::kRotaryLlama3 =

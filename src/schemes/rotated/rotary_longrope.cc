@@ -3,17 +3,18 @@
 
 #include <cmath>
 
+#include "schemes/rotated/frequencies.h"
 #include "schemes/rotated/rotary_scheme.h"
 
 namespace sextant {
 namespace {
 
-void check_count(const RotaryLadder& ladder, std::string_view name,
+void check_count(const Rotation& rotation, std::string_view name,
                  const std::vector<double>& divisors) {
-  if (divisors.empty() || divisors.size() == static_cast<std::size_t>(ladder.pairs())) return;
-  throw Error(ladder.where(name), "must be " + std::to_string(ladder.pairs()) +
-                                      " numbers, one for each pair, got " +
-                                      std::to_string(divisors.size()));
+  if (divisors.empty() || divisors.size() == static_cast<std::size_t>(rotation.pairs())) return;
+  throw Error(rotation.where(name), "must be " + std::to_string(rotation.pairs()) +
+                                        " numbers, one for each pair, got " +
+                                        std::to_string(divisors.size()));
 }
 
 double amplitude_of(const LongropeScaling& scaling) {
@@ -43,19 +44,19 @@ inline constexpr auto kFields<LongropeScaling> =
                field(&LongropeScaling::length, "length", IntegerRange{0, kLengths.max},
                      "of the text; auto: the largest position + 1")};
 
-void scale(RotaryLadder& ladder, const LongropeScaling& scaling, std::int64_t length) {
-  check_fields(ladder.scope, scaling);
-  check_count(ladder, "short_factor", scaling.short_factor);
-  check_count(ladder, "long_factor", scaling.long_factor);
-  const std::vector<float> powers = framework_powers(ladder.base, ladder.dim, ladder.pairs());
+void scale(Rotation& rotation, const LongropeScaling& scaling, std::int64_t length) {
+  check_fields(rotation.scheme, scaling);
+  check_count(rotation, "short_factor", scaling.short_factor);
+  check_count(rotation, "long_factor", scaling.long_factor);
+  const std::vector<float> powers = framework_powers(rotation.base, rotation.dim, rotation.pairs());
   const std::vector<double>& divisors = scaling.length.value_or(length) > scaling.original_length
                                             ? scaling.long_factor
                                             : scaling.short_factor;
   for (std::size_t k = 0; k < divisors.size(); ++k) {
-    ladder.exact[k] = ladder.exact[k] * reciprocal(WideFloat(divisors[k]));
-    ladder.framework[k] = 1 / (static_cast<float>(divisors[k]) * powers[k]);
+    rotation.frequencies[k] = rotation.frequencies[k] * reciprocal(WideFloat(divisors[k]));
+    rotation.framework[k] = 1 / (static_cast<float>(divisors[k]) * powers[k]);
   }
-  ladder.amplitude = amplitude_of(scaling);
+  rotation.amplitude = amplitude_of(scaling);
 }
 
 std::int64_t length_class(const LongropeScaling& scaling, std::int64_t length) {

@@ -44,7 +44,7 @@ namespace {
 
 constexpr std::int64_t kMaxHeads = kHeads.max;
 
-Rotation checked(const RotaryMixed& options) { return checked_rotation("rotary_mixed", options); }
+Rotation checked(const RotaryMixed& options) { return rotation_from("rotary_mixed", options); }
 
 void check_frequencies(const Rotation& rotation, View<const double> frequencies) {
   if (frequencies.rank() != 3 || frequencies.size(1) < 1 || frequencies.size(1) > 2 ||

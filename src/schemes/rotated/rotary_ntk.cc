@@ -10,9 +10,9 @@ inline constexpr auto kFields<NtkScaling> =
     std::tuple{field(&NtkScaling::factor, "factor", kAboveZero,
                      "how much the slowest pair is slowed: new length over trained length")};
 
-void scale(RotaryLadder& ladder, const NtkScaling& scaling, std::int64_t) {
-  check_fields(ladder.scope, scaling);
-  stretch_base(ladder, WideFloat(scaling.factor));
+void scale(Rotation& rotation, const NtkScaling& scaling, std::int64_t) {
+  check_fields(rotation.scheme, scaling);
+  stretch_base(rotation, WideFloat(scaling.factor));
 }
 
 double ntk_base(double base, std::int64_t rotary_dim, const NtkScaling& scaling) {

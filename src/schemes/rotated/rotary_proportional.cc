@@ -13,15 +13,15 @@ inline constexpr auto kFields<ProportionalScaling> = std::tuple{
           "fraction of the pairs that are rotated, the fastest ones"),
     field(&ProportionalScaling::factor, "factor", kAboveZero, "frequencies are divided by it")};
 
-void scale(RotaryLadder& ladder, const ProportionalScaling& scaling, std::int64_t) {
-  check_fields(ladder.scope, scaling);
+void scale(Rotation& rotation, const ProportionalScaling& scaling, std::int64_t) {
+  check_fields(rotation.scheme, scaling);
   const auto rotated = static_cast<std::size_t>(
-      std::floor(scaling.proportion * static_cast<double>(ladder.dim) / 2));
+      std::floor(scaling.proportion * static_cast<double>(rotation.dim) / 2));
   const WideFloat inverse = reciprocal(WideFloat(scaling.factor));
-  for (std::size_t k = 0; k < ladder.exact.size(); ++k) {
-    ladder.exact[k] = k < rotated ? ladder.exact[k] * inverse : WideFloat();
-    ladder.framework[k] =
-        k < rotated ? ladder.framework[k] / static_cast<float>(scaling.factor) : 0;
+  for (std::size_t k = 0; k < rotation.frequencies.size(); ++k) {
+    rotation.frequencies[k] = k < rotated ? rotation.frequencies[k] * inverse : WideFloat();
+    rotation.framework[k] =
+        k < rotated ? rotation.framework[k] / static_cast<float>(scaling.factor) : 0;
   }
 }
 

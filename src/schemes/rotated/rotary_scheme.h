@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "schemes/descriptors.h"
-#include "schemes/rotated/ladder.h"
+#include "schemes/rotated/rotation.h"
 #include "schemes/rotated/rotation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "core/enum_names.h"
+#include "schemes/rotated/frequencies.h"
 #include "schemes/rotated/rotary_scheme.h"
 
 namespace sextant {
@@ -23,9 +24,10 @@ struct RampLimits {
   Real low, high;
 };
 
-RampLimits<WideFloat> exact_limits(const YarnScaling& scaling, const RotaryLadder& ladder) {
-  const WideFloat twice_log_base = log(WideFloat(ladder.base)).times_power_of_two(1);
-  const WideFloat per_log = WideFloat(static_cast<double>(ladder.dim)) * reciprocal(twice_log_base);
+RampLimits<WideFloat> exact_limits(const YarnScaling& scaling, const Rotation& rotation) {
+  const WideFloat twice_log_base = log(WideFloat(rotation.base)).times_power_of_two(1);
+  const WideFloat per_log =
+      WideFloat(static_cast<double>(rotation.dim)) * reciprocal(twice_log_base);
   const WideFloat length(static_cast<double>(scaling.original_length));
   const auto index_of = [&](double turns) {
     const WideFloat radians = wide_pi().times_power_of_two(1) * WideFloat(turns);
@@ -36,35 +38,36 @@ RampLimits<WideFloat> exact_limits(const YarnScaling& scaling, const RotaryLadde
     limits = {WideFloat(std::floor(limits.low.to_double())),
               WideFloat(std::ceil(limits.high.to_double()))};
   }
-  const WideFloat last(static_cast<double>(ladder.dim - 1));
+  const WideFloat last(static_cast<double>(rotation.dim - 1));
   if (limits.low.is_negative()) limits.low = {};
   if ((last - limits.high).is_negative()) limits.high = last;
   if ((limits.high - limits.low).is_zero()) limits.high = limits.high + WideFloat(1.0) / 1000;
   return limits;
 }
 
-RampLimits<double> framework_limits(const YarnScaling& scaling, const RotaryLadder& ladder) {
+RampLimits<double> framework_limits(const YarnScaling& scaling, const Rotation& rotation) {
   const auto index_of = [&](double turns) {
-    return static_cast<double>(ladder.dim) *
+    return static_cast<double>(rotation.dim) *
            std::log(static_cast<double>(scaling.original_length) / (turns * 2 * std::numbers::pi)) /
-           (2 * std::log(ladder.base));
+           (2 * std::log(rotation.base));
   };
   RampLimits<double> limits = {index_of(scaling.beta_fast), index_of(scaling.beta_slow)};
   if (scaling.truncate) limits = {std::floor(limits.low), std::ceil(limits.high)};
-  limits = {std::max(limits.low, 0.0), std::min(limits.high, static_cast<double>(ladder.dim - 1))};
+  limits = {std::max(limits.low, 0.0),
+            std::min(limits.high, static_cast<double>(rotation.dim - 1))};
   if (limits.low == limits.high) limits.high += 0.001;
   return limits;
 }
 
 // How far each pair is interpolated, 0 .. 1, exactly.
-std::vector<WideFloat> exact_ramp(const YarnScaling& scaling, const RotaryLadder& ladder) {
+std::vector<WideFloat> exact_ramp(const YarnScaling& scaling, const Rotation& rotation) {
   std::vector<WideFloat> ramp;
   if (scaling.form == YarnForm::paper) {
     const WideFloat turns_per_radian = WideFloat(static_cast<double>(scaling.original_length)) *
                                        reciprocal(wide_pi().times_power_of_two(1));
     const WideFloat slow(scaling.beta_slow);
     const WideFloat range = WideFloat(scaling.beta_fast) - slow;
-    for (const WideFloat& theta : ladder.exact) {
+    for (const WideFloat& theta : rotation.frequencies) {
       const WideFloat above = theta * turns_per_radian - slow;
       const WideFloat kept = range.is_zero() ? WideFloat(above.is_negative() ? 0.0 : 1.0)
                                              : clipped(above * reciprocal(range));
@@ -72,25 +75,25 @@ std::vector<WideFloat> exact_ramp(const YarnScaling& scaling, const RotaryLadder
     }
     return ramp;
   }
-  const RampLimits<WideFloat> limits = exact_limits(scaling, ladder);
+  const RampLimits<WideFloat> limits = exact_limits(scaling, rotation);
   const WideFloat slope = reciprocal(limits.high - limits.low);
-  for (std::int64_t k = 0; k < ladder.pairs(); ++k) {
+  for (std::int64_t k = 0; k < rotation.pairs(); ++k) {
     ramp.push_back(clipped((WideFloat(static_cast<double>(k)) - limits.low) * slope));
   }
   return ramp;
 }
 
 // The same in float32, as Hugging Face orders it.
-std::vector<float> framework_ramp(const YarnScaling& scaling, const RotaryLadder& ladder) {
+std::vector<float> framework_ramp(const YarnScaling& scaling, const Rotation& rotation) {
   std::vector<float> ramp;
   if (scaling.form == YarnForm::paper) {  // no framework has this form: the exact ramp, rounded
-    for (const WideFloat& x : exact_ramp(scaling, ladder)) {
+    for (const WideFloat& x : exact_ramp(scaling, rotation)) {
       ramp.push_back(static_cast<float>(x.to_double()));
     }
     return ramp;
   }
-  const RampLimits<double> limits = framework_limits(scaling, ladder);
-  for (std::int64_t k = 0; k < ladder.pairs(); ++k) {
+  const RampLimits<double> limits = framework_limits(scaling, rotation);
+  for (std::int64_t k = 0; k < rotation.pairs(); ++k) {
     const float along = (static_cast<float>(k) - static_cast<float>(limits.low)) /
                         static_cast<float>(limits.high - limits.low);
     ramp.push_back(std::clamp(along, 0.0F, 1.0F));
@@ -123,28 +126,28 @@ inline constexpr auto kFields<YarnScaling> = std::tuple{
           "see mscale; DeepSeek has both 1 and scales its scores"),
     field(&YarnScaling::form, "form", "what the ramp is linear in")};
 
-void scale(RotaryLadder& ladder, const YarnScaling& scaling, std::int64_t) {
-  check_fields(ladder.scope, scaling);
-  if (ladder.base <= 1) {
-    throw Error(ladder.where("base"), "must be above 1, got " + shortest(ladder.base));
+void scale(Rotation& rotation, const YarnScaling& scaling, std::int64_t) {
+  check_fields(rotation.scheme, scaling);
+  if (rotation.base <= 1) {
+    throw Error(rotation.where("base"), "must be above 1, got " + shortest(rotation.base));
   }
   if (scaling.beta_fast < scaling.beta_slow) {
-    throw Error(ladder.where("beta_fast"), "must be at least beta_slow, " +
-                                               shortest(scaling.beta_slow) + ", got " +
-                                               shortest(scaling.beta_fast));
+    throw Error(rotation.where("beta_fast"), "must be at least beta_slow, " +
+                                                 shortest(scaling.beta_slow) + ", got " +
+                                                 shortest(scaling.beta_fast));
   }
-  const std::vector<WideFloat> ramp = exact_ramp(scaling, ladder);
+  const std::vector<WideFloat> ramp = exact_ramp(scaling, rotation);
   const WideFloat inverse = reciprocal(WideFloat(scaling.factor));
-  const std::vector<float> float_ramp = framework_ramp(scaling, ladder);
-  const std::vector<float> powers = framework_powers(ladder.base, ladder.dim, ladder.pairs());
+  const std::vector<float> float_ramp = framework_ramp(scaling, rotation);
+  const std::vector<float> powers = framework_powers(rotation.base, rotation.dim, rotation.pairs());
   for (std::size_t k = 0; k < ramp.size(); ++k) {
-    WideFloat& theta = ladder.exact[k];
+    WideFloat& theta = rotation.frequencies[k];
     theta = theta * inverse * ramp[k] + theta * (WideFloat(1.0) - ramp[k]);
     const float kept = 1 - float_ramp[k];
-    ladder.framework[k] =
+    rotation.framework[k] =
         1 / (static_cast<float>(scaling.factor) * powers[k]) * (1 - kept) + 1 / powers[k] * kept;
   }
-  ladder.amplitude = yarn_attention_factor(scaling);
+  rotation.amplitude = yarn_attention_factor(scaling);
 }
 
 double yarn_mscale(double factor, double mscale) noexcept {

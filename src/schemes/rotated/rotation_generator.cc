@@ -77,23 +77,6 @@ void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which
   fill_columns(rotation, which, cosine, times, out);
 }
 
-// What exactness needs of the frequencies, and no NaN of a float32 one.
-void check_frequencies(const Rotation& rotation) {
-  for (const WideFloat& frequency : rotation.frequencies) {
-    if (frequency.is_negative() || frequency.exponent() > kernels::Turns::kMaxExponent) {
-      throw Error(rotation.scheme,
-                  "must keep every frequency at or below 2^64 radians per position, got " +
-                      shortest(frequency.to_double()));
-    }
-  }
-  if (rotation.precision == Precision::exact) return;
-  for (const float frequency : rotation.framework) {
-    if (std::isfinite(frequency)) continue;
-    throw Error(rotation.where("precision"),
-                "must be exact for frequencies beyond float32, got framework");
-  }
-}
-
 template <Floating T>
 RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows) {
   const std::int64_t pairs = rotation.pairs();
@@ -103,32 +86,6 @@ RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows)
   }
   return {Tensor<T>::uninitialized({rows, pairs}), Tensor<T>::uninitialized({rows, pairs}),
           rotation.layout, rotation.first_channel};
-}
-
-Rotation begun_rotation(std::string_view scheme, const Rotary& common) {
-  Rotation rotation;
-  rotation.scheme = scheme;
-  rotation.dim = common.rotary_dim == 0 ? common.head_dim : common.rotary_dim;
-  if (rotation.dim % 2 != 0) {
-    throw Error(rotation.where("head_dim"),
-                "must be even unless rotary_dim is given, got " + std::to_string(common.head_dim));
-  }
-  if (rotation.dim > common.head_dim) {
-    throw Error(rotation.where("rotary_dim"), "must be even, 2 .. " +
-                                                  std::to_string(common.head_dim) + ", got " +
-                                                  std::to_string(rotation.dim));
-  }
-  rotation.first_channel = common.span == RotarySpan::last ? common.head_dim - rotation.dim : 0;
-  rotation.layout = common.layout;
-  rotation.precision = common.precision;
-  rotation.threads = common.threads;
-  return rotation;
-}
-
-void set_ladder(Rotation& rotation, RotaryLadder ladder) {
-  rotation.frequencies = std::move(ladder.exact);
-  rotation.framework = std::move(ladder.framework);
-  rotation.amplitude = ladder.amplitude;
 }
 
 template <Floating T>
@@ -157,18 +114,6 @@ void make_rotation_into(const Rotation& rotation, RotationTable<T>& table) {
   table.first_channel = rotation.first_channel;
   table.set_positions({});
   fill(rotation, first_positions(rotation, table.cos.size(0)), table);
-}
-
-RotationFrequencies frequencies_of(const Rotation& rotation) {
-  check_frequencies(rotation);
-  RotationFrequencies result;
-  result.attention_factor = rotation.amplitude;
-  if (rotation.precision == Precision::framework) {
-    result.inv_freq.assign(rotation.framework.begin(), rotation.framework.end());
-  } else {
-    for (const WideFloat& f : rotation.frequencies) result.inv_freq.push_back(f.to_double());
-  }
-  return result;
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                             \

@@ -7,7 +7,7 @@
 
 #include "schemes/choices.h"
 #include "schemes/definition.h"
-#include "schemes/rotated/ladder.h"
+#include "schemes/rotated/rotation.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/schemes/scheme.h"
 
@@ -36,8 +36,8 @@ namespace {
 Rotation checked(const Temperature& options) {
   check_fields("temperature", options);
   check_fields("temperature", options.scale);
-  Rotation rotation =
-      begun_rotation("temperature", {.head_dim = options.head_dim, .precision = options.precision});
+  Rotation rotation = rotation_of_channels(
+      "temperature", {.head_dim = options.head_dim, .precision = options.precision});
   rotation.frequencies.assign(static_cast<std::size_t>(rotation.pairs()), WideFloat());
   rotation.framework.assign(static_cast<std::size_t>(rotation.pairs()), 0);
   return rotation;

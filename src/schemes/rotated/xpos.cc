@@ -35,8 +35,8 @@ using kernels::Positions;
 constexpr std::int64_t kBlock = 64;
 
 Rotation rotation_of(const Xpos& options) {
-  Rotation rotation = checked_rotation("xpos", options);
-  set_ladder(rotation, RotaryLadder("xpos", options.base, rotation.dim));
+  Rotation rotation = rotation_from("xpos", options);
+  set_frequencies(rotation);
   return rotation;
 }
 
