@@ -72,14 +72,19 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 def find_scheme(name: str) -> Scheme:
     """The scheme of that name. Raises ValueError, with the name that is meant where one is near."""
+    return scheme_named(name, "find_scheme.name")
+
+
+def scheme_named(name: str, argument: str) -> Scheme:
+    """The same for an argument of another function."""
     if not isinstance(name, str):
-        raise TypeError(f"[find_scheme.name] must be a str, got {type(name).__name__}")
+        raise TypeError(f"[{argument}] must be a str, got {type(name).__name__}")
     by_name = {scheme.name: scheme for scheme in schemes()}
     if name in by_name:
         return by_name[name]
     near = difflib.get_close_matches(name[:64], by_name, 1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"[find_scheme.name] must be one of the names that schemes() lists, got {name[:64]!r}{meant}")
+    raise ValueError(f"[{argument}] must be one of the names that schemes() lists, got {name[:64]!r}{meant}")
 
 
 def schemes() -> list[Scheme]:

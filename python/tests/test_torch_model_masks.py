@@ -41,6 +41,7 @@ ASKED = {
     "XLNet": {**WIDE, "n_layer": 2, "n_head": 4, "d_inner": 48},
     "BigBird": {**SMALL, "attention_type": "original_full"},
     "BigBirdPegasus": {**BOTH, "attention_type": "original_full"},  # passes transformers' own check of the interface
+    "Git": {**SMALL, "vision_config": {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "image_size": 32}},  # a table of classes
     "Llama": {**SMALL, "num_key_value_heads": 2},
     "Mistral": {**SMALL, "num_key_value_heads": 2, "sliding_window": 6},
     "Gemma2": {**SMALL, "num_key_value_heads": 2, "head_dim": 8, "sliding_window": 6},

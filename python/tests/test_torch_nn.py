@@ -237,7 +237,7 @@ Q = torch.zeros(1, 2, 3, 8)
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: nn.PositionalLayer("rotory"), ValueError, r"\[scheme\] must be one of alibi"),
+        (lambda: nn.PositionalLayer("rotory"), ValueError, r"\[PositionalLayer.scheme\] must be one of the names .* did you mean 'rotary'"),
         (lambda: nn.PositionalLayer("alibi"), TypeError, r"\[PositionalLayer.heads\] is needed by alibi"),
         (lambda: nn.PositionalLayer("alibi", heads=2, width=8), TypeError, r"\[PositionalLayer.width\] is not needed by alibi, got 8"),
         (lambda: nn.PositionalLayer("alibi", heads=2, base=3), TypeError, r"\[PositionalLayer.base\] must be one of direction, max_bias"),

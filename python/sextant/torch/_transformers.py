@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import re
 import sys
 from types import ModuleType
 from typing import Any, TypeVar
@@ -16,6 +18,9 @@ from ._on_import import on_import
 NAME = "sextant"
 # Arguments of a few models that change which keys are seen, in ways of their own.
 UNKNOWN = ("cache", "indices", "block_indices", "sinks")
+
+# Where a model's file takes classes of attention from a table of its own, which has no "sextant".
+OWN_CLASSES = re.compile(r"\b\w+_CLASSES\[[\w.]*_attn_implementation\]")
 
 Model = TypeVar("Model")
 
@@ -163,7 +168,9 @@ def check_interface(model: Any, base: Any) -> None:
     transformers reads the source; of a class without a file, as in a notebook, that of its bases is read."""
     for part in model.__mro__:
         has_file = hasattr(sys.modules.get(part.__module__), "__file__")
-        if issubclass(part, base) and part is not base and has_file and not part._can_set_attn_implementation():
+        if not issubclass(part, base) or part is base or not has_file:
+            continue
+        if not part._can_set_attn_implementation() or OWN_CLASSES.search(inspect.getsource(sys.modules[part.__module__])):
             raise no_interface("attn_implementation", model.__name__)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ... import _core
-from ..._registry import Scheme, find_scheme
+from ..._registry import Scheme, scheme_named
 from .._tensors import in_memory, refuse_tracing
 from ._rotate import rotated
 from ._tables import (
@@ -76,7 +76,7 @@ class PositionalLayer(torch.nn.Module):
         **parameters: Any,
     ):
         super().__init__()
-        found = find_scheme(scheme)
+        found = scheme_named(scheme, "PositionalLayer.scheme")
         self.scheme = scheme
         if width is not None and "width" in (parameter.name for parameter in found.parameters):
             parameters["width"], width = width, None  # Transformer-XL's, of its sinusoids

@@ -9,7 +9,7 @@ import torch
 
 from ... import _core
 from ..._interop import from_config
-from ..._registry import find_scheme
+from ..._registry import find_scheme, scheme_named
 from .._tensors import in_memory, refuse_tracing
 from ._layer import PositionalLayer
 from ._tables import check_float, checked_positions, for_channels, rotation, waves
@@ -36,7 +36,8 @@ class RotaryEmbedding(PositionalLayer):
     inv_freq: torch.Tensor
 
     def __init__(self, head_dim: int, scheme: str = "rotary", *, dtype: torch.dtype | None = None, **parameters: Any):
-        if find_scheme(scheme).kind != "rotated" or find_scheme(scheme).weights:
+        found = scheme_named(scheme, "RotaryEmbedding.scheme")
+        if found.kind != "rotated" or found.weights:
             raise ValueError(f"[RotaryEmbedding.scheme] must be a rotation without weights, got {scheme}")
         super().__init__(scheme, head_dim=head_dim, dtype=dtype, **parameters)
         keys = self.rotation_of([0, 1000], torch.float64).keys
