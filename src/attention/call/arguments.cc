@@ -55,8 +55,7 @@ View<const std::uint8_t> bytes_of(BoolMask mask) {
 }
 
 // Terms that know for which calls they have numbers. `v_dim` is -1 for calls without values.
-template <class T>
-void check_terms(const Arguments<T>& a, std::int64_t v_dim) {
+void check_terms(const AttentionCall& a, std::int64_t v_dim) {
   if (a.indexed == nullptr && a.content == nullptr) return;
   const Extents extents(a, v_dim);
   if (a.indexed != nullptr) a.indexed->check(extents.call());
@@ -156,14 +155,14 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
                           const AttentionOptions<T>& options) {
   check_array(function, "q", q, "[batch, heads_q, q_len, head_dim]");
   check_array(function, "k", k, "[batch, kv_heads, k_len, head_dim]");
-  Arguments<T> a{.q = q,
-                 .k = k,
-                 .batch = q.size(0),
-                 .heads_q = q.size(1),
-                 .kv_heads = k.size(1),
-                 .q_len = q.size(2),
-                 .k_len = k.size(2),
-                 .head_dim = q.size(3)};
+  Arguments<T> a{{.batch = q.size(0),
+                  .heads_q = q.size(1),
+                  .kv_heads = k.size(1),
+                  .q_len = q.size(2),
+                  .k_len = k.size(2),
+                  .head_dim = q.size(3)},
+                 q,
+                 k};
   if (a.heads_q == 0 || a.head_dim == 0) {
     refuse(function, "q",
            "must have at least one head and one channel, got " + q.shape().to_string());

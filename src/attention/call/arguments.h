@@ -45,11 +45,8 @@ struct Sequence {
   std::int64_t offset = 0;  // the diagonal key of query 0
 };
 
-template <class T>
-struct Arguments {
-  using Mask = std::conditional_t<std::same_as<T, double>, double, float>;
-
-  View<const T> q, k;
+// All that does not depend on the element type.
+struct AttentionCall {
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
   double scale = 1, softcap = 0;
   bool causal = false;
@@ -60,7 +57,6 @@ struct Arguments {
   const std::int64_t* offsets = nullptr;      // [batch] or null: the diagonal key of query 0
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
   BroadcastMask<std::uint8_t> bool_mask{};    // bytes, because any but 0 is true
-  BroadcastMask<Mask> float_mask{};
   const DistanceBias* bias = nullptr;
   std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
   std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
@@ -140,6 +136,14 @@ struct Arguments {
     return sinks.empty() ? -std::numeric_limits<double>::infinity()
                          : sinks[static_cast<std::size_t>(head)];
   }
+};
+
+template <class T>
+struct Arguments : AttentionCall {
+  using Mask = std::conditional_t<std::same_as<T, double>, double, float>;
+
+  View<const T> q, k;
+  BroadcastMask<Mask> float_mask{};
 };
 
 // The row of a query as content terms take it; `q` is its channels before any rotation.

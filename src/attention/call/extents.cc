@@ -10,8 +10,7 @@ IndexRange extremes(const std::int64_t* ids, std::int64_t count) {
   return {range.min, range.max};
 }
 
-template <class T>
-SequenceExtents extents_of(const Arguments<T>& a, const Sequence& at) {
+SequenceExtents extents_of(const AttentionCall& a, const Sequence& at) {
   SequenceExtents extents{
       .batch = at.batch,
       .first_key = at.k_begin,
@@ -37,8 +36,7 @@ SequenceExtents extents_of(const Arguments<T>& a, const Sequence& at) {
 
 }  // namespace
 
-template <class T>
-Extents::Extents(const Arguments<T>& a, std::int64_t v_dim) {
+Extents::Extents(const AttentionCall& a, std::int64_t v_dim) {
   call_ = {.batch = a.batch,
            .heads = a.heads_q,
            .head_dim = a.head_dim,
@@ -56,10 +54,5 @@ Extents::Extents(const Arguments<T>& a, std::int64_t v_dim) {
   }
   call_.sequences = sequences_;
 }
-
-template Extents::Extents(const Arguments<float>&, std::int64_t);
-template Extents::Extents(const Arguments<double>&, std::int64_t);
-template Extents::Extents(const Arguments<float16>&, std::int64_t);
-template Extents::Extents(const Arguments<bfloat16>&, std::int64_t);
 
 }  // namespace sextant::attention_detail

@@ -10,8 +10,7 @@ namespace sextant::attention_detail {
 class Extents {
  public:
   // `v_dim` is -1 for calls without values.
-  template <class T>
-  Extents(const Arguments<T>& arguments, std::int64_t v_dim);
+  Extents(const AttentionCall& call, std::int64_t v_dim);
   Extents(const Extents&) = delete;
   Extents& operator=(const Extents&) = delete;
 

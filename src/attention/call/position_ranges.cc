@@ -6,8 +6,7 @@ namespace sextant::attention_detail {
 namespace {
 
 // Adds the ranges of a sequence with position ids.
-template <class T>
-void add_ranges_by_ids(const Arguments<T>& a, const Sequence& at, PositionRanges& ranges) {
+void add_ranges_by_ids(const AttentionCall& a, const Sequence& at, PositionRanges& ranges) {
   const std::int64_t* queries = a.query_ids.at(at.batch, at.q_begin);
   const std::int64_t* keys = a.key_ids.at(at.batch, at.k_begin);
   const PositionRange of_queries = range_of(queries, at.q_len);
@@ -27,8 +26,7 @@ void add_ranges_by_ids(const Arguments<T>& a, const Sequence& at, PositionRanges
 
 }  // namespace
 
-template <class T>
-PositionRanges position_ranges(const Arguments<T>& a) {
+PositionRanges position_ranges(const AttentionCall& a) {
   PositionRanges ranges;
   const std::int64_t sequences = a.distinct_sequences();
   for (std::int64_t n = 0; n < sequences; ++n) {
@@ -50,12 +48,5 @@ PositionRanges position_ranges(const Arguments<T>& a) {
   }
   return ranges;
 }
-
-#define SEXTANT_INSTANTIATE(T) template PositionRanges position_ranges(const Arguments<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

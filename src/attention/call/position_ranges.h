@@ -10,7 +10,6 @@ struct PositionRanges {
   PositionRange distances, queries, keys;
 };
 
-template <class T>
-PositionRanges position_ranges(const Arguments<T>& arguments);
+PositionRanges position_ranges(const AttentionCall& call);
 
 }  // namespace sextant::attention_detail

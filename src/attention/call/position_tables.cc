@@ -49,8 +49,7 @@ void check_table(std::string_view function, std::string_view argument,
 
 }  // namespace
 
-template <class T>
-void check_bias(std::string_view function, const Arguments<T>& a, const PositionRange& distances) {
+void check_bias(std::string_view function, const AttentionCall& a, const PositionRange& distances) {
   const Tensor<float>& values = a.bias->values;
   if (values.rank() != 2 || (values.size(0) != 1 && values.size(0) != a.heads_q)) {
     refuse(function, "bias",
@@ -68,8 +67,7 @@ void check_bias(std::string_view function, const Arguments<T>& a, const Position
   }
 }
 
-template <class T>
-void check_rotation(std::string_view function, const Arguments<T>& a,
+void check_rotation(std::string_view function, const AttentionCall& a,
                     const PositionRanges& ranges) {
   const RotationTable<float>& table = *a.rotation;
   if (table.keys) {
@@ -88,14 +86,5 @@ void check_rotation(std::string_view function, const Arguments<T>& a,
   if (!ranges.keys.is_empty()) both.add(ranges.keys.min, ranges.keys.max);
   check_table(function, "rotation", table, a.heads_q, a.head_dim, both, a.by_ids);
 }
-
-#define SEXTANT_INSTANTIATE(T)                                                           \
-  template void check_bias(std::string_view, const Arguments<T>&, const PositionRange&); \
-  template void check_rotation(std::string_view, const Arguments<T>&, const PositionRanges&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

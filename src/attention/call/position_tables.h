@@ -9,13 +9,11 @@ namespace sextant::attention_detail {
 
 // Throws Error unless the bias is for the heads of q and has every distance that a row reads: a
 // guess (0, the last one, hidden) would be a silent mistake for one scheme or another.
-template <class T>
-void check_bias(std::string_view function, const Arguments<T>& arguments,
+void check_bias(std::string_view function, const AttentionCall& call,
                 const PositionRange& distances);
 
 // Throws Error unless the rotation is for the heads and channels and has every position.
-template <class T>
-void check_rotation(std::string_view function, const Arguments<T>& arguments,
+void check_rotation(std::string_view function, const AttentionCall& call,
                     const PositionRanges& ranges);
 
 }  // namespace sextant::attention_detail

@@ -88,8 +88,7 @@ class Rows {
 
 }  // namespace
 
-template <class T>
-void take_rotation_rows(std::string_view function, Arguments<T>& a) {
+void take_rotation_rows(std::string_view function, AttentionCall& a) {
   const RotationTable<float>& of_queries = *a.rotation;
   const bool two = of_queries.keys != nullptr;
   Rows queries(name_in(function, "rotation"), of_queries, a.query_ids, a.batch, a.q_len);
@@ -105,12 +104,5 @@ void take_rotation_rows(std::string_view function, Arguments<T>& a) {
   a.query_rows = std::move(queries).finished();
   a.key_rows = std::move(keys).finished();
 }
-
-#define SEXTANT_INSTANTIATE(T) template void take_rotation_rows(std::string_view, Arguments<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -126,8 +126,7 @@ void take_sequences(std::string_view function, const AttentionOptions<T>& option
   a.key_lengths = options.key_lengths.data();
 }
 
-template <class T>
-Sequence Arguments<T>::sequence(std::int64_t number) const noexcept {
+Sequence AttentionCall::sequence(std::int64_t number) const noexcept {
   const std::int64_t row = number / segment_count(), segment = number % segment_count();
   Sequence at{.batch = row, .number = number, .q_len = q_len, .k_len = k_len};
   if (!segments.empty()) {
@@ -143,15 +142,13 @@ Sequence Arguments<T>::sequence(std::int64_t number) const noexcept {
   return at;
 }
 
-template <class T>
-Sequence Arguments<T>::sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept {
+Sequence AttentionCall::sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept {
   if (segments.empty()) return sequence(batch_row);
   const auto after = std::upper_bound(segments.begin(), segments.end(), query);
   return sequence(batch_row * segment_count() + (after - segments.begin()) - 1);
 }
 
-template <class T>
-double Arguments<T>::pairs() const noexcept {
+double AttentionCall::pairs() const noexcept {
   if (segments.empty()) return static_cast<double>(batch * q_len) * static_cast<double>(k_len);
   double of_row = 0;
   for (std::int64_t n = 0; n < segment_count(); ++n) {
@@ -161,10 +158,7 @@ double Arguments<T>::pairs() const noexcept {
   return static_cast<double>(batch) * of_row;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                            \
-  template Sequence Arguments<T>::sequence(std::int64_t) const noexcept;                  \
-  template Sequence Arguments<T>::sequence_of(std::int64_t, std::int64_t) const noexcept; \
-  template double Arguments<T>::pairs() const noexcept;                                   \
+#define SEXTANT_INSTANTIATE(T) \
   template void take_sequences(std::string_view, const AttentionOptions<T>&, Arguments<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -27,8 +27,7 @@ std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
 }
 
 // Whether keys are rotated before the tasks: where several tasks would rotate the same ones.
-template <class T>
-bool rotates_keys_first(const Arguments<T>& a) {
+bool rotates_keys_first(const AttentionCall& a) {
   return a.rotation != nullptr && a.q_len * (a.heads_q / a.kv_heads) > kBlockQueries;
 }
 

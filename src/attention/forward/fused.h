@@ -11,8 +11,7 @@
 namespace sextant::attention_detail {
 
 // Tiles are added to biases, after the softcap, and not to values.
-template <class T>
-bool content_comes_in_tiles(const Arguments<T>& a) {
+inline bool content_comes_in_tiles(const AttentionCall& a) {
   return a.content == nullptr ||
          (a.content->has_tiles() && a.softcap == 0 && a.content->value_dim() == 0);
 }

@@ -14,9 +14,8 @@ struct KernelNumbers {
 
 // Of one head, times `factor`: log2(e) where the softmax is computed in powers of two, 1 in natural
 // units.
-template <class T>
-KernelNumbers kernel_numbers(const Arguments<T>& a, std::int64_t head,
-                             double factor = kernels::kLog2E) {
+inline KernelNumbers kernel_numbers(const AttentionCall& a, std::int64_t head,
+                                    double factor = kernels::kLog2E) {
   return {.scale = static_cast<float>(a.scale * factor),
           .softcap = static_cast<float>(a.softcap * factor),
           .sink = static_cast<float>(a.sink(head) * factor)};

@@ -54,17 +54,16 @@ inline kernels::RotationRows rotation_rows(const RotationTable<float>& table, st
 
 // The rotation of the queries of a head, from query 0 of the sequence on, and of the keys of a key
 // head; cos null: none.
-template <class T>
-kernels::RotationRows query_rotation(const Arguments<T>& a, const Sequence& at, std::int64_t head) {
+inline kernels::RotationRows query_rotation(const AttentionCall& a, const Sequence& at,
+                                            std::int64_t head) {
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(*a.rotation, head);
   if (!a.by_ids) return rows.from(a.diagonal_key(at, 0));
   rows.row_indices = a.query_rows.at(at.batch, at.q_begin);
   return rows;
 }
-template <class T>
-kernels::RotationRows key_rotation(const Arguments<T>& a, const Sequence& at,
-                                   std::int64_t key_head) {
+inline kernels::RotationRows key_rotation(const AttentionCall& a, const Sequence& at,
+                                          std::int64_t key_head) {
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
   if (a.by_ids) rows.row_indices = a.key_rows.at(at.batch, at.k_begin);

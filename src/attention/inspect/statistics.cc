@@ -37,8 +37,7 @@ struct Run {
 };
 
 // The runs of one batch row; longest sequences have kMaxRuns.
-template <class T>
-std::vector<Run> runs_of(const attention_detail::Arguments<T>& a) {
+std::vector<Run> runs_of(const attention_detail::AttentionCall& a) {
   std::vector<Run> runs;
   for (std::int64_t n = 0; n < a.segment_count(); ++n) {
     const std::int64_t length = a.segments.empty() ? a.q_len : a.sequence(n).q_len;

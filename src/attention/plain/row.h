@@ -29,14 +29,12 @@ struct RowScratch {
 };
 
 // The scratch of a row in doubles, and its arrays in that memory.
-template <class T>
-std::int64_t row_scratch_size(const Arguments<T>& a) {
+inline std::int64_t row_scratch_size(const AttentionCall& a) {
   const std::int64_t content =
       a.content == nullptr ? 0 : a.head_dim + a.content->scratch_size(a.k_len, a.head_dim);
   return 2 * a.head_dim + a.k_len + (a.k_len + 1) / 2 + content;
 }
-template <class T>
-RowScratch row_scratch(double* memory, const Arguments<T>& a) {
+inline RowScratch row_scratch(double* memory, const AttentionCall& a) {
   double* scores = memory + 2 * a.head_dim;
   double* biases = scores + a.k_len;
   RowScratch scratch{memory, memory + a.head_dim, scores, reinterpret_cast<float*>(biases)};
