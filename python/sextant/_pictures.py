@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 from . import _core
 from ._results import AttentionMaps, TranslatorMaps
-from ._sources import path_of, positions_of
+from ._sources import elements_of, path_of, positions_of
 
 
 MAX_TOKENS = 1 << 16  # of a picture of weights, and a panel shows far fewer
@@ -36,14 +36,10 @@ def words_of(given: str | Sequence[str] | None, call: str, split: str = "words",
 
 
 def strings_of(given: Any, argument: str) -> list[str]:
-    strings = []
-    try:
-        for one in given if hasattr(given, "__iter__") and getattr(given, "shape", None) != () else [given]:
-            if not isinstance(one, str):
-                raise TypeError(f"[{argument}] must be a list of str, got {one!r}")
-            strings.append(one)
-    except NotImplementedError:  # a memoryview of several axes
-        raise TypeError(f"[{argument}] must be a list of str, got {type(given).__name__}") from None
+    strings = elements_of(given, argument, "a list of str")
+    for one in strings:
+        if not isinstance(one, str):
+            raise TypeError(f"[{argument}] must be a list of str, got {one!r}")
     return strings
 
 

@@ -71,13 +71,18 @@ def contents_of(given: Any, argument: str) -> bytes:
         raise ValueError(f"[{path}] cannot be read: {error.strerror}") from None
 
 
+def elements_of(given: Any, argument: str, wanted: str) -> list[Any]:
+    """The elements of a list or of another iterable that is no text."""
+    try:
+        elements = iter(given)
+        return list(elements)
+    except (TypeError, NotImplementedError):  # a memoryview of several axes has an iterator that cannot go
+        raise TypeError(f"[{argument}] must be {wanted}, got {type(given).__name__}") from None
+
+
 def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:
-    if isinstance(given, memoryview):  # of several axes, it cannot be iterated over
-        raise TypeError(f"[{argument}] must be pairs of str, got memoryview")
     pairs: list[tuple[str, str]] = []
-    if not hasattr(given, "__iter__") or getattr(given, "shape", None) == ():
-        raise TypeError(f"[{argument}] must be pairs of str, got {type(given).__name__}")
-    for number, pair in enumerate(given):
+    for number, pair in enumerate(elements_of(given, argument, "pairs of str")):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(side, str) for side in pair)):
             raise TypeError(f"[{argument}] must be pairs of str, got {pair!r} as number {number}")
         pairs.append((pair[0], pair[1]))

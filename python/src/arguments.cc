@@ -141,15 +141,20 @@ std::size_t Argument::index_in(std::span<const std::string_view> names) const {
 
 DType Argument::dtype() const {
   std::string type;
-  if (is_text(value)) {
-    type = text();
-  } else if (nb::hasattr(value, "name")) {
-    type = text_of(nb::object(value.attr("name")));
-  } else if (nb::isinstance<nb::type_object>(value)) {
-    type = text_of(nb::object(value.attr("__name__")));
-  } else {
-    type = text_of(value);
-    if (type.starts_with("torch.")) type = type.substr(6);
+  try {
+    if (is_text(value)) {
+      type = text();
+    } else if (nb::hasattr(value, "name")) {
+      type = text_of(nb::object(value.attr("name")));
+    } else if (nb::isinstance<nb::type_object>(value)) {
+      type = text_of(nb::object(value.attr("__name__")));
+    } else {
+      type = text_of(value);
+      if (type.starts_with("torch.")) type = type.substr(6);
+    }
+  } catch (const nb::python_error& error) {  // an object without a text
+    if (!error.matches(PyExc_TypeError)) throw;
+    throw_type_error(*this, "one of float32, bfloat16, float16, float64");
   }
   try {
     const DType parsed = parse_dtype(type);
@@ -157,6 +162,10 @@ DType Argument::dtype() const {
   } catch (const Error&) {
   }
   throw Error(where(), "must be one of float32, bfloat16, float16, float64, got " + type);
+}
+
+std::vector<std::string> Argument::texts() const {
+  return each<std::string>(*this, "a list of str", [](const Argument& one) { return one.text(); });
 }
 
 std::vector<std::int64_t> Argument::integers() const {

@@ -38,6 +38,7 @@ struct Argument {
   std::string text() const;
   std::string path() const;  // a str, or what has __fspath__()
   DType dtype() const;       // "float32", numpy.float32, torch.float32
+  std::vector<std::string> texts() const;
   std::vector<std::int64_t> integers() const;
   std::vector<double> numbers() const;
   // An object of Python's class T: nb::list, nb::dict, ...

@@ -72,18 +72,6 @@ nb::dict dict_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
   return result;
 }
 
-std::vector<std::string> texts_of(const Argument& argument) {
-  if (nb::isinstance<nb::str>(argument.value) || !nb::hasattr(argument.value, "__iter__") ||
-      PyMemoryView_Check(argument.value.ptr())) {  // bytes, and of several axes not to iterate over
-    throw_type_error(argument, "a list of str");
-  }
-  std::vector<std::string> texts;
-  for (const nb::handle one : nb::borrow<nb::object>(argument.value)) {
-    texts.push_back(Argument{one, argument.scope, argument.name}.text());
-  }
-  return texts;
-}
-
 namespace {
 
 nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {

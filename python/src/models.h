@@ -36,7 +36,4 @@ nb::object as_flags(const Tensor<double>& hidden);
 // What Python's LayerGuesses are made of.
 nb::dict dict_of(const LayerGuesses& found, const Tokenizer& tokenizer);
 
-// A list of strings.
-std::vector<std::string> texts_of(const Argument& argument);
-
 }  // namespace sextant::python

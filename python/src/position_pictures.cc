@@ -56,7 +56,8 @@ struct Asked {
     return static_cast<figures::Measure>(find_name(kNames, name, options.call() + ".measure"));
   }
   std::vector<std::string> words() const {
-    return options.has("words") ? options.get("words", texts_of) : std::vector<std::string>();
+    if (!options.has("words")) return {};
+    return options.get("words", [](const Argument& one) { return one.texts(); });
   }
 
   // Rows that are added to embeddings.

@@ -58,7 +58,7 @@ std::vector<DataFile> data_files(const std::vector<std::string>& paths) {
 }
 
 std::vector<std::string> paths_of(const nb::dict& given, const char* name) {
-  return texts_of({nb::object(given[name]), "train", name});
+  return Argument{nb::object(given[name]), "train", name}.texts();
 }
 
 TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handle positions,

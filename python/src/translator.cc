@@ -32,7 +32,7 @@ nb::dict as_dict(const Hypothesis& found, const std::string& text) {
 nb::list translate_lines(const PyTranslator& self, nb::handle lines, const nb::dict& given) {
   TranslateOptions options;
   visit_translation(options, taking({given, "translate"}));
-  const std::vector<std::string> texts = texts_of({lines, "translate", "text"});
+  const std::vector<std::string> texts = Argument{lines, "translate", "text"}.texts();
   const LineTranslator& translator = *self.lines;
   nb::list result;
   const auto together = static_cast<std::size_t>(std::max<std::int64_t>(1, options.batch_size));

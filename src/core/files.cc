@@ -10,7 +10,7 @@
 #include <new>
 #include <system_error>
 
-#include "core/descriptor.h"
+#include "core/file_handle.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -38,7 +38,7 @@ void resize_for(const std::string& path, std::string& bytes, std::uint64_t wante
 
 std::string read_file(const std::string& path, std::uint64_t limit) {
   check_path(path);
-  const Descriptor file(path, O_RDONLY);
+  const FileHandle file(path, O_RDONLY);
   if (!file.is_open()) fail_file(path, "cannot be opened", errno);
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) fail_file(path, "cannot be read", errno);

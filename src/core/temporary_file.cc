@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/descriptor.h"
+#include "core/file_handle.h"
 #include "sextant/core/files.h"
 
 namespace sextant {

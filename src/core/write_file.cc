@@ -12,7 +12,7 @@
 #include <optional>
 #include <system_error>
 
-#include "core/descriptor.h"
+#include "core/file_handle.h"
 #include "core/folder_sync.h"
 #include "core/temporary_file.h"
 #include "sextant/core/files.h"
@@ -45,7 +45,7 @@ bool names_open_file(const std::string& path) {
 
 // For what cannot or must not be replaced: devices, pipes, open files.
 void write_in_place(const std::string& path, Pieces pieces) {
-  Descriptor file(path, O_WRONLY | O_APPEND);
+  FileHandle file(path, O_WRONLY | O_APPEND);
   if (!file.is_open()) fail_file(path, "cannot be opened for writing", errno);
   int problem = write_all(file.number(), pieces);
   if (problem == 0) problem = file.close();
@@ -66,7 +66,7 @@ class Replacement {
 
  private:
   // Everything but the name, safe against a power cut.
-  int fill(const Descriptor& file) const {
+  int fill(const FileHandle& file) const {
     if (replaced_ != nullptr && ::fchmod(file.number(), replaced_->st_mode & 07777) != 0) {
       return errno;
     }
@@ -83,7 +83,7 @@ class Replacement {
   // Nothing: the system or the file system has no files without a name.
   std::optional<int> run_unnamed() const {
 #ifdef O_TMPFILE
-    const Descriptor file(parent_folder(target_), O_TMPFILE | O_WRONLY, 0666);
+    const FileHandle file(parent_folder(target_), O_TMPFILE | O_WRONLY, 0666);
     if (!file.is_open()) return std::nullopt;
     if (const int problem = fill(file)) return problem;
     const std::string open_file = "/proc/self/fd/" + std::to_string(file.number());
@@ -113,7 +113,7 @@ class Replacement {
   int run_named() const {
     while (true) {
       TemporaryName temporary(temporary_beside(target_));
-      Descriptor file(temporary.path(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+      FileHandle file(temporary.path(), O_WRONLY | O_CREAT | O_EXCL, 0666);
       if (!file.is_open()) {
         const int problem = errno;
         temporary.forget();

@@ -13,8 +13,8 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
-#include "training/mixed.h"
 #include "training/same_json.h"
+#include "training/splitmix64.h"
 
 namespace sextant {
 namespace {
@@ -175,8 +175,8 @@ TrainerOptions trainer_options(const ExtrapolationOptions& options,
 }
 
 std::string fingerprint(const std::vector<std::int64_t>& tokens) {
-  std::uint64_t sum = mixed(0, tokens.size());
-  for (const std::int64_t token : tokens) sum = mixed(sum, static_cast<std::uint64_t>(token));
+  std::uint64_t sum = splitmix64(0, tokens.size());
+  for (const std::int64_t token : tokens) sum = splitmix64(sum, static_cast<std::uint64_t>(token));
   std::string digits;
   for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[(sum >> shift) & 15];
   return digits;

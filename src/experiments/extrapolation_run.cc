@@ -13,7 +13,7 @@
 #include "experiments/scheme_run.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "training/whole_group.h"
+#include "training/group_or_self.h"
 
 namespace sextant {
 namespace {
@@ -200,7 +200,7 @@ class Experiment {
   }
 
   ExtrapolationOptions options_;
-  WholeGroup group_;
+  GroupOrSelf group_;
   ExtrapolationData data_;
   const ExtrapolationObserver& observer_;
   std::function<double()> clock_;

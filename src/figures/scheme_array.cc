@@ -115,7 +115,7 @@ SchemeArray array_of(const IndexedBias& bias, std::int64_t heads, std::int64_t l
                                .diagonal_keys = tokens,
                                .seeing_queries = tokens,
                                .visible_keys = tokens};
-  bias.check({.batch = 1, .heads = heads, .looks_ahead = true, .sequences = {&square, 1}});
+  bias.check({.batch = 1, .heads = heads, .sees_future_keys = true, .sequences = {&square, 1}});
   SchemeArray array;
   array.values = Tensor<double>({heads, length, length});
   array.rows = Tensor<double>({heads * length, length});

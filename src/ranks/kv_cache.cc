@@ -39,8 +39,8 @@ void check_options(const AttentionOptions<T>& o) {
   if (!o.key_lengths.empty()) refuse("key_lengths", "must be empty: they are the lengths");
   if (!o.segments.empty() || !o.key_segments.empty()) refuse("segments", "must be empty");
   if (!std::holds_alternative<std::monostate>(o.mask)) refuse("mask", "must be unset");
-  if (attention_detail::is_wanted(o.query_positions) ||
-      attention_detail::is_wanted(o.key_positions)) {
+  if (attention_detail::is_given(o.query_positions) ||
+      attention_detail::is_given(o.key_positions)) {
     refuse("query_positions", "must be unset: they are those of the cache");
   }
   if (o.content != nullptr) refuse("content", "must be unset");

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "core/descriptor.h"
+#include "core/file_handle.h"
 #include "core/folder_sync.h"
 #include "core/npy_header.h"
 #include "core/temporary_file.h"
@@ -61,7 +61,7 @@ void each_stretch(const Shape& whole, std::size_t element, const Layout& layout,
 
 NpyFile open_npy(const std::string& path) {
   check_path(path);
-  const Descriptor file(path, O_RDONLY);
+  const FileHandle file(path, O_RDONLY);
   if (!file.is_open()) fail_file(path, "cannot be opened", errno);
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) fail_file(path, "cannot be read", errno);
@@ -97,7 +97,7 @@ Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis) {
     throw Error(file.path, "must have " + std::to_string(layout.length()) + " rows along axis " +
                                std::to_string(axis) + ", got " + file.shape.to_string());
   }
-  const Descriptor from(file.path, O_RDONLY);
+  const FileHandle from(file.path, O_RDONLY);
   if (!from.is_open()) fail_file(file.path, "cannot be opened", errno);
   const std::size_t element = dtype_size(file.dtype);
   std::vector<std::int64_t> sizes(file.shape.begin(), file.shape.end());
@@ -141,7 +141,7 @@ std::string target_of(const std::string& path) {
 // 0, or the reason why not.
 int begin_file(const std::string& name, const std::string& path, const std::string& header,
                std::int64_t size) {
-  const Descriptor file(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  const FileHandle file(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
   if (!file.is_open()) return errno;
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && ::fchmod(file.number(), status.st_mode & 07777) != 0) {
@@ -188,7 +188,7 @@ void save_parts(const Communicator& comm, const std::string& path, View<const T>
   together(comm, [&] {
     const Tensor<T> rows = copy_of(part);
     const auto* bytes = reinterpret_cast<const std::byte*>(rows.data());
-    Descriptor file(name.data(), O_WRONLY);
+    FileHandle file(name.data(), O_WRONLY);
     if (!file.is_open()) fail_file(path, "cannot be written by all ranks", errno);
     each_stretch(whole, sizeof(T), layout, comm.rank(), axis,
                  [&](std::int64_t from, std::int64_t count, std::int64_t place) {

@@ -17,7 +17,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/safetensors.h"
-#include "training/durable.h"
+#include "training/fsync.h"
 #include "training/run_description.h"
 #include "training/state_file.h"
 

@@ -83,7 +83,7 @@ void GradientBucket::add_up_own_slice() {
   std::ranges::copy(mine, slice(group_->rank(), sum_).begin());
   std::vector<std::int64_t> ends;
   for (const std::int64_t end : ends_) ends.push_back(end * std::int64_t{sizeof(float)});
-  sums_ = start_sharing(*group_, std::as_writable_bytes(std::span(sum_)), ends, kSums);
+  sums_ = start_all_gather(*group_, std::as_writable_bytes(std::span(sum_)), ends, kSums);
 }
 
 void GradientBucket::finish() {

@@ -8,7 +8,7 @@ void add(std::vector<float>& to, const std::vector<float>& from) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
 }
 
-bool are_pair(const GradientNode& left, const GradientNode& right) {
+bool siblings(const GradientNode& left, const GradientNode& right) {
   return left.count == right.count && right.first == left.first + left.count &&
          left.first / left.count % 2 == 0;
 }
@@ -16,7 +16,7 @@ bool are_pair(const GradientNode& left, const GradientNode& right) {
 }  // namespace
 
 void push(std::vector<GradientNode>& nodes, GradientNode node) {
-  while (!nodes.empty() && are_pair(nodes.back(), node)) {
+  while (!nodes.empty() && siblings(nodes.back(), node)) {
     GradientNode left = std::move(nodes.back());
     nodes.pop_back();
     add(left.values, node.values);

@@ -6,7 +6,8 @@
 
 namespace sextant {
 
-LossSum held_out_loss(TrainingTask& task, int threads, const WholeGroup& group, Workspace& memory) {
+LossSum held_out_loss(TrainingTask& task, int threads, const GroupOrSelf& group,
+                      Workspace& memory) {
   std::int64_t batches = 0;
   group.together([&] { batches = task.validation_batches(); });
   group.check_same_validation(batches);

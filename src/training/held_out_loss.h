@@ -2,11 +2,11 @@
 #pragma once
 
 #include "sextant/training/task.h"
-#include "training/whole_group.h"
+#include "training/group_or_self.h"
 
 namespace sextant {
 
 // Added up batch by batch, on any number of ranks.
-LossSum held_out_loss(TrainingTask& task, int threads, const WholeGroup& group, Workspace& memory);
+LossSum held_out_loss(TrainingTask& task, int threads, const GroupOrSelf& group, Workspace& memory);
 
 }  // namespace sextant

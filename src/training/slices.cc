@@ -3,10 +3,10 @@
 
 namespace sextant {
 
-std::unique_ptr<TrainingGroup::Messages> start_sharing(TrainingGroup& group,
-                                                       std::span<std::byte> all,
-                                                       std::span<const std::int64_t> ends,
-                                                       int tag) {
+std::unique_ptr<TrainingGroup::Messages> start_all_gather(TrainingGroup& group,
+                                                          std::span<std::byte> all,
+                                                          std::span<const std::int64_t> ends,
+                                                          int tag) {
   std::vector<TrainingGroup::Outgoing> sends;
   std::vector<TrainingGroup::Incoming> receives;
   const auto range = [&](int rank) {

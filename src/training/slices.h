@@ -12,9 +12,9 @@
 namespace sextant {
 
 // Every rank has a range of bytes, [ends[r], ends[r + 1]) of `all`: afterwards each has all.
-std::unique_ptr<TrainingGroup::Messages> start_sharing(TrainingGroup& group,
-                                                       std::span<std::byte> all,
-                                                       std::span<const std::int64_t> ends,
-                                                       int tag = 0);
+std::unique_ptr<TrainingGroup::Messages> start_all_gather(TrainingGroup& group,
+                                                          std::span<std::byte> all,
+                                                          std::span<const std::int64_t> ends,
+                                                          int tag = 0);
 
 }  // namespace sextant

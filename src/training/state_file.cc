@@ -11,7 +11,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
-#include "training/durable.h"
+#include "training/fsync.h"
 
 namespace sextant {
 namespace {

@@ -7,19 +7,19 @@
 
 #include "sextant/core/error.h"
 #include "training/gradient_sum.h"
-#include "training/mixed.h"
+#include "training/splitmix64.h"
 
 namespace sextant {
 namespace {
 
 // Of dropout: a function of all bits of both.
 std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
-  return mixed(mixed(mixed(seed, 0) ^ static_cast<std::uint64_t>(step), 0), 0);
+  return splitmix64(splitmix64(splitmix64(seed, 0) ^ static_cast<std::uint64_t>(step), 0), 0);
 }
 
 // Makes the own parts. `sum`: nullptr where there is nothing to add up.
 void make_parts(TrainingTask& task, std::int64_t step, double scale, const TrainerOptions& options,
-                const WholeGroup& group, Workspace& memory, GradientSum* sum,
+                const GroupOrSelf& group, Workspace& memory, GradientSum* sum,
                 std::vector<LossSum>& losses) {
   const std::int64_t batches = task.batches(step);
   const auto [first, last] = group.own_parts(batches);
@@ -40,7 +40,7 @@ void make_parts(TrainingTask& task, std::int64_t step, double scale, const Train
 }  // namespace
 
 LossSum sum_gradients(TrainingTask& task, std::int64_t step, const TrainerOptions& options,
-                      const WholeGroup& group, Workspace& memory) {
+                      const GroupOrSelf& group, Workspace& memory) {
   std::int64_t targets = 0, batches = 0;
   const std::string at = " at step " + std::to_string(step + 1);
   group.together([&] {

@@ -5,13 +5,13 @@
 
 #include "sextant/training/task.h"
 #include "sextant/training/trainer.h"
-#include "training/whole_group.h"
+#include "training/group_or_self.h"
 
 namespace sextant {
 
 // Into task.gradients(), which are zero. `step` counts from 0. Throws Error for a task that does
 // not add up.
 LossSum sum_gradients(TrainingTask& task, std::int64_t step, const TrainerOptions& options,
-                      const WholeGroup& group, Workspace& memory);
+                      const GroupOrSelf& group, Workspace& memory);
 
 }  // namespace sextant

@@ -9,12 +9,12 @@
 #include "core/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "training/group_or_self.h"
 #include "training/held_out_loss.h"
-#include "training/pace.h"
 #include "training/run_description.h"
 #include "training/run_writer.h"
 #include "training/step_gradients.h"
-#include "training/whole_group.h"
+#include "training/throughput.h"
 
 namespace sextant {
 namespace {
@@ -43,7 +43,7 @@ class Trainer {
     group_.broadcast(task_.parameters(), optimiser_, state_);
     start_ = clock_() - state_.seconds;
     saved_at_ = state_.seconds;
-    pace_ = Pace(state_.step, state_.seconds);
+    pace_ = Throughput(state_.step, state_.seconds);
   }
 
   TrainingResult run() {
@@ -162,13 +162,13 @@ class Trainer {
   TrainingTask& task_;
   const TrainerOptions& options_;
   const TrainingObserver& observer_;
-  WholeGroup group_;
+  GroupOrSelf group_;
   std::function<double()> clock_;
   std::optional<RunWriter> writer_;
   AdamW optimiser_;
   TrainingState state_;
   Workspace memory_;
-  Pace pace_{0, 0};
+  Throughput pace_{0, 0};
   double start_ = 0, saved_at_ = 0;  // on the clock, in state_.seconds
 };
 
@@ -180,7 +180,7 @@ std::string_view name_of(TrainingEnd end) noexcept {
 
 TrainingResult train(TrainingTask& task, const TrainerOptions& options,
                      const TrainingObserver& observer) {
-  WholeGroup(options.group).together([&] { check_options(options); });
+  GroupOrSelf(options.group).together([&] { check_options(options); });
   return Trainer(task, options, observer).run();
 }
 

@@ -16,7 +16,7 @@
 #include <cerrno>
 
 #include "sextant/core/error.h"
-#include "training/durable.h"
+#include "training/fsync.h"
 #include "training/run_folders.h"
 
 namespace {

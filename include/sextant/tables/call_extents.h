@@ -30,10 +30,10 @@ struct SequenceExtents {
 
 struct CallExtents {
   std::int64_t batch = 0, heads = 0, head_dim = 0;
-  std::int64_t v_dim = -1;   // -1: the call has no values
-  bool by_ids = false;       // queries and keys have position ids
-  bool packed = false;       // the batch rows are cut into segments
-  bool looks_ahead = false;  // some query sees a key after its diagonal key
+  std::int64_t v_dim = -1;        // -1: the call has no values
+  bool by_ids = false;            // queries and keys have position ids
+  bool packed = false;            // the batch rows are cut into segments
+  bool sees_future_keys = false;  // some query sees a key after its diagonal key
   // All sequences with queries; those of the first batch row alone where every row is like it.
   std::span<const SequenceExtents> sequences{};
 };

@@ -27,7 +27,7 @@ class GradientChecker {
   // `argument` is "gradients.<name>".
   template <class T>
   void operator()(std::string_view argument, View<T> gradient, const Shape& wanted) {
-    if (!is_wanted(gradient)) return;
+    if (!is_given(gradient)) return;
     check_shape(kFunction, argument, gradient, wanted);
     arrays_.add_output(argument, gradient);
   }
@@ -70,7 +70,7 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   const Shape output{a.batch, a.heads_q, a.q_len, v.size(3)};
   check_input("out", out, output);
   check_input("dout", dout, output);
-  if (is_wanted(log_sum_exp)) {
+  if (is_given(log_sum_exp)) {
     check_input("log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
     b.log_sum_exp = log_sum_exp;
   }
@@ -83,32 +83,32 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   check("gradients.q", View<T>(gradients.q), q.shape());
   check("gradients.k", View<T>(gradients.k), k.shape());
   check("gradients.v", View<T>(gradients.v), v.shape());
-  if (is_wanted(gradients.bias.values)) {
+  if (is_given(gradients.bias.values)) {
     if (!a.has_bias_table()) refuse_gradient("bias.values", "options.bias.values");
     check("gradients.bias.values", View<Wide>(gradients.bias.values), a.bias->values.shape());
   }
-  if (is_wanted(gradients.bias.slopes)) {
+  if (is_given(gradients.bias.slopes)) {
     const bool has_slopes = a.bias != nullptr && !a.bias->slopes.empty();
     if (!has_slopes) refuse_gradient("bias.slopes", "options.bias.slopes");
     check("gradients.bias.slopes", View<Wide>(gradients.bias.slopes), Shape{a.heads_q});
   }
-  if (is_wanted(gradients.sinks)) {
+  if (is_given(gradients.sinks)) {
     if (options.sinks.empty()) refuse_gradient("sinks", "options.sinks");
     check("gradients.sinks", View<Wide>(gradients.sinks), Shape{a.heads_q});
   }
-  if (is_wanted(gradients.indexed)) {
+  if (is_given(gradients.indexed)) {
     if (options.indexed == nullptr || options.indexed->gradient_size() == 0) {
       refuse_gradient("indexed", "an indexed bias that learns");
     }
     check("gradients.indexed", View<double>(gradients.indexed),
           Shape{options.indexed->gradient_size()});
   }
-  if (is_wanted(gradients.content)) {
+  if (is_given(gradients.content)) {
     if (options.content == nullptr) refuse_gradient("content", "options.content");
     check("gradients.content", View<double>(gradients.content),
           Shape{options.content->gradient_size()});
   }
-  if (is_wanted(gradients.mask)) {
+  if (is_given(gradients.mask)) {
     const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
     if (mask == nullptr) refuse_gradient("mask", "a float mask");
     const View<Wide> gradient = gradients.mask;

@@ -24,8 +24,8 @@ struct BackwardArguments {
   // Gradients by distance: as lines, or pair by pair where distances are those of position ids.
   bool wants_distances() const noexcept { return !scores.by_ids && wants_bias(); }
   bool wants_distances_by_ids() const noexcept { return scores.by_ids && wants_bias(); }
-  bool wants_sinks() const noexcept { return is_wanted(wanted.sinks); }
-  bool wants_indexed() const noexcept { return is_wanted(wanted.indexed); }
+  bool wants_sinks() const noexcept { return is_given(wanted.sinks); }
+  bool wants_indexed() const noexcept { return is_given(wanted.indexed); }
   // Whether an element of the mask's gradient is a sum over several sequences or key heads.
   bool mask_is_shared() const noexcept;
   // Whether slices add to the same sums, and so have to add in order.
@@ -48,7 +48,7 @@ struct BackwardArguments {
 
  private:
   bool wants_bias() const noexcept {
-    return is_wanted(wanted.bias.values) || is_wanted(wanted.bias.slopes);
+    return is_given(wanted.bias.values) || is_given(wanted.bias.slopes);
   }
 };
 

@@ -16,7 +16,7 @@ void zero_the_untouched(const attention_detail::BackwardArguments<T>& b) {
   for (std::int64_t row = 0; row < b.scores.batch; ++row) {
     const std::int64_t used = b.scores.key_lengths[row], rest = b.scores.k_len - used;
     for (const View<T>& keys : {b.wanted.k, b.wanted.v}) {
-      if (attention_detail::is_wanted(keys))
+      if (attention_detail::is_given(keys))
         attention_detail::fill_zero(keys.narrow(0, row, 1).narrow(2, used, rest));
     }
   }

@@ -11,7 +11,7 @@ BiasGradients<T>::BiasGradients(const BackwardArguments<T>& b) : b_(b) {
   if (!b.wants_ordered()) return;
   const Arguments<T>& a = b.scores;
   if (b.wants_indexed()) indexed_ = static_cast<std::size_t>(a.indexed->gradient_size());
-  if (b.wants_distances_by_ids() && is_wanted(b.wanted.bias.values)) {
+  if (b.wants_distances_by_ids() && is_given(b.wanted.bias.values)) {
     columns_ = static_cast<std::size_t>(a.bias->values.size(1));
   }
   sums_.resize(indexed_ + columns_ + 1);

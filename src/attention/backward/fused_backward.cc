@@ -22,10 +22,10 @@
 namespace sextant::attention_detail {
 namespace {
 
-using kernels::kBackwardKeys, kernels::kBackwardQueries, kernels::kBlockLanes, kernels::kLog2E;
+using kernels::kBackwardKeys, kernels::kBackwardQueries, kernels::kQueryBlock, kernels::kLog2E;
 
-using Task = BackwardOrder::Walk::Task;
-using Ticket = BackwardOrder::Ticket;
+using Task = BackwardOrder::TaskCursor::Task;
+using TurnGuard = BackwardOrder::TurnGuard;
 
 // The largest number of slices that a thread takes at once, because their counters share cache
 // lines.
@@ -42,14 +42,14 @@ struct BackwardContext {
   BackwardSums<T>& sums;
   KeySums& key_sums;
   BackwardOrder& order;
-  KeySums::Spare& spare;
+  KeySums::BufferPool& spare;
 };
 
 // One block of queries of one head of one sequence.
 template <class T>
 class BlockTask {
  public:
-  BlockTask(const BackwardContext<T>& context, const Task& task, const Ticket& ticket)
+  BlockTask(const BackwardContext<T>& context, const Task& task, const TurnGuard& ticket)
       : context_(context),
         b_(context.arguments),
         a_(b_.scores),
@@ -75,7 +75,7 @@ class BlockTask {
               .head_dim = a_.head_dim,
               .v_dim = b_.v.size(3),
               .scale = numbers.scale,
-              .natural_scale = kernel_numbers(a_, head, 1).scale,
+              .scale_base_e = kernel_numbers(a_, head, 1).scale,
               .softcap = numbers.softcap,
               .sink = numbers.sink,
               .first = first_,
@@ -87,17 +87,17 @@ class BlockTask {
     }
     block_.k_rotation = key_rotation(a_, at, key_head);
     block_.q_rotation = query_rotation(a_, at, head).from(first_query_);
-    if (is_wanted(b_.log_sum_exp)) {
+    if (is_given(b_.log_sum_exp)) {
       block_.log_sum_exp = &b_.log_sum_exp(at.batch, head, at.q_begin + first_query_);
       block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
     }
-    if (is_wanted(b_.wanted.q)) {
+    if (is_given(b_.wanted.q)) {
       block_.dq = query_output(b_.wanted.q, at, head, first_query_);
     }
     if (biases_.by_pair()) block_.tiles = {fill_tile, this};
     if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
     block_.wants_line_gradient = b_.wants_distances();
-    block_.line_key = first_key();
+    block_.diagonal_bias_key = first_key();
     if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
     block_.key_order = {wait, done, this};
   }
@@ -108,16 +108,16 @@ class BlockTask {
   // Returns whether all was finite.
   bool run() {
     const std::int64_t kernel_floats = kernels::backward_block_scratch(block_);
-    const std::int64_t line = line_floats();
-    const std::int64_t margin = kernels::kGroupLanes;
-    const ScratchLease memory(kernel_floats + kBlockLanes * kBackwardKeys + 2 * line + 2 * margin);
+    const std::int64_t line = diagonal_bias_floats();
+    const std::int64_t margin = kernels::kQueryGroup;
+    const ScratchLease memory(kernel_floats + kQueryBlock * kBackwardKeys + 2 * line + 2 * margin);
     rows_ = memory.data() + kernel_floats;
-    float* distances = rows_ + kBlockLanes * kBackwardKeys;
+    float* distances = rows_ + kQueryBlock * kBackwardKeys;
     if (biases_.by_distance()) prepare_distances(distances);
     if (b_.wants_distances()) {
       gradients_ = distances + line + margin;
       std::fill_n(gradients_ - margin, line + 2 * margin, 0.0F);
-      block_.line_gradient = gradients_ + (line_origin() - first_key());
+      block_.diagonal_bias_gradient = gradients_ + (line_origin() - first_key());
     }
     std::fill_n(mask_rows_, kBackwardQueries, 0.0);
     const KeySums::Sums& sums = context_.key_sums.of(
@@ -136,7 +136,7 @@ class BlockTask {
   std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
   // A line holds the distances of all blocks of keys that the kernel looks at, ascending with the
   // query; its first is that of query 0 and last_key, one past the last visible distance.
-  std::int64_t line_floats() const {
+  std::int64_t diagonal_bias_floats() const {
     return biases_.by_distance() || b_.wants_distances()
                ? kBackwardQueries + last_key() - first_key()
                : 0;
@@ -145,7 +145,7 @@ class BlockTask {
 
   void prepare_distances(float* memory) {
     const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
-    const std::int64_t count = line_floats();
+    const std::int64_t count = diagonal_bias_floats();
     first_distance_ = first_key() - (diagonal + kBackwardQueries - 1);
     distances_ = memory;
     biases_.fill_distances(first_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
@@ -157,7 +157,7 @@ class BlockTask {
   static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
                         std::int64_t first_key, std::int64_t keys, float* tile) {
     const auto& task = *static_cast<const BlockTask*>(context);
-    if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
+    if (queries < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
                            task.distances_, task.first_distance_, task.rows_, kBackwardKeys);
     kernels::biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
@@ -220,7 +220,7 @@ class BlockTask {
       const std::int64_t distances = at.q_len + at.k_len - 1;
       const std::int64_t last = at.q_len - 1 - first_query_ + line_origin();
       const std::int64_t begin = std::max<std::int64_t>(0, last - distances + 1);
-      const std::int64_t end = std::min(line_floats(), last + 1);
+      const std::int64_t end = std::min(diagonal_bias_floats(), last + 1);
       for (std::int64_t n = begin; n < end; ++n) {
         sums[last - n] += static_cast<double>(gradients_[n]);
       }
@@ -235,7 +235,7 @@ class BlockTask {
   const BackwardArguments<T>& b_;
   const Arguments<T>& a_;
   Task task_;
-  const Ticket& ticket_;
+  const TurnGuard& ticket_;
   HeadBiases<T> biases_;
   std::int64_t first_query_ = 0;
   kernels::BackwardBlock block_;
@@ -258,9 +258,9 @@ bool finish_slice(const BackwardContext<T>& context, std::int64_t slice) {
       context.key_sums.of(slice, at.k_len, context.order.tasks_of(slice), context.spare);
   const auto store = [&](const View<T>& to, const kernels::QuerySums& of, double scale,
                          const kernels::RotationRows& rotation) {
-    return !is_wanted(to) || kernels::store_key_gradients(
-                                 {of.chain, at.k_len, to.size(3), of.spans},
-                                 static_cast<float>(scale), rotation, key_output(to, at, key_head));
+    return !is_given(to) || kernels::store_key_gradients({of.chain, at.k_len, to.size(3), of.spans},
+                                                         static_cast<float>(scale), rotation,
+                                                         key_output(to, at, key_head));
   };
   const bool k_finite =
       store(b.wanted.k, sums.k, b.scores.scale, key_rotation(b.scores, at, key_head));
@@ -272,7 +272,7 @@ bool finish_slice(const BackwardContext<T>& context, std::int64_t slice) {
 // Runs a task and, after the last one of a slice, writes the slice's gradients.
 template <class T>
 bool run_task(const BackwardContext<T>& context, const Task& task) {
-  const Ticket ticket(context.order, task);
+  const TurnGuard ticket(context.order, task);
   const bool finite = BlockTask<T>(context, task, ticket).run();
   return (!context.order.is_last(task) || finish_slice(context, task.slice)) && finite;
 }
@@ -312,7 +312,7 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   });
   std::vector<std::int64_t> nonfinite;  // slices that are not finite
   std::mutex mutex;
-  KeySums::Spare spare;
+  KeySums::BufferPool spare;
   for (std::int64_t slice = 0; slice < slices; ++slice) {
     if (b.sequence_of_slice(slice).q_len > 0) continue;
     finish_slice<T>({b, sums, key_sums, order, spare}, slice);
@@ -326,8 +326,8 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const std::int64_t chunk =
       std::clamp<std::int64_t>(slices / (kMinChunks * workers), 1, kMaxChunk);
   parallel_for(workers, workers, [&](std::int64_t) {
-    KeySums::Spare spare_of_thread;
-    BackwardOrder::Walk walk(order, chunk);
+    KeySums::BufferPool spare_of_thread;
+    BackwardOrder::TaskCursor walk(order, chunk);
     for (Task task{}; walk.next(task);) {
       const bool finite = run_task<T>({b, sums, key_sums, order, spare_of_thread}, task);
       check_interruption();  // not before: others wait for a task that is taken

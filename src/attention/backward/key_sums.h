@@ -21,17 +21,17 @@ class KeySums {
     kernels::QuerySums k, v;
   };
   // A thread's memory from slices that it finished.
-  using Spare = std::vector<Tensor<float>>;
+  using BufferPool = std::vector<Tensor<float>>;
 
   template <class T>
   explicit KeySums(const BackwardArguments<T>& b)
-      : k_width_(is_wanted(b.wanted.k) ? kernels::padded_width(b.scores.head_dim) : 0),
-        v_width_(is_wanted(b.wanted.v) ? kernels::padded_width(b.v.size(3)) : 0),
+      : k_width_(is_given(b.wanted.k) ? kernels::padded_width(b.scores.head_dim) : 0),
+        v_width_(is_given(b.wanted.v) ? kernels::padded_width(b.v.size(3)) : 0),
         slices_(static_cast<std::size_t>(b.slices())) {}
 
   // The sums of a slice with `keys` keys and so many tasks, zero at the first call. With more than
   // one task several threads may call this for the slice; a lock is taken only then.
-  const Sums& of(std::int64_t slice, std::int64_t keys, std::int64_t tasks, Spare& spare) {
+  const Sums& of(std::int64_t slice, std::int64_t keys, std::int64_t tasks, BufferPool& spare) {
     Slice& found = slices_[static_cast<std::size_t>(slice)];
     Sums& sums = found.sums;
     std::unique_lock lock(found.mutex, std::defer_lock);
@@ -56,7 +56,7 @@ class KeySums {
   }
 
   // After the last of its tasks.
-  void release(std::int64_t slice, Spare& spare) {
+  void release(std::int64_t slice, BufferPool& spare) {
     Sums& sums = slices_[static_cast<std::size_t>(slice)].sums;
     if (sums.memory.count() > 0) spare.push_back(std::move(sums.memory));
     sums = {};

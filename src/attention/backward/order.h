@@ -17,12 +17,12 @@ namespace sextant::attention_detail {
 
 class BackwardOrder {
  public:
-  // tasks_of(slice) says how many a slice has. With `one_chain` the order goes through all slices,
-  // because they share more than their keys' gradients.
+  // tasks_of(slice) says how many a slice has. With `global_order` the order goes through all
+  // slices, because they share more than their keys' gradients.
   template <class TasksOf>
-  BackwardOrder(std::int64_t slices, bool one_chain, const TasksOf& tasks_of)
+  BackwardOrder(std::int64_t slices, bool global_order, const TasksOf& tasks_of)
       : slices_(slices),
-        one_chain_(one_chain),
+        one_chain_(global_order),
         first_(std::make_unique<std::int64_t[]>(static_cast<std::size_t>(slices + 1))),
         next_(std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(slices))) {
     for (std::int64_t slice = 0; slice < slices; ++slice) {
@@ -35,10 +35,10 @@ class BackwardOrder {
   std::int64_t tasks() const noexcept { return first_[at(slices_)]; }
 
   // The iteration of one thread over tasks.
-  class Walk {
+  class TaskCursor {
    public:
     // chunk: how many slices the thread takes at once.
-    Walk(BackwardOrder& order, std::int64_t chunk) noexcept : order_(order), chunk_(chunk) {}
+    TaskCursor(BackwardOrder& order, std::int64_t chunk) noexcept : order_(order), chunk_(chunk) {}
 
     struct Task {
       std::int64_t slice, number;  // the number counts in the slice
@@ -53,18 +53,19 @@ class BackwardOrder {
     BackwardOrder& order_;
     std::int64_t chunk_;
     std::int64_t slice_ = 0, end_ = 0;
-    bool helps_ = false;
+    bool stealing_ = false;
   };
 
   // The position of a task in the order, from when it is taken to its end. However it ends, also by
   // an exception, it first waits for the tasks before it and then lets the next one go on: no task
   // waits for ever, or adds before its predecessors have.
-  class Ticket {
+  class TurnGuard {
    public:
-    Ticket(BackwardOrder& order, const Walk::Task& task) noexcept : order_(order), task_(task) {}
-    ~Ticket();
-    Ticket(const Ticket&) = delete;
-    Ticket& operator=(const Ticket&) = delete;
+    TurnGuard(BackwardOrder& order, const TaskCursor::Task& task) noexcept
+        : order_(order), task_(task) {}
+    ~TurnGuard();
+    TurnGuard(const TurnGuard&) = delete;
+    TurnGuard& operator=(const TurnGuard&) = delete;
 
     // Waits until the task before has added to keys up to `key`; reports that keys below next_key
     // are done.
@@ -77,10 +78,10 @@ class BackwardOrder {
 
    private:
     BackwardOrder& order_;
-    const Walk::Task task_;
+    const TaskCursor::Task task_;
   };
 
-  bool is_last(const Walk::Task& task) const noexcept {
+  bool is_last(const TaskCursor::Task& task) const noexcept {
     return task.number == tasks_of(task.slice) - 1;
   }
   std::int64_t tasks_of(std::int64_t slice) const noexcept {
@@ -91,9 +92,9 @@ class BackwardOrder {
   static constexpr std::int32_t kFinished = std::numeric_limits<std::int32_t>::max();
 
   static std::size_t at(std::int64_t index) noexcept { return static_cast<std::size_t>(index); }
-  std::atomic<std::int32_t>* before(const Walk::Task& task) const noexcept;
-  void wait_for(const Walk::Task& task, std::int64_t key) const noexcept;
-  void set(const Walk::Task& task, std::int32_t value) noexcept;
+  std::atomic<std::int32_t>* before(const TaskCursor::Task& task) const noexcept;
+  void wait_for(const TaskCursor::Task& task, std::int64_t key) const noexcept;
+  void set(const TaskCursor::Task& task, std::int32_t value) noexcept;
 
   std::int64_t slices_;
   bool one_chain_;

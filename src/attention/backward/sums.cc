@@ -26,7 +26,7 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
   if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
   if (b.wants_indexed()) indexed_.resize(static_cast<std::size_t>(a.indexed->gradient_size()));
   if (b.wants_distances_by_ids()) {
-    if (is_wanted(b.wanted.bias.values)) {
+    if (is_given(b.wanted.bias.values)) {
       bias_by_ids_.resize(static_cast<std::size_t>(a.bias->values.count()));
     }
     slopes_by_ids_.resize(static_cast<std::size_t>(a.heads_q));
@@ -119,7 +119,7 @@ void BackwardSums<T>::finish() {
     const auto at = static_cast<std::int64_t>(n);
     bias(at / bias.size(1), at % bias.size(1)) = static_cast<Wide>(bias_by_ids_[n]);
   }
-  if (is_wanted(b_.wanted.bias.slopes)) {
+  if (is_given(b_.wanted.bias.slopes)) {
     for (std::size_t n = 0; n < slopes_by_ids_.size(); ++n) {
       b_.wanted.bias.slopes(static_cast<std::int64_t>(n)) = static_cast<Wide>(slopes_by_ids_[n]);
     }
@@ -148,7 +148,7 @@ void BackwardSums<T>::finish_lines() {
     const double* sums = distances(at, head);
     for (std::int64_t n = 0; n < count; ++n) use(first + n, sums[n]);
   };
-  if (is_wanted(b_.wanted.bias.values)) {
+  if (is_given(b_.wanted.bias.values)) {
     const View<Wide> bias = b_.wanted.bias.values;
     const std::int64_t columns = bias.size(1), shared = bias.size(0) == 1 ? a.heads_q : 1;
     std::vector<double> row(static_cast<std::size_t>(columns));
@@ -168,7 +168,7 @@ void BackwardSums<T>::finish_lines() {
       }
     }
   }
-  for (std::int64_t head = 0; head < a.heads_q && is_wanted(b_.wanted.bias.slopes); ++head) {
+  for (std::int64_t head = 0; head < a.heads_q && is_given(b_.wanted.bias.slopes); ++head) {
     double slope = 0;
     for (std::int64_t n = 0; n < sequences; ++n) {
       each_distance(n, head, [&](std::int64_t distance, double sum) {

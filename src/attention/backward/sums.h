@@ -51,7 +51,7 @@ class BackwardSums {
   void take_ordered(BackwardSums& other) noexcept;
 
   // Whether slices add to the gradient of the content term: one at a time, in order.
-  bool wants_content() const noexcept { return is_wanted(b_.wanted.content); }
+  bool wants_content() const noexcept { return is_given(b_.wanted.content); }
   void add_content(const double* gradient) noexcept;
 
   // Writes the gradients of biases by distance, masks, sinks, indexed bias and content.

@@ -78,11 +78,8 @@ void check_per_head(std::string_view function, std::string_view argument,
 }
 
 template <class T>
-void take_position_ids(std::string_view function, const AttentionOptions<T>& options,
+void read_position_ids(std::string_view function, const AttentionOptions<T>& options,
                        Arguments<T>& a) {
-  const auto is_given = [](View<const std::int64_t> ids) {
-    return ids.data() != nullptr || ids.rank() != 1;
-  };
   const bool query_ids = is_given(options.query_positions);
   if (query_ids != is_given(options.key_positions)) {
     refuse(function, query_ids ? "key_positions" : "query_positions",
@@ -97,7 +94,7 @@ void take_position_ids(std::string_view function, const AttentionOptions<T>& opt
 }
 
 template <class T>
-void take_mask(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+void read_mask(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
   const Shape scores{a.batch, a.heads_q, a.q_len, a.k_len};
   if (const auto* bool_mask = std::get_if<BoolMask>(&options.mask)) {
     a.bool_mask = broadcast(function, bytes_of(*bool_mask), scores);
@@ -108,7 +105,7 @@ void take_mask(std::string_view function, const AttentionOptions<T>& options, Ar
 
 // Biases, sinks and the rotation.
 template <class T>
-void take_terms(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+void read_terms(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
   a.bias = options.bias;
   const PositionRanges ranges = position_ranges(a);
   if (a.has_bias_table()) check_bias(function, a, ranges.distances);
@@ -123,12 +120,12 @@ void take_terms(std::string_view function, const AttentionOptions<T>& options, A
   if (options.rotation != nullptr) {
     a.rotation = options.rotation;
     check_rotation(function, a, ranges);
-    if (a.by_ids) take_rotation_rows(function, a);
+    if (a.by_ids) read_rotation_rows(function, a);
   }
 }
 
 template <class T>
-void take_numbers(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+void read_numbers(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
   const bool caps = options.softcap >= kSmallestCap && options.softcap <= kLargestCap;
   if (!caps && options.softcap != 0) {
     refuse(function, "softcap", "must be 0 or 1e-30 .. 1e30, got " + shortest(options.softcap));
@@ -174,11 +171,11 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
                ", the heads of q, got " + k.shape().to_string());
   }
 
-  take_position_ids(function, options, a);
-  take_sequences(function, options, a);
-  take_mask(function, options, a);
-  take_terms(function, options, a);
-  take_numbers(function, options, a);
+  read_position_ids(function, options, a);
+  read_sequences(function, options, a);
+  read_mask(function, options, a);
+  read_terms(function, options, a);
+  read_numbers(function, options, a);
   a.content = options.content;
   check_terms(a, -1);
   return a;
@@ -199,7 +196,7 @@ void check_values(std::string_view function, Arguments<T>& a, View<const T> v, V
   check_shape(function, "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
   CallArrays arrays = input_arrays(function, a.q, a.k, v, options);
   arrays.add_output("out", out);
-  if (!is_wanted(log_sum_exp)) return;
+  if (!is_given(log_sum_exp)) return;
   check_shape(function, "log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
   arrays.add_output("log_sum_exp", log_sum_exp);
   a.log_sum_exp = log_sum_exp;

@@ -15,9 +15,9 @@
 
 namespace sextant::attention_detail {
 
-// Whether a result is wanted: an empty view is of rank 1 without memory.
+// Whether an optional array is given: an empty view is of rank 1 without memory.
 template <class T>
-bool is_wanted(View<T> view) noexcept {
+bool is_given(View<T> view) noexcept {
   return view.data() != nullptr || view.rank() != 1;
 }
 

@@ -50,7 +50,7 @@ Extents::Extents(const AttentionCall& a, std::int64_t v_dim) {
     const SequenceExtents& one = sequences_.emplace_back(extents_of(a, at));
     const bool ahead = !one.seeing_queries.is_empty() && a.right_limit() > 0 &&
                        one.seeing_queries.first < at.k_len - 1;
-    call_.looks_ahead = call_.looks_ahead || ahead;
+    call_.sees_future_keys = call_.sees_future_keys || ahead;
   }
   call_.sequences = sequences_;
 }

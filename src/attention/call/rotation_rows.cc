@@ -88,7 +88,7 @@ class Rows {
 
 }  // namespace
 
-void take_rotation_rows(std::string_view function, AttentionCall& a) {
+void read_rotation_rows(std::string_view function, AttentionCall& a) {
   const RotationTable<float>& of_queries = *a.rotation;
   const bool two = of_queries.keys != nullptr;
   Rows queries(name_in(function, "rotation"), of_queries, a.query_ids, a.batch, a.q_len);

@@ -9,6 +9,6 @@ namespace sextant::attention_detail {
 
 // Sets the rows of the ids of queries and keys: the ids themselves where row n is that of position
 // n. Throws Error for an id of a query or a visible key that a list of positions lacks.
-void take_rotation_rows(std::string_view function, AttentionCall& call);
+void read_rotation_rows(std::string_view function, AttentionCall& call);
 
 }  // namespace sextant::attention_detail

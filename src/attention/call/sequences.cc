@@ -38,7 +38,7 @@ void check_boundaries(std::string_view function, std::string_view argument,
 }
 
 template <class T>
-void take_segments(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+void read_segments(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
   const auto segments = options.segments, keys = options.key_segments;
   if (segments.empty()) {
     if (!keys.empty()) refuse(function, "key_segments", "must go with segments");
@@ -115,9 +115,9 @@ std::int64_t window_side(std::string_view function, std::string_view side, std::
 }  // namespace
 
 template <class T>
-void take_sequences(std::string_view function, const AttentionOptions<T>& options,
+void read_sequences(std::string_view function, const AttentionOptions<T>& options,
                     Arguments<T>& a) {
-  take_segments(function, options, a);
+  read_segments(function, options, a);
   align(function, options, a);
   a.left = window_side(function, "window.left", options.window.left);
   a.right = window_side(function, "window.right", options.window.right);
@@ -159,7 +159,7 @@ double AttentionCall::pairs() const noexcept {
 }
 
 #define SEXTANT_INSTANTIATE(T) \
-  template void take_sequences(std::string_view, const AttentionOptions<T>&, Arguments<T>&);
+  template void read_sequences(std::string_view, const AttentionOptions<T>&, Arguments<T>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

@@ -10,7 +10,7 @@ namespace sextant::attention_detail {
 // Takes segments, the diagonal, the window and lengths of keys into the arguments, whose sizes and
 // position ids are known; throws Error for what does not fit.
 template <class T>
-void take_sequences(std::string_view function, const AttentionOptions<T>& options,
+void read_sequences(std::string_view function, const AttentionOptions<T>& options,
                     Arguments<T>& arguments);
 
 }  // namespace sextant::attention_detail

@@ -19,8 +19,8 @@
 namespace sextant::attention_detail {
 namespace {
 
-using kernels::DecodeBlock, kernels::DecodeNeeds, kernels::decode_block_scratch,
-    kernels::kDecodeRows, kernels::kGroupLanes, kernels::kKeyBlock, kernels::kLog2E;
+using kernels::DecodeBlock, kernels::DecodeScratchShape, kernels::decode_block_scratch,
+    kernels::kDecodeRows, kernels::kQueryGroup, kernels::kKeyBlock, kernels::kLog2E;
 
 // Multiply-adds that justify a second thread: some ten microseconds.
 constexpr double kThreadWork = 1 << 18;
@@ -116,18 +116,18 @@ class DecodeTask {
 // Rows of a key head are divided evenly into as few passes as possible.
 std::int64_t passes_of(std::int64_t rows) { return (rows + kDecodeRows - 1) / kDecodeRows; }
 
-std::int64_t stage_floats(const DecodeNeeds& needs, int workers) {
+std::int64_t stage_floats(const DecodeScratchShape& needs, int workers) {
   return std::max(kernels::decode_thread_scratch(needs),
-                  decode_block_scratch(needs) / workers + kGroupLanes) /
-         kGroupLanes * kGroupLanes;
+                  decode_block_scratch(needs) / workers + kQueryGroup) /
+         kQueryGroup * kQueryGroup;
 }
 
 // All threads at one task, in stages.
 template <class T>
 void run_in_stages(const DecodeTask<T>& task, int workers) {
   const DecodeBlock& block = task.block();
-  const DecodeNeeds needs = kernels::needs_of(block);
-  const std::int64_t first = block.first_block(), blocks = block.last_block() - first;
+  const DecodeScratchShape needs = kernels::scratch_shape_of(block);
+  const std::int64_t first = block.first_block(), blocks = block.end_block() - first;
   const std::int64_t shared_floats = kernels::decode_shared_scratch(needs, blocks);
   const std::int64_t thread_floats = stage_floats(needs, workers);
   const ScratchLease memory(shared_floats + workers * thread_floats);
@@ -153,10 +153,10 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
   kernels::decode_softmax(block, shared);
   // Four groups of channels make the best tile.
   const std::int64_t groups =
-      std::max<std::int64_t>(1, (block.v_dim + kGroupLanes - 1) / kGroupLanes);
+      std::max<std::int64_t>(1, (block.v_dim + kQueryGroup - 1) / kQueryGroup);
   const std::int64_t parts = std::min(groups, std::max<std::int64_t>((groups + 3) / 4, workers));
   share_out(groups, parts, [&](std::int64_t begin, std::int64_t end, float* thread_memory) {
-    kernels::decode_values(block, begin * kGroupLanes, end * kGroupLanes, shared, thread_memory);
+    kernels::decode_values(block, begin * kQueryGroup, end * kQueryGroup, shared, thread_memory);
   });
   std::uint32_t nonfinite = kernels::decode_finish(block, shared);
   if (nonfinite != 0) nonfinite = kernels::decode_nan_safe(block, nonfinite, thread_scratch);
@@ -187,7 +187,7 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   if (!grid.in_stages) {
     grid.workers = static_cast<int>(std::min<std::int64_t>(grid.workers, grid.tasks));
   }
-  const DecodeNeeds needs = kernels::decode_needs(
+  const DecodeScratchShape needs = kernels::decode_needs(
       static_cast<int>(std::min<std::int64_t>(max_rows, kDecodeRows)), a.k_len,
       {nullptr, 0, a.k.stride(3), kernels::storage_of<T>}, a.head_dim,
       {nullptr, 0, v.stride(3), kernels::storage_of<T>}, v_dim, a.rotation != nullptr);
@@ -209,7 +209,7 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
     const std::int64_t first = rows * pass / passes, end = rows * (pass + 1) / passes;
     const DecodeTask<T> task(a, v, out, at, key_head, first, end - first);
     if (grid.in_stages) return run_in_stages(task, grid.workers);
-    const ScratchLease memory(decode_block_scratch(kernels::needs_of(task.block())));
+    const ScratchLease memory(decode_block_scratch(kernels::scratch_shape_of(task.block())));
     task.finish(kernels::decode_block(task.block(), memory.data()));
   };
   // Tasks are numbered by sequence, then key head, then pass. Each worker walks along.

@@ -19,7 +19,7 @@ class ContentTiles {
   // Floats of scratch that add() needs.
   static std::int64_t scratch_size(const Arguments<T>& a) {
     if (a.content == nullptr) return 0;
-    return (kernels::kBlockLanes + kernels::kKeyBlock) * a.head_dim +
+    return (kernels::kQueryBlock + kernels::kKeyBlock) * a.head_dim +
            a.content->tile_scratch_size(a.head_dim);
   }
 
@@ -37,7 +37,7 @@ class ContentTiles {
                            .head_dim = a_.head_dim,
                            .scale = a_.scale};
     tile.q = rows(a_.q, head_, sequence_.q_begin + first_query, queries, memory, tile.q_stride);
-    memory += kernels::kBlockLanes * a_.head_dim;
+    memory += kernels::kQueryBlock * a_.head_dim;
     tile.k =
         rows(a_.k, a_.key_head(head_), sequence_.k_begin + first_key, keys, memory, tile.k_stride);
     a_.content->add_tile(tile, to, stride, memory + kernels::kKeyBlock * a_.head_dim);

@@ -20,7 +20,7 @@
 namespace sextant::attention_detail {
 namespace {
 
-using kernels::kBlockLanes, kernels::kBlockQueries, kernels::kKeyBlock, kernels::kLog2E;
+using kernels::kQueryBlock, kernels::kTaskQueries, kernels::kKeyBlock, kernels::kLog2E;
 
 std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
   return (at.q_len + block_queries - 1) / block_queries;
@@ -28,7 +28,7 @@ std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
 
 // Whether keys are rotated before the tasks: where several tasks would rotate the same ones.
 bool rotates_keys_first(const AttentionCall& a) {
-  return a.rotation != nullptr && a.q_len * (a.heads_q / a.kv_heads) > kBlockQueries;
+  return a.rotation != nullptr && a.q_len * (a.heads_q / a.kv_heads) > kTaskQueries;
 }
 
 // Keys in float32, rotated, [batch, kv_heads, k_len, head_dim]; those that no query may see are
@@ -104,9 +104,10 @@ class HeadTask {
   HeadTask& operator=(const HeadTask&) = delete;
 
   void run() {
-    const std::int64_t kernel_floats = kernels::attention_block_scratch(kernels::needs_of(block_));
-    const std::int64_t lines = biases_.by_distance() ? line_floats() : 0;
-    const std::int64_t rows = biases_.by_pair() ? kBlockLanes * kKeyBlock : 0;
+    const std::int64_t kernel_floats =
+        kernels::attention_block_scratch(kernels::scratch_shape_of(block_));
+    const std::int64_t lines = biases_.by_distance() ? diagonal_bias_floats() : 0;
+    const std::int64_t rows = biases_.by_pair() ? kQueryBlock * kKeyBlock : 0;
     const ScratchLease memory(kernel_floats + lines + rows + ContentTiles<T>::scratch_size(a_));
     rows_ = memory.data() + kernel_floats;
     content_ = rows_ + rows + lines;
@@ -119,13 +120,13 @@ class HeadTask {
   // Of all blocks of keys that the kernel reads.
   std::int64_t first_key() const { return first_[0] / kKeyBlock * kKeyBlock; }
   std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
-  std::int64_t line_floats() const { return kBlockQueries + last_key() - first_key(); }
+  std::int64_t diagonal_bias_floats() const { return kTaskQueries + last_key() - first_key(); }
 
   // Distances for the tiles, or the line that the kernel reads: ascending with the query.
   void prepare_distances(float* memory) {
     const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
-    const std::int64_t count = line_floats();
-    first_distance_ = first_key() - (diagonal + kBlockQueries - 1);
+    const std::int64_t count = diagonal_bias_floats();
+    first_distance_ = first_key() - (diagonal + kTaskQueries - 1);
     distances_ = memory;
     biases_.fill_distances(first_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
     if (biases_.by_pair()) return;
@@ -133,13 +134,13 @@ class HeadTask {
     // The line's first number is that of query 0 and key last_key, one past the last visible
     // distance.
     block_.line = memory + (last_key() - first_key());
-    block_.line_key = first_key();
+    block_.diagonal_bias_key = first_key();
   }
 
   static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
                         std::int64_t first_key, std::int64_t keys, float* tile) {
     const auto& task = *static_cast<const HeadTask*>(context);
-    if (queries < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
+    if (queries < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
     // A mask without other biases can be read in place.
     const auto& mask = task.a_.float_mask;
     if (mask.data != nullptr && mask.strides[3] == 1 && task.a_.bool_mask.data == nullptr &&
@@ -174,7 +175,7 @@ class HeadTask {
   HeadBiases<T> biases_;
   std::int64_t first_query_;
   kernels::AttentionBlock block_;
-  std::int32_t first_[kBlockQueries], last_[kBlockQueries];
+  std::int32_t first_[kTaskQueries], last_[kTaskQueries];
   float* rows_ = nullptr;             // [64][128]: biases of a tile before they become lanes
   float* content_ = nullptr;          // scratch of the content term
   const float* distances_ = nullptr;  // biases by distance, from first_distance_ on
@@ -194,15 +195,15 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   const bool widens = !std::same_as<T, float>, rotated = rotates_keys_first(a);
   if (rotated) grid.shared_floats = a.batch * a.kv_heads * a.k_len * a.head_dim;
   grid.scratch_floats = kernels::attention_block_scratch(
-      {.queries = std::min<std::int64_t>(a.q_len, kBlockQueries),
+      {.queries = std::min<std::int64_t>(a.q_len, kTaskQueries),
        .head_dim = a.head_dim,
        .v_dim = v.size(3),
        .spans = a.k_len > kernels::kSpan,
        .tiles = by_pair,
        .copies_k = !rotated && (widens || a.k.stride(3) != 1 || a.rotation != nullptr),
        .copies_v = widens || v.stride(3) != 1});
-  if (by_distance) grid.scratch_floats += kBlockQueries + kKeyBlock + a.k_len;
-  if (by_pair) grid.scratch_floats += kBlockLanes * kKeyBlock;
+  if (by_distance) grid.scratch_floats += kTaskQueries + kKeyBlock + a.k_len;
+  if (by_pair) grid.scratch_floats += kQueryBlock * kKeyBlock;
   grid.scratch_floats += ContentTiles<T>::scratch_size(a);
 
   const int threads = a.threads == 0 ? default_threads() : a.threads;
@@ -219,9 +220,9 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
     return a.batch * a.heads_q * blocks;
   };
   // Smaller tasks only where there would be too few to balance the load.
-  grid.block_queries = kBlockQueries;
+  grid.block_queries = kTaskQueries;
   grid.tasks = count();
-  while (threads > 1 && grid.tasks < 4 * threads && grid.block_queries > kBlockLanes) {
+  while (threads > 1 && grid.tasks < 4 * threads && grid.block_queries > kQueryBlock) {
     grid.block_queries /= 2;
     grid.tasks = count();
   }

@@ -21,7 +21,7 @@ inline bool content_comes_in_tiles(const AttentionCall& a) {
 template <class T>
 bool takes_fused_path(const Arguments<T>& arguments) {
   constexpr std::int64_t kMaxKeys =
-      std::numeric_limits<std::int32_t>::max() - kernels::kBlockQueries;
+      std::numeric_limits<std::int32_t>::max() - kernels::kTaskQueries;
   return !std::same_as<T, double> && arguments.k_len <= kMaxKeys &&
          content_comes_in_tiles(arguments);
 }

@@ -31,10 +31,10 @@ std::vector<std::string> notes_on(const attention_detail::Arguments<T>& a, View<
   std::vector<std::string> notes;
   const auto copied = [&](const char* name, View<const T> view) {
     if (decode && view.stride(3) == 1) {
-      if (view.size(3) % kernels::kGroupLanes == 0) return;
+      if (view.size(3) % kernels::kQueryGroup == 0) return;
       notes.push_back(std::string(name) + " is copied one block of keys at a time: its " +
                       std::to_string(view.size(3)) + " channels are not a multiple of " +
-                      std::to_string(kernels::kGroupLanes));
+                      std::to_string(kernels::kQueryGroup));
     } else if (view.stride(3) != 1 && view.size(3) > 1) {
       notes.push_back(std::string(name) +
                       " is copied one block of keys at a time: its channels are " +
@@ -121,7 +121,7 @@ std::string AttentionPlan::explain() const {
   if (tile_rows > 0) {
     text += "tile     " + std::to_string(tile_rows) + " x " + std::to_string(tile_lanes) +
             " in registers, blocks of " + std::to_string(key_block) + " keys" +
-            (decode ? "" : " x " + std::to_string(kernels::kBlockLanes) + " queries") + "\n";
+            (decode ? "" : " x " + std::to_string(kernels::kQueryBlock) + " queries") + "\n";
   }
   text += "tasks    " + std::to_string(tasks) + " of up to " + std::to_string(query_block) +
           (query_block == 1 ? " query" : " queries") +

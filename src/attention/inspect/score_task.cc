@@ -10,7 +10,7 @@
 
 namespace sextant::attention_detail {
 
-using kernels::kBlockLanes, kernels::kKeyBlock;
+using kernels::kQueryBlock, kernels::kKeyBlock;
 
 template <class T>
 ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
@@ -60,7 +60,7 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
   block_.entropy = entropy;
   const std::int64_t kernel_floats = kernels::score_block_scratch(block_);
   const std::int64_t bias_floats =
-      block_.scores.tiles.fill != nullptr ? kBlockLanes * kKeyBlock : 0;
+      block_.scores.tiles.fill != nullptr ? kQueryBlock * kKeyBlock : 0;
   const std::int64_t distances = distance_count();
   const ScratchLease memory(kernel_floats + bias_floats + distances +
                             ContentTiles<T>::scratch_size(biases_.arguments));
@@ -82,7 +82,7 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
                              std::int64_t first_key, std::int64_t keys, float* tile) {
   const auto& task = *static_cast<const ScoreTask*>(context);
   const bool by_pair = task.biases_.by_pair();
-  if (lanes < kBlockLanes) std::fill_n(tile, keys * kBlockLanes, 0.0F);
+  if (lanes < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
   for (std::int64_t i = 0; i < lanes; ++i) {
     const std::int64_t query = task.queries_[static_cast<std::size_t>(i)];
     float* row = task.rows_ + i * kKeyBlock;
@@ -110,7 +110,7 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
   if (by_pair && task.block_.probabilities) {
     kernels::biases_to_lanes(task.rows_, kKeyBlock, lanes, keys, tile);
   } else {
-    kernels::transpose_tile(task.rows_, kKeyBlock, lanes, keys, tile, kBlockLanes);
+    kernels::transpose_tile(task.rows_, kKeyBlock, lanes, keys, tile, kQueryBlock);
   }
 }
 

@@ -24,7 +24,7 @@ class ScoreTask {
   ScoreTask& operator=(const ScoreTask&) = delete;
 
   // Hands out tiles of the stage, keys counting in the sequence. log_sum_exp ([queries], float32)
-  // and entropy ([kBlockLanes]) may be null, and are of probabilities only. Returns the queries
+  // and entropy ([kQueryBlock]) may be null, and are of probabilities only. Returns the queries
   // that the plain path has to do, because their weights are not finite.
   std::uint64_t run(kernels::ScoreTiles tiles, float* log_sum_exp, double* entropy);
 
@@ -36,7 +36,7 @@ class ScoreTask {
   HeadBiases<T> biases_;
   std::span<const std::int64_t> queries_;
   kernels::ScoreBlock block_{};
-  std::int32_t first_[kernels::kBlockLanes], last_[kernels::kBlockLanes];
+  std::int32_t first_[kernels::kQueryBlock], last_[kernels::kQueryBlock];
   float* rows_ = nullptr;       // [64][128]: biases of a tile before they become lanes
   float* content_ = nullptr;    // scratch of the content term
   float* distances_ = nullptr;  // biases by distance, from first_distance_ on

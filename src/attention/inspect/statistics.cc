@@ -22,7 +22,7 @@
 namespace sextant {
 namespace {
 
-using kernels::kBlockLanes;
+using kernels::kQueryBlock;
 
 constexpr std::int64_t kMaxTop = 1024;
 // More runs would be more threads for a single head, and more sums to keep.
@@ -42,8 +42,8 @@ std::vector<Run> runs_of(const attention_detail::AttentionCall& a) {
   for (std::int64_t n = 0; n < a.segment_count(); ++n) {
     const std::int64_t length = a.segments.empty() ? a.q_len : a.sequence(n).q_len;
     const std::int64_t count = std::clamp<std::int64_t>(length / kMinRunQueries, 1, kMaxRuns);
-    const std::int64_t blocks = (length + kBlockLanes - 1) / kBlockLanes;
-    const std::int64_t run = (blocks + count - 1) / count * kBlockLanes;
+    const std::int64_t blocks = (length + kQueryBlock - 1) / kQueryBlock;
+    const std::int64_t run = (blocks + count - 1) / count * kQueryBlock;
     for (std::int64_t begin = 0; begin < length; begin += run) {
       runs.push_back({n, begin, std::min(begin + run, length), begin / run});
     }
@@ -63,14 +63,14 @@ class RunStatistics {
         all_(all),
         mass_(mass) {
     const bool fused = !std::same_as<T, double> && attention_detail::takes_fused_path(a);
-    for (std::int64_t query = run.begin; query < run.end; query += kBlockLanes) {
-      start(query, std::min<std::int64_t>(kBlockLanes, run.end - query));
+    for (std::int64_t query = run.begin; query < run.end; query += kQueryBlock) {
+      start(query, std::min<std::int64_t>(kQueryBlock, run.end - query));
       std::uint64_t nonfinite = ~std::uint64_t{0};
       if constexpr (!std::same_as<T, double>) {
         if (fused) nonfinite = fused_block();
       }
       for (std::int64_t i = 0; i < queries_; ++i) {
-        if ((nonfinite >> i & 1) != 0) plain_query(i);
+        if ((nonfinite >> i & 1) != 0) unrotated_query(i);
       }
     }
   }
@@ -98,13 +98,13 @@ class RunStatistics {
   }
 
   std::uint64_t fused_block() {
-    std::int64_t queries[kBlockLanes];
+    std::int64_t queries[kQueryBlock];
     std::iota(queries, queries + queries_, first_);
     attention_detail::ScoreTask<T> task(
         a_, at_, head_, {queries, static_cast<std::size_t>(queries_)}, Stage::probabilities);
     const bool tiles = mass_ != nullptr || top_keys_.top > 0;
     const bool wants_entropy = all_.entropy.count() > 0;
-    double entropy[kBlockLanes];
+    double entropy[kQueryBlock];
     const std::uint64_t nonfinite =
         task.run(tiles ? kernels::ScoreTiles{take, this} : kernels::ScoreTiles{},
                  all_.log_sum_exp.count() == 0 ? nullptr : all_.log_sum_exp.data() + row_,
@@ -115,7 +115,7 @@ class RunStatistics {
     return nonfinite;
   }
 
-  void plain_query(std::int64_t i) {
+  void unrotated_query(std::int64_t i) {
     memory_.resize(static_cast<std::size_t>(attention_detail::row_scratch_size(a_)));
     const auto scratch = attention_detail::row_scratch(memory_.data(), a_);
     const attention_detail::KeyRange range =

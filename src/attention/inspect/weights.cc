@@ -20,7 +20,7 @@
 namespace sextant {
 namespace {
 
-using kernels::kBlockLanes, kernels::kKeyBlock;
+using kernels::kQueryBlock, kernels::kKeyBlock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -95,8 +95,8 @@ void plain_weights(const Call<T>& call) {
 // Rows that go through the kernel together: of one sequence, ascending.
 struct Group {
   std::int64_t count = 0;
-  std::int64_t rows[kBlockLanes];     // as numbered by the caller
-  std::int64_t indices[kBlockLanes];  // where they are in the choice
+  std::int64_t rows[kQueryBlock];     // as numbered by the caller
+  std::int64_t indices[kQueryBlock];  // where they are in the choice
 };
 
 template <class T>
@@ -111,7 +111,7 @@ std::vector<Group> groups_of(const Call<T>& call) {
   std::int64_t end = 0;  // of the sequence of the last group
   for (const std::int64_t index : order) {
     const std::int64_t row = row_at(index);
-    if (groups.empty() || row >= end || groups.back().count == kBlockLanes) {
+    if (groups.empty() || row >= end || groups.back().count == kQueryBlock) {
       const attention_detail::Sequence at = call.a.sequence_of(0, row);  // alike in all batch rows
       end = at.q_begin + at.q_len;
       groups.emplace_back();
@@ -130,7 +130,7 @@ class RowWriter {
   RowWriter(const Call<T>& call, std::int64_t batch, std::int64_t head, const Group& group)
       : call_(call), group_(group), at_(call.a.sequence_of(batch, group.rows[0])) {
     at_.k_len = call.shown_keys(at_);
-    std::int64_t queries[kBlockLanes];
+    std::int64_t queries[kQueryBlock];
     for (std::int64_t i = 0; i < group.count; ++i) {
       targets_[i] = call.row(batch, head, group.indices[i]);
       queries[i] = group.rows[i] - at_.q_begin;
@@ -166,7 +166,7 @@ class RowWriter {
     hide(next_, begin);
     next_ = begin + keys;
     float* const rows = rows_.data();
-    kernels::transpose_tile(tile, kBlockLanes, keys, group_.count, rows, kKeyBlock);
+    kernels::transpose_tile(tile, kQueryBlock, keys, group_.count, rows, kKeyBlock);
     // The kernel reports nonfinite weights; of scores only hidden ones may be infinite.
     const bool checks = call_.stage != Stage::probabilities;
     const float lowest = call_.stage == Stage::biased ? -std::numeric_limits<float>::infinity()
@@ -187,8 +187,8 @@ class RowWriter {
   const Call<T>& call_;
   const Group& group_;
   attention_detail::Sequence at_;
-  T* targets_[kBlockLanes];
-  ScratchLease rows_{kBlockLanes * kKeyBlock};  // a tile rotated
+  T* targets_[kQueryBlock];
+  ScratchLease rows_{kQueryBlock * kKeyBlock};  // a tile rotated
   std::int64_t next_ = 0;                       // the first key that is not written yet
   std::uint64_t nonfinite_ = 0;
 };
@@ -201,7 +201,7 @@ void fused_weights(const Call<T>& call) {
   const auto head_count = static_cast<std::int64_t>(call.heads.size());
   const std::int64_t tasks = a.batch * head_count * group_count;
   const std::int64_t workers =
-      attention_detail::row_grid(tasks, kBlockLanes * a.k_len * a.head_dim, a.threads).workers;
+      attention_detail::row_grid(tasks, kQueryBlock * a.k_len * a.head_dim, a.threads).workers;
   std::atomic<std::int64_t> next{0};
   parallel_for(workers, static_cast<int>(workers), [&](std::int64_t) {
     for (std::int64_t task = next++; task < tasks; task = next++) {

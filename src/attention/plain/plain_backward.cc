@@ -57,7 +57,7 @@ class SliceBackward {
   }
 
   // `ticket` is null where sums over slices need no order.
-  void run(const BackwardOrder::Ticket* ticket) {
+  void run(const BackwardOrder::TurnGuard* ticket) {
     for (std::int64_t h = 0; h < b_.group(); ++h) {
       const std::int64_t head = key_head_ * b_.group() + h;
       distances_ = sums_.distances(at_, head);
@@ -129,7 +129,7 @@ class SliceBackward {
       const double share = std::exp(sink - log_sum);
       if (share != 0) sink_gradient = -share * delta;
     }
-    if (is_wanted(b_.wanted.q)) write_query(at);
+    if (is_given(b_.wanted.q)) write_query(at);
     return sink_gradient;
   }
 
@@ -140,7 +140,7 @@ class SliceBackward {
     const KeyRange range = scores_before_content(a_, at, uncapped);
     if (a_.softcap == 0 || range.first == range.last) return;
     std::copy(uncapped_ + range.first, uncapped_ + range.last, capped_ + range.first);
-    a_.content->add(content_row(a_, at.sequence, at.head, at.query, row_.plain_query), capped_,
+    a_.content->add(content_row(a_, at.sequence, at.head, at.query, row_.unrotated_query), capped_,
                     row_.content);
     for (std::int64_t j = range.first; j < range.last; ++j) {
       capped_[j] = a_.softcap * std::tanh(capped_[j] / a_.softcap);
@@ -149,7 +149,7 @@ class SliceBackward {
 
   // All pairs of a row with a content term, which may want the gradients of the whole row at once.
   void content_row_pairs(const RowIndex& at, KeyRange range, double delta) {
-    const auto row = content_row(a_, at.sequence, at.head, at.query, row_.plain_query);
+    const auto row = content_row(a_, at.sequence, at.head, at.query, row_.unrotated_query);
     std::fill(content_ds_ + range.first, content_ds_ + range.last, 0.0);
     if (a_.content->value_dim() > 0) {
       a_.content->values_backward(row, row_.scores, dout_row_, content_ds_, content_);
@@ -229,7 +229,7 @@ class SliceBackward {
 
   void write_keys(const View<T>& wanted, double* rows, std::int64_t channels, double factor,
                   RotationRows rotation, const double* more) const {
-    if (!is_wanted(wanted)) return;
+    if (!is_given(wanted)) return;
     rotation.inverse = true;
     for (std::int64_t j = 0; j < at_.k_len; ++j, rows += channels) {
       for (std::int64_t d = 0; d < channels; ++d) rows[d] *= factor;
@@ -296,9 +296,9 @@ void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   BackwardOrder order(slices, true, [](std::int64_t) { return 1; });
   const std::int64_t workers = row_grid(slices, slice_work, threads).workers;
   for_each_row(workers, kBlockWork, threads, doubles, [&](std::int64_t, double* memory) {
-    BackwardOrder::Walk walk(order, 1);
-    for (BackwardOrder::Walk::Task task{}; walk.next(task);) {
-      const BackwardOrder::Ticket ticket(order, task);
+    BackwardOrder::TaskCursor walk(order, 1);
+    for (BackwardOrder::TaskCursor::Task task{}; walk.next(task);) {
+      const BackwardOrder::TurnGuard ticket(order, task);
       SliceBackward<T>(b, task.slice, sums, memory).run(&ticket);
     }
   });

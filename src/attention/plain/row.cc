@@ -148,14 +148,14 @@ template <class T>
 void load_plain_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
                     (at.sequence.q_begin + at.query) * a.q.stride(2);
-  load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.plain_query);
+  load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.unrotated_query);
 }
 
 // Adds the content term to the scores of the keys that the query may see.
 template <class T>
 void add_content(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   load_plain_query(a, at, scratch);
-  const auto row = content_row(a, at.sequence, at.head, at.query, scratch.plain_query);
+  const auto row = content_row(a, at.sequence, at.head, at.query, scratch.unrotated_query);
   if (row.first_key < row.last_key) a.content->add(row, scratch.scores, scratch.content);
 }
 
@@ -265,7 +265,7 @@ void output_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<
                                    .narrow(0, sequence.k_begin, sequence.k_len);
   weighted_sum(scratch.scores, range, values, sum);
   if (a.content == nullptr || a.content->value_dim() == 0 || range.first == range.last) return;
-  a.content->add_values(content_row(a, sequence, at.head, at.query, scratch.plain_query),
+  a.content->add_values(content_row(a, sequence, at.head, at.query, scratch.unrotated_query),
                         scratch.scores, sum);
 }
 

@@ -24,8 +24,8 @@ struct RowScratch {
   double* scores;  // [k_len]
   float* biases;   // [k_len]
   // With a content term, else null.
-  double* plain_query = nullptr;  // [head_dim]: the query before any rotation
-  double* content = nullptr;      // scratch of the term
+  double* unrotated_query = nullptr;  // [head_dim]: the query before any rotation
+  double* content = nullptr;          // scratch of the term
 };
 
 // The scratch of a row in doubles, and its arrays in that memory.
@@ -39,8 +39,8 @@ inline RowScratch row_scratch(double* memory, const AttentionCall& a) {
   double* biases = scores + a.k_len;
   RowScratch scratch{memory, memory + a.head_dim, scores, reinterpret_cast<float*>(biases)};
   if (a.content != nullptr) {
-    scratch.plain_query = biases + (a.k_len + 1) / 2;
-    scratch.content = scratch.plain_query + a.head_dim;
+    scratch.unrotated_query = biases + (a.k_len + 1) / 2;
+    scratch.content = scratch.unrotated_query + a.head_dim;
   }
   return scratch;
 }
@@ -62,7 +62,7 @@ KeyRange biased_scores(const Arguments<T>& arguments, const RowIndex& at,
                        const RowScratch& scratch);
 
 // The scores of a row with a content term before the term is added, -infinity where anything hides
-// the key, for the keys in the range that is returned. Fills scratch.plain_query as well.
+// the key, for the keys in the range that is returned. Fills scratch.unrotated_query as well.
 template <class T>
 KeyRange scores_before_content(const Arguments<T>& arguments, const RowIndex& at,
                                const RowScratch& scratch);
@@ -74,7 +74,7 @@ double softmax(double* scores, std::int64_t count,
                double sink = -std::numeric_limits<double>::infinity()) noexcept;
 
 // The output row: probabilities times v [batch, kv_heads, k_len, v_dim], with the value vectors of
-// a content term; keys of weight 0 are not read. scratch.plain_query must be filled then.
+// a content term; keys of weight 0 are not read. scratch.unrotated_query must be filled then.
 template <class T>
 void output_row(const Arguments<T>& arguments, const RowIndex& at, KeyRange range, View<const T> v,
                 const RowScratch& scratch, double* sum) noexcept;

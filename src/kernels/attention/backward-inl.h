@@ -81,29 +81,29 @@ struct Adjust {
 template <bool kCap, bool kBias, bool kEdge>
 HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
   const TileTag d;
-  const std::int64_t begin = o.piece.first_group * kGroupLanes;
-  const std::int64_t end = begin + o.piece.groups * kGroupLanes;
+  const std::int64_t begin = o.piece.first_group * kQueryGroup;
+  const std::int64_t end = begin + o.piece.groups * kQueryGroup;
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
-  for (std::int64_t lane = begin; lane < end; lane += kTileLanes) {
+  for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
     const Adjust<kCap, kBias, kEdge> adjust(o, lane);
     const auto before = hn::LoadU(d, o.max + lane);
     auto block = before, tanh = before;
     float* at = o.scores + lane;
     for (std::int64_t row = 0; row < keys; ++row) {
-      const auto s = adjust(row, hn::LoadU(d, at + row * kBlockLanes), &tanh);
+      const auto s = adjust(row, hn::LoadU(d, at + row * kQueryBlock), &tanh);
       block = hn::Max(block, s);
-      hn::StoreU(s, d, at + row * kBlockLanes);
+      hn::StoreU(s, d, at + row * kQueryBlock);
     }
-    const auto rises = hn::Gt(block, hn::Add(before, hn::Set(d, kMaximumSlack)));
+    const auto rises = hn::Gt(block, hn::Add(before, hn::Set(d, kRescaleThreshold)));
     const auto max = hn::IfThenElse(rises, block, before);
     if (!hn::AllFalse(d, rises)) {
       const auto factor = exp2(d, hn::Sub(before, max));
-      scale_sum(o.sum, 1, kBlockLanes, lane, hn::IfThenElse(rises, factor, hn::Set(d, 1.0F)));
+      scale_sum(o.sum, 1, kQueryBlock, lane, hn::IfThenElse(rises, factor, hn::Set(d, 1.0F)));
       hn::StoreU(max, d, o.max + lane);
     }
     auto sum = hn::Zero(d);
     for (std::int64_t row = 0; row < keys; ++row) {
-      sum = hn::Add(sum, exp2(d, hn::Sub(hn::LoadU(d, at + row * kBlockLanes), max)));
+      sum = hn::Add(sum, exp2(d, hn::Sub(hn::LoadU(d, at + row * kQueryBlock), max)));
     }
     hn::StoreU(hn::Add(hn::LoadU(d, o.sum.chain + lane), sum), d, o.sum.chain + lane);
   }
@@ -115,18 +115,18 @@ template <bool kCap, bool kBias, bool kEdge>
 HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
   const TileTag d;
   const auto zero = hn::Zero(d);
-  const std::int64_t begin = o.piece.first_group * kGroupLanes;
-  const std::int64_t end = begin + o.piece.groups * kGroupLanes;
+  const std::int64_t begin = o.piece.first_group * kQueryGroup;
+  const std::int64_t end = begin + o.piece.groups * kQueryGroup;
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
   auto trace = zero;  // 0 or NaN
-  for (std::int64_t lane = begin; lane < end; lane += kTileLanes) {
+  for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
     const Adjust<kCap, kBias, kEdge> adjust(o, lane);
     const auto max = hn::LoadU(d, o.max + lane), delta = hn::LoadU(d, o.delta + lane);
     auto tanh = zero;
     float* score = o.scores + lane;
     float* gradient = o.gradients + lane;
     for (std::int64_t row = 0; row < keys;
-         ++row, score += kBlockLanes, gradient += o.gradient_row) {
+         ++row, score += kQueryBlock, gradient += o.gradient_row) {
       const auto p = exp2(d, hn::Sub(adjust(row, hn::LoadU(d, score), &tanh), max));
       auto ds = hn::Mul(p, hn::Sub(hn::LoadU(d, gradient), delta));
       if constexpr (kEdge) ds = hn::IfThenElse(adjust.outside(row), zero, ds);
@@ -144,7 +144,7 @@ HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
 
 // Calls use(cap, bias, edge) with what a piece needs as compile-time constants.
 template <class Use>
-HWY_INLINE auto with_kinds(const PieceOperands& o, const Use& use) {
+HWY_INLINE auto dispatch_cap_bias_mask(const PieceOperands& o, const Use& use) {
   using Yes = std::true_type;
   using No = std::false_type;
   switch ((o.softcap > 0 ? 4 : 0) + (o.bias != nullptr ? 2 : 0) + (o.piece.edge ? 1 : 0)) {
@@ -169,14 +169,14 @@ HWY_INLINE auto with_kinds(const PieceOperands& o, const Use& use) {
 
 // line[lane - key] += tile[key][lane], as sums along diagonals: n keys at a time, each read one
 // lane further right than the one before it, so that a vector stays on its diagonals. Beside the
-// lanes the tile must hold kGroupLanes zeros on both sides.
+// lanes the tile must hold kQueryGroup zeros on both sides.
 HWY_INLINE void add_diagonals(const float* tile, std::ptrdiff_t row, std::int64_t keys,
                               float* line) {
   const TileTag d;
-  constexpr std::int64_t n = kTileLanes;
+  constexpr std::int64_t n = kSimdWidth;
   for (std::int64_t key = 0; key < keys; key += n) {
     const std::int64_t rows = std::min(n, keys - key);
-    for (std::int64_t lane = -n; lane < kBlockLanes; lane += n) {
+    for (std::int64_t lane = -n; lane < kQueryBlock; lane += n) {
       auto sum = hn::Zero(d);
       const float* from = tile + key * row + lane;
       for (std::int64_t r = 0; r < rows; ++r, from += row + 1)

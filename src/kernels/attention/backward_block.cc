@@ -53,18 +53,18 @@ HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch&
   o.piece = piece;
   o.softcap = b.softcap;
   if (b.line != nullptr) {
-    o.bias = b.line + (lanes.first_query - (piece.first_key - b.line_key));
+    o.bias = b.line + (lanes.first_query - (piece.first_key - b.diagonal_bias_key));
     o.bias_row = -1;
   } else if (scratch.bias != nullptr) {
-    o.bias = scratch.bias + row * kBlockLanes;
-    o.bias_row = kBlockLanes;
+    o.bias = scratch.bias + row * kQueryBlock;
+    o.bias_row = kQueryBlock;
   }
   o.first = lanes.first;
   o.last = lanes.last;
   o.max = lanes.running_max;
   o.sum = lanes.sum;
   o.delta = lanes.delta;
-  o.scores = scratch.scores + row * kBlockLanes;
+  o.scores = scratch.scores + row * kQueryBlock;
   o.gradient_row = scratch.gradient_row;
   o.gradients = scratch.gradients + row * o.gradient_row;
   o.uncapped = scratch.uncapped == nullptr ? nullptr : scratch.uncapped + row * o.gradient_row;
@@ -82,13 +82,13 @@ HWY_INLINE void fill_biases(const BackwardBlock& b, const BackwardScratch& scrat
 HWY_INLINE void rows_by_lanes(const PieceOperands& o, const float* rows, std::int64_t stride,
                               std::int64_t width, const float* lanes, float* c,
                               std::ptrdiff_t c_row) {
-  const std::int64_t lane = o.piece.first_group * kGroupLanes;
+  const std::int64_t lane = o.piece.first_group * kQueryGroup;
   product<TileMode::store>(o.piece.last_key - o.piece.first_key, o.piece.groups,
                            {.a = rows,
                             .a_row = stride,
                             .a_step = 1,
                             .b = lanes + lane,
-                            .b_step = kBlockLanes,
+                            .b_step = kQueryBlock,
                             .c = c + lane,
                             .c_row = c_row,
                             .steps = width});
@@ -99,8 +99,8 @@ HWY_INLINE void rows_by_lanes(const PieceOperands& o, const float* rows, std::in
 HWY_INLINE void add_to_keys(const PieceOperands& o, const float* weights, std::ptrdiff_t row,
                             const float* rows, std::int64_t width, float* sums) {
   if (sums == nullptr) return;
-  const std::int64_t lane = o.piece.first_group * kGroupLanes, padded = padded_width(width);
-  product<TileMode::block>(o.piece.last_key - o.piece.first_key, padded / kGroupLanes,
+  const std::int64_t lane = o.piece.first_group * kQueryGroup, padded = padded_width(width);
+  product<TileMode::block>(o.piece.last_key - o.piece.first_key, padded / kQueryGroup,
                            {.a = weights + lane,
                             .a_row = row,
                             .a_step = 1,
@@ -108,7 +108,7 @@ HWY_INLINE void add_to_keys(const PieceOperands& o, const float* weights, std::p
                             .b_step = padded,
                             .c = sums + o.piece.first_key * padded,
                             .c_row = padded,
-                            .steps = o.piece.groups * kGroupLanes});
+                            .steps = o.piece.groups * kQueryGroup});
 }
 
 // Moves the sums of a block of keys to those of all spans of queries.
@@ -116,7 +116,7 @@ HWY_INLINE void end_query_span(const QuerySums& sums, std::int64_t width, const 
   if (sums.spans == nullptr) return;
   const TileTag d;
   const std::int64_t padded = padded_width(width);
-  for (std::int64_t n = keys.begin * padded; n < keys.end * padded; n += kTileLanes) {
+  for (std::int64_t n = keys.begin * padded; n < keys.end * padded; n += kSimdWidth) {
     hn::StoreU(hn::Add(hn::LoadU(d, sums.spans + n), hn::LoadU(d, sums.chain + n)), d,
                sums.spans + n);
     hn::StoreU(hn::Zero(d), d, sums.chain + n);
@@ -128,8 +128,8 @@ HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
                          const PieceOperands& o) {
   float* tile = o.uncapped != nullptr ? o.uncapped : o.gradients;
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
-  const std::int64_t lane = o.piece.first_group * kGroupLanes;
-  const std::int64_t end = lane + o.piece.groups * kGroupLanes;
+  const std::int64_t lane = o.piece.first_group * kQueryGroup;
+  const std::int64_t end = lane + o.piece.groups * kQueryGroup;
   if (b.gradient_tiles.take != nullptr && lane < lanes.queries) {
     b.gradient_tiles.take(b.gradient_tiles.context, lanes.first_query + lane,
                           std::min(end, lanes.queries) - lane, o.piece.first_key, keys, tile + lane,
@@ -139,16 +139,17 @@ HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
   if (o.piece.groups < kGroups) {
     for (std::int64_t j = 0; j < keys; ++j) {
       std::fill_n(tile + j * o.gradient_row, lane, 0.0F);
-      std::fill_n(tile + j * o.gradient_row + end, kBlockLanes - end, 0.0F);
+      std::fill_n(tile + j * o.gradient_row + end, kQueryBlock - end, 0.0F);
     }
   }
-  add_diagonals(tile, o.gradient_row, keys,
-                b.line_gradient + (lanes.first_query - (o.piece.first_key - b.line_key)));
+  add_diagonals(
+      tile, o.gradient_row, keys,
+      b.diagonal_bias_gradient + (lanes.first_query - (o.piece.first_key - b.diagonal_bias_key)));
 }
 
 // One block of keys for 64 lanes; returns whether all was finite.
-HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch,
-                          BackwardLanes& lanes, const KeyBlock& keys) {
+HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch& scratch,
+                                   BackwardLanes& lanes, const KeyBlock& keys) {
   const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
   if (pieces.count == 0) return true;
   if (enters_span(keys.begin, lanes.span)) end_span(lanes.dq, lanes.dq_rows(b.head_dim));
@@ -158,13 +159,13 @@ HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch
     const PieceOperands o = operands(b, scratch, lanes, keys, piece);
     const std::int64_t row = piece.first_key - keys.begin;
     rows_by_lanes(o, keys.k + row * keys.k_stride, keys.k_stride, b.head_dim, lanes.q, o.scores,
-                  kBlockLanes);
+                  kQueryBlock);
     rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
                   o.gradient_row);
-    finite &= with_kinds(o, [&](auto cap, auto bias, auto edge) {
+    finite &= dispatch_cap_bias_mask(o, [&](auto cap, auto bias, auto edge) {
       return score_gradients<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
     });
-    add_to_keys(o, o.scores, kBlockLanes, lanes.dout_rows, b.v_dim, b.dv.chain);
+    add_to_keys(o, o.scores, kQueryBlock, lanes.dout_rows, b.v_dim, b.dv.chain);
     add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk.chain);
     hand_out(b, lanes, o);
   }
@@ -176,7 +177,7 @@ HWY_INLINE bool propagate(const BackwardBlock& b, const BackwardScratch& scratch
                .b = scratch.gradients,
                .b_step = scratch.gradient_row,
                .c = lanes.dq.chain,
-               .c_row = kBlockLanes,
+               .c_row = kQueryBlock,
                .steps = keys.end - keys.begin},
               false, scratch.part);
   }
@@ -193,8 +194,8 @@ HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch
   for (const Piece& piece : pieces) {
     const PieceOperands o = operands(b, scratch, lanes, keys, piece);
     rows_by_lanes(o, keys.k + (piece.first_key - keys.begin) * keys.k_stride, keys.k_stride,
-                  b.head_dim, lanes.q, o.scores, kBlockLanes);
-    with_kinds(o, [&](auto cap, auto bias, auto edge) {
+                  b.head_dim, lanes.q, o.scores, kQueryBlock);
+    dispatch_cap_bias_mask(o, [&](auto cap, auto bias, auto edge) {
       add_to_sums<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
     });
   }
@@ -230,13 +231,13 @@ HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch
 
 bool backward_block(const BackwardBlock& b, float* memory) {
   const BackwardScratch scratch = divide(b, memory);
-  const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
+  const std::int64_t blocks = (b.queries + kQueryBlock - 1) / kQueryBlock;
   const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
   alignas(64) std::int32_t first[kBackwardQueries], last[kBackwardQueries];
-  BackwardLanes lanes[kBackwardQueries / kBlockLanes];
+  BackwardLanes lanes[kBackwardQueries / kQueryBlock];
   for (std::int64_t n = 0; n < blocks; ++n) {
-    const std::int64_t lane = n * kBlockLanes;
-    const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
+    const std::int64_t lane = n * kQueryBlock;
+    const std::int64_t count = std::min<std::int64_t>(kQueryBlock, b.queries - lane);
     fill_lanes(b.first + lane, count, first + lane);
     fill_lanes(b.last + lane, count, last + lane);
     lanes[n] = {.q = scratch.q + lane * b.head_dim,
@@ -252,7 +253,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
                 .ranges = group_ranges(b.first + lane, b.last + lane, count),
                 .first_query = lane,
                 .queries = count,
-                .knows_sums = knows_sums(b, lane, count)};
+                .has_log_sum_exp = has_log_sum_exp(b, lane, count)};
     load_padded(b.q, lane, count, b.head_dim, scratch.rows, lanes[n].q_rows);
     rotate_range(b.q_rotation, lane, count, false, lanes[n].q_rows, padded_width(b.head_dim));
     load_lanes(lanes[n].q_rows, count, b.head_dim, b.scale, lanes[n].q);
@@ -261,11 +262,11 @@ bool backward_block(const BackwardBlock& b, float* memory) {
       if (part != nullptr) clear_groups(b.head_dim, 0, count, part);
     }
   }
-  const auto know = [](const BackwardLanes& block) { return block.knows_sums; };
+  const auto know = [](const BackwardLanes& block) { return block.has_log_sum_exp; };
   if (!std::all_of(lanes, lanes + blocks, know)) {
     for_each_key_block(b, scratch, false, [&](const KeyBlock& keys) HWY_ATTR {
       for (std::int64_t n = 0; n < blocks; ++n) {
-        if (!lanes[n].knows_sums) sum_block(b, scratch, lanes[n], keys);
+        if (!lanes[n].has_log_sum_exp) sum_block(b, scratch, lanes[n], keys);
       }
     });
   }
@@ -278,7 +279,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
   if (b.wants_line_gradient) {
     for (float* tile : {scratch.gradients, scratch.uncapped}) {
       if (tile != nullptr) {
-        std::fill_n(tile - kGroupLanes, kBackwardKeys * scratch.gradient_row, 0.0F);
+        std::fill_n(tile - kQueryGroup, kBackwardKeys * scratch.gradient_row, 0.0F);
       }
     }
   }
@@ -290,7 +291,8 @@ bool backward_block(const BackwardBlock& b, float* memory) {
       end_query_span(b.dk, b.head_dim, keys);
       end_query_span(b.dv, b.v_dim, keys);
     }
-    for (std::int64_t n = 0; n < blocks; ++n) finite &= propagate(b, scratch, lanes[n], keys);
+    for (std::int64_t n = 0; n < blocks; ++n)
+      finite &= backward_key_block(b, scratch, lanes[n], keys);
     if (b.key_order.context != nullptr) b.key_order.done(b.key_order.context, keys.end);
   });
 
@@ -310,14 +312,14 @@ bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRo
                          const StoredOutput& to) {
   const TileTag d;
   const std::int64_t padded = padded_width(sums.width);
-  for (std::int64_t n = 0; sums.spans != nullptr && n < sums.keys * padded; n += kTileLanes) {
+  for (std::int64_t n = 0; sums.spans != nullptr && n < sums.keys * padded; n += kSimdWidth) {
     hn::StoreU(hn::Add(hn::LoadU(d, sums.spans + n), hn::LoadU(d, sums.rows + n)), d,
                sums.rows + n);
   }
   rotate_range(rotation, 0, sums.keys, true, sums.rows, padded);
   const auto factor = hn::Set(d, scale);
   auto trace = hn::Zero(d);  // 0 or NaN
-  for (float* x = sums.rows; x < sums.rows + sums.keys * padded; x += kTileLanes) {
+  for (float* x = sums.rows; x < sums.rows + sums.keys * padded; x += kSimdWidth) {
     const auto scaled = hn::Mul(hn::LoadU(d, x), factor);
     trace = hn::MulAdd(scaled, hn::Zero(d), trace);
     hn::StoreU(scaled, d, x);

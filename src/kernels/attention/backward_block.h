@@ -41,13 +41,13 @@ struct BackwardBlock {
   std::int64_t queries = 0;  // 1 .. kBackwardQueries
   std::int64_t head_dim = 0, v_dim = 0;
   float scale = 1;                      // times log2(e)
-  float natural_scale = 1;              // the same without
+  float scale_base_e = 1;               // the same without
   float softcap = 0;                    // times log2(e); 0: none
   float sink = 0;                       // times log2(e); -infinity: none
   const std::int32_t* first = nullptr;  // first, last, lines and tiles as in AttentionBlock
   const std::int32_t* last = nullptr;
   const float* line = nullptr;
-  std::int64_t line_key = 0;  // of line_gradient too
+  std::int64_t diagonal_bias_key = 0;  // of diagonal_bias_gradient too
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};
   const float* log_sum_exp = nullptr;  // natural; null: computed here
@@ -58,10 +58,10 @@ struct BackwardBlock {
   // Added to: [keys][padded_width()] sums of dS^T q, scale left out and q rotated, and of P^T dout.
   QuerySums dk{}, dv{};
   bool begins_span = false;  // the sums of the tasks before are moved to `spans` first
-  // Added to: the gradient of line, over all of its distances, with a margin of kGroupLanes floats
+  // Added to: the gradient of line, over all of its distances, with a margin of kQueryGroup floats
   // on both sides.
   bool wants_line_gradient = false;
-  float* line_gradient = nullptr;
+  float* diagonal_bias_gradient = nullptr;
   GradientTiles gradient_tiles{};
   double* sink_gradient = nullptr;  // added to
   KeyOrder key_order{};

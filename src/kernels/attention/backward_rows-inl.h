@@ -37,12 +37,12 @@ struct BackwardLanes {
   const std::int32_t *first, *last;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
-  bool knows_sums;        // the caller's log-sum-exps are accurate enough
+  bool has_log_sum_exp;   // the caller's log-sum-exps are accurate enough
   std::int64_t span = 0;  // of the last block that was added
 
-  SumRows sum_rows() const { return {1, kBlockLanes, ranges.count * kGroupLanes}; }
+  SumRows sum_rows() const { return {1, kQueryBlock, ranges.count * kQueryGroup}; }
   SumRows dq_rows(std::int64_t head_dim) const {
-    return {head_dim, kBlockLanes, ranges.count * kGroupLanes};
+    return {head_dim, kQueryBlock, ranges.count * kQueryGroup};
   }
 };
 
@@ -69,10 +69,10 @@ HWY_INLINE void load_padded(const StoredRows& from, std::int64_t first, std::int
 HWY_INLINE void load_lanes(const float* rows, std::int64_t count, std::int64_t width, float factor,
                            float* lanes) {
   clear_rest(width, count, lanes);
-  transpose_scaled(rows, padded_width(width), count, width, factor, lanes, kBlockLanes);
+  transpose_scaled(rows, padded_width(width), count, width, factor, lanes, kQueryBlock);
 }
 
-HWY_INLINE bool knows_sums(const BackwardBlock& b, std::int64_t first, std::int64_t count) {
+HWY_INLINE bool has_log_sum_exp(const BackwardBlock& b, std::int64_t first, std::int64_t count) {
   if (b.log_sum_exp == nullptr) return false;
   for (std::int64_t i = 0; i < count; ++i) {
     const float sum = b.log_sum_exp[(first + i) * b.log_sum_exp_stride];
@@ -86,16 +86,16 @@ HWY_INLINE bool knows_sums(const BackwardBlock& b, std::int64_t first, std::int6
 // The caller's log-sum-exps as maxima in log2 units, which are no float32: the rest goes into the
 // factor 2^rest. It is below 2^-18, so that the rest of the series is below half a unit of float64.
 HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lanes) {
-  alignas(64) float logs[kBlockLanes];
+  alignas(64) float logs[kQueryBlock];
   const float* from = b.log_sum_exp + lanes.first_query * b.log_sum_exp_stride;
   for (std::int64_t i = 0; i < lanes.queries; ++i) logs[i] = from[i * b.log_sum_exp_stride];
-  std::fill(logs + lanes.queries, logs + kBlockLanes, -std::numeric_limits<float>::infinity());
+  std::fill(logs + lanes.queries, logs + kQueryBlock, -std::numeric_limits<float>::infinity());
 #if HWY_HAVE_FLOAT64
-  constexpr std::int64_t n = kTileLanes / 2;
+  constexpr std::int64_t n = kSimdWidth / 2;
   const hn::FixedTag<float, n> d;
   const hn::FixedTag<double, n> wide;
   const auto one = hn::Set(wide, 1.0);
-  for (std::int64_t i = 0; i < kBlockLanes; i += n) {
+  for (std::int64_t i = 0; i < kQueryBlock; i += n) {
     const auto log = hn::LoadU(d, logs + i);
     const auto sees = hn::Gt(log, hn::Set(d, -std::numeric_limits<float>::infinity()));
     const auto sum = hn::Mul(hn::PromoteTo(wide, log), hn::Set(wide, kLog2E));
@@ -106,7 +106,7 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
     hn::StoreU(hn::IfThenElseZero(sees, hn::DemoteTo(d, series)), d, lanes.sum.chain + i);
   }
 #else
-  for (std::int64_t i = 0; i < kBlockLanes; ++i) {
+  for (std::int64_t i = 0; i < kQueryBlock; ++i) {
     const bool sees = logs[i] > -std::numeric_limits<float>::infinity();
     const double sum = static_cast<double>(logs[i]) * kLog2E;
     const float max = static_cast<float>(sum);
@@ -119,9 +119,9 @@ HWY_INLINE void normalize_known(const BackwardBlock& b, const BackwardLanes& lan
 
 // Sums of weights to factors of dO, by which every probability is 2^(s - max) times the factor.
 HWY_INLINE void normalize(const BackwardBlock& b, const BackwardLanes& lanes) {
-  if (lanes.knows_sums) return normalize_known(b, lanes);
+  if (lanes.has_log_sum_exp) return normalize_known(b, lanes);
   finish_sum(lanes.sum, lanes.sum_rows());
-  for (std::int64_t i = 0; i < kBlockLanes; ++i) {
+  for (std::int64_t i = 0; i < kQueryBlock; ++i) {
     float& factor = lanes.sum.chain[i];
     factor = i >= lanes.queries || factor == 0 ? 0 : 1 / factor;
     if (factor == 0) lanes.running_max[i] = kNever;
@@ -140,11 +140,11 @@ HWY_INLINE void load_output_gradients(const BackwardBlock& b, const BackwardScra
       std::fill_n(row, padded, 0.0F);
       std::fill_n(lanes.q_rows + i * q_padded, q_padded, 0.0F);
       if (i >= lanes.queries) continue;  // lanes without a query are zeros already
-      for (std::int64_t c = 0; c < b.head_dim; ++c) lanes.q[c * kBlockLanes + i] = 0;
+      for (std::int64_t c = 0; c < b.head_dim; ++c) lanes.q[c * kQueryBlock + i] = 0;
       continue;
     }
     const auto factor = hn::Set(d, lanes.sum.chain[i]);
-    for (std::int64_t c = 0; c < padded; c += kTileLanes) {
+    for (std::int64_t c = 0; c < padded; c += kSimdWidth) {
       hn::StoreU(hn::Mul(factor, hn::LoadU(d, row + c)), d, row + c);
     }
   }
@@ -158,10 +158,10 @@ HWY_INLINE void sum_outputs(const BackwardBlock& b, const BackwardScratch& scrat
   const TileTag d;
   load_padded(b.out, lanes.first_query, lanes.queries, b.v_dim, scratch.rows, scratch.out_rows);
   load_lanes(scratch.out_rows, lanes.queries, b.v_dim, 1.0F, scratch.out);
-  for (std::int64_t lane = 0; lane < used_lanes(lanes.queries); lane += kTileLanes) {
+  for (std::int64_t lane = 0; lane < used_lanes(lanes.queries); lane += kSimdWidth) {
     auto sum = hn::Zero(d);
     for (std::int64_t c = 0; c < b.v_dim; ++c) {
-      const std::int64_t n = c * kBlockLanes + lane;
+      const std::int64_t n = c * kQueryBlock + lane;
       sum = hn::MulAdd(hn::LoadU(d, scratch.out + n), hn::LoadU(d, lanes.dout + n), sum);
     }
     const auto nothing = hn::Eq(hn::LoadU(d, lanes.sum.chain + lane), hn::Zero(d));
@@ -174,7 +174,7 @@ HWY_INLINE bool all_finite(const float* x, std::int64_t count) {
   const auto zero = hn::Zero(d);
   auto trace = zero;  // 0 or NaN
   std::int64_t i = 0;
-  for (; i + kTileLanes <= count; i += kTileLanes) {
+  for (; i + kSimdWidth <= count; i += kSimdWidth) {
     trace = hn::MulAdd(hn::LoadU(d, x + i), zero, trace);
   }
   float rest = 0;
@@ -219,7 +219,7 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
   const std::int64_t width = b.head_dim;
   float* rows = scratch.rows;
   finish_sum(lanes.dq, lanes.dq_rows(width));
-  transpose_scaled(lanes.dq.chain, kBlockLanes, width, lanes.queries, b.natural_scale, rows, width);
+  transpose_scaled(lanes.dq.chain, kQueryBlock, width, lanes.queries, b.scale_base_e, rows, width);
   rotate_range(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
   write_rows(rows, width, lanes.queries, width, b.dq, lanes.first_query);
   return all_finite(rows, lanes.queries * width);

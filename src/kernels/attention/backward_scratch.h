@@ -30,7 +30,7 @@ struct BackwardScratch {
 
 // Divides memory, or says how much it takes when there is none.
 inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
-  const std::int64_t lanes = (b.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
+  const std::int64_t lanes = (b.queries + kQueryBlock - 1) / kQueryBlock * kQueryBlock;
   std::int64_t used = 0;
   const auto take = [&](std::int64_t floats) {
     float* array = memory == nullptr ? nullptr : memory + used;
@@ -49,11 +49,11 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   s.running_max = take(lanes);
   for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = take(lanes);
   s.delta = take(lanes);
-  s.part = take(b.head_dim * kBlockLanes);
-  s.scores = take(kBackwardKeys * kBlockLanes);
+  s.part = take(b.head_dim * kQueryBlock);
+  s.scores = take(kBackwardKeys * kQueryBlock);
   // Zeros beside the lanes, for sums along diagonals.
-  const std::int64_t margin = b.wants_line_gradient ? kGroupLanes : 0;
-  s.gradient_row = kBlockLanes + 2 * margin;
+  const std::int64_t margin = b.wants_line_gradient ? kQueryGroup : 0;
+  s.gradient_row = kQueryBlock + 2 * margin;
   const auto take_gradients = [&] {
     float* array = take(kBackwardKeys * s.gradient_row);
     return array == nullptr ? nullptr : array + margin;
@@ -62,10 +62,10 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   const bool keeps_uncapped =
       b.softcap > 0 && (b.wants_line_gradient || b.gradient_tiles.take != nullptr);
   s.uncapped = keeps_uncapped ? take_gradients() : nullptr;
-  s.bias = b.tiles.fill != nullptr ? take(kBackwardKeys * kBlockLanes) : nullptr;
-  s.rows = take(kBlockLanes * padded_width(std::max(b.head_dim, b.v_dim)));
-  s.out_rows = take(kBlockLanes * padded_width(b.v_dim));
-  s.out = take(kBlockLanes * b.v_dim);
+  s.bias = b.tiles.fill != nullptr ? take(kBackwardKeys * kQueryBlock) : nullptr;
+  s.rows = take(kQueryBlock * padded_width(std::max(b.head_dim, b.v_dim)));
+  s.out_rows = take(kQueryBlock * padded_width(b.v_dim));
+  s.out = take(kQueryBlock * b.v_dim);
   const bool copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr;
   s.k = copies_k ? take(kBackwardKeys * b.head_dim) : nullptr;
   s.v = !b.v.is_plain() ? take(kBackwardKeys * b.v_dim) : nullptr;

@@ -50,8 +50,8 @@ struct Scratch {
   std::int64_t size;
 };
 
-Scratch divide(const BlockNeeds& needs, float* memory) {
-  const std::int64_t lanes = (needs.queries + kBlockLanes - 1) / kBlockLanes * kBlockLanes;
+Scratch divide(const ScratchShape& needs, float* memory) {
+  const std::int64_t lanes = (needs.queries + kQueryBlock - 1) / kQueryBlock * kQueryBlock;
   std::int64_t used = 0;
   const auto take = [&](std::int64_t floats) {
     float* array = memory == nullptr ? nullptr : memory + used;
@@ -65,10 +65,10 @@ Scratch divide(const BlockNeeds& needs, float* memory) {
   s.o.low = needs.spans ? take(lanes * needs.v_dim) : nullptr;
   s.running_max = take(lanes);
   for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = take(lanes);
-  s.scores = take(kKeyBlock * kBlockLanes);
-  s.part = take(needs.v_dim * kBlockLanes);
-  s.bias = needs.tiles ? take(kKeyBlock * kBlockLanes) : nullptr;
-  s.rows = take(kBlockLanes * std::max(needs.head_dim, needs.v_dim));
+  s.scores = take(kKeyBlock * kQueryBlock);
+  s.part = take(needs.v_dim * kQueryBlock);
+  s.bias = needs.tiles ? take(kKeyBlock * kQueryBlock) : nullptr;
+  s.rows = take(kQueryBlock * std::max(needs.head_dim, needs.v_dim));
   s.k = needs.copies_k ? take(kKeyBlock * needs.head_dim) : nullptr;
   s.v = needs.copies_v ? take(kKeyBlock * needs.v_dim) : nullptr;
   s.size = used;
@@ -89,8 +89,8 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
   const Pieces pieces = cut(lanes.ranges, begin, end);
   if (pieces.count == 0) return;
   begin_block(b, lanes, begin);
-  alignas(64) float block_max[kBlockLanes];
-  std::fill_n(block_max, kBlockLanes, -std::numeric_limits<float>::infinity());
+  alignas(64) float block_max[kQueryBlock];
+  std::fill_n(block_max, kQueryBlock, -std::numeric_limits<float>::infinity());
   if (b.tiles.fill != nullptr) {
     b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, begin, end - begin,
                  scratch.bias);
@@ -100,25 +100,25 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
     const float* bias = nullptr;
     std::ptrdiff_t bias_row = 0;
     if (b.line != nullptr) {
-      bias = b.line + (lanes.first_query - (piece.first_key - b.line_key));
+      bias = b.line + (lanes.first_query - (piece.first_key - b.diagonal_bias_key));
       bias_row = -1;
     } else if (b.tiles.fill != nullptr) {
-      bias = scratch.bias + row * kBlockLanes;
-      bias_row = kBlockLanes;
+      bias = scratch.bias + row * kQueryBlock;
+      bias_row = kQueryBlock;
     }
     score(b, piece, lanes, nan_safe, k + row * k_stride, k_stride,
-          scratch.scores + row * kBlockLanes, bias, bias_row, block_max);
+          scratch.scores + row * kQueryBlock, bias, bias_row, block_max);
   }
-  raise_maximum(b, lanes, block_max);
+  rescale(b, lanes, block_max);
   exponentiate(pieces, lanes, begin, scratch.scores);
   add_block(pieces, begin, b.v_dim,
             {.a = v,
              .a_row = 1,
              .a_step = v_stride,
              .b = scratch.scores,
-             .b_step = kBlockLanes,
+             .b_step = kQueryBlock,
              .c = lanes.o.chain,
-             .c_row = kBlockLanes,
+             .c_row = kQueryBlock,
              .steps = end - begin},
             nan_safe, scratch.part);
   lanes.started = true;
@@ -131,14 +131,14 @@ HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::i
   clear_rest(b.head_dim, count, lanes);
   if (b.q.is_plain() && b.q_rotation.cos == nullptr) {
     transpose_scaled(static_cast<const float*>(b.q.data) + first * b.q.row_stride, b.q.row_stride,
-                     count, b.head_dim, b.scale, lanes, kBlockLanes);
+                     count, b.head_dim, b.scale, lanes, kQueryBlock);
     return;
   }
   load_rows(b.q, first, count, b.head_dim, rows);
   if (b.q_rotation.cos != nullptr) {
     rotate_rows(rows, b.head_dim, count, b.q_rotation.from(first));
   }
-  transpose_scaled(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kBlockLanes);
+  transpose_scaled(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kQueryBlock);
 }
 
 // Ends the sums and divides O by l; returns which lanes are finite.
@@ -147,13 +147,13 @@ HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) 
   finish_sum(lanes.o, lanes.o_rows(b.v_dim));
   const TileTag d;
   std::uint64_t finite = 0;
-  for (std::int64_t lane = 0; lane < lanes.queries; lane += kVectorLanes) {
+  for (std::int64_t lane = 0; lane < lanes.queries; lane += kSimdWidth) {
     const auto sum = hn::LoadU(d, lanes.sum.chain + lane);
     const auto zero = hn::Zero(d);
     const auto inverse = hn::IfThenElse(hn::Eq(sum, zero), zero, hn::Div(hn::Set(d, 1.0F), sum));
     auto trace = hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.running_max + lane)));  // 0 or NaN
     for (std::int64_t c = 0; c < b.v_dim; ++c) {
-      float* at = lanes.o.chain + c * kBlockLanes + lane;
+      float* at = lanes.o.chain + c * kQueryBlock + lane;
       const auto value = hn::MulAdd(hn::LoadU(d, at), inverse, zero);  // no -0
       trace = hn::MulAdd(value, zero, trace);
       hn::StoreU(value, d, at);
@@ -162,7 +162,7 @@ HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) 
     hn::StoreMaskBits(d, hn::Eq(trace, zero), bits);
     std::uint64_t these = 0;
     std::memcpy(&these, bits, sizeof these);
-    finite |= (these & ((std::uint64_t{1} << kVectorLanes) - 1)) << lane;
+    finite |= (these & ((std::uint64_t{1} << kSimdWidth) - 1)) << lane;
   }
   return finite;
 }
@@ -175,11 +175,11 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
   const StoredOutput& out = b.out;
   const std::int64_t begin = lanes.first_query * out.row_stride;
   if (wanted == all_of(lanes) && out.storage == Storage::float32 && out.channel_stride == 1) {
-    transpose_scaled(lanes.o.chain, kBlockLanes, b.v_dim, lanes.queries, 1.0F,
+    transpose_scaled(lanes.o.chain, kQueryBlock, b.v_dim, lanes.queries, 1.0F,
                      static_cast<float*>(out.data) + begin, out.row_stride);
     return;
   }
-  transpose_scaled(lanes.o.chain, kBlockLanes, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
+  transpose_scaled(lanes.o.chain, kQueryBlock, b.v_dim, lanes.queries, 1.0F, rows, b.v_dim);
   for (std::int64_t i = 0; i < lanes.queries; ++i) {
     if ((wanted >> i & 1) == 0) continue;
     const float* from = rows + i * b.v_dim;
@@ -203,13 +203,13 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
 // Computes the wanted rows and returns those that are not finite.
 NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const NonfiniteRows& wanted,
                               float* memory) {
-  const Scratch scratch = divide(needs_of(b), memory);
-  const std::int64_t blocks = (b.queries + kBlockLanes - 1) / kBlockLanes;
-  alignas(64) std::int32_t first[kBlockQueries], last[kBlockQueries];
-  Lanes lanes[kBlockQueries / kBlockLanes];
+  const Scratch scratch = divide(scratch_shape_of(b), memory);
+  const std::int64_t blocks = (b.queries + kQueryBlock - 1) / kQueryBlock;
+  alignas(64) std::int32_t first[kTaskQueries], last[kTaskQueries];
+  Lanes lanes[kTaskQueries / kQueryBlock];
   for (std::int64_t n = 0; n < blocks; ++n) {
-    const std::int64_t lane = n * kBlockLanes;
-    const std::int64_t count = std::min<std::int64_t>(kBlockLanes, b.queries - lane);
+    const std::int64_t lane = n * kQueryBlock;
+    const std::int64_t count = std::min<std::int64_t>(kQueryBlock, b.queries - lane);
     fill_lanes(b.first + lane, count, first + lane);
     fill_lanes(b.last + lane, count, last + lane);
     lanes[n] = {.q = scratch.q + lane * b.head_dim,
@@ -254,7 +254,7 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
     if (done != 0) store_rows(b, lanes[n], done, scratch.rows);
     nonfinite.bits[n] = ~finite & wanted.bits[n] & all_of(lanes[n]);
     if (b.log_sum_exp == nullptr) continue;
-    alignas(64) float logs[kBlockLanes];
+    alignas(64) float logs[kQueryBlock];
     log_sums(lanes[n].running_max, lanes[n].sum.chain, lanes[n].queries, logs);
     for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
       if ((done >> i & 1) == 0) continue;
@@ -266,7 +266,7 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
 
 void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
                      std::int64_t keys, float* tile) {
-  transpose(rows, row_stride, queries, keys, tile, kBlockLanes, [](auto d, auto x) HWY_ATTR {
+  transpose(rows, row_stride, queries, keys, tile, kQueryBlock, [](auto d, auto x) HWY_ATTR {
     const auto none = hn::Set(d, -std::numeric_limits<float>::infinity());
     const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
     const auto y = hn::Max(lowest, hn::Mul(x, hn::Set(d, static_cast<float>(kLog2E))));
@@ -274,7 +274,7 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
   });
 }
 
-TileShape attention_tile() { return {tile_rows(kTileVectors), kTileVectors * kTileLanes}; }
+TileShape attention_tile() { return {tile_rows(kTileVectors), kTileVectors * kSimdWidth}; }
 
 }  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -298,7 +298,7 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
   HWY_DYNAMIC_DISPATCH(biases_to_lanes)(rows, row_stride, queries, keys, tile);
 }
 
-BlockNeeds needs_of(const AttentionBlock& b) noexcept {
+ScratchShape scratch_shape_of(const AttentionBlock& b) noexcept {
   return {.queries = b.queries,
           .head_dim = b.head_dim,
           .v_dim = b.v_dim,
@@ -308,7 +308,7 @@ BlockNeeds needs_of(const AttentionBlock& b) noexcept {
           .copies_v = !b.v.is_plain()};
 }
 
-std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept {
+std::int64_t attention_block_scratch(const ScratchShape& needs) noexcept {
   return divide(needs, nullptr).size;
 }
 

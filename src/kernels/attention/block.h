@@ -1,4 +1,4 @@
-// The forward kernel: up to kBlockQueries queries of one head over all their keys, in one pass.
+// The forward kernel: up to kTaskQueries queries of one head over all their keys, in one pass.
 // docs/attention-kernel.md draws it.
 #pragma once
 
@@ -16,14 +16,14 @@ inline constexpr double kLn2 = 0.6931471805599453;
 
 // Biases of any kind, computed for a block of scores at a time.
 struct BiasTiles {
-  // Writes the bias of (first_query + i, first_key + j) to tile[j * kBlockLanes + i] for i <
-  // kBlockLanes, j < keys; lanes from `queries` on may hold any finite number. -infinity hides.
+  // Writes the bias of (first_query + i, first_key + j) to tile[j * kQueryBlock + i] for i <
+  // kQueryBlock, j < keys; lanes from `queries` on may hold any finite number. -infinity hides.
   void (*fill)(const void* context, std::int64_t first_query, std::int64_t queries,
                std::int64_t first_key, std::int64_t keys, float* tile) = nullptr;
   const void* context = nullptr;  // fill and context: null without such biases
 };
 
-// A filler's last step: rows[i * row_stride + j], natural, to tile[j * kBlockLanes + i] in log2
+// A filler's last step: rows[i * row_stride + j], natural, to tile[j * kQueryBlock + i] in log2
 // units; finite stays finite.
 void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
                      std::int64_t keys, float* tile) noexcept;
@@ -32,7 +32,7 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
 struct AttentionBlock {
   StoredRows q, k, v;
   StoredOutput out;
-  std::int64_t queries = 0;  // 1 .. kBlockQueries
+  std::int64_t queries = 0;  // 1 .. kTaskQueries
   std::int64_t head_dim = 0, v_dim = 0;
   float scale = 1;    // times log2(e)
   float softcap = 0;  // times log2(e); 0: none
@@ -40,10 +40,10 @@ struct AttentionBlock {
   // The keys [first[i], last[i]) that query i may see; both ascend with i.
   const std::int32_t* first = nullptr;
   const std::int32_t* last = nullptr;
-  // At most one of the two: the bias of query i and key j is line[i - (j - line_key)], or comes in
-  // tiles.
+  // At most one of the two: the bias of query i and key j is line[i - (j - diagonal_bias_key)], or
+  // comes in tiles.
   const float* line = nullptr;
-  std::int64_t line_key = 0;
+  std::int64_t diagonal_bias_key = 0;
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};  // cos null: none
   // Filled, natural logarithms; null: not computed.
@@ -58,21 +58,21 @@ struct TileShape {
 TileShape attention_tile() noexcept;
 
 // How many floats of scratch a task needs, 64-byte aligned.
-struct BlockNeeds {
+struct ScratchShape {
   std::int64_t queries = 0, head_dim = 0, v_dim = 0;
   bool spans = false;                       // more keys than a span has
   bool tiles = false;                       // biases that come in tiles
   bool copies_k = false, copies_v = false;  // not contiguous float32, or rotated
 };
-BlockNeeds needs_of(const AttentionBlock& block) noexcept;
-std::int64_t attention_block_scratch(const BlockNeeds& needs) noexcept;
+ScratchShape scratch_shape_of(const AttentionBlock& block) noexcept;
+std::int64_t attention_block_scratch(const ScratchShape& needs) noexcept;
 
 // Writes out and log_sum_exp. Rows whose result is not finite are computed again NaN-safely:
 // infinities and NaN of hidden keys have no effect then (the same bits otherwise). Sets the bits of
 // rows that are still not finite, because of something visible: the plain path recomputes their
 // nonfinite channels.
 struct NonfiniteRows {
-  std::uint64_t bits[kBlockQueries / 64] = {};
+  std::uint64_t bits[kTaskQueries / 64] = {};
 };
 NonfiniteRows attention_block(const AttentionBlock& block, float* scratch) noexcept;
 

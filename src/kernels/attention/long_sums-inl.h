@@ -36,7 +36,7 @@ struct SumRows {
 template <class Use>
 HWY_INLINE void each_vector(const SumRows& all, const Use& use) {
   for (std::int64_t row = 0; row < all.rows; ++row) {
-    for (std::int64_t lane = 0; lane < all.lanes; lane += kTileLanes) use(row * all.stride + lane);
+    for (std::int64_t lane = 0; lane < all.lanes; lane += kSimdWidth) use(row * all.stride + lane);
   }
 }
 
@@ -90,10 +90,10 @@ HWY_INLINE void scale_sum(const LongSum& sum, std::int64_t rows, std::ptrdiff_t 
 // The sums of 64 lanes before any key: a sink, if there is one, has the weight 1 as the maximum.
 HWY_INLINE void begin_sums(float sink, float* running_max, const LongSum& sum) {
   const bool has_sink = sink > -std::numeric_limits<float>::infinity();
-  std::fill_n(running_max, kBlockLanes, has_sink ? sink : std::numeric_limits<float>::lowest());
-  std::fill_n(sum.chain, kBlockLanes, 0.0F);
-  std::fill_n(sum.spans, kBlockLanes, has_sink ? 1.0F : 0.0F);
-  std::fill_n(sum.low, kBlockLanes, 0.0F);
+  std::fill_n(running_max, kQueryBlock, has_sink ? sink : std::numeric_limits<float>::lowest());
+  std::fill_n(sum.chain, kQueryBlock, 0.0F);
+  std::fill_n(sum.spans, kQueryBlock, has_sink ? 1.0F : 0.0F);
+  std::fill_n(sum.low, kQueryBlock, 0.0F);
 }
 
 // C (+)= A B without the numbers of A whose factor is 0, which may be infinite or NaN; otherwise
@@ -102,7 +102,7 @@ template <TileMode kMode>
 HWY_NOINLINE void product_nan_safe(std::int64_t rows, std::int64_t groups, const TileOperands& o) {
   const TileTag d;
   for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t lane = 0; lane < groups * kGroupLanes; lane += kTileLanes) {
+    for (std::int64_t lane = 0; lane < groups * kQueryGroup; lane += kSimdWidth) {
       float* c = o.c + row * o.c_row + lane;
       auto sum = kMode == TileMode::add ? hn::LoadU(d, c) : hn::Zero(d);
       for (std::int64_t s = 0; s < o.steps; ++s) {
@@ -122,7 +122,7 @@ HWY_INLINE void add_block(const Pieces& pieces, std::int64_t begin, std::int64_t
                           const TileOperands& all, bool nan_safe, float* part) {
   const auto multiply = [&](auto mode, const Piece& piece, float* c) HWY_ATTR {
     constexpr TileMode kMode = decltype(mode)::value;
-    const std::int64_t lane = piece.first_group * kGroupLanes, key = piece.first_key - begin;
+    const std::int64_t lane = piece.first_group * kQueryGroup, key = piece.first_key - begin;
     TileOperands o = all;
     o.a += key * o.a_step;
     o.b += key * o.b_step + lane;
@@ -144,7 +144,7 @@ HWY_INLINE void add_block(const Pieces& pieces, std::int64_t begin, std::int64_t
   }
   // C has the strides of part.
   const bool begins_all = runs.at[0].first_group == first && runs.at[0].groups == last - first;
-  if (!begins_all) clear_groups(rows, first * kGroupLanes, last * kGroupLanes, part);
+  if (!begins_all) clear_groups(rows, first * kQueryGroup, last * kQueryGroup, part);
   for (const Piece& run : runs) {
     if (&run == runs.at && begins_all) {
       multiply(Store(), run, part);
@@ -154,9 +154,9 @@ HWY_INLINE void add_block(const Pieces& pieces, std::int64_t begin, std::int64_t
   }
   const TileTag d;
   for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t lane = first * kGroupLanes; lane < last * kGroupLanes; lane += kTileLanes) {
-      float* c = all.c + row * kBlockLanes + lane;
-      hn::StoreU(hn::Add(hn::LoadU(d, c), hn::LoadU(d, part + row * kBlockLanes + lane)), d, c);
+    for (std::int64_t lane = first * kQueryGroup; lane < last * kQueryGroup; lane += kSimdWidth) {
+      float* c = all.c + row * kQueryBlock + lane;
+      hn::StoreU(hn::Add(hn::LoadU(d, c), hn::LoadU(d, part + row * kQueryBlock + lane)), d, c);
     }
   }
 }

@@ -9,7 +9,7 @@
 
 namespace sextant::kernels {
 
-inline constexpr std::int64_t kGroups = kBlockLanes / kGroupLanes;  // of a block of lanes
+inline constexpr std::int64_t kGroups = kQueryBlock / kQueryGroup;  // of a block of lanes
 
 // A rectangle of a block of scores: keys [first_key, last_key) of some groups of lanes, at least
 // partly visible.
@@ -36,10 +36,10 @@ struct GroupRanges {
 inline GroupRanges group_ranges(const std::int32_t* first, const std::int32_t* last,
                                 std::int64_t queries) {
   GroupRanges r{};
-  r.count = (queries + kGroupLanes - 1) / kGroupLanes;
+  r.count = (queries + kQueryGroup - 1) / kQueryGroup;
   for (std::int64_t g = 0; g < r.count; ++g) {
-    const std::int64_t begin = g * kGroupLanes;
-    const std::int64_t end = std::min(begin + kGroupLanes, queries);
+    const std::int64_t begin = g * kQueryGroup;
+    const std::int64_t end = std::min(begin + kQueryGroup, queries);
     r.first[g] = first[begin];
     r.first_of_all[g] = first[end - 1];
     r.last_of_all[g] = last[begin];
@@ -61,8 +61,8 @@ inline Pieces cut(const GroupRanges& r, std::int64_t begin, std::int64_t end) {
   }
   // The keys that every query sees, less what does not fill a group: the part without edges.
   const std::int64_t inner_first =
-      (r.first_of_all[r.count - 1] + kGroupLanes - 1) / kGroupLanes * kGroupLanes;
-  const std::int64_t inner_last = r.last_of_all[0] / kGroupLanes * kGroupLanes;
+      (r.first_of_all[r.count - 1] + kQueryGroup - 1) / kQueryGroup * kQueryGroup;
+  const std::int64_t inner_last = r.last_of_all[0] / kQueryGroup * kQueryGroup;
   if (inner_first < inner_last) {
     add(inner_first);
     add(inner_last);
@@ -104,7 +104,7 @@ inline Pieces joined(const Pieces& pieces) {
 // one.
 inline void fill_lanes(const std::int32_t* numbers, std::int64_t queries, std::int32_t* lanes) {
   std::copy_n(numbers, queries, lanes);
-  std::fill_n(lanes + queries, kBlockLanes - queries, numbers[queries - 1]);
+  std::fill_n(lanes + queries, kQueryBlock - queries, numbers[queries - 1]);
 }
 
 }  // namespace sextant::kernels

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
 void row_products(const RowProducts& p) {
-  product<TileMode::store>(p.rows, p.columns / kGroupLanes,
+  product<TileMode::store>(p.rows, p.columns / kQueryGroup,
                            {.a = p.a,
                             .a_row = p.a_row,
                             .a_step = 1,

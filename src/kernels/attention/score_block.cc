@@ -49,12 +49,12 @@ ScoreScratch divide(const AttentionBlock& b, float* memory) {
     used += (floats + 15) / 16 * 16;
     return array;
   };
-  const BlockNeeds needs = needs_of(b);
+  const ScratchShape needs = scratch_shape_of(b);
   ScoreScratch s{};
-  s.q = take(kBlockLanes * b.head_dim);
-  s.scores = take(kKeyBlock * kBlockLanes);
-  s.bias = needs.tiles ? take(kKeyBlock * kBlockLanes) : nullptr;
-  s.rows = take(kBlockLanes * b.head_dim);
+  s.q = take(kQueryBlock * b.head_dim);
+  s.scores = take(kKeyBlock * kQueryBlock);
+  s.bias = needs.tiles ? take(kKeyBlock * kQueryBlock) : nullptr;
+  s.rows = take(kQueryBlock * b.head_dim);
   s.k = needs.copies_k ? take(kKeyBlock * b.head_dim) : nullptr;
   s.size = used;
   return s;
@@ -75,8 +75,8 @@ HWY_INLINE void gather_queries(const ScoreBlock& s, float* rows, float* lanes) {
     if (b.q_rotation.cos == nullptr) continue;
     rotate_rows(row, b.head_dim, 1, b.q_rotation.from(s.rows[i]));
   }
-  if (b.queries < kBlockLanes) std::fill_n(lanes, b.head_dim * kBlockLanes, 0.0F);
-  transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.scale, lanes, kBlockLanes);
+  if (b.queries < kQueryBlock) std::fill_n(lanes, b.head_dim * kQueryBlock, 0.0F);
+  transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.scale, lanes, kQueryBlock);
 }
 
 // Calls use(pieces, begin, end, block_max) for each block of keys that some query sees, with its
@@ -94,13 +94,13 @@ HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const Sc
     if (b.tiles.fill != nullptr) {
       b.tiles.fill(b.tiles.context, 0, b.queries, begin, end - begin, scratch.bias);
     }
-    alignas(64) float block_max[kBlockLanes];
-    std::fill_n(block_max, kBlockLanes, kNothing);
+    alignas(64) float block_max[kQueryBlock];
+    std::fill_n(block_max, kQueryBlock, kNothing);
     for (const Piece& piece : pieces) {
       const std::int64_t row = piece.first_key - begin;
       // NaN-safe, so that no second attempt is needed.
-      score(b, piece, lanes, true, k + row * k_stride, k_stride, scratch.scores + row * kBlockLanes,
-            scratch.bias != nullptr ? scratch.bias + row * kBlockLanes : nullptr, kBlockLanes,
+      score(b, piece, lanes, true, k + row * k_stride, k_stride, scratch.scores + row * kQueryBlock,
+            scratch.bias != nullptr ? scratch.bias + row * kQueryBlock : nullptr, kQueryBlock,
             block_max);
     }
     use(pieces, begin, end, block_max);
@@ -112,25 +112,25 @@ HWY_INLINE void fill_rest(const Pieces& pieces, std::int64_t begin, std::int64_t
                           float* scores) {
   std::int64_t next = begin;
   for (const Piece& piece : pieces) {
-    std::fill(scores + (next - begin) * kBlockLanes,
-              scores + (piece.first_key - begin) * kBlockLanes, value);
+    std::fill(scores + (next - begin) * kQueryBlock,
+              scores + (piece.first_key - begin) * kQueryBlock, value);
     next = piece.last_key;
-    const std::int64_t first = piece.first_group * kGroupLanes;
-    const std::int64_t last = first + piece.groups * kGroupLanes;
+    const std::int64_t first = piece.first_group * kQueryGroup;
+    const std::int64_t last = first + piece.groups * kQueryGroup;
     if (piece.groups == kGroups) continue;
     for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
-      float* row = scores + (key - begin) * kBlockLanes;
+      float* row = scores + (key - begin) * kQueryBlock;
       std::fill_n(row, first, value);
-      std::fill(row + last, row + kBlockLanes, value);
+      std::fill(row + last, row + kQueryBlock, value);
     }
   }
-  std::fill(scores + (next - begin) * kBlockLanes, scores + (end - begin) * kBlockLanes, value);
+  std::fill(scores + (next - begin) * kQueryBlock, scores + (end - begin) * kQueryBlock, value);
 }
 
 // The sums of the first pass; where `inverse` is 0 all weights are 0.
 struct LaneSums {
-  alignas(64) float inverse[kBlockLanes];   // 1 / l
-  alignas(64) float log2_sum[kBlockLanes];  // log2(l)
+  alignas(64) float inverse[kQueryBlock];   // 1 / l
+  alignas(64) float log2_sum[kQueryBlock];  // log2(l)
 };
 
 // Scores to weights, in place; adds their entropy in bits to `entropy`.
@@ -139,17 +139,17 @@ HWY_NOINLINE void normalize_weights(const Piece& piece, const Lanes& lanes, cons
                                     float* scores, float* entropy) {
   const TileTag d;
   const auto zero = hn::Zero(d);
-  const std::int64_t begin = piece.first_group * kGroupLanes;
-  const std::int64_t end = begin + piece.groups * kGroupLanes;
+  const std::int64_t begin = piece.first_group * kQueryGroup;
+  const std::int64_t end = begin + piece.groups * kQueryGroup;
   const std::int64_t keys = piece.last_key - piece.first_key;
-  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+  for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
     const auto m = hn::LoadU(d, lanes.running_max + lane);
     const auto inverse = hn::LoadU(d, sums.inverse + lane),
                log2_sum = hn::LoadU(d, sums.log2_sum + lane);
     const auto counts = hn::Gt(inverse, zero);
     auto sum = hn::LoadU(d, entropy + lane);
     float* at = scores + lane;
-    for (std::int64_t key = 0; key < keys; ++key, at += kBlockLanes) {
+    for (std::int64_t key = 0; key < keys; ++key, at += kQueryBlock) {
       const auto below = hn::Sub(hn::LoadU(d, at), m);
       const auto w = hn::IfThenElseZero(counts, hn::Mul(exp2(d, below), inverse));
       if constexpr (kEntropy) {
@@ -166,14 +166,14 @@ HWY_NOINLINE void normalize_weights(const Piece& piece, const Lanes& lanes, cons
 std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   const AttentionBlock& b = s.scores;
   const ScoreScratch scratch = divide(b, memory);
-  alignas(64) std::int32_t first[kBlockLanes], last[kBlockLanes];
-  for (std::int64_t i = 0; i < kBlockLanes;
+  alignas(64) std::int32_t first[kQueryBlock], last[kQueryBlock];
+  for (std::int64_t i = 0; i < kQueryBlock;
        ++i) {  // lanes without a query see what the last one sees
     first[i] = b.first[std::min(i, b.queries - 1)];
     last[i] = b.last[std::min(i, b.queries - 1)];
   }
-  alignas(64) float running_max[kBlockLanes], sum[kBlockLanes], spans[kBlockLanes],
-      low[kBlockLanes];
+  alignas(64) float running_max[kQueryBlock], sum[kQueryBlock], spans[kQueryBlock],
+      low[kQueryBlock];
   Lanes lanes{.q = scratch.q,
               .running_max = running_max,
               .o = {},
@@ -199,13 +199,13 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
              [&](const Pieces& pieces, std::int64_t begin, std::int64_t, const float* block_max)
                  HWY_ATTR {
                    begin_block(b, lanes, begin);
-                   raise_maximum(b, lanes, block_max);
+                   rescale(b, lanes, block_max);
                    exponentiate(pieces, lanes, begin, scratch.scores);
                  });
   finish_sum(lanes.sum, lanes.sum_rows());
   LaneSums sums{};
   std::uint64_t nonfinite = 0;
-  alignas(64) float logs[kBlockLanes];
+  alignas(64) float logs[kQueryBlock];
   if (b.log_sum_exp != nullptr) log_sums(running_max, sum, b.queries, logs);
   for (std::int64_t i = 0; i < b.queries; ++i) {
     if (!std::isfinite(sum[i]) || !std::isfinite(running_max[i])) {
@@ -219,14 +219,14 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
     if (b.log_sum_exp != nullptr) b.log_sum_exp[i * b.log_sum_exp_stride] = logs[i];
   }
 
-  if (s.entropy != nullptr) std::fill_n(s.entropy, kBlockLanes, 0.0);
+  if (s.entropy != nullptr) std::fill_n(s.entropy, kQueryBlock, 0.0);
   if (s.tiles.take == nullptr && s.entropy == nullptr) return nonfinite;
   each_block(b, lanes, scratch,
              [&](const Pieces& pieces, std::int64_t begin, std::int64_t end, const float*)
                  HWY_ATTR {
-                   alignas(64) float entropy[kBlockLanes] = {};  // of this block's keys
+                   alignas(64) float entropy[kQueryBlock] = {};  // of this block's keys
                    for (const Piece& piece : pieces) {
-                     float* at = scratch.scores + (piece.first_key - begin) * kBlockLanes;
+                     float* at = scratch.scores + (piece.first_key - begin) * kQueryBlock;
                      if (s.entropy != nullptr) {
                        normalize_weights<true>(piece, lanes, sums, at, entropy);
                      } else {
@@ -251,9 +251,9 @@ void transpose_tile(const float* from, std::int64_t from_stride, std::int64_t ro
 
 void add_tile(const float* tile, std::int64_t keys, double* mass) {
   const TileTag d;
-  for (std::int64_t key = 0; key < keys; ++key, tile += kBlockLanes) {
+  for (std::int64_t key = 0; key < keys; ++key, tile += kQueryBlock) {
     auto sum = hn::LoadU(d, tile);
-    for (std::int64_t lane = kVectorLanes; lane < kBlockLanes; lane += kVectorLanes) {
+    for (std::int64_t lane = kSimdWidth; lane < kQueryBlock; lane += kSimdWidth) {
       sum = hn::Add(sum, hn::LoadU(d, tile + lane));
     }
     mass[key] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
@@ -263,12 +263,12 @@ void add_tile(const float* tile, std::int64_t keys, double* mass) {
 void keep_top_keys(const float* tile, std::int64_t first_key, std::int64_t keys,
                    TopKeys& top_keys) {
   const TileTag d;
-  for (std::int64_t key = 0; key < keys; ++key, tile += kBlockLanes) {
-    for (std::int64_t lane = 0; lane < kBlockLanes; lane += kVectorLanes) {
+  for (std::int64_t key = 0; key < keys; ++key, tile += kQueryBlock) {
+    for (std::int64_t lane = 0; lane < kQueryBlock; lane += kSimdWidth) {
       const auto larger =
           hn::Gt(hn::LoadU(d, tile + lane), hn::LoadU(d, top_keys.threshold + lane));
       if (hn::AllFalse(d, larger)) continue;
-      for (std::int64_t i = lane; i < lane + kVectorLanes; ++i) {
+      for (std::int64_t i = lane; i < lane + kSimdWidth; ++i) {
         top_keys.add(i, first_key + key, tile[i]);
       }
     }

@@ -1,4 +1,4 @@
-// The kernel of attention_weights(): scores or weights of up to kBlockLanes chosen queries of one
+// The kernel of attention_weights(): scores or weights of up to kQueryBlock chosen queries of one
 // head, a block of keys at a time. Sums have the bits of the forward kernel.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace sextant::kernels {
 
-// Receives keys [first_key, first_key + keys), at most kKeyBlock: tile[j * kBlockLanes + i] is that
+// Receives keys [first_key, first_key + keys), at most kKeyBlock: tile[j * kQueryBlock + i] is that
 // of query i and key first_key + j. Lanes without a query hold any finite number, and 0 as weights.
 struct ScoreTiles {
   void (*take)(void* context, std::int64_t first_key, std::int64_t keys,
@@ -18,7 +18,7 @@ struct ScoreTiles {
 
 // One task.
 struct ScoreBlock {
-  // At most kBlockLanes queries. Queries, bias tiles, first, last and log_sum_exp number the lanes;
+  // At most kQueryBlock queries. Queries, bias tiles, first, last and log_sum_exp number the lanes;
   // `line`, v and out are not used. Without `probabilities`, scores are in the units of scale,
   // softcap and biases.
   AttentionBlock scores{};
@@ -27,7 +27,7 @@ struct ScoreBlock {
   // from all queries are skipped.
   bool probabilities = false;
   ScoreTiles tiles{};
-  double* entropy = nullptr;  // [kBlockLanes] or null: filled with -sum(p ln p) over the keys; only
+  double* entropy = nullptr;  // [kQueryBlock] or null: filled with -sum(p ln p) over the keys; only
                               // with `probabilities`
 };
 
@@ -50,7 +50,7 @@ struct TopKeys {
   std::int64_t* keys = nullptr;  // [queries][top]; -1: none
   float* weights = nullptr;      // [queries][top]; 0 there
   // A key is listed if its weight is larger; 0 at first.
-  alignas(64) float threshold[kBlockLanes] = {};
+  alignas(64) float threshold[kQueryBlock] = {};
 
   // Keys of a lane come in ascending order.
   void add(std::int64_t lane, std::int64_t key, float weight) noexcept {

@@ -25,8 +25,6 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::int64_t kVectorLanes = kTileLanes;
-
 // Keys [first, first + count) as rows of float32, rotated if there is a rotation: in place when
 // `room` is null, else copied to it.
 HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, std::int64_t count,
@@ -53,9 +51,9 @@ struct Lanes {
   std::int64_t span = 0;  // of the last block that was added
   bool started = false;   // O is no longer 0
 
-  SumRows sum_rows() const { return {1, kBlockLanes, ranges.count * kGroupLanes}; }
+  SumRows sum_rows() const { return {1, kQueryBlock, ranges.count * kQueryGroup}; }
   SumRows o_rows(std::int64_t v_dim) const {
-    return {v_dim, kBlockLanes, ranges.count * kGroupLanes};
+    return {v_dim, kQueryBlock, ranges.count * kQueryGroup};
   }
 };
 
@@ -77,14 +75,14 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
   const auto cap = hn::Set(d, b.softcap),
              rate = hn::Set(d, kCap ? 2 * static_cast<float>(kLog2E) / b.softcap : 0);
   const auto hidden = hn::Set(d, -std::numeric_limits<float>::infinity());
-  const std::int64_t begin = piece.first_group * kGroupLanes;
-  const std::int64_t end = begin + piece.groups * kGroupLanes;
-  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+  const std::int64_t begin = piece.first_group * kQueryGroup;
+  const std::int64_t end = begin + piece.groups * kQueryGroup;
+  for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
     const auto first = hn::LoadU(di, lanes.first + lane), last = hn::LoadU(di, lanes.last + lane);
     auto m = hn::LoadU(d, max + lane);
     for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
       const std::int64_t row = key - piece.first_key;
-      float* at = scores + row * kBlockLanes + lane;
+      float* at = scores + row * kQueryBlock + lane;
       auto s = hn::LoadU(d, at);
       if constexpr (kCap) s = softcap(d, s, cap, rate);
       if constexpr (kBias) {
@@ -108,15 +106,15 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
 HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
                       bool nan_safe, const float* k, std::int64_t k_stride, float* scores,
                       const float* bias, std::ptrdiff_t bias_row, float* max) {
-  const std::int64_t lane = piece.first_group * kGroupLanes;
+  const std::int64_t lane = piece.first_group * kQueryGroup;
   const std::int64_t keys = piece.last_key - piece.first_key;
   const TileOperands o{.a = k,
                        .a_row = k_stride,
                        .a_step = 1,
                        .b = lanes.q + lane,
-                       .b_step = kBlockLanes,
+                       .b_step = kQueryBlock,
                        .c = scores + lane,
-                       .c_row = kBlockLanes,
+                       .c_row = kQueryBlock,
                        .steps = b.head_dim,
                        .bias = bias != nullptr ? bias + lane : nullptr,
                        .bias_row = bias_row,
@@ -150,19 +148,19 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
 
 // Updates the running maximum of the lanes whose block maximum exceeds it by too much, and rescales
 // their sums and outputs.
-HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const float* max) {
+HWY_INLINE void rescale(const AttentionBlock& b, const Lanes& lanes, const float* max) {
   const TileTag d;
-  const auto slack = hn::Set(d, kMaximumSlack);
-  const std::int64_t end = lanes.ranges.count * kGroupLanes;
-  for (std::int64_t lane = 0; lane < end; lane += kVectorLanes) {
+  const auto slack = hn::Set(d, kRescaleThreshold);
+  const std::int64_t end = lanes.ranges.count * kQueryGroup;
+  for (std::int64_t lane = 0; lane < end; lane += kSimdWidth) {
     const auto m = hn::LoadU(d, lanes.running_max + lane), block = hn::LoadU(d, max + lane);
     const auto rises = hn::Gt(block, hn::Add(m, slack));
     if (hn::AllFalse(d, rises)) continue;
     const auto raised = hn::IfThenElse(rises, block, m);
     const auto factor = hn::IfThenElse(rises, exp2(d, hn::Sub(m, raised)), hn::Set(d, 1.0F));
     hn::StoreU(raised, d, lanes.running_max + lane);
-    scale_sum(lanes.sum, 1, kBlockLanes, lane, factor);
-    if (lanes.started) scale_sum(lanes.o, b.v_dim, kBlockLanes, lane, factor);
+    scale_sum(lanes.sum, 1, kQueryBlock, lane, factor);
+    if (lanes.started) scale_sum(lanes.o, b.v_dim, kQueryBlock, lane, factor);
   }
 }
 
@@ -170,14 +168,14 @@ HWY_INLINE void raise_maximum(const AttentionBlock& b, const Lanes& lanes, const
 // block's keys, go on.
 HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scores, float* sums) {
   const TileTag d;
-  const std::int64_t begin = piece.first_group * kGroupLanes;
-  const std::int64_t end = begin + piece.groups * kGroupLanes;
+  const std::int64_t begin = piece.first_group * kQueryGroup;
+  const std::int64_t end = begin + piece.groups * kQueryGroup;
   const std::int64_t keys = piece.last_key - piece.first_key;
-  for (std::int64_t lane = begin; lane < end; lane += kVectorLanes) {
+  for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
     const auto m = hn::LoadU(d, lanes.running_max + lane);
     auto sum = hn::LoadU(d, sums + lane);
     float* at = scores + lane;
-    for (std::int64_t key = 0; key < keys; ++key, at += kBlockLanes) {
+    for (std::int64_t key = 0; key < keys; ++key, at += kQueryBlock) {
       const auto p = exp2(d, hn::Sub(hn::LoadU(d, at), m));
       sum = hn::Add(sum, p);
       hn::StoreU(p, d, at);
@@ -190,11 +188,11 @@ HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scor
 HWY_INLINE void exponentiate(const Pieces& pieces, const Lanes& lanes, std::int64_t begin,
                              float* scores) {
   const TileTag d;
-  alignas(64) float sums[kBlockLanes] = {};
+  alignas(64) float sums[kQueryBlock] = {};
   for (const Piece& piece : pieces) {
-    exponentiate(piece, lanes, scores + (piece.first_key - begin) * kBlockLanes, sums);
+    exponentiate(piece, lanes, scores + (piece.first_key - begin) * kQueryBlock, sums);
   }
-  for (std::int64_t lane = 0; lane < lanes.sum_rows().lanes; lane += kVectorLanes) {
+  for (std::int64_t lane = 0; lane < lanes.sum_rows().lanes; lane += kSimdWidth) {
     float* l = lanes.sum.chain + lane;
     hn::StoreU(hn::Add(hn::LoadU(d, l), hn::LoadU(d, sums + lane)), d, l);
   }

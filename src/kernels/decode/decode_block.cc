@@ -36,16 +36,17 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
 SharedScratch all_blocks(const DecodeBlock& b, float* memory) {
-  return divide_shared(needs_of(b), b.first_block(), b.last_block() - b.first_block(), memory);
+  return divide_shared(scratch_shape_of(b), b.first_block(), b.end_block() - b.first_block(),
+                       memory);
 }
 
 // The whole computation on one thread, with scratch for the scores of one block.
 std::uint32_t decode_block(const DecodeBlock& b, bool nan_safe, std::uint32_t wanted,
                            float* memory) {
-  SharedScratch s = divide_shared(needs_of(b), 0, 1, memory);
-  const ThreadScratch thread_scratch = divide_thread_scratch(needs_of(b), memory + s.size);
+  SharedScratch s = divide_shared(scratch_shape_of(b), 0, 1, memory);
+  const ThreadScratch thread_scratch = divide_thread_scratch(scratch_shape_of(b), memory + s.size);
   start(b, s);
-  for (std::int64_t block = b.first_block(); block < b.last_block(); ++block) {
+  for (std::int64_t block = b.first_block(); block < b.end_block(); ++block) {
     s.first_block = block;
     score(b, s, thread_scratch, nan_safe, block);
     softmax(b, s, block);
@@ -59,13 +60,13 @@ void decode_begin(const DecodeBlock& b, float* shared) { start(b, all_blocks(b, 
 void decode_scores(const DecodeBlock& b, std::int64_t begin, std::int64_t end, float* shared,
                    float* thread_scratch) {
   const SharedScratch s = all_blocks(b, shared);
-  const ThreadScratch scratch = divide_thread_scratch(needs_of(b), thread_scratch);
+  const ThreadScratch scratch = divide_thread_scratch(scratch_shape_of(b), thread_scratch);
   for (std::int64_t block = begin; block < end; ++block) score(b, s, scratch, false, block);
 }
 
 void decode_softmax(const DecodeBlock& b, float* shared) {
   const SharedScratch s = all_blocks(b, shared);
-  for (std::int64_t block = b.first_block(); block < b.last_block(); ++block) {
+  for (std::int64_t block = b.first_block(); block < b.end_block(); ++block) {
     softmax(b, s, block);
   }
 }
@@ -73,8 +74,8 @@ void decode_softmax(const DecodeBlock& b, float* shared) {
 void decode_values(const DecodeBlock& b, std::int64_t begin, std::int64_t end, float* shared,
                    float* thread_scratch) {
   const SharedScratch s = all_blocks(b, shared);
-  const ThreadScratch scratch = divide_thread_scratch(needs_of(b), thread_scratch);
-  for (std::int64_t block = b.first_block(); block < b.last_block(); ++block) {
+  const ThreadScratch scratch = divide_thread_scratch(scratch_shape_of(b), thread_scratch);
+  for (std::int64_t block = b.first_block(); block < b.end_block(); ++block) {
     add_values(b, s, scratch, false, block, begin, end);
   }
 }
@@ -83,7 +84,7 @@ std::uint32_t decode_finish(const DecodeBlock& b, float* shared) {
   return finish(b, all_blocks(b, shared), false, ~std::uint32_t{0});
 }
 
-TileShape decode_tile() { return {4, max_squares(4) * kTileLanes}; }
+TileShape decode_tile() { return {4, max_squares(4) * kSimdWidth}; }
 
 void biases_to_log2(float* biases, std::int64_t count) {
   const auto run = [&](auto d, std::int64_t i) HWY_ATTR {
@@ -94,7 +95,7 @@ void biases_to_log2(float* biases, std::int64_t count) {
     hn::StoreU(hn::IfThenElse(hn::Eq(x, none), none, y), d, biases + i);
   };
   std::int64_t i = 0;
-  for (; i + kTileLanes <= count; i += kTileLanes) run(TileTag(), i);
+  for (; i + kSimdWidth <= count; i += kSimdWidth) run(TileTag(), i);
   for (; i < count; ++i) run(hn::CappedTag<float, 1>(), i);
 }
 

@@ -41,25 +41,26 @@ struct DecodeBlock {
   // The keys visible to any row; [0, 0) when there are none.
   std::int64_t first_key() const noexcept;
   std::int64_t last_key() const noexcept;
-  // The key blocks that hold these keys are [first_block, last_block).
+  // The key blocks that hold these keys are [first_block, end_block).
   std::int64_t first_block() const noexcept { return first_key() / kKeyBlock; }
-  std::int64_t last_block() const noexcept { return (last_key() + kKeyBlock - 1) / kKeyBlock; }
+  std::int64_t end_block() const noexcept { return (last_key() + kKeyBlock - 1) / kKeyBlock; }
 };
 
 // Natural biases to log2 units, in place, as biases_to_lanes() does.
 void biases_to_log2(float* biases, std::int64_t count) noexcept;
 
 // How many floats of scratch decode_block() needs, 64-byte aligned.
-struct DecodeNeeds {
+struct DecodeScratchShape {
   int rows = 0;
   std::int64_t head_dim = 0, v_dim = 0;
   bool spans = false;                       // more keys than a span has
   bool copies_k = false, copies_v = false;  // when tiles cannot read them in place
 };
-DecodeNeeds decode_needs(int rows, std::int64_t keys, const StoredRows& k, std::int64_t head_dim,
-                         const StoredRows& v, std::int64_t v_dim, bool rotates) noexcept;
-DecodeNeeds needs_of(const DecodeBlock& block) noexcept;
-std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept;
+DecodeScratchShape decode_needs(int rows, std::int64_t keys, const StoredRows& k,
+                                std::int64_t head_dim, const StoredRows& v, std::int64_t v_dim,
+                                bool rotates) noexcept;
+DecodeScratchShape scratch_shape_of(const DecodeBlock& block) noexcept;
+std::int64_t decode_block_scratch(const DecodeScratchShape& needs) noexcept;
 
 // Writes out and log_sum_exp with the bits of attention_block(). Rows that are not finite are
 // computed again NaN-safely: infinities and NaN of hidden keys have no effect then. Returns a bit
@@ -68,16 +69,17 @@ std::uint32_t decode_block(const DecodeBlock& block, float* scratch) noexcept;
 
 // The same in stages that threads can share, each stage after the end of the one before, with the
 // same bits. `shared` is scratch for all threads, `thread_scratch` for each one.
-std::int64_t decode_shared_scratch(const DecodeNeeds& needs, std::int64_t key_blocks) noexcept;
-std::int64_t decode_thread_scratch(const DecodeNeeds& needs) noexcept;
+std::int64_t decode_shared_scratch(const DecodeScratchShape& needs,
+                                   std::int64_t key_blocks) noexcept;
+std::int64_t decode_thread_scratch(const DecodeScratchShape& needs) noexcept;
 // Once.
 void decode_begin(const DecodeBlock& block, float* shared) noexcept;
-// For key blocks [begin, end): any cut of [first_block, last_block).
+// For key blocks [begin, end): any cut of [first_block, end_block).
 void decode_scores(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
                    float* thread_scratch) noexcept;
 // Once.
 void decode_softmax(const DecodeBlock& block, float* shared) noexcept;
-// For channels [begin, end) of v: any cut of [0, max(v_dim, 1)) at multiples of kGroupLanes.
+// For channels [begin, end) of v: any cut of [0, max(v_dim, 1)) at multiples of kQueryGroup.
 void decode_values(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
                    float* thread_scratch) noexcept;
 // Once; returns the rows that are not finite, which are not written: decode_nan_safe() computes

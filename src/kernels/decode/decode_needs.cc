@@ -22,31 +22,33 @@ std::int64_t DecodeBlock::last_key() const noexcept {
   return last;
 }
 
-DecodeNeeds decode_needs(int rows, std::int64_t keys, const StoredRows& k, std::int64_t head_dim,
-                         const StoredRows& v, std::int64_t v_dim, bool rotates) noexcept {
+DecodeScratchShape decode_needs(int rows, std::int64_t keys, const StoredRows& k,
+                                std::int64_t head_dim, const StoredRows& v, std::int64_t v_dim,
+                                bool rotates) noexcept {
   // Tiles need contiguous channels, a multiple of 16.
   return {.rows = rows,
           .head_dim = head_dim,
           .v_dim = v_dim,
           .spans = keys > kSpan,
-          .copies_k = rotates || k.channel_stride != 1 || head_dim % kGroupLanes != 0,
-          .copies_v = v.channel_stride != 1 || v_dim % kGroupLanes != 0};
+          .copies_k = rotates || k.channel_stride != 1 || head_dim % kQueryGroup != 0,
+          .copies_v = v.channel_stride != 1 || v_dim % kQueryGroup != 0};
 }
 
-DecodeNeeds needs_of(const DecodeBlock& b) noexcept {
+DecodeScratchShape scratch_shape_of(const DecodeBlock& b) noexcept {
   return decode_needs(b.count, b.last_key(), b.k, b.head_dim, b.v, b.v_dim,
                       b.k_rotation.cos != nullptr);
 }
 
-std::int64_t decode_block_scratch(const DecodeNeeds& needs) noexcept {
+std::int64_t decode_block_scratch(const DecodeScratchShape& needs) noexcept {
   return divide_shared(needs, 0, 1, nullptr).size + decode_thread_scratch(needs);
 }
 
-std::int64_t decode_shared_scratch(const DecodeNeeds& needs, std::int64_t key_blocks) noexcept {
+std::int64_t decode_shared_scratch(const DecodeScratchShape& needs,
+                                   std::int64_t key_blocks) noexcept {
   return divide_shared(needs, 0, key_blocks, nullptr).size;
 }
 
-std::int64_t decode_thread_scratch(const DecodeNeeds& needs) noexcept {
+std::int64_t decode_thread_scratch(const DecodeScratchShape& needs) noexcept {
   return divide_thread_scratch(needs, nullptr).size;
 }
 

@@ -31,7 +31,7 @@ HWY_INLINE void start(const DecodeBlock& b, const SharedScratch& s) {
     if (part != nullptr) std::fill_n(part, rows * padded_width(b.v_dim), 0.0F);
   }
   for (float* part : {s.running_max, s.sum.chain, s.sum.spans, s.sum.low}) {
-    std::fill_n(part, kBlockLanes, 0.0F);
+    std::fill_n(part, kQueryBlock, 0.0F);
   }
   for (int row = 0; row < b.count; ++row) {
     const DecodeRow& r = b.rows[row];
@@ -54,7 +54,7 @@ HWY_INLINE bool normalize(const DecodeBlock& b, const SharedScratch& s, int row)
   const auto inverse = hn::Set(d, sum == 0 ? 0.0F : 1.0F / sum);
   auto trace = hn::Mul(zero, hn::Set(d, sum + s.running_max[row]));  // 0 or NaN
   float* o = s.o.chain + row * padded_width(b.v_dim);
-  for (std::int64_t c = 0; c < padded_width(b.v_dim); c += kTileLanes) {
+  for (std::int64_t c = 0; c < padded_width(b.v_dim); c += kSimdWidth) {
     const auto value = hn::MulAdd(hn::LoadU(d, o + c), inverse, zero);  // no -0
     trace = hn::MulAdd(value, zero, trace);
     hn::StoreU(value, d, o + c);
@@ -75,7 +75,7 @@ HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const SharedScratch& s, bo
   finish_sum(s.sum, kSumsOfRows);
   finish_sum(s.o, outputs_of(b));
   std::uint32_t nonfinite = 0;
-  alignas(64) float logs[kBlockLanes];
+  alignas(64) float logs[kQueryBlock];
   if (b.rows[0].log_sum_exp != nullptr)
     log_sums(s.running_max, s.sum.chain, b.count, logs);  // of all rows or none
   for (int row = 0; row < b.count; ++row) {

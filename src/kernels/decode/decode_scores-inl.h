@@ -57,9 +57,9 @@ template <class T>
 void score_keys(const DecodeBlock& b, const SharedScratch& s, float* copy, Rows<T> k,
                 std::int64_t keys, float* scores, const T* k_end) {
   // Few at a time, so that they are in the L1 cache for the next tile of rows.
-  constexpr std::int64_t kAtOnce = 2 * kGroupLanes;
-  while (keys >= kGroupLanes) {
-    const std::int64_t these = keys >= kAtOnce ? kAtOnce : kGroupLanes;
+  constexpr std::int64_t kAtOnce = 2 * kQueryGroup;
+  while (keys >= kQueryGroup) {
+    const std::int64_t these = keys >= kAtOnce ? kAtOnce : kQueryGroup;
     score_groups(b, s, k, these, scores, k_end);
     keys -= these;
     k.data += these * k.stride;
@@ -67,9 +67,9 @@ void score_keys(const DecodeBlock& b, const SharedScratch& s, float* copy, Rows<
   }
   if (keys == 0) return;
   const std::int64_t channels = padded_width(b.head_dim);
-  std::fill_n(copy, kGroupLanes * channels, 0.0F);
+  std::fill_n(copy, kQueryGroup * channels, 0.0F);
   copy_rows({k.data, k.stride, 1, storage_of<T>}, 0, keys, b.head_dim, channels, copy);
-  score_groups<float>(b, s, {copy, channels}, kGroupLanes, scores, nullptr);
+  score_groups<float>(b, s, {copy, channels}, kQueryGroup, scores, nullptr);
 }
 
 // Products of queries and keys of one block.
@@ -78,7 +78,7 @@ HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
   const BlockKeys keys = keys_of(b, block);
   const std::int64_t from = keys.group_from();
   float* scores = scores_of(s, from);
-  if (needs_of(b).copies_k) {
+  if (scratch_shape_of(b).copies_k) {
     const std::int64_t channels = padded_width(b.head_dim), count = keys.to - from;
     copy_rows(b.k, from, count, b.head_dim, channels, thread_scratch.k);
     if (b.k_rotation.cos != nullptr) {
@@ -130,7 +130,7 @@ HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bo
              rate = hn::Set(d, capped ? 2 * static_cast<float>(kLog2E) / b.softcap : 0);
   const auto first_v = hn::Set(di, first), last_v = hn::Set(di, last);
   auto m = hidden;
-  for (std::int64_t key = begin; key < end; key += kTileLanes) {
+  for (std::int64_t key = begin; key < end; key += kSimdWidth) {
     float* at = scores + (key - begin);
     auto s = hn::LoadU(d, at);
     if (capped) s = softcap(d, s, cap, rate);

@@ -59,7 +59,7 @@ class ScratchDivider {
   std::int64_t used_ = 0;
 };
 
-inline SharedScratch divide_shared(const DecodeNeeds& needs, std::int64_t first_block,
+inline SharedScratch divide_shared(const DecodeScratchShape& needs, std::int64_t first_block,
                                    std::int64_t blocks, float* memory) {
   ScratchDivider arrays(memory);
   const std::int64_t rows = padded_rows(needs.rows);
@@ -70,23 +70,23 @@ inline SharedScratch divide_shared(const DecodeNeeds& needs, std::int64_t first_
   s.o.spans = needs.spans ? arrays.take(outputs) : nullptr;
   s.o.low = needs.spans ? arrays.take(outputs) : nullptr;
   s.part = arrays.take(outputs);
-  s.running_max = arrays.take(kBlockLanes);
-  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(kBlockLanes);
+  s.running_max = arrays.take(kQueryBlock);
+  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(kQueryBlock);
   s.factors = arrays.take(rows * blocks);
   s.line = arrays.take(std::max(padded_width(needs.head_dim), padded_width(needs.v_dim)));
   // Rows a whole number of pages apart would map to the same set of the L1 cache.
-  s.scores_stride = blocks * kKeyBlock + kGroupLanes;
+  s.scores_stride = blocks * kKeyBlock + kQueryGroup;
   s.scores = arrays.take(rows * s.scores_stride);
   s.first_block = first_block;
   s.size = arrays.used();
   return s;
 }
 
-inline ThreadScratch divide_thread_scratch(const DecodeNeeds& needs, float* memory) {
+inline ThreadScratch divide_thread_scratch(const DecodeScratchShape& needs, float* memory) {
   ScratchDivider arrays(memory);
   ThreadScratch thread_scratch{};
   thread_scratch.k =
-      arrays.take((needs.copies_k ? kKeyBlock : kGroupLanes) * padded_width(needs.head_dim));
+      arrays.take((needs.copies_k ? kKeyBlock : kQueryGroup) * padded_width(needs.head_dim));
   thread_scratch.v = needs.copies_v ? arrays.take(kKeyBlock * padded_width(needs.v_dim)) : nullptr;
   thread_scratch.size = arrays.used();
   return thread_scratch;
@@ -95,8 +95,8 @@ inline ThreadScratch divide_thread_scratch(const DecodeNeeds& needs, float* memo
 // The keys of a block that are visible to some row, extended to whole groups of 16.
 struct BlockKeys {
   std::int64_t from, to;
-  std::int64_t group_from() const { return from / kGroupLanes * kGroupLanes; }
-  std::int64_t group_to() const { return (to + kGroupLanes - 1) / kGroupLanes * kGroupLanes; }
+  std::int64_t group_from() const { return from / kQueryGroup * kQueryGroup; }
+  std::int64_t group_to() const { return (to + kQueryGroup - 1) / kQueryGroup * kQueryGroup; }
 };
 
 inline BlockKeys keys_of(const DecodeBlock& b, std::int64_t block) {

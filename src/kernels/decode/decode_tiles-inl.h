@@ -56,7 +56,7 @@ HWY_INLINE void transpose_quads(TileVector& x0, TileVector& x1, TileVector& x2, 
   x3 = hn::BitCast(d, hn::InterleaveUpper(wide, e, f));
 }
 
-// Word w of kTileLanes keys, `stride` elements apart, as vector w; those from kWords on stay.
+// Word w of kSimdWidth keys, `stride` elements apart, as vector w; those from kWords on stay.
 template <class T>
 HWY_INLINE void transpose_keys(const T* p, std::ptrdiff_t stride, TileVector& w0, TileVector& w1,
                                TileVector& w2, TileVector& w3, TileVector& w4, TileVector& w5,
@@ -148,7 +148,7 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
   const float* q = o.q;
   // One step's bytes, in the order of memory where keys are contiguous.
   constexpr std::ptrdiff_t kStepBytes = kChannels * sizeof(T);
-  constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kTileLanes;
+  constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kSimdWidth;
   const auto end = reinterpret_cast<std::uintptr_t>(o.k_end);
   const bool dense = o.k_row == o.channels;
   std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(k) +
@@ -166,7 +166,7 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
     }
     transpose_keys(k, o.k_row, x0, x1, x2, x3, x4, x5, x6, x7);
     if constexpr (kTwo) {
-      transpose_keys(k + kTileLanes * o.k_row, o.k_row, y0, y1, y2, y3, y4, y5, y6, y7);
+      transpose_keys(k + kSimdWidth * o.k_row, o.k_row, y0, y1, y2, y3, y4, y5, y6, y7);
     }
 #define SEXTANT_ROW(r)                                      \
   if constexpr (R > r) {                                    \
@@ -198,7 +198,7 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
 #define SEXTANT_FINISH(r)                                                    \
   if constexpr (R > r) {                                                     \
     hn::StoreU(a##r, d, o.s + r * o.s_row);                                  \
-    if constexpr (kTwo) hn::StoreU(b##r, d, o.s + r * o.s_row + kTileLanes); \
+    if constexpr (kTwo) hn::StoreU(b##r, d, o.s + r * o.s_row + kSimdWidth); \
   }                                                                          \
   static_cast<void>(a##r), static_cast<void>(b##r);
   SEXTANT_EACH_ROW(SEXTANT_FINISH)
@@ -208,7 +208,7 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
 template <class T, int R>
 HWY_NOINLINE void score_tiles_of(std::int64_t keys, ScoreOperands<T> o) {
   constexpr bool kTwo = max_squares(R) == 2;
-  constexpr int kKeys = kTwo ? 2 * kTileLanes : kTileLanes;
+  constexpr int kKeys = kTwo ? 2 * kSimdWidth : kSimdWidth;
   for (; keys >= kKeys; keys -= kKeys, o.k += kKeys * o.k_row, o.s += kKeys) {
     score_tile<T, R, kTwo>(o);
   }
@@ -217,7 +217,7 @@ HWY_NOINLINE void score_tiles_of(std::int64_t keys, ScoreOperands<T> o) {
   }
 }
 
-// Scores of 1, 2, 4 or 8 rows with `keys` keys, a multiple of kGroupLanes.
+// Scores of 1, 2, 4 or 8 rows with `keys` keys, a multiple of kQueryGroup.
 template <class T>
 HWY_INLINE void score_tiles(int rows, std::int64_t keys, const ScoreOperands<T>& o) {
   switch (rows) {
@@ -251,13 +251,13 @@ struct ValueOperands {
 };
 
 // Vectors of 0, for chains that begin.
-alignas(64) constexpr float kZeros[kValueVectors * kTileLanes] = {};
+alignas(64) constexpr float kZeros[kValueVectors * kSimdWidth] = {};
 
 // O of R rows and V vectors of channels over `keys` keys; V = 0: l alone.
 template <class T, int R, int V, bool kSum>
 HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
   const TileTag d;
-  constexpr std::ptrdiff_t n = kTileLanes;
+  constexpr std::ptrdiff_t n = kSimdWidth;
   const float* from = o.begins ? kZeros : o.part;
   const std::ptrdiff_t from_row = o.begins ? 0 : o.o_row;
   const auto start = [&](int row, int v) HWY_ATTR {
@@ -332,12 +332,12 @@ HWY_NOINLINE void value_tile_noinline(const ValueOperands<T>& o, std::int64_t ke
   value_tile<T, R, V, kSum>(o, keys);
 }
 
-// All channels, a multiple of kGroupLanes, of R rows.
+// All channels, a multiple of kQueryGroup, of R rows.
 template <class T, int R>
 HWY_INLINE void value_rows(ValueOperands<T> o, std::int64_t keys, std::int64_t channels) {
-  constexpr int kFew = std::min(kValueVectors, kGroupLanes / kTileLanes);
+  constexpr int kFew = std::min(kValueVectors, kQueryGroup / kSimdWidth);
   if (channels == 0) return value_tile_noinline<T, R, 0, true>(o, keys);
-  for (std::int64_t left = channels / kTileLanes; left > 0;) {
+  for (std::int64_t left = channels / kSimdWidth; left > 0;) {
     const int taken = left >= kValueVectors ? kValueVectors : kFew;
     if (taken == kValueVectors) {
       if (o.sum != nullptr) {
@@ -353,9 +353,9 @@ HWY_INLINE void value_rows(ValueOperands<T> o, std::int64_t keys, std::int64_t c
       }
     }
     o.sum = nullptr;
-    o.v += taken * kTileLanes;
-    o.o += taken * kTileLanes;
-    o.part += taken * kTileLanes;
+    o.v += taken * kSimdWidth;
+    o.o += taken * kSimdWidth;
+    o.part += taken * kSimdWidth;
     left -= taken;
   }
 }

@@ -32,11 +32,11 @@ HWY_INLINE void softmax(const DecodeBlock& b, const SharedScratch& s, std::int64
   for (int row = 0; row < b.count; ++row) {
     float* scores = scores_of(s, keys.group_from()) + row * s.scores_stride;
     const float block_max = factors[row], before = s.running_max[row];
-    const bool rises = block_max > before + kMaximumSlack;
+    const bool rises = block_max > before + kRescaleThreshold;
     if (rises) s.running_max[row] = block_max;
     const auto m = hn::Set(d, s.running_max[row]);
     factors[row] = rises ? hn::GetLane(exp2(d, hn::Sub(hn::Set(d, before), m))) : 1.0F;
-    for (std::int64_t key = 0; key < count; key += kTileLanes) {
+    for (std::int64_t key = 0; key < count; key += kSimdWidth) {
       hn::StoreU(exp2(d, hn::Sub(hn::LoadU(d, scores + key), m)), d, scores + key);
     }
   }
@@ -55,7 +55,7 @@ HWY_NOINLINE void add_values_nan_safe(const ValueOperands<T>& o, std::int64_t ke
       for (std::int64_t key = 0; key < keys; ++key) sum += p[key];
       o.sum[row] += sum;
     }
-    for (std::int64_t c = 0; c < channels; c += kTileLanes) {
+    for (std::int64_t c = 0; c < channels; c += kSimdWidth) {
       auto sum = hn::Zero(d);
       for (std::int64_t key = 0; key < keys; ++key) {
         if (p[key] == 0) continue;
@@ -87,7 +87,7 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
       if (begin == 0) sum[row] *= factors[row];
     }
     const LongSum o = s.o.from(row * stride);
-    for (std::int64_t c = begin; c < end; c += kTileLanes) {
+    for (std::int64_t c = begin; c < end; c += kSimdWidth) {
       scale_sum(o, 1, stride, c, hn::Set(d, factors[row]));
     }
   }

@@ -21,12 +21,12 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The natural logarithms of l 2^m of `rows` rows; arrays of kBlockLanes. A row's bits do not depend
+// The natural logarithms of l 2^m of `rows` rows; arrays of kQueryBlock. A row's bits do not depend
 // on its index.
 HWY_INLINE void log_sums(const float* running_max, const float* sum, std::int64_t rows,
                          float* logs) {
 #if HWY_HAVE_FLOAT64
-  constexpr std::int64_t n = kTileLanes / 2;
+  constexpr std::int64_t n = kSimdWidth / 2;
   const hn::FixedTag<float, n> d;
   const hn::FixedTag<double, n> wide;
   for (std::int64_t i = 0; i < rows; i += n) {

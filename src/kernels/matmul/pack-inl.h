@@ -40,7 +40,7 @@ HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64
       for (std::int64_t i = 0; i < lanes; ++i) to[i] = row[i * from.column_stride];
     } else if (lanes == kPanelLanes) {
       const ProductTag d;
-      for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
+      for (std::int64_t i = 0; i < kPanelLanes; i += kSimdWidth) {
         hn::Store(hn::LoadU(d, row + i), d, to + i);
       }
     } else {
@@ -61,7 +61,7 @@ HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, s
     for (std::int64_t p = 0; p < panels; ++p) {
       float* panel = to + (p * steps + s) * kPanelLanes;
       prefetch_row(panel, kPanelLanes, kPanelLanes);
-      for (std::int64_t i = 0; i < kPanelLanes; i += kProductLanes) {
+      for (std::int64_t i = 0; i < kPanelLanes; i += kSimdWidth) {
         hn::Store(hn::LoadU(d, row + p * kPanelLanes + i), d, panel + i);
       }
     }
@@ -77,7 +77,7 @@ HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t
     std::int64_t s = 0;
     if (from.column_stride == 1) {
       prefetch_row(row, kPrefetchRows * from.row_stride, steps);
-      for (; s + kProductLanes <= steps; s += kProductLanes) {
+      for (; s + kSimdWidth <= steps; s += kSimdWidth) {
         hn::StoreU(hn::LoadU(d, row + s), d, to + s);
       }
     }
@@ -89,7 +89,7 @@ HWY_INLINE void pack_rows(const MatrixRef& from, std::int64_t rows, std::int64_t
 // vector after them. If there are sums, those of kSumRows columns at a time, sums_row apart.
 HWY_INLINE void pack_columns(const MatrixRef& from, std::int64_t rows, std::int64_t steps,
                              float* to, float* sums, std::int64_t sums_row) {
-  static_assert(kTallTile * kDepthBlock + kProductLanes <= kPackedTile);
+  static_assert(kTallTile * kDepthBlock + kSimdWidth <= kPackedTile);
   const float* column = from.data;
   for (std::int64_t first = 0; first < steps; first += kSumRows) {
     const std::int64_t end = std::min(first + kSumRows, steps);

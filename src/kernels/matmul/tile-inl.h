@@ -28,8 +28,7 @@ namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using ProductTag = TileTag;
-constexpr std::int64_t kProductLanes = kTileLanes;
-constexpr std::int64_t kTileColumns = 2 * kProductLanes;
+constexpr std::int64_t kTileColumns = 2 * kSimdWidth;
 static_assert(kRowBlock % kTallTile == 0 && kRowStep % kTallTile == 0 &&
               kPanelLanes % kTileColumns == 0);
 
@@ -60,7 +59,7 @@ struct ProductTile {
 template <int R, std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
 HWY_INLINE void product_tile(const ProductTile& o) {
   const ProductTag d;
-  constexpr std::ptrdiff_t n = kProductLanes;
+  constexpr std::ptrdiff_t n = kSimdWidth;
   const auto start = [&](int row, int v) HWY_ATTR {
     return row < R ? hn::LoadU(d, o.start + row * o.start_row + v * n) : hn::Zero(d);
   };

@@ -27,15 +27,15 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-static_assert(kGroupLanes % kTileLanes == 0);
+static_assert(kQueryGroup % kSimdWidth == 0);
 
-// Zeros in the groups of lanes that hold lanes [first, end), in so many rows of kBlockLanes.
+// Zeros in the groups of lanes that hold lanes [first, end), in so many rows of kQueryBlock.
 HWY_INLINE void clear_groups(std::int64_t rows, std::int64_t first, std::int64_t end,
                              float* lanes) {
   const TileTag d;
-  for (std::int64_t row = 0; row < rows; ++row, lanes += kBlockLanes) {
-    for (std::int64_t lane = first / kGroupLanes * kGroupLanes; lane < end; lane += kGroupLanes) {
-      for (std::int64_t i = 0; i < kGroupLanes; i += kTileLanes) {
+  for (std::int64_t row = 0; row < rows; ++row, lanes += kQueryBlock) {
+    for (std::int64_t lane = first / kQueryGroup * kQueryGroup; lane < end; lane += kQueryGroup) {
+      for (std::int64_t i = 0; i < kQueryGroup; i += kSimdWidth) {
         hn::StoreU(hn::Zero(d), d, lanes + lane + i);
         HWY_FENCE;  // else compilers make it a memset, which takes longer to start than to finish
       }
@@ -45,7 +45,7 @@ HWY_INLINE void clear_groups(std::int64_t rows, std::int64_t first, std::int64_t
 
 // The same for the lanes after `count` queries in the group of the last one.
 HWY_INLINE void clear_rest(std::int64_t rows, std::int64_t count, float* lanes) {
-  clear_groups(rows, count, (count + kGroupLanes - 1) / kGroupLanes * kGroupLanes, lanes);
+  clear_groups(rows, count, (count + kQueryGroup - 1) / kQueryGroup * kQueryGroup, lanes);
 }
 
 // The initial value of a tile, and what it computes at the end besides storing C.
@@ -77,7 +77,7 @@ struct TileOperands {
 template <TileMode kMode, int R, int V>
 HWY_INLINE void tile(const TileOperands& o) {
   const TileTag d;
-  constexpr std::ptrdiff_t n = kTileLanes;
+  constexpr std::ptrdiff_t n = kSimdWidth;
   const auto start = [&](int row, int v) HWY_ATTR {
     return kMode == TileMode::add && row < R && v < V ? hn::LoadU(d, o.c + row * o.c_row + v * n)
                                                       : hn::Zero(d);
@@ -161,10 +161,10 @@ HWY_NOINLINE void column_of_tiles(std::int64_t rows, TileOperands o) {
   last_rows<kMode, R - 1, V>(rows, o);
 }
 
-// C of `rows` rows and `groups` groups of kGroupLanes lanes. A tall C is better than a wide one.
+// C of `rows` rows and `groups` groups of kQueryGroup lanes. A tall C is better than a wide one.
 template <TileMode kMode>
 HWY_INLINE void product(std::int64_t rows, std::int64_t groups, TileOperands o) {
-  constexpr std::int64_t kVectors = kGroupLanes / kTileLanes;
+  constexpr std::int64_t kVectors = kQueryGroup / kSimdWidth;
   for (std::int64_t left = groups * kVectors; left > 0;) {
     std::int64_t taken = std::min<std::int64_t>(left, kTileVectors);
     switch (taken) {
@@ -184,11 +184,11 @@ HWY_INLINE void product(std::int64_t rows, std::int64_t groups, TileOperands o) 
 #endif
     }
     left -= taken;
-    o.b += taken * kTileLanes;
-    o.c += taken * kTileLanes;
-    if constexpr (kMode == TileMode::biased) o.bias += taken * kTileLanes;
+    o.b += taken * kSimdWidth;
+    o.c += taken * kSimdWidth;
+    if constexpr (kMode == TileMode::biased) o.bias += taken * kSimdWidth;
     if constexpr (kMode == TileMode::biased || kMode == TileMode::scores)
-      o.max += taken * kTileLanes;
+      o.max += taken * kSimdWidth;
   }
 }
 

@@ -31,7 +31,7 @@ namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using TileTag = hn::FixedTag<float, SEXTANT_TILE_LANES>;
-constexpr int kTileLanes = SEXTANT_TILE_LANES;
+constexpr int kSimdWidth = SEXTANT_TILE_LANES;
 
 // Attention (tile-inl.h): vectors of a tile, and rows for so many vectors. With 32
 // registers 16 accumulators hide the latency of two multiply-adds per cycle and leave room; with 16
@@ -43,7 +43,7 @@ constexpr int kTileLanes = SEXTANT_TILE_LANES;
 // of 16; in WebAssembly 8.
 //
 // Decoding (decode_tiles-inl.h): a word is 32 bits of a key, one float32 or float16 channel
-// (widened) or two bfloat16 ones. A square of kTileLanes keys and kWords words is transposed at a
+// (widened) or two bfloat16 ones. A square of kSimdWidth keys and kWords words is transposed at a
 // time; with 32 registers two squares, for up to 4 rows, so that there are 8 chains and a broadcast
 // of q serves two squares.
 //

@@ -24,7 +24,7 @@ void run_form(Form form, const Call<T>& call, View<T> out, View<float> logs) {
   gather_attention(call, out, logs);
 }
 
-bool is_given(View<const float> logs) { return logs.rank() == 3; }
+bool has_rows(View<const float> logs) { return logs.rank() == 3; }
 
 // The arrays of a rank for what comes out.
 template <class T>
@@ -33,7 +33,7 @@ void check_results(View<const T> q, View<const T> k, View<const T> v, View<T> ou
   check_own(kFunction, "out", out, Shape{q.size(0), q.size(1), q.size(2), v.size(3)});
   CallArrays arrays = attention_detail::input_arrays(kFunction, q, k, v, options);
   arrays.add_output("out", out);
-  if (!attention_detail::is_wanted(log_sum_exp)) return;
+  if (!attention_detail::is_given(log_sum_exp)) return;
   check_own(kFunction, "log_sum_exp", log_sum_exp, Shape{q.size(0), q.size(1), q.size(2)});
   arrays.add_output("log_sum_exp", log_sum_exp);
 }
@@ -67,7 +67,7 @@ void attention(const Communicator& comm, std::type_identity_t<View<const T>> q,
   run_form(form, moved.call(), result.view(), logs.view());
   moved.template back<T>(result, true, out);
   Tensor<float> spare;
-  if (!is_given(log_sum_exp)) {
+  if (!has_rows(log_sum_exp)) {
     spare = Tensor<float>(Shape{call.all.batch, heads, rows});
     log_sum_exp = spare.view();
   }

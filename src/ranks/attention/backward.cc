@@ -11,7 +11,7 @@
 namespace sextant::ranks {
 namespace {
 
-using attention_detail::is_wanted;
+using attention_detail::is_given;
 
 constexpr const char* kFunction = "ranks.attention_backward";
 
@@ -31,7 +31,7 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
   arrays.add_input("log_sum_exp", log_sum_exp);
   const auto check = [&arrays]<class U>(const char* argument, const MemberView<U>& view,
                                         bool exists, const Shape& shape, const char* needs) {
-    if (!is_wanted<U>(view)) return;
+    if (!is_given<U>(view)) return;
     if (!exists) throw Error(name_in(kFunction, argument), std::string("must go with ") + needs);
     check_own<U>(kFunction, argument, view, shape);
     arrays.add_output<U>(argument, view);
@@ -59,9 +59,9 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
 template <class T>
 Agreement agreement_on_gradients(const AttentionGradients<T>& g) {
   std::string all;
-  for (const bool each : {is_wanted(g.q), is_wanted(g.k), is_wanted(g.v), is_wanted(g.bias.values),
-                          is_wanted(g.bias.slopes), is_wanted(g.mask), is_wanted(g.sinks),
-                          is_wanted(g.indexed), is_wanted(g.content)}) {
+  for (const bool each : {is_given(g.q), is_given(g.k), is_given(g.v), is_given(g.bias.values),
+                          is_given(g.bias.slopes), is_given(g.mask), is_given(g.sinks),
+                          is_given(g.indexed), is_given(g.content)}) {
     all += each ? '1' : '0';
   }
   return Agreement().add(name_in(kFunction, "gradients"), all);
@@ -73,9 +73,9 @@ bool sums_over_heads(const Call<T>& call, const AttentionGradients<T>& wanted) {
   const auto by_head = [&](int axis) {
     return axis >= 0 && (wanted.mask.size(axis) != 1 || call.all.heads_q == 1);
   };
-  return (is_wanted(wanted.bias.values) && wanted.bias.values.size(0) == 1) ||
-         is_wanted(wanted.indexed) || is_wanted(wanted.content) ||
-         (is_wanted(wanted.mask) && !by_head(wanted.mask.rank() - 3));
+  return (is_given(wanted.bias.values) && wanted.bias.values.size(0) == 1) ||
+         is_given(wanted.indexed) || is_given(wanted.content) ||
+         (is_given(wanted.mask) && !by_head(wanted.mask.rank() - 3));
 }
 
 template <class T>
@@ -101,7 +101,7 @@ void move_and_run(const BackwardCall<T>& b) {
   Tensor<T> dq, dk, dv;
   Tensor<Wide> mask;
   const auto room = [](const auto& like, auto& tensor, auto& to) {
-    if (!is_wanted(to)) return;
+    if (!is_given(to)) return;
     tensor = std::remove_cvref_t<decltype(tensor)>(like.shape());
     to = tensor;
   };
@@ -112,10 +112,10 @@ void move_and_run(const BackwardCall<T>& b) {
     room(*whole, mask, wanted.mask);
   }
   run_backward<T>({moved.call(), out.view(), dout.view(), logs.view(), wanted});
-  if (is_wanted(wanted.q)) moved.template back<T>(dq, true, b.wanted.q);
-  if (is_wanted(wanted.k)) moved.template back<T>(dk, false, b.wanted.k);
-  if (is_wanted(wanted.v)) moved.template back<T>(dv, false, b.wanted.v);
-  if (!is_wanted(wanted.mask)) return;
+  if (is_given(wanted.q)) moved.template back<T>(dq, true, b.wanted.q);
+  if (is_given(wanted.k)) moved.template back<T>(dk, false, b.wanted.k);
+  if (is_given(wanted.v)) moved.template back<T>(dv, false, b.wanted.v);
+  if (!is_given(wanted.mask)) return;
   if (b.call.mask_by_row) {
     moved.template back<Wide>(mask, true, b.wanted.mask, mask.rank() - 2);
   } else {

@@ -6,7 +6,7 @@
 namespace sextant::ranks {
 namespace {
 
-using attention_detail::is_wanted;
+using attention_detail::is_given;
 
 constexpr std::int64_t kBlockBytes = std::int64_t{32} << 20;  // of one block's gradients of q
 constexpr float kLargestLog = 32;  // beyond it, the operator does not take a caller's log-sum-exp
@@ -40,7 +40,7 @@ BlockGradients<T>::BlockGradients(const BackwardCall<T>& b)
       dk_(call_.k.shape()),
       dv_(call_.v.shape()) {
   const auto room = [](const auto& wanted, Tensor<double>& sums) {
-    if (is_wanted(wanted)) sums = Tensor<double>(wanted.shape());
+    if (is_given(wanted)) sums = Tensor<double>(wanted.shape());
   };
   room(b.wanted.bias.values, bias_);
   room(b.wanted.bias.slopes, slopes_);

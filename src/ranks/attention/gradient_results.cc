@@ -9,7 +9,7 @@
 namespace sextant::ranks {
 namespace {
 
-using attention_detail::is_wanted;
+using attention_detail::is_given;
 
 bool all_finite(View<const float> x) {
   if (x.rank() > 1) {
@@ -43,7 +43,7 @@ bool BlockGradients<T>::results_are_finite() const {
 template <class T>
 void BlockGradients<T>::give() {
   const auto rows = [](const Tensor<float>& from, const View<T>& to) {
-    if (!is_wanted(to)) return;
+    if (!is_given(to)) return;
     Tensor<T> rounded = Tensor<T>::uninitialized(from.shape());
     std::transform(from.data(), from.data() + from.count(), rounded.data(),
                    [](float value) { return static_cast<T>(value); });
@@ -53,7 +53,7 @@ void BlockGradients<T>::give() {
   rows(dk_, b_.wanted.k);
   rows(dv_, b_.wanted.v);
   const auto sum = [&](Tensor<double>& from, const auto& to, bool over_ranks) {
-    if (!is_wanted(to)) return;
+    if (!is_given(to)) return;
     using W = std::remove_cvref_t<decltype(*to.data())>;
     if (over_ranks) call_.comm.all_reduce(from.span());
     Tensor<W> rounded(from.shape());
@@ -65,7 +65,7 @@ void BlockGradients<T>::give() {
   sum(slopes_, b_.wanted.bias.slopes, true);
   sum(indexed_, b_.wanted.indexed, true);
   sum(mask_, b_.wanted.mask, !call_.mask_by_row);
-  if (!is_wanted(b_.wanted.sinks)) return;
+  if (!is_given(b_.wanted.sinks)) return;
   Tensor<double> sinks = sink_gradients();
   sum(sinks, b_.wanted.sinks, true);
 }

@@ -33,8 +33,8 @@ void combine(const Communicator& comm, const HeadShare& share, std::int64_t grou
 }
 
 template <class W>
-bool is_wanted(const View<W>& view) {
-  return attention_detail::is_wanted(view);
+bool is_given(const View<W>& view) {
+  return attention_detail::is_given(view);
 }
 
 // The gradients that are not of q, k, v: whole arrays, of which the operator fills own heads.
@@ -45,7 +45,7 @@ struct SharedGradients {
   SharedGradients(const BackwardCall<T>& b, const HeadOptions<T>& own, AttentionGradients<T>& g) {
     const Heads heads = own.queries;
     const auto take = [&](const auto& wanted, auto& room, auto& to, int head_axis) {
-      if (!is_wanted(wanted)) return;
+      if (!is_given(wanted)) return;
       using Room = std::remove_cvref_t<decltype(room)>;
       room = Room(wanted.shape());
       const bool by_head = head_axis >= 0 && room.size(head_axis) == b.call.all.heads_q;
@@ -57,7 +57,7 @@ struct SharedGradients {
     take(b.wanted.sinks, sinks, g.sinks, 0);
     take(b.wanted.indexed, indexed, g.indexed, -1);
     take(b.wanted.content, content, g.content, -1);
-    if (!is_wanted(b.wanted.mask)) return;
+    if (!is_given(b.wanted.mask)) return;
     std::vector<std::int64_t> sizes(b.wanted.mask.shape().begin(), b.wanted.mask.shape().end());
     const int rank = static_cast<int>(sizes.size()), rows = rank - 2;
     if (b.call.mask_by_row) sizes[static_cast<std::size_t>(rows)] = b.call.q_layout.length();
@@ -77,7 +77,7 @@ struct SharedGradients {
     const Communicator& comm = b.call.comm;
     const std::int64_t group = b.call.group();
     const auto give = [&](auto& room, const auto& wanted, int head_axis) {
-      if (!is_wanted(wanted)) return;
+      if (!is_given(wanted)) return;
       using Element = std::remove_cvref_t<decltype(*room.data())>;
       combine<Element>(comm, share, group, room.view(), head_axis);
       copy_view<Element>(std::as_const(room).view(), wanted);
@@ -87,7 +87,7 @@ struct SharedGradients {
     give(sinks, b.wanted.sinks, 0);
     give(indexed, b.wanted.indexed, -1);
     give(content, b.wanted.content, -1);
-    if (!is_wanted(b.wanted.mask)) return;
+    if (!is_given(b.wanted.mask)) return;
     combine<Wide>(comm, share, group, mask.view(), mask_heads(b));
     if (!b.call.mask_by_row) {
       copy_view<Wide>(std::as_const(mask).view(), b.wanted.mask);
@@ -149,7 +149,7 @@ void ulysses_backward(const BackwardCall<T>& b, bool on_one) {
   Tensor<T> dq, dk, dv;
   const auto want = [&](const View<T>& wanted, Tensor<T>& room, const Tensor<T>& of,
                         MemberView<T>& to) {
-    if (!is_wanted(wanted)) return;
+    if (!is_given(wanted)) return;
     room = Tensor<T>(of.shape());
     to = room;
   };
@@ -161,7 +161,7 @@ void ulysses_backward(const BackwardCall<T>& b, bool on_one) {
   }
   const auto give = [&](const Tensor<T>& from, const Layout& layout, std::int64_t of,
                         const View<T>& to) {
-    if (is_wanted(to)) from_heads<T>(call.comm, from.view(), layout, share, of, to);
+    if (is_given(to)) from_heads<T>(call.comm, from.view(), layout, share, of, to);
   };
   give(dq, call.q_layout, group, b.wanted.q);
   give(dk, call.k_layout, 1, b.wanted.k);

@@ -53,7 +53,7 @@ bool Exchange::State::test() {
 
 void wait(Communicator::State& state, MPI_Request request, int rank, const char* what) {
   const double start = MPI_Wtime();
-  Patience patience;
+  Backoff patience;
   int code = MPI_SUCCESS;
   for (int done = 0; done == 0 && code == MPI_SUCCESS;) {
     {

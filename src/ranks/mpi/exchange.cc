@@ -34,7 +34,7 @@ void Exchange::finish() {
   if (state_ == nullptr) return;
   const std::shared_ptr<State> state = std::exchange(state_, nullptr);
   const double start = MPI_Wtime();
-  Patience patience;
+  Backoff patience;
   while (true) {
     {
       const std::lock_guard lock(mpi_mutex());
@@ -81,7 +81,7 @@ Exchange Communicator::start(std::span<const Outgoing> sends,
                        state_->comm, request);
     });
   }
-  if (!state->requests.empty()) look_after(state);
+  if (!state->requests.empty()) progress_in_background(state);
   return exchange;
 }
 

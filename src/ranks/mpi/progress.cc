@@ -71,11 +71,13 @@ Progress& progress() {
 
 }  // namespace
 
-void look_after(std::shared_ptr<Exchange::State> exchange) { progress().add(std::move(exchange)); }
+void progress_in_background(std::shared_ptr<Exchange::State> exchange) {
+  progress().add(std::move(exchange));
+}
 
 void stop_progress() { progress().stop(); }
 
-void Patience::pause() {
+void Backoff::pause() {
   constexpr int kQuick = 200;
   if (++asked_ <= kQuick) {
     std::this_thread::yield();

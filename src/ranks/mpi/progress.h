@@ -9,14 +9,14 @@
 namespace sextant::ranks {
 
 // Has the thread look after an exchange until it is done. With mpi_mutex() not held.
-void look_after(std::shared_ptr<Exchange::State> exchange);
+void progress_in_background(std::shared_ptr<Exchange::State> exchange);
 
 // Ends the thread, if it runs: before MPI ends.
 void stop_progress();
 
 // Gives the processor to others between two questions to MPI: the first ones in quick succession,
 // then with growing pauses, up to 0.1 ms.
-class Patience {
+class Backoff {
  public:
   void pause();
 

@@ -43,7 +43,7 @@ class CopeTerm final : public ContentTerm {
       throw Error("cope.table", "must have the call's head_dim, " + std::to_string(call.head_dim) +
                                     ", got " + std::to_string(table_.size(2)));
     }
-    if (call.looks_ahead) {
+    if (call.sees_future_keys) {
       throw Error("cope", "must go with causal attention: positions count back from the query");
     }
   }

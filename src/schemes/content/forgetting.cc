@@ -52,7 +52,7 @@ class ForgettingTerm final : public ContentTerm {
                                               std::to_string(tokens) + "], got " +
                                               f_.shape().to_string());
     }
-    if (call.looks_ahead) {
+    if (call.sees_future_keys) {
       throw Error("forgetting", "must go with causal attention: gates forget what was before");
     }
   }

@@ -10,7 +10,7 @@
 namespace sextant::schemes_detail {
 namespace {
 
-using kernels::kGroupLanes;
+using kernels::kQueryGroup;
 
 constexpr std::int64_t kChunk = 256;  // vectors at a time: those of a tile and some more
 constexpr std::int64_t kMaxJumps = 4096;
@@ -19,7 +19,7 @@ constexpr float kHidden = -std::numeric_limits<float>::infinity();
 bool is_there(const Tensor<double>& table) { return table.rank() >= 2 && table.count() > 0; }
 
 std::int64_t in_groups(std::int64_t count) {
-  return (count + kGroupLanes - 1) / kGroupLanes * kGroupLanes;
+  return (count + kQueryGroup - 1) / kQueryGroup * kQueryGroup;
 }
 
 // [heads, rows, channels] as [heads, channels, columns], rounded once.
@@ -67,7 +67,7 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
   if (is_there(v_.query_table)) query_table_ = transposed(v_.query_table, columns_);
   const std::int64_t n = v_.head_dim;
   if (is_there(v_.content_bias)) {
-    content_bias_ = Tensor<float>({v_.content_bias.size(0), n, kGroupLanes});
+    content_bias_ = Tensor<float>({v_.content_bias.size(0), n, kQueryGroup});
     for (std::int64_t h = 0; h < v_.content_bias.size(0); ++h) {
       for (std::int64_t c = 0; c < n; ++c)
         content_bias_(h, c, 0) = static_cast<float>(v_.content_bias(h, c));
@@ -82,7 +82,7 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
 }
 
 std::int64_t RelativeTiles::scratch_size(std::int64_t head_dim) const noexcept {
-  return kernels::kBlockLanes * head_dim + kernels::kKeyBlock * kChunk;
+  return kernels::kQueryBlock * head_dim + kernels::kKeyBlock * kChunk;
 }
 
 void RelativeTiles::add_products(const Products& p) const noexcept {
@@ -135,7 +135,7 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
                         float* scratch) const noexcept {
   const std::int64_t n = tile.head_dim;
   float* shifted = scratch;
-  float* products = scratch + kernels::kBlockLanes * n;
+  float* products = scratch + kernels::kQueryBlock * n;
   const auto head_of = [&](const Tensor<float>& table) {
     return table.data() + (table.size(0) == 1 ? 0 : tile.head * n * columns_);
   };
@@ -145,15 +145,15 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
                            .a_row = tile.k_stride,
                            .rows = tile.keys,
                            .steps = n,
-                           .b = content_bias_.data() + tile.head * n * kGroupLanes,
-                           .b_step = kGroupLanes,
-                           .columns = kGroupLanes,
+                           .b = content_bias_.data() + tile.head * n * kQueryGroup,
+                           .b_step = kQueryGroup,
+                           .columns = kQueryGroup,
                            .c = products,
-                           .c_row = kGroupLanes});
+                           .c_row = kQueryGroup});
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         float& to = scores[i * stride + j];
-        to = plus(to, scale * products[j * kGroupLanes]);
+        to = plus(to, scale * products[j * kQueryGroup]);
       }
     }
   }
@@ -189,7 +189,7 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
   };
   const std::int64_t one = row_at(min_key - max_query), other = row_at(max_key - min_query);
   const std::int64_t end = std::max(one, other) + 1;
-  for (std::int64_t first = std::min(one, other) / kGroupLanes * kGroupLanes; first < end;
+  for (std::int64_t first = std::min(one, other) / kQueryGroup * kQueryGroup; first < end;
        first += kChunk) {
     const std::int64_t columns = std::min(kChunk, in_groups(end - first));
     if (key_table_.count() > 0) {

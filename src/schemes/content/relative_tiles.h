@@ -29,7 +29,7 @@ class RelativeTiles {
   bool fits_ = true, ascends_by_one_ = true;
   // float32, transposed: [heads or 1, head_dim, columns_].
   Tensor<float> key_table_{}, query_table_{};
-  Tensor<float> content_bias_{};   // [heads, head_dim, kGroupLanes], in column 0
+  Tensor<float> content_bias_{};   // [heads, head_dim, kQueryGroup], in column 0
   Tensor<float> position_bias_{};  // [heads, head_dim]
 };
 

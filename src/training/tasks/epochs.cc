@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "training/mixed.h"
+#include "training/splitmix64.h"
 
 namespace sextant {
 
@@ -19,9 +19,9 @@ std::int64_t Epochs::operator()(std::int64_t place) {
   if (epoch != epoch_) {
     order_.resize(static_cast<std::size_t>(count_));
     std::iota(order_.begin(), order_.end(), std::int64_t{0});
-    std::uint64_t state = mixed(seed_, static_cast<std::uint64_t>(epoch));
+    std::uint64_t state = splitmix64(seed_, static_cast<std::uint64_t>(epoch));
     for (std::size_t i = order_.size(); i > 1; --i) {  // Fisher and Yates
-      state = mixed(state, i);
+      state = splitmix64(state, i);
       std::swap(order_[i - 1], order_[state % i]);
     }
     epoch_ = epoch;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "training/mixed.h"
 #include "training/part_of.h"
+#include "training/splitmix64.h"
 #include "training/tasks/task_fields.h"
 
 namespace sextant {
@@ -58,12 +58,12 @@ TokenBatch LanguageTask::batch_of(std::span<const std::int64_t> text,
         batch.targets.push_back(from[i + 1]);
         continue;
       }
-      const bool chosen = mixed_uniform(key, 3 * i) < hidden;
-      const double how = mixed_uniform(key, 3 * i + 1);
+      const bool chosen = hash_uniform(key, 3 * i) < hidden;
+      const double how = hash_uniform(key, 3 * i + 1);
       std::int64_t shown = from[i];
       if (chosen && how < 0.8) shown = model_.tokenizer.size();
       if (chosen && how >= 0.9) {
-        shown = static_cast<std::int64_t>(mixed(key, 3 * i + 2) %
+        shown = static_cast<std::int64_t>(splitmix64(key, 3 * i + 2) %
                                           static_cast<std::uint64_t>(model_.tokenizer.size()));
       }
       batch.tokens.push_back(shown);
@@ -79,7 +79,7 @@ double LanguageTask::smallest_number(std::span<const Sequence> sequences) const 
   double smallest = 1;
   for (const auto& [begin, key] : sequences) {
     for (std::int64_t i = 0; i < data_.length; ++i) {
-      smallest = std::min(smallest, mixed_uniform(key, static_cast<std::uint64_t>(3 * i)));
+      smallest = std::min(smallest, hash_uniform(key, static_cast<std::uint64_t>(3 * i)));
     }
   }
   return smallest;
@@ -90,11 +90,11 @@ std::vector<LanguageTask::Sequence> LanguageTask::sequences_of(std::int64_t step
   for (std::int64_t i = 0; i < data_.batch_size; ++i) {
     const std::int64_t place = step * data_.batch_size + i;
     const auto epoch = static_cast<std::uint64_t>(place / epochs_.count());
-    const auto shift = static_cast<std::int64_t>(mixed(data_.seed ^ 0x7368696674u, epoch) %
+    const auto shift = static_cast<std::int64_t>(splitmix64(data_.seed ^ 0x7368696674u, epoch) %
                                                  static_cast<std::uint64_t>(data_.length));
     const std::int64_t most = static_cast<std::int64_t>(tokens_.size()) - data_.length - 1;
     sequences.push_back({std::min(most, epochs_(place) * data_.length + shift),
-                         mixed(data_.seed, static_cast<std::uint64_t>(place))});
+                         splitmix64(data_.seed, static_cast<std::uint64_t>(place))});
   }
   return sequences;
 }
@@ -125,7 +125,7 @@ TokenBatch LanguageTask::training_batch(std::int64_t step, std::int64_t part) {
 TokenBatch LanguageTask::held_out_batch(std::int64_t first, std::int64_t count) const {
   std::vector<Sequence> sequences;
   for (std::int64_t i = first; i < first + count; ++i) {
-    sequences.push_back({i * data_.length, mixed(0, static_cast<std::uint64_t>(i))});
+    sequences.push_back({i * data_.length, splitmix64(0, static_cast<std::uint64_t>(i))});
   }
   return batch_of(held_out_, sequences, data_.mask_probability);
 }

@@ -7,7 +7,7 @@
 #include "core/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "training/mixed.h"
+#include "training/splitmix64.h"
 
 namespace sextant {
 SubwordDropout::SubwordDropout(const Tokenizer& tokenizer, double part) : part_(part) {
@@ -47,12 +47,12 @@ void SubwordDropout::append(std::int64_t id, std::uint64_t key,
                             std::vector<std::int64_t>& to) const {
   const std::size_t begin = begins_[static_cast<std::size_t>(id)];
   const std::size_t count = begins_[static_cast<std::size_t>(id) + 1] - begin;
-  const std::uint64_t mine = mixed(key, static_cast<std::uint64_t>(id));
-  if (count == 0 || mixed_uniform(mine, 0) >= part_) {
+  const std::uint64_t mine = splitmix64(key, static_cast<std::uint64_t>(id));
+  if (count == 0 || hash_uniform(mine, 0) >= part_) {
     to.push_back(id);
     return;
   }
-  const auto& [left, right] = ways_[begin + mixed(mine, 1) % count];
+  const auto& [left, right] = ways_[begin + splitmix64(mine, 1) % count];
   append(left, mine, to);
   append(right, mine, to);
 }

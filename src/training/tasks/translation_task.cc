@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "training/mixed.h"
 #include "training/part_of.h"
+#include "training/splitmix64.h"
 #include "training/tasks/task_fields.h"
 
 namespace sextant {
@@ -90,7 +90,7 @@ const TokenPairs& TranslationTask::pairs_of(std::int64_t step) {
        ++place) {
     const auto index = static_cast<std::size_t>(epochs_(place));
     const auto split = [&](const std::vector<std::int64_t>& ids) {
-      return cut(split_(ids, mixed(data_.seed, static_cast<std::uint64_t>(place))),
+      return cut(split_(ids, splitmix64(data_.seed, static_cast<std::uint64_t>(place))),
                  data_.max_length);
     };
     made_.source.push_back(split(pairs_.source[index]));

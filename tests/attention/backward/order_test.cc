@@ -18,8 +18,8 @@
 namespace sextant::attention_detail {
 namespace {
 
-using Task = BackwardOrder::Walk::Task;
-using Ticket = BackwardOrder::Ticket;
+using Task = BackwardOrder::TaskCursor::Task;
+using TurnGuard = BackwardOrder::TurnGuard;
 
 TEST(BackwardOrder, ATaskThatThrowsKeepsNobodyWaiting) {
   const Deadline deadline;
@@ -27,9 +27,9 @@ TEST(BackwardOrder, ATaskThatThrowsKeepsNobodyWaiting) {
     BackwardOrder order(40, true, [](std::int64_t) { return 1; });
     std::vector<std::int64_t> added;  // by one task at a time, says the order
     const auto work = [&](std::int64_t) {
-      BackwardOrder::Walk walk(order, 1);
+      BackwardOrder::TaskCursor walk(order, 1);
       for (Task task{}; walk.next(task);) {
-        const Ticket ticket(order, task);
+        const TurnGuard ticket(order, task);
         if (task.slice % 13 == 12) throw std::runtime_error("not enough memory");
         ticket.wait_for_all();
         added.push_back(task.slice);
@@ -45,20 +45,20 @@ TEST(BackwardOrder, ATaskThatThrowsKeepsNobodyWaiting) {
 TEST(BackwardOrder, NobodyPassesATaskAtWorkBecauseOneBetweenThrew) {
   const Deadline deadline;
   BackwardOrder order(1, false, [](std::int64_t) { return 3; });
-  BackwardOrder::Walk walk(order, 1);
+  BackwardOrder::TaskCursor walk(order, 1);
   Task first{}, second{}, third{};
   ASSERT_TRUE(walk.next(first) && walk.next(second) && walk.next(third));
   std::atomic<bool> first_ended{false}, too_early{false};
-  std::optional<Ticket> at_work(std::in_place, order, first);
+  std::optional<TurnGuard> at_work(std::in_place, order, first);
   std::thread throws([&] {
     try {
-      const Ticket ticket(order, second);
+      const TurnGuard ticket(order, second);
       throw std::runtime_error("not enough memory");
     } catch (const std::runtime_error&) {
     }
   });
   std::thread behind([&] {
-    const Ticket ticket(order, third);
+    const TurnGuard ticket(order, third);
     ticket.wait_for(5);
     if (!first_ended) too_early = true;
     ticket.wait_for_all();

@@ -39,7 +39,7 @@ class BackwardBlockTest : public ::testing::Test {
   struct Kind {
     bool causal, biased, by_tiles;
     double softcap, sink;
-    bool knows_sums;
+    bool has_log_sum_exp;
   };
 
   // Root of the mean square of errors.
@@ -97,7 +97,7 @@ class BackwardBlockTest : public ::testing::Test {
     std::vector<float> scaled(bias);
     for (float& value : scaled) value *= static_cast<float>(kLog2E);
     Tensor<float> dk(Shape{kKeys, padded_width(kWidth)}), dv(Shape{kKeys, padded_width(kValues)});
-    std::vector<float> line(kQueries + kKeys + 2 * kBlockLanes);
+    std::vector<float> line(kQueries + kKeys + 2 * kQueryBlock);
     double sink_gradient = 0;
     const std::vector<float> given = log_sums(call, sinks);
     BackwardBlock block{.q = rows_of(q),
@@ -109,7 +109,7 @@ class BackwardBlockTest : public ::testing::Test {
                         .head_dim = kWidth,
                         .v_dim = kValues,
                         .scale = static_cast<float>(0.2 * kLog2E),
-                        .natural_scale = 0.2F,
+                        .scale_base_e = 0.2F,
                         .softcap = static_cast<float>(kind.softcap * kLog2E),
                         .sink = static_cast<float>(kind.sink * kLog2E),
                         .first = first.data(),
@@ -120,15 +120,15 @@ class BackwardBlockTest : public ::testing::Test {
                         std::int64_t first_key, std::int64_t keys, float* tile) {
                        const auto* from = static_cast<const float*>(context) + kKeys;
                        for (std::int64_t j = 0; j < keys; ++j) {
-                         for (std::int64_t i = 0; i < kBlockLanes; ++i) {
+                         for (std::int64_t i = 0; i < kQueryBlock; ++i) {
                            const std::int64_t query = std::min(first_query + i, kQueries - 1);
-                           tile[j * kBlockLanes + i] = from[query - first_key - j];
+                           tile[j * kQueryBlock + i] = from[query - first_key - j];
                          }
                        }
                      },
                      scaled.data()};
     }
-    if (kind.knows_sums) {
+    if (kind.has_log_sum_exp) {
       block.log_sum_exp = given.data();
       block.log_sum_exp_stride = 1;
     }
@@ -136,7 +136,7 @@ class BackwardBlockTest : public ::testing::Test {
     block.dk.chain = dk.data();
     block.dv.chain = dv.data();
     block.wants_line_gradient = true;
-    block.line_gradient = line.data() + kKeys + kGroupLanes;
+    block.diagonal_bias_gradient = line.data() + kKeys + kQueryGroup;
     block.sink_gradient = &sink_gradient;
     const auto size = backward_block_scratch(block);
     auto scratch = Tensor<float>::uninitialized(Shape{size});
@@ -156,7 +156,7 @@ class BackwardBlockTest : public ::testing::Test {
       }
       return sums;
     };
-    expect_close("line", error(line.data() + kGroupLanes, 0, diagonals(exact)), diagonals(plain),
+    expect_close("line", error(line.data() + kQueryGroup, 0, diagonals(exact)), diagonals(plain),
                  diagonals(exact));
     if (!sinks.empty()) {
       // A sum of 100 terms, each of a share and delta good to some 40 roundings.
@@ -184,7 +184,7 @@ class BackwardBlockTest : public ::testing::Test {
                 v = random_tensor(Shape{1, 1, kKeys, kValues}, random),
                 dout = random_tensor(Shape{1, 1, kQueries, kValues}, random);
   std::vector<float> bias = [this] {
-    std::vector<float> values(kQueries + kKeys + kBlockLanes);
+    std::vector<float> values(kQueries + kKeys + kQueryBlock);
     for (float& value : values) value = static_cast<float>(random.normal());
     return values;
   }();
@@ -194,9 +194,9 @@ constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 TEST_F(BackwardBlockTest, IsAsTrueAsPlainFloat32OnEveryTarget) {
   on_every_target([&] {
-    check({.causal = false, .sink = kNone, .knows_sums = true});
-    check({.causal = true, .sink = 0.5, .knows_sums = false});
-    check({.causal = true, .biased = true, .softcap = 3, .sink = kNone, .knows_sums = true});
+    check({.causal = false, .sink = kNone, .has_log_sum_exp = true});
+    check({.causal = true, .sink = 0.5, .has_log_sum_exp = false});
+    check({.causal = true, .biased = true, .softcap = 3, .sink = kNone, .has_log_sum_exp = true});
     check({.causal = false, .biased = true, .by_tiles = true, .softcap = 3, .sink = 1});
   });
 }

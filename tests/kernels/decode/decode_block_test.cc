@@ -81,12 +81,13 @@ struct Problem {
     b.tiles = {[](const void* about, std::int64_t query, std::int64_t queries, std::int64_t key,
                   std::int64_t count, float* tile) {
                  const auto& c = *static_cast<const Context*>(about);
-                 std::fill_n(tile, count * kBlockLanes, 0.0F);
+                 std::fill_n(tile, count * kQueryBlock, 0.0F);
                  biases_to_lanes(&c.problem->bias(c.head, query, key), c.problem->k_len, queries,
                                  count, tile);
                },
                &context};
-    auto scratch = Tensor<float>::uninitialized(Shape{attention_block_scratch(needs_of(b))});
+    auto scratch =
+        Tensor<float>::uninitialized(Shape{attention_block_scratch(scratch_shape_of(b))});
     attention_block(b, scratch.data());
   }
 
@@ -131,14 +132,14 @@ TYPED_TEST(DecodeBlockOf, HasTheBitsOfTheForwardKernelOnEveryInstructionSet) {
           for (int h = 0; h < heads; ++h) problem.forward(h, expected, expected_log);
 
           const DecodeBlock block = problem.decode(whole, whole_log);
-          const DecodeNeeds needs = needs_of(block);
+          const DecodeScratchShape needs = scratch_shape_of(block);
           auto scratch = Tensor<float>::uninitialized(Shape{decode_block_scratch(needs)});
           ASSERT_EQ(decode_block(block, scratch.data()), 0U);
           ASSERT_NO_FATAL_FAILURE(expect_same(whole, expected));
           ASSERT_NO_FATAL_FAILURE(expect_same(whole_log, expected_log));
 
           const DecodeBlock parts = problem.decode(staged, staged_log);
-          const std::int64_t begin = parts.first_block(), end = parts.last_block();
+          const std::int64_t begin = parts.first_block(), end = parts.end_block();
           auto shared =
               Tensor<float>::uninitialized(Shape{decode_shared_scratch(needs, end - begin)});
           auto own = Tensor<float>::uninitialized(Shape{decode_thread_scratch(needs)});
@@ -179,7 +180,8 @@ TEST(DecodeBlock, HasTheLogarithmsOfTheForwardKernelForEveryLength) {
       Tensor<float> expected_log(Shape{kHeads, kQueries}), log_sum(expected_log.shape());
       for (int h = 0; h < kHeads; ++h) problem.forward(h, expected, expected_log);
       const DecodeBlock block = problem.decode(out, log_sum);
-      auto scratch = Tensor<float>::uninitialized(Shape{decode_block_scratch(needs_of(block))});
+      auto scratch =
+          Tensor<float>::uninitialized(Shape{decode_block_scratch(scratch_shape_of(block))});
       ASSERT_EQ(decode_block(block, scratch.data()), 0U);
       SCOPED_TRACE(std::to_string(keys) + " keys");
       ASSERT_NO_FATAL_FAILURE(expect_same(log_sum, expected_log));
@@ -196,7 +198,8 @@ TEST(DecodeBlock, TellsWhichRowsSeeNanOrInfinity) {
     Tensor<float> expected_log(Shape{2, kQueries}), log_sum(Shape{2, kQueries});
     for (int h = 0; h < 2; ++h) problem.forward(h, expected, expected_log);
     const DecodeBlock block = problem.decode(out, log_sum);
-    auto scratch = Tensor<float>::uninitialized(Shape{decode_block_scratch(needs_of(block))});
+    auto scratch =
+        Tensor<float>::uninitialized(Shape{decode_block_scratch(scratch_shape_of(block))});
     EXPECT_EQ(decode_block(block, scratch.data()), 0b100100U);
     for (std::int64_t n = 0; n < out.count(); ++n) {
       const float got = out.data()[n], want = expected.data()[n];

@@ -47,10 +47,10 @@ namespace sextant::kernels::HWY_NAMESPACE {
 constexpr TileGeometry kGeometry{
     .target = HWY_TARGET,
     .vector_lanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<float>())),
-    .tile_lanes = kTileLanes,
+    .tile_lanes = kSimdWidth,
     .tile_vectors = kTileVectors,
     .rows = {tile_rows(1), tile_rows(2), tile_rows(3), tile_rows(4)},
-    .product_lanes = static_cast<int>(kProductLanes),
+    .product_lanes = static_cast<int>(kSimdWidth),
     .product_rows = kTallTile,
     .words = kWords,
     .squares = {max_squares(4), max_squares(8)},
@@ -74,7 +74,7 @@ TEST(TileGeometry, IsAsWideAsTheVectors) {
     SCOPED_TRACE(hwy::TargetName(g.target));
     EXPECT_EQ(g.product_lanes, g.tile_lanes);
 #if HWY_ARCH_X86
-    EXPECT_EQ(g.tile_lanes, std::min<int>(g.vector_lanes, kGroupLanes));
+    EXPECT_EQ(g.tile_lanes, std::min<int>(g.vector_lanes, kQueryGroup));
     const std::string_view name = hwy::TargetName(g.target);
     EXPECT_EQ(g.tile_lanes, name.starts_with("AVX3") ? 16 : name == "AVX2" ? 8 : 4);
 #endif

@@ -12,15 +12,15 @@
 
 namespace sextant {
 
-class Descriptor {
+class FileHandle {
  public:
-  Descriptor(const std::string& path, int flags, mode_t mode = 0) {
+  FileHandle(const std::string& path, int flags, mode_t mode = 0) {
     do number_ = ::open(path.c_str(), flags | O_CLOEXEC, mode);
     while (number_ < 0 && errno == EINTR);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
+  FileHandle(const FileHandle&) = delete;
+  FileHandle& operator=(const FileHandle&) = delete;
+  ~FileHandle() { close(); }
 
   int number() const noexcept { return number_; }
   bool is_open() const noexcept { return number_ >= 0; }

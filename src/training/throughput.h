@@ -9,10 +9,10 @@
 
 namespace sextant {
 
-class Pace {
+class Throughput {
  public:
   // From the state with which this sitting begins.
-  Pace(std::int64_t step, double seconds) : first_step_(step), first_seconds_(seconds) {}
+  Throughput(std::int64_t step, double seconds) : first_step_(step), first_seconds_(seconds) {}
 
   void add(double tokens, double seconds) {
     recent_tokens_ = kKept * recent_tokens_ + tokens;

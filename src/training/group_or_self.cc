@@ -1,5 +1,5 @@
 // State and decisions that all of a group must have alike.
-#include "training/whole_group.h"
+#include "training/group_or_self.h"
 
 #include "core/fields_json.h"
 #include "sextant/kernels.h"
@@ -22,26 +22,26 @@ void broadcast_value(TrainingGroup& group, T& value) {
 
 }  // namespace
 
-std::int64_t WholeGroup::parts(std::int64_t batches) const noexcept {
+std::int64_t GroupOrSelf::parts(std::int64_t batches) const noexcept {
   return group_ == nullptr ? batches : batches * group_->sequence_ranks();
 }
 
-std::pair<std::int64_t, std::int64_t> WholeGroup::own_parts(std::int64_t batches) const {
+std::pair<std::int64_t, std::int64_t> GroupOrSelf::own_parts(std::int64_t batches) const {
   if (group_ == nullptr) return {0, batches};
   return parts_of_rank(parts(batches), group_->rank(), group_->size());
 }
 
-void WholeGroup::together(const std::function<void()>& work) const {
+void GroupOrSelf::together(const std::function<void()>& work) const {
   if (group_ == nullptr) return work();
   group_->together(work);
 }
 
-void WholeGroup::together_on_sequences(const std::function<void()>& work) const {
+void GroupOrSelf::together_on_sequences(const std::function<void()>& work) const {
   if (group_ == nullptr) return work();
   group_->together_on_sequences(work);
 }
 
-std::function<double()> WholeGroup::clock(std::function<double()> own) const {
+std::function<double()> GroupOrSelf::clock(std::function<double()> own) const {
   if (group_ == nullptr) return own;
   return [group = group_, own = std::move(own)] {
     double seconds = group->rank() == 0 ? own() : 0;
@@ -50,7 +50,7 @@ std::function<double()> WholeGroup::clock(std::function<double()> own) const {
   };
 }
 
-bool WholeGroup::hand_out(std::int64_t count, const TrainingGroup::Work& work) const {
+bool GroupOrSelf::hand_out(std::int64_t count, const TrainingGroup::Work& work) const {
   if (group_ != nullptr) return group_->hand_out(count, work);
   for (std::int64_t piece = 0; piece < count; ++piece) {
     const std::optional<std::string> result = work.make(piece);
@@ -60,12 +60,12 @@ bool WholeGroup::hand_out(std::int64_t count, const TrainingGroup::Work& work) c
   return true;
 }
 
-void WholeGroup::check_same(const std::function<Values()>& values) const {
+void GroupOrSelf::check_same(const std::function<Values()>& values) const {
   if (group_ != nullptr) group_->check_same(values());
 }
 
-void WholeGroup::check_same(const TrainerOptions& options,
-                            const Parameters<float>& parameters) const {
+void GroupOrSelf::check_same(const TrainerOptions& options,
+                             const Parameters<float>& parameters) const {
   if (group_ == nullptr) return;
   std::vector<std::pair<std::string, std::string>> values;
   const auto add = [&values](std::string name, const Json& value) {
@@ -90,20 +90,20 @@ void WholeGroup::check_same(const TrainerOptions& options,
   group_->check_same(values);
 }
 
-void WholeGroup::check_same_step(std::int64_t targets, std::int64_t batches) const {
+void GroupOrSelf::check_same_step(std::int64_t targets, std::int64_t batches) const {
   if (group_ == nullptr) return;
   group_->check_same(
       {{"task.target_tokens", std::to_string(targets)}, {"task.batches", std::to_string(batches)}});
 }
 
-void WholeGroup::check_same_validation(std::int64_t batches) const {
+void GroupOrSelf::check_same_validation(std::int64_t batches) const {
   if (group_ != nullptr) {
     group_->check_same({{"task.validation_batches", std::to_string(batches)}});
   }
 }
 
-void WholeGroup::broadcast(const Parameters<float>& parameters, AdamW& optimiser,
-                           TrainingState& state) const {
+void GroupOrSelf::broadcast(const Parameters<float>& parameters, AdamW& optimiser,
+                            TrainingState& state) const {
   if (group_ == nullptr) return;
   for (const auto& list : {parameters, optimiser.state()}) {
     for (const auto& each : list) group_->broadcast(std::as_writable_bytes(each.tensor->span()));
@@ -122,11 +122,11 @@ void WholeGroup::broadcast(const Parameters<float>& parameters, AdamW& optimiser
   optimiser.set_steps(state.step);
 }
 
-void WholeGroup::broadcast_number(std::int64_t& number) const {
+void GroupOrSelf::broadcast_number(std::int64_t& number) const {
   if (group_ != nullptr) broadcast_value(*group_, number);
 }
 
-void WholeGroup::broadcast_text(std::string& text) const {
+void GroupOrSelf::broadcast_text(std::string& text) const {
   if (group_ == nullptr) return;
   auto size = static_cast<std::int64_t>(text.size());
   broadcast_value(*group_, size);
@@ -134,7 +134,7 @@ void WholeGroup::broadcast_text(std::string& text) const {
   group_->broadcast(std::as_writable_bytes(std::span(text)));
 }
 
-LossSum WholeGroup::add_up(std::vector<LossSum> losses, std::int64_t batches) const {
+LossSum GroupOrSelf::add_up(std::vector<LossSum> losses, std::int64_t batches) const {
   if (group_ != nullptr) {
     std::vector<std::int64_t> ends{0};
     for (int rank = 0; rank < group_->size(); ++rank) {
@@ -142,7 +142,7 @@ LossSum WholeGroup::add_up(std::vector<LossSum> losses, std::int64_t batches) co
       ends.push_back(parts_of_rank(parts, rank, group_->size()).second *
                      static_cast<std::int64_t>(sizeof(LossSum)));
     }
-    start_sharing(*group_, std::as_writable_bytes(std::span(losses)), ends)->finish();
+    start_all_gather(*group_, std::as_writable_bytes(std::span(losses)), ends)->finish();
   }
   LossSum sum;
   for (std::int64_t batch = 0; batch < batches; ++batch) {

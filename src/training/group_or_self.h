@@ -13,11 +13,11 @@
 
 namespace sextant {
 
-class WholeGroup {
+class GroupOrSelf {
  public:
   using Values = std::vector<std::pair<std::string, std::string>>;  // names and what they are
 
-  explicit WholeGroup(TrainingGroup* group)
+  explicit GroupOrSelf(TrainingGroup* group)
       : group_(group != nullptr && group->size() > 1 ? group : nullptr) {}
 
   TrainingGroup* get() const noexcept { return group_; }

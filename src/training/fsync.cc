@@ -1,5 +1,5 @@
 // POSIX calls: they alone say "flushed", "replaced in one step" and "held".
-#include "training/durable.h"
+#include "training/fsync.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

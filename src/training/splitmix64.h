@@ -6,7 +6,7 @@
 namespace sextant {
 
 // The output function of SplitMix64 (Steele, Lea and Flood 2014) over a seed and a place.
-inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t place) noexcept {
+inline std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t place) noexcept {
   std::uint64_t z = seed + (place + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -14,8 +14,8 @@ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t place) noexcept {
 }
 
 // In [0, 1), 53 bits.
-inline double mixed_uniform(std::uint64_t seed, std::uint64_t place) noexcept {
-  return static_cast<double>(mixed(seed, place) >> 11) * 0x1p-53;
+inline double hash_uniform(std::uint64_t seed, std::uint64_t place) noexcept {
+  return static_cast<double>(splitmix64(seed, place) >> 11) * 0x1p-53;
 }
 
 }  // namespace sextant
