@@ -1,4 +1,4 @@
-# Every library we stand on; why each was chosen is in docs/decisions/.
+# Every library we stand on; why each was chosen is in docs/decisions/002-libraries.md.
 if(EMSCRIPTEN)
   include(SextantWebHeaders)
 else()

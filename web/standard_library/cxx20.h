@@ -1,6 +1,6 @@
 // What the standard library of Emscripten 3.1.6 (libc++ 13) lacks of C++20 and this project uses:
 // std::bit_cast and algorithms over ranges. Included before every file of a WebAssembly build and
-// nowhere else; a newer Emscripten needs none of it (docs/decisions/080-webassembly.md).
+// nowhere else; a newer Emscripten needs none of it (docs/decisions/013-explorer.md).
 #pragma once
 
 #ifdef __cplusplus
