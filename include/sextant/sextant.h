@@ -4,6 +4,7 @@
 
 #include "sextant/attention.h"
 #include "sextant/core.h"
+#include "sextant/identify.h"
 #include "sextant/interop.h"
 #include "sextant/kernels.h"
 #include "sextant/schemes.h"

@@ -3,7 +3,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 install_floors(floors)
 use(attention floors-user -DCMAKE_PREFIX_PATH=${work}/floors)
-step_fails("was built without 'pictures' (option SEXTANT_PICTURES); it has core, kernels, tables, schemes, attention, text, interop"
+step_fails("was built without 'pictures' (option SEXTANT_PICTURES); it has core, kernels, tables, schemes, attention, text, interop, identify"
   ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-floors-user -DFLOORS=pictures)
 if(EXISTS ${work}/floors/include/sextant/pictures.h)
   message(FATAL_ERROR "headers of pictures were installed")

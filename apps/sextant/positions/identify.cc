@@ -9,7 +9,7 @@
 #include "options/scheme_choice.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "sextant/interop/identify.h"
+#include "sextant/identify/identify.h"
 #include "sextant/schemes/scheme.h"
 #include "streams/table_input.h"
 #include "streams/table_output.h"

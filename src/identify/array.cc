@@ -1,0 +1,260 @@
+// An array of any rank: which readings its shape allows, and which of them its numbers bear out.
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/fields.h"
+#include "core/interruption.h"
+#include "identify/bias/names.h"
+#include "identify/rotation/rotations.h"
+#include "identify/rotation/rounded.h"
+#include "identify/storage.h"
+#include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
+#include "sextant/identify/identify.h"
+
+namespace sextant {
+namespace {
+
+using namespace identify;
+
+constexpr std::int64_t kMaxValues = std::int64_t{1} << 31;
+
+struct Values {
+  bool finite = true;
+  bool whole = true;  // whole numbers of 0 .. 4095
+};
+
+Values look_at(View<const double> array) {
+  Values found;
+  in_parts(array.count(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double x = array.data()[i];
+      if (std::isnan(x) || x == HUGE_VAL) {
+        throw Error("identify_array.array",
+                    "must have no NaN and no +infinity, which number " + std::to_string(i) + " is");
+      }
+      found.finite = found.finite && std::isfinite(x);
+      found.whole = found.whole && x >= 0 && x < 4096 && x == std::trunc(x);
+    }
+  });
+  return found;
+}
+
+bool is_known(const Identification& found) { return found.scheme != "unknown"; }
+bool is_named(const Identification& found) {
+  return is_known(found) && found.scheme != "rotary_unknown";
+}
+
+// Every other column of a table.
+View<const double> every_other(View<const double> table, std::int64_t from) {
+  const std::int64_t strides[] = {table.stride(0), 2 * table.stride(1)};
+  return {table.data() + from * table.stride(1), Shape{table.size(0), table.size(1) / 2}, strides};
+}
+
+bool equal(View<const double> a, View<const double> b) {
+  for (std::int64_t i = 0; i < a.size(0); ++i) {
+    check_interruption();
+    for (std::int64_t k = 0; k < a.size(1); ++k) {
+      if (a(i, k) != b(i, k)) return false;
+    }
+  }
+  return true;
+}
+
+// One function of a cache: cosines begin with one number, sines with zero or with others.
+Identification one_function(View<const double> table, double unit_roundoff, std::string how) {
+  for (const bool cosines : {true, false}) {
+    Rotations given;
+    (cosines ? given.cosines : given.sines) = table;
+    Identification found = name_rotations(given, unit_roundoff);
+    if (!is_known(found)) continue;
+    found.form = (cosines ? "cosines" : "sines") + how;
+    return found;
+  }
+  return {};
+}
+
+Identification both_functions(View<const double> cosines, View<const double> sines,
+                              double unit_roundoff, const std::string& form) {
+  Rotations given{cosines, sines};
+  Identification found = name_rotations(given, unit_roundoff);
+  if (is_known(found)) found.form = form;
+  return found;
+}
+
+// A cache of one function, once or twice.
+Identification name_cache(View<const double> table, double unit_roundoff) {
+  const std::int64_t width = table.size(1);
+  if (width % 2 == 0 && width >= 4) {
+    const View<const double> left = table.narrow(1, 0, width / 2);
+    const View<const double> even = every_other(table, 0);
+    if (equal(left, table.narrow(1, width / 2, width / 2))) {
+      return one_function(left, unit_roundoff, ", twice side by side");
+    }
+    if (equal(even, every_other(table, 1))) {
+      Identification found = one_function(even, unit_roundoff, ", each twice");
+      if (is_known(found)) found.parameters["layout"] = "interleaved";
+      return found;
+    }
+  }
+  return one_function(table, unit_roundoff, "");
+}
+
+// A cache of both; plain ones are sinusoidal tables too.
+Identification name_both(View<const double> table, double unit_roundoff) {
+  const std::int64_t half = table.size(1) / 2;
+  if (table.size(1) % 2 != 0) return {};
+  const View<const double> left = table.narrow(1, 0, half);
+  const View<const double> right = table.narrow(1, half, half);
+  const View<const double> even = every_other(table, 0);
+  const View<const double> odd = every_other(table, 1);
+  const struct {
+    View<const double> cosines, sines;
+    const char* form;
+  } readings[] = {{left, right, "cosines, then sines"},
+                  {right, left, "sines, then cosines"},
+                  {even, odd, "cosine and sine of each pair"},
+                  {odd, even, "sine and cosine of each pair"}};
+  for (const auto& [cosines, sines, form] : readings) {
+    Identification found = both_functions(cosines, sines, unit_roundoff, form);
+    if (is_known(found)) return found;
+  }
+  return {};
+}
+
+// The defaults of a sinusoidal table are left out.
+std::map<std::string, std::string> parameters_of(const Sinusoidal& options) {
+  const Sinusoidal plain;
+  std::map<std::string, std::string> result;
+  if (options.base != plain.base) result["base"] = shortest(options.base);
+  if (options.layout != plain.layout) result["layout"] = name_of(options.layout);
+  if (options.ladder != plain.ladder) result["ladder"] = name_of(options.ladder);
+  if (options.exponent != plain.exponent) result["exponent"] = name_of(options.exponent);
+  if (options.odd_width) result["odd_width"] = name_of(*options.odd_width);
+  if (options.scale != plain.scale) result["scale"] = shortest(options.scale);
+  if (options.precision != plain.precision) result["precision"] = name_of(options.precision);
+  return result;
+}
+
+// Cosines and sines, which 16 bits hold by rounding alone.
+bool holds_waves(const Identification& found) {
+  return found.scheme == "sinusoidal" || (found.head_dim > 0 && found.inv_freq.size() > 0);
+}
+
+void tell_short_values(const ShortType* type, Identification& found) {
+  if (type == nullptr) return;
+  found.mistake = std::string("values_rounded_to_") + type->name;
+  found.explanation += std::string(" Every value is one of ") + type->name +
+                       ", stored in a wider type: it has the precision of 16 bits.";
+}
+
+// `of_waves`: the unit roundoff of cosines and sines, which may be those of a shorter type.
+Identification name_table(View<const double> table, const Values& values, double unit_roundoff,
+                          double of_waves, int threads) {
+  if (values.whole) {
+    Identification found = name_buckets(table);
+    if (is_known(found)) return found;
+  }
+  Identification unknown;
+  if (values.finite && table.size(1) >= 2) {
+    // Any smooth columns fit some list of frequencies: that reading is the last one to take.
+    const Identification cache = name_cache(table, of_waves);
+    if (is_named(cache)) return cache;
+    Identification found = identify_table(table, unit_roundoff, threads);
+    if (is_known(found)) {
+      found.parameters = parameters_of(found.options);
+      const bool twin = found.options.layout == SinusoidalLayout::cos_first &&
+                        found.options.ladder == Ladder::d && found.options.scale == 1 &&
+                        found.options.exponent == Exponent::standard && table.size(1) % 2 == 0;
+      if (twin) {
+        found.explanation += " A rotation's cosines and sines side by side (rotary, head_dim " +
+                             std::to_string(table.size(1)) + ") are the same numbers.";
+      }
+      return found;
+    }
+    unknown = std::move(found);
+    found = name_both(table, of_waves);
+    if (is_named(found)) return found;
+    if (is_known(cache)) return cache;
+    if (is_known(found)) return found;
+  }
+  Identification found = name_alibi(table, unit_roundoff);
+  if (!is_known(found) && table.size(0) == table.size(1)) {  // one head's queries and keys
+    const Shape shape{1, table.size(0), table.size(1)};
+    const std::int64_t strides[] = {0, table.stride(0), table.stride(1)};
+    found = name_alibi({table.data(), shape, strides}, unit_roundoff);
+  }
+  if (is_known(found)) return found;
+  return unknown;
+}
+
+Identification name_block(View<const double> block, const Values& values, double unit_roundoff,
+                          double of_waves) {
+  if (values.finite && block.size(2) == 2) {
+    const View<const double> cosines = block.select(2, 0);
+    const View<const double> sines = block.select(2, 1);
+    Identification found =
+        both_functions(cosines, sines, of_waves, "[position, pair, cosine and sine]");
+    if (!is_known(found)) {
+      found = both_functions(sines, cosines, of_waves, "[position, pair, sine and cosine]");
+    }
+    if (is_known(found)) return found;
+  }
+  if (values.finite && block.size(0) == 2) {
+    Identification found = both_functions(block.select(0, 0), block.select(0, 1), of_waves,
+                                          "[cosines and sines, position, pair]");
+    if (is_known(found)) return found;
+  }
+  return name_alibi(block, unit_roundoff);
+}
+
+}  // namespace
+
+Identification identify_array(View<const double> array, double unit_roundoff, int threads) {
+  check_range(kThreads, "identify_array.threads", threads);
+  check_unit_roundoff("identify_array.unit_roundoff", unit_roundoff);
+  if (array.count() < 1 || array.count() > kMaxValues) {
+    throw Error("identify_array.array",
+                "must hold 1 .. 2^31 numbers, got shape " + array.shape().to_string());
+  }
+  const Tensor<double> copied = copy_of(array);
+  std::vector<std::int64_t> sizes;
+  for (const std::int64_t size : array.shape()) {
+    if (size != 1) sizes.push_back(size);
+  }
+  if (sizes.empty()) sizes.push_back(1);
+  const View<const double> values(copied.data(), Shape(sizes));
+  const Values seen = look_at(values);
+  const ShortType* shorter = short_type_of(copied.span(), unit_roundoff);
+  const double of_waves = shorter != nullptr ? shorter->unit_roundoff : unit_roundoff;
+  Identification found;
+  if (sizes.size() == 1) {
+    if (seen.whole && sizes[0] > 1) found = name_buckets(values);
+    if (!is_known(found) && seen.finite) found = name_slopes(values, unit_roundoff);
+    if (!is_known(found) && seen.finite) found = name_frequencies(values, unit_roundoff);
+    if (!is_known(found) && array.rank() >= 2 && sizes[0] > 1) {
+      const bool row = array.size(array.rank() - 1) == sizes[0];
+      const Shape shape = row ? Shape{1, sizes[0]} : Shape{sizes[0], 1};
+      found = name_table({copied.data(), shape}, seen, unit_roundoff, of_waves, threads);
+    }
+  } else if (sizes.size() == 2) {
+    found = name_table(values, seen, unit_roundoff, of_waves, threads);
+  } else if (sizes.size() == 3) {
+    found = name_block(values, seen, unit_roundoff, of_waves);
+  }
+  if (is_named(found) && found.mistake.empty() && holds_waves(found)) {
+    tell_short_values(shorter, found);
+  }
+  if (!is_known(found) && found.explanation.empty()) {
+    found.explanation =
+        "Neither a table of positions nor a cache of rotations, slopes, biases or buckets that is "
+        "known here.";
+  }
+  return found;
+}
+
+}  // namespace sextant
