@@ -1,14 +1,14 @@
-// T5's buckets: which numbers of buckets and distances, one direction or two, and whose sign.
+// T5's buckets: candidates of both directions and of likely numbers of buckets, whose max_distance
+// is fitted by bisection.
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/interruption.h"
 #include "identify/bias/names.h"
-#include "sextant/core/numbers.h"
 #include "sextant/schemes/distance/t5.h"
 
 namespace sextant::identify {
@@ -19,24 +19,36 @@ constexpr std::int64_t kMaxDistances = 1 << 20;  // no model looks as far
 
 using Buckets = std::map<std::int64_t, std::int64_t>;  // by distance, key - query
 
-// A map that depends on the distance alone; key 0 is query 0's own, moved by `offset`.
-std::optional<Buckets> by_distance(View<const double> matrix, std::int64_t offset) {
+// A map that depends on the distance alone, times `sign`; key `offset` is query 0's own.
+std::optional<Buckets> by_distance(View<const double> matrix, std::int64_t offset, int sign) {
   Buckets result;
   for (std::int64_t q = 0; q < matrix.size(0); ++q) {
     check_interruption();
     for (std::int64_t k = 0; k < matrix.size(1); ++k) {
       const auto bucket = static_cast<std::int64_t>(matrix(q, k));
-      const auto [known, added] = result.emplace(k - q - offset, bucket);
+      const auto [known, added] = result.emplace(sign * (k - q - offset), bucket);
       if (!added && known->second != bucket) return std::nullopt;
     }
   }
   return result;
 }
 
-bool makes(const T5& options, const Buckets& given) {
-  const T5Buckets buckets(options);
-  return std::all_of(given.begin(), given.end(),
-                     [&](const auto& entry) { return buckets(entry.first) == entry.second; });
+// Keys that may be at distance 0 of the first query: its own or, behind a cache, the one that makes
+// the last key the last query's own; of one row of distances, the first or the last 0.
+std::vector<std::int64_t> offsets_of(View<const double> matrix) {
+  const std::int64_t queries = matrix.size(0), keys = matrix.size(1);
+  std::vector<std::int64_t> offsets = {0, keys - queries};
+  if (queries == 1) {
+    const auto is_zero = [&](std::int64_t k) { return k == keys || matrix(0, k) == 0; };
+    offsets[0] = 0;
+    while (!is_zero(offsets[0])) ++offsets[0];
+    offsets[1] = keys;
+    while (offsets[1] > 0 && !is_zero(offsets[1] - 1)) --offsets[1];
+    --offsets[1];
+    if (offsets[0] == keys) offsets.clear();
+  }
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+  return offsets;
 }
 
 // Settings of models first, then by roundness.
@@ -51,77 +63,83 @@ std::int64_t likeliest(std::int64_t least, std::int64_t most) {
   return least;
 }
 
-// The max_distances [least, end) up to `limit` that make these buckets: they only fall as it grows.
-struct Distances {
-  std::int64_t least, end;
-};
-Distances distances_of(std::int64_t count, bool both, std::int64_t limit, const Buckets& given) {
-  const auto any = [&](std::int64_t max_distance, const auto& differs) {
-    check_interruption();
-    const T5Buckets buckets({count, max_distance, both});
-    return std::ranges::any_of(
-        given, [&](const auto& entry) { return differs(buckets(entry.first), entry.second); });
-  };
-  const std::int64_t first = (both ? count / 4 : count / 2) + 1;
-  const auto where = [&](const auto& holds) {  // the first of first .. limit + 1 that does not hold
-    std::int64_t low = first, high = limit + 1;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (holds(middle)) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
+// How the buckets of these settings differ from the given ones: some are above, some below.
+std::pair<bool, bool> differences(const T5& settings, const Buckets& given) {
+  check_interruption();
+  const T5Buckets buckets(settings);
+  std::pair<bool, bool> result{false, false};
+  for (const auto& [distance, bucket] : given) {
+    result.first |= buckets(distance) > bucket;
+    result.second |= buckets(distance) < bucket;
+  }
+  return result;
+}
+
+// The first of begin .. end that does not hold, where those that hold come first.
+template <class Holds>
+std::int64_t first_without(std::int64_t begin, std::int64_t end, const Holds& holds) {
+  while (begin < end) {
+    const std::int64_t middle = begin + (end - begin) / 2;
+    if (holds(middle)) {
+      begin = middle + 1;
+    } else {
+      end = middle;
     }
-    return low;
-  };
-  return {where([&](std::int64_t m) { return any(m, std::greater<>()); }),
-          where([&](std::int64_t m) { return !any(m, std::less<>()); })};
+  }
+  return begin;
 }
 
 struct Found {
-  T5 options;
-  bool sure_of_distance;
-  bool sure_of_buckets;
+  T5 settings;
+  bool sure_of_distance, sure_of_buckets;
 };
+
+// Numbers of buckets that the distances near 0 allow. Of two directions distance 1 is in the bucket
+// after half of them. Of one, half the buckets are exact: the count ends there; it may be cut off.
+std::vector<std::pair<std::int64_t, bool>> counts_of(const Buckets& given, std::int64_t most) {
+  std::vector<std::pair<std::int64_t, bool>> counts;
+  const auto ahead = given.find(1);
+  if (ahead != given.end() && ahead->second > 0) {
+    counts.emplace_back(2 * (ahead->second - 1), true);
+    return counts;
+  }
+  for (const std::int64_t usual : {std::int64_t{32}, most + 1, std::int64_t{64}, std::int64_t{128}})
+    counts.emplace_back(usual, false);
+  for (auto entry = std::make_reverse_iterator(given.upper_bound(-1)); entry != given.rend();
+       ++entry) {
+    const std::int64_t distance = -entry->first;
+    if (entry->second == distance) continue;
+    for (std::int64_t half = std::max<std::int64_t>(1, distance - 8); half <= distance; ++half) {
+      for (const std::int64_t odd : {0, 1}) counts.emplace_back(2 * half + odd, false);
+    }
+    break;
+  }
+  return counts;
+}
 
 std::optional<Found> settings_of(const Buckets& given) {
   const std::int64_t farthest = std::max(-given.begin()->first, given.rbegin()->first);
   std::int64_t most = 0;
   for (const auto& [distance, bucket] : given) most = std::max(most, bucket);
   if (most < 3 || most >= kMaxBuckets || given.size() < 8) return std::nullopt;
-  // Of two directions distance 1 is in the bucket after half of them. Of one, half the buckets are
-  // exact: the count ends there; it may be cut off.
-  std::vector<std::pair<std::int64_t, bool>> counts;
-  const auto ahead = given.find(1);
-  if (ahead != given.end() && ahead->second > 1) counts.emplace_back(2 * (ahead->second - 1), true);
-  if (ahead == given.end() || ahead->second == 0) {
-    for (const std::int64_t usual :
-         {std::int64_t{32}, most + 1, std::int64_t{64}, std::int64_t{128}}) {
-      if (usual > most) counts.emplace_back(usual, false);
-    }
-    for (std::int64_t d = 1; d <= farthest; ++d) {
-      const auto entry = given.find(-d);
-      if (entry == given.end() || entry->second == d) continue;
-      for (std::int64_t half = std::max<std::int64_t>(1, d - 8); half <= d; ++half) {
-        for (const std::int64_t odd : {0, 1}) counts.emplace_back(2 * half + odd, false);
-      }
-      break;
-    }
-  }
-  for (const auto& [count, both] : counts) {
-    if (count <= most || count > kMaxBuckets || (both && (count % 2 != 0 || count < 4)) ||
-        count < 2)
-      continue;
+  for (const auto& [count, both] : counts_of(given, most)) {
+    if (count <= most || count > kMaxBuckets || (both && count < 4)) continue;
     const std::int64_t exact = both ? count / 4 : count / 2;
-    const std::int64_t limit = std::max<std::int64_t>({4 * farthest, 2048, exact + 1});
-    const auto [least, end] = distances_of(count, both, limit, given);
+    const std::int64_t limit = std::max<std::int64_t>({4 * farthest, 2048, exact + 1}) + 1;
+    // Buckets only fall as max_distance grows: too high before it, too low after it.
+    const std::int64_t least = first_without(exact + 1, limit, [&](auto m) {
+      return differences({count, m, both}, given).first;
+    });
+    const std::int64_t end = first_without(exact + 1, limit, [&](auto m) {
+      return !differences({count, m, both}, given).second;
+    });
     if (least >= end) continue;
-    const T5 options{count, likeliest(least, end - 1), both};
+    const T5 settings{count, likeliest(least, end - 1), both};
     // Whether a distance half as long again would be told from this one.
-    const std::int64_t farther = options.max_distance + options.max_distance / 2 + 1;
-    const bool narrow = end - exact < 6 || !makes({count, farther, both}, given);
-    return Found{options, farthest > exact + 1 && narrow, both || most == count - 1};
+    const std::int64_t farther = settings.max_distance + settings.max_distance / 2 + 1;
+    const bool told = differences({count, farther, both}, given) != std::pair{false, false};
+    return Found{settings, farthest > exact + 1 && (end - exact < 6 || told),
+                 both || most == count - 1};
   }
   return std::nullopt;
 }
@@ -129,56 +147,27 @@ std::optional<Found> settings_of(const Buckets& given) {
 }  // namespace
 
 Identification name_buckets(View<const double> buckets) {
-  Identification result;
   const bool matrix = buckets.rank() == 2;
-  if (buckets.size(0) + (matrix ? buckets.size(1) : 0) > kMaxDistances) return result;
-  std::vector<std::pair<Buckets, std::string>> readings;
-  if (matrix) {
-    for (const std::int64_t offset : {std::int64_t{0}, buckets.size(1) - buckets.size(0)}) {
-      if (auto map = by_distance(buckets, offset)) {
-        readings.emplace_back(std::move(*map), offset == 0 ? "buckets [query, key]"
-                                                           : "buckets [query, key], last key the "
-                                                             "last query's own");
-      }
-      if (buckets.size(1) == buckets.size(0)) break;
-    }
-  } else {
-    // By distance: the only bucket 0 of both directions, or the last or first one of the only run.
-    const std::int64_t length = buckets.size(0);
-    const auto at = [&](std::int64_t origin) {
-      Buckets map;
-      for (std::int64_t i = 0; i < length; ++i)
-        map.emplace(i - origin, static_cast<std::int64_t>(buckets(i)));
-      return map;
-    };
-    std::int64_t first = 0, last = length - 1;
-    while (first <= last && buckets(first) != 0) ++first;
-    while (first <= last && buckets(last) != 0) --last;
-    bool one_run = true;
-    for (std::int64_t i = first; i <= last; ++i) one_run = one_run && buckets(i) == 0;
-    if (!one_run || first > last) return result;
-    readings.emplace_back(at(first), "buckets [distance + " + std::to_string(first) + "]");
-    if (last > first) {
-      readings.emplace_back(at(last), "buckets [distance + " + std::to_string(last) + "]");
-    }
-  }
+  if (!matrix) buckets = {buckets.data(), Shape{1, buckets.size(0)}};
+  if (buckets.size(0) + buckets.size(1) > kMaxDistances) return {};
   for (const bool mirrored : {false, true}) {
-    for (const auto& [map, form] : readings) {
-      Buckets given;
-      for (const auto& [distance, bucket] : map)
-        given.emplace(mirrored ? -distance : distance, bucket);
-      const auto found = settings_of(given);
+    for (const std::int64_t offset : offsets_of(buckets)) {
+      const auto given = by_distance(buckets, offset, mirrored ? -1 : 1);
+      const auto found = given ? settings_of(*given) : std::nullopt;
       if (!found) continue;
+      const auto& [num_buckets, max_distance, both] = found->settings;
+      Identification result;
       result.scheme = "t5";
-      result.form = form;
-      result.parameters["num_buckets"] = std::to_string(found->options.num_buckets);
-      result.parameters["max_distance"] = std::to_string(found->options.max_distance);
-      result.parameters["bidirectional"] = found->options.bidirectional ? "yes" : "no";
-      result.explanation =
-          "T5's buckets of " +
-          std::string(found->options.bidirectional ? "both directions" : "the past") + ": " +
-          std::to_string(found->options.num_buckets) + " buckets, distances from " +
-          std::to_string(found->options.max_distance) + " on in the last one.";
+      result.form = !matrix       ? "buckets [distance + " + std::to_string(offset) + "]"
+                    : offset == 0 ? "buckets [query, key]"
+                                  : "buckets [query, key], last key the last query's own";
+      result.parameters = {{"num_buckets", std::to_string(num_buckets)},
+                           {"max_distance", std::to_string(max_distance)},
+                           {"bidirectional", both ? "yes" : "no"}};
+      result.explanation = std::string("T5's buckets of ") +
+                           (both ? "both directions" : "the past") + ": " +
+                           std::to_string(num_buckets) + " buckets, distances from " +
+                           std::to_string(max_distance) + " on in the last one.";
       if (!found->sure_of_distance) {
         result.explanation += " The distances here are too short to be sure of the last one.";
       }
@@ -188,15 +177,15 @@ Identification name_buckets(View<const double> buckets) {
       if (mirrored) {
         result.mistake = "transposed";
         result.explanation +=
-            matrix ? " The distance is query minus key: rows and columns are "
-                     "exchanged against T5's own map, whose distance is key minus query."
+            matrix ? " The distance is query minus key: rows and columns are exchanged against "
+                     "T5's own map, whose distance is key minus query."
                    : " The distances run from the future to the past.";
       }
       result.confidence = found->sure_of_distance && found->sure_of_buckets ? 0.99 : 0.7;
       return result;
     }
   }
-  return result;
+  return {};
 }
 
 }  // namespace sextant::identify

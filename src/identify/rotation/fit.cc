@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/interruption.h"
+#include "identify/numbers.h"
 #include "identify/rotation/pair_fit.h"
-#include "identify/storage.h"
 
 namespace sextant::identify {
 namespace {

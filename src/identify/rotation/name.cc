@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "identify/numbers.h"
 #include "identify/rotation/rotations.h"
 #include "identify/rotation/rounded.h"
 #include "identify/rotation/rules.h"
-#include "identify/storage.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::identify {

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "identify/numbers.h"
 #include "identify/rotation/pair_fit.h"
 #include "identify/rotation/rules.h"
-#include "identify/round_numbers.h"
-#include "identify/storage.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::identify {
@@ -67,7 +66,7 @@ class Candidates {
       }
       search_rules(loose, accept);
     }
-    for (const double base : well_known_bases()) {
+    for (const double base : kWellKnownBases) {
       if (!found_.mistake.empty()) break;
       RotationRule rule{"rotary", {}, "frequencies base^(-2k/n) with base " + shortest(base)};
       if (base != 10000) rule.parameters["base"] = shortest(base);

@@ -1,13 +1,13 @@
 // Rules whose frequencies are one ladder: plain ones, divided ones (linear), those of a changed
 // base (NTK-aware), and those whose slow pairs stand still (proportional).
 #include "identify/rotation/rules.h"
+#include "identify/numbers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
 
-#include "identify/round_numbers.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/schemes/rotated/rotary_ntk.h"
@@ -105,7 +105,7 @@ class Search {
   std::vector<double> bases(const LadderFit& ladder) const {
     if (!(ladder.base_error < 1)) return {10000};
     const double tolerance = 3 * ladder.base_error + 1e-9;
-    const Base round = roundest_base(ladder.base, tolerance);
+    const Round round = roundest_base(ladder.base, tolerance);
     std::vector<double> result = {round.value, ladder.base};
     if (round.roughness > 4) {
       if (const auto changed = changed_base(ladder.base, tolerance)) {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "identify/numbers.h"
 #include "identify/rotation/rules.h"
-#include "identify/round_numbers.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::identify {

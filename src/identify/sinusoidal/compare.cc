@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "identify/storage.h"
+#include "identify/numbers.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::identify {

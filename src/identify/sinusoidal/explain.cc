@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "identify/storage.h"
+#include "identify/numbers.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::identify {

@@ -1,6 +1,7 @@
 // Positions by vernier: the fastest column (frequency 1) says which whole numbers row 0 can be, the
 // slow columns which of them it is.
 #include "identify/sinusoidal/fit.h"
+#include "identify/numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,6 @@
 #include <utility>
 
 #include "core/interruption.h"
-#include "identify/round_numbers.h"
 #include "identify/sinusoidal/filter.h"
 #include "identify/sinusoidal/phase.h"
 
@@ -169,7 +169,7 @@ std::vector<Ratio> ratios_to_try(const Structure& structure, std::int64_t width,
         vague = true;
         continue;
       }
-      const Base round = roundest_base(base, tolerance);
+      const Round round = roundest_base(base, tolerance);
       if (round.roughness <= 7) add(-reading.exponent_per_step * std::log(round.value));
     }
   }

@@ -1,10 +1,9 @@
 // From ratio and scale as measured to base and scale as somebody would choose them.
 #include "identify/sinusoidal/names.h"
+#include "identify/numbers.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "identify/round_numbers.h"
 
 namespace sextant::identify {
 namespace {
@@ -49,7 +48,7 @@ std::vector<Named> names_of(const Structure& structure, const Fit& fit, std::int
     // The ratio of an exact table is known to a few units of the last place, which rounding to the
     // same digits allows for; a base of many digits keeps all of them.
     const double known = 4 * deviation / reading.exponent_per_step;
-    Base base = roundest_base(std::exp(log_base), known + 1e-13);
+    Round base = roundest_base(std::exp(log_base), known + 1e-13);
     if (base.roughness > 9) base = roundest_base(std::exp(log_base), known);
     options.base = base.value;
     // Nobody chooses a base above 1e7; the mistake of doubling the exponent squares it.

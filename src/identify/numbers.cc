@@ -1,8 +1,8 @@
-// Rounding to the types whose unit roundoffs are known.
-#include "identify/storage.h"
+// Rounding to the types whose unit roundoffs are known, and to few digits.
+#include "identify/numbers.h"
 
 #include <algorithm>
-#include <string>
+#include <cmath>
 
 #include "core/interruption.h"
 #include "sextant/core/dtype.h"
@@ -24,6 +24,11 @@ double rounded_to(double unit_roundoff, double value) {
   return static_cast<double>(bfloat16(value));
 }
 
+double smallest_normal(double unit_roundoff) {
+  if (unit_roundoff <= 0x1p-53) return 0x1p-1022;
+  return unit_roundoff > 0x1p-24 && unit_roundoff <= 0x1p-11 ? 0x1p-14 : 0x1p-126;
+}
+
 const ShortType* short_type_of(std::span<const double> values, double unit_roundoff) {
   for (const ShortType& type : kShortTypes) {
     if (type.unit_roundoff <= unit_roundoff) continue;
@@ -37,9 +42,19 @@ const ShortType* short_type_of(std::span<const double> values, double unit_round
   return nullptr;
 }
 
-double smallest_normal(double unit_roundoff) {
-  if (unit_roundoff <= 0x1p-53) return 0x1p-1022;
-  return unit_roundoff > 0x1p-24 && unit_roundoff <= 0x1p-11 ? 0x1p-14 : 0x1p-126;
+Round roundest_base(double estimate, double tolerance) {
+  for (const double base : kWellKnownBases) {
+    if (std::abs(std::log(base / estimate)) <= tolerance) return {base, base == 10000 ? 0.0 : 1.0};
+  }
+  return roundest_number(estimate, tolerance);
+}
+
+Round roundest_number(double estimate, double tolerance) {
+  for (int digits = 1; digits < 17; ++digits) {
+    const double rounded = parse_double(significant(estimate, digits), "base");
+    if (std::abs(std::log(rounded / estimate)) <= tolerance) return {rounded, 1.0 + digits};
+  }
+  return {estimate, 18};
 }
 
 }  // namespace sextant::identify
