@@ -1,6 +1,7 @@
 // An array of any rank: which readings its shape allows, and which of them its numbers bear out.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,7 +12,6 @@
 #include "identify/bias/names.h"
 #include "identify/numbers.h"
 #include "identify/rotation/rotations.h"
-#include "identify/rotation/rounded.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/identify/identify.h"
@@ -49,81 +49,80 @@ bool is_named(const Identification& found) {
   return is_known(found) && found.scheme != "rotary_unknown";
 }
 
-// Every other column of a table.
-View<const double> every_other(View<const double> table, std::int64_t from) {
-  const std::int64_t strides[] = {table.stride(0), 2 * table.stride(1)};
-  return {table.data() + from * table.stride(1), Shape{table.size(0), table.size(1) / 2}, strides};
+// One reading of columns as cosines and sines: pair k stands in the columns first + k * step; -1
+// where there is no such function.
+struct Reading {
+  std::int64_t cosines, sines, step;
+  const char* form;
+};
+
+Identification name_reading(View<const double> table, std::int64_t pairs, const Reading& reading,
+                            double unit_roundoff) {
+  Rotations given{table, {}};
+  for (std::int64_t k = 0; k < pairs; ++k) {
+    const auto column = [&](std::int64_t first) {
+      return first < 0 ? -1 : first + k * reading.step;
+    };
+    given.steps.push_back({static_cast<double>(k), column(reading.sines), column(reading.cosines)});
+  }
+  Identification found = name_rotations(given, unit_roundoff);
+  if (is_known(found)) found.form = reading.form;
+  return found;
 }
 
-bool equal(View<const double> a, View<const double> b) {
-  for (std::int64_t i = 0; i < a.size(0); ++i) {
+// The first known of these readings.
+Identification name_first(View<const double> table, std::int64_t pairs,
+                          std::initializer_list<Reading> readings, double unit_roundoff) {
+  for (const Reading& reading : readings) {
+    Identification found = name_reading(table, pairs, reading, unit_roundoff);
+    if (is_known(found)) return found;
+  }
+  return {};
+}
+
+// Whether columns k * step and k * step + apart are the same, for k of 0 .. pairs - 1.
+bool holds_twice(View<const double> table, std::int64_t pairs, std::int64_t step,
+                 std::int64_t apart) {
+  for (std::int64_t n = 0; n < table.size(0); ++n) {
     check_interruption();
-    for (std::int64_t k = 0; k < a.size(1); ++k) {
-      if (a(i, k) != b(i, k)) return false;
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      if (table(n, k * step) != table(n, k * step + apart)) return false;
     }
   }
   return true;
 }
 
-// One function of a cache: cosines begin with one number, sines with zero or with others.
-Identification one_function(View<const double> table, double unit_roundoff, std::string how) {
-  for (const bool cosines : {true, false}) {
-    Rotations given;
-    (cosines ? given.cosines : given.sines) = table;
-    Identification found = name_rotations(given, unit_roundoff);
-    if (!is_known(found)) continue;
-    found.form = (cosines ? "cosines" : "sines") + how;
-    return found;
-  }
-  return {};
-}
-
-Identification both_functions(View<const double> cosines, View<const double> sines,
-                              double unit_roundoff, const std::string& form) {
-  Rotations given{cosines, sines};
-  Identification found = name_rotations(given, unit_roundoff);
-  if (is_known(found)) found.form = form;
-  return found;
-}
-
 // A cache of one function, once or twice.
 Identification name_cache(View<const double> table, double unit_roundoff) {
-  const std::int64_t width = table.size(1);
+  const std::int64_t width = table.size(1), half = width / 2;
   if (width % 2 == 0 && width >= 4) {
-    const View<const double> left = table.narrow(1, 0, width / 2);
-    const View<const double> even = every_other(table, 0);
-    if (equal(left, table.narrow(1, width / 2, width / 2))) {
-      return one_function(left, unit_roundoff, ", twice side by side");
+    if (holds_twice(table, half, 1, half)) {
+      return name_first(
+          table, half,
+          {{0, -1, 1, "cosines, twice side by side"}, {-1, 0, 1, "sines, twice side by side"}},
+          unit_roundoff);
     }
-    if (equal(even, every_other(table, 1))) {
-      Identification found = one_function(even, unit_roundoff, ", each twice");
+    if (holds_twice(table, half, 2, 1)) {
+      Identification found = name_first(
+          table, half, {{0, -1, 2, "cosines, each twice"}, {-1, 0, 2, "sines, each twice"}},
+          unit_roundoff);
       if (is_known(found)) found.parameters["layout"] = "interleaved";
       return found;
     }
   }
-  return one_function(table, unit_roundoff, "");
+  return name_first(table, width, {{0, -1, 1, "cosines"}, {-1, 0, 1, "sines"}}, unit_roundoff);
 }
 
 // A cache of both; plain ones are sinusoidal tables too.
 Identification name_both(View<const double> table, double unit_roundoff) {
   const std::int64_t half = table.size(1) / 2;
   if (table.size(1) % 2 != 0) return {};
-  const View<const double> left = table.narrow(1, 0, half);
-  const View<const double> right = table.narrow(1, half, half);
-  const View<const double> even = every_other(table, 0);
-  const View<const double> odd = every_other(table, 1);
-  const struct {
-    View<const double> cosines, sines;
-    const char* form;
-  } readings[] = {{left, right, "cosines, then sines"},
-                  {right, left, "sines, then cosines"},
-                  {even, odd, "cosine and sine of each pair"},
-                  {odd, even, "sine and cosine of each pair"}};
-  for (const auto& [cosines, sines, form] : readings) {
-    Identification found = both_functions(cosines, sines, unit_roundoff, form);
-    if (is_known(found)) return found;
-  }
-  return {};
+  return name_first(table, half,
+                    {{0, half, 1, "cosines, then sines"},
+                     {half, 0, 1, "sines, then cosines"},
+                     {0, 1, 2, "cosine and sine of each pair"},
+                     {1, 0, 2, "sine and cosine of each pair"}},
+                    unit_roundoff);
 }
 
 // The defaults of a sinusoidal table are left out.
@@ -195,18 +194,23 @@ Identification name_table(View<const double> table, const Values& values, double
 Identification name_block(View<const double> block, const Values& values, double unit_roundoff,
                           double of_waves) {
   if (values.finite && block.size(2) == 2) {
-    const View<const double> cosines = block.select(2, 0);
-    const View<const double> sines = block.select(2, 1);
-    Identification found =
-        both_functions(cosines, sines, of_waves, "[position, pair, cosine and sine]");
-    if (!is_known(found)) {
-      found = both_functions(sines, cosines, of_waves, "[position, pair, sine and cosine]");
-    }
+    const std::int64_t pairs = block.size(1);
+    const Identification found = name_first({block.data(), Shape{block.size(0), 2 * pairs}}, pairs,
+                                            {{0, 1, 2, "[position, pair, cosine and sine]"},
+                                             {1, 0, 2, "[position, pair, sine and cosine]"}},
+                                            of_waves);
     if (is_known(found)) return found;
   }
   if (values.finite && block.size(0) == 2) {
-    Identification found = both_functions(block.select(0, 0), block.select(0, 1), of_waves,
-                                          "[cosines and sines, position, pair]");
+    const std::int64_t rows = block.size(1), pairs = block.size(2);
+    Tensor<double> beside({rows, 2 * pairs});  // the sines beside the cosines
+    for (std::int64_t n = 0; n < rows; ++n) {
+      check_interruption();
+      for (std::int64_t c = 0; c < 2 * pairs; ++c) beside(n, c) = block(c / pairs, n, c % pairs);
+    }
+    const Identification found =
+        name_first(std::as_const(beside).view(), pairs,
+                   {{0, pairs, 1, "[cosines and sines, position, pair]"}}, of_waves);
     if (is_known(found)) return found;
   }
   return name_alibi(block, unit_roundoff);

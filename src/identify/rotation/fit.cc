@@ -1,45 +1,70 @@
-// The frequency of each pair of a cache of rotations, its first position and its amplitude.
+// The first position, the amplitude and the frequency of each pair of a cache of rotations.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <numbers>
 #include <vector>
 
 #include "core/interruption.h"
-#include "identify/numbers.h"
-#include "identify/rotation/pair_fit.h"
+#include "identify/rotation/rotations.h"
 
 namespace sextant::identify {
 namespace {
 
-constexpr double kTurn = 2 * std::numbers::pi;
 constexpr std::int64_t kFarthest = std::int64_t{1} << 20;  // first position of a slice
 
-bool starts_at_zero(const Rotations& given, double noise) {
-  for (std::int64_t k = 0; k < given.pairs(); ++k) {
-    if (given.has_sines() && given.sines(0, k) != 0) return false;
-    if (given.has_cosines() && std::fabs(given.cosines(0, k) - given.cosines(0, 0)) >
-                                   noise * std::fabs(given.cosines(0, 0)))
-      return false;
+// amplitude * e^(i phase) of row 0: least squares for a known frequency.
+std::complex<double> wave_at_row_0(const Rotations& given, const Step& step, double frequency) {
+  double cc = 0, cs = 0, ss = 0, xc = 0, xs = 0;
+  const auto add = [&](double of_cosine, double of_sine, double x) {
+    cc += of_cosine * of_cosine, cs += of_cosine * of_sine, ss += of_sine * of_sine;
+    xc += of_cosine * x, xs += of_sine * x;
+  };
+  for (std::int64_t n = 0; n < given.table.size(0); ++n) {
+    const double c = std::cos(static_cast<double>(n) * frequency);
+    const double s = std::sin(static_cast<double>(n) * frequency);
+    if (step.cosine >= 0) add(c, -s, given.table(n, step.cosine));
+    if (step.sine >= 0) add(s, c, given.table(n, step.sine));
   }
-  // Cosines that are all one could stand at any position; those of position 0 are followed by
-  // others.
-  return !given.has_cosines() || given.cosines(0, 0) > 0;
+  const double determinant = cc * ss - cs * cs;
+  return {(xc * ss - xs * cs) / determinant, (xs * cc - xc * cs) / determinant};
+}
+
+// Whether row 0 has cosines that are all one number, and sines of zero.
+bool starts_at_zero(const Rotations& given, double noise) {
+  const auto& table = given.table;
+  return std::all_of(given.steps.begin(), given.steps.end(), [&](const Step& step) {
+    if (step.sine >= 0 && table(0, step.sine) != 0) return false;
+    const double one = step.cosine >= 0 ? table(0, given.steps[0].cosine) : 1;
+    return one > 0 && (step.cosine < 0 || std::fabs(table(0, step.cosine) - one) <= noise * one);
+  });
 }
 
 // The first positions that the phases of the first pairs allow, nearest to 0 first.
-std::vector<std::int64_t> firsts_of(const std::vector<PairWave>& waves) {
-  std::vector<std::int64_t> result;
+std::vector<std::int64_t> firsts_of(const Rotations& given, double amplitude, double noise) {
+  struct Phase {
+    double frequency, frequency_error, phase, phase_error;
+  };
+  std::vector<Phase> phases;
+  for (std::int64_t k = 0; k < std::min<std::int64_t>(given.pairs(), 4); ++k) {
+    const Step& step = given.steps[static_cast<std::size_t>(k)];
+    const auto f = measure(given.table, step, amplitude, noise);
+    if (!f) continue;
+    const double rows = static_cast<double>(given.table.size(0));
+    phases.push_back({f->value, f->error + kFrequencyNoise * f->value,
+                      std::arg(wave_at_row_0(given, step, f->value)),
+                      6 * noise + 2 * rows * f->error});
+  }
   const auto fits = [&](std::int64_t first) {
-    return std::all_of(waves.begin(), waves.end(), [&](const PairWave& wave) {
-      const double p = static_cast<double>(first);
-      const double off = std::remainder(p * wave.frequency - wave.phase, kTurn);
-      return std::fabs(off) <=
-             6 * wave.phase_error +
-                 std::fabs(p) * (6 * wave.frequency_error + kFrequencyNoise * wave.frequency);
+    const auto p = static_cast<double>(first);
+    return std::all_of(phases.begin(), phases.end(), [&](const Phase& wave) {
+      const double off = std::remainder(p * wave.frequency - wave.phase, 2 * std::numbers::pi);
+      return std::fabs(off) <= wave.phase_error + std::fabs(p) * 6 * wave.frequency_error;
     });
   };
-  for (std::int64_t p = 0; p <= kFarthest && result.size() < 16; ++p) {
-    check_interruption();
+  std::vector<std::int64_t> result;
+  for (std::int64_t p = 0; p <= kFarthest && result.size() < 16 && !phases.empty(); ++p) {
+    if (p % 4096 == 0) check_interruption();
     if (fits(p)) result.push_back(p);
     if (p != 0 && fits(-p)) result.push_back(-p);
   }
@@ -48,95 +73,40 @@ std::vector<std::int64_t> firsts_of(const std::vector<PairWave>& waves) {
 
 }  // namespace
 
-std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_roundoff) {
-  if (given.rows() < 6 || given.rows() * given.pairs() < 16) return std::nullopt;
+std::optional<RotationFit> fit_rotations(const Rotations& whole, double unit_roundoff) {
+  const std::int64_t rows = std::min(whole.table.size(0), kMaxFitRows);
+  const Rotations given{whole.table.narrow(0, 0, rows), whole.steps};
+  if (rows < 6 || rows * given.pairs() < 16) return std::nullopt;
   const double noise = 2 * std::max(unit_roundoff, 0x1p-44);
-  const auto rows = static_cast<double>(std::min(given.rows(), kMaxRows));
-  const auto wrong = [&](const PairWave& wave) {
-    return wave.residual > 4 * noise * wave.amplitude +
-                               (std::fabs(wave.phase) + rows * wave.frequency) * kFrequencyNoise;
-  };
   const bool from_zero = starts_at_zero(given, noise);
-  const std::optional<double> phase = from_zero ? std::optional(0.0) : std::nullopt;
   // The first pair rotates fast enough to show its amplitude.
-  const PairWave lead = fit_pair(given, 0, noise, phase, std::nullopt);
-  if (!(lead.amplitude > 0.01 && lead.amplitude < 100) || lead.frequency * rows < 1 ||
-      wrong(lead)) {
-    return std::nullopt;
-  }
-  double amplitude = lead.amplitude;
-  if (from_zero && given.has_cosines()) amplitude = given.cosines(0, 0);
+  const Step& lead = given.steps.front();
+  const auto fastest = measure(given.table, lead, 1, noise);
+  if (!fastest || fastest->value * static_cast<double>(rows) < 1) return std::nullopt;
+  double amplitude = std::abs(wave_at_row_0(given, lead, fastest->value));
+  if (from_zero && lead.cosine >= 0) amplitude = given.table(0, lead.cosine);
+  if (!(amplitude > 0.01 && amplitude < 100)) return std::nullopt;
   if (std::fabs(amplitude - 1) < 4 * noise + 1e-6) amplitude = 1;
-  std::vector<PairWave> waves;
   std::vector<std::int64_t> firsts = {0};
-  for (std::int64_t k = 0; k < given.pairs(); ++k) {
-    waves.push_back(fit_pair(given, k, noise, phase, amplitude));
-    if (wrong(waves.back())) return std::nullopt;
-    if (from_zero || k != std::min<std::int64_t>(given.pairs(), 4) - 1) continue;
-    firsts = firsts_of(waves);
-    if (firsts.empty()) return std::nullopt;
-  }
+  if (!from_zero) firsts = firsts_of(given, amplitude, noise);
   for (const std::int64_t first : firsts) {
-    RotationFit fit{first, amplitude, {}, {}};
-    bool good = true;
-    for (std::int64_t k = 0; k < given.pairs() && good; ++k) {
-      PairWave wave = waves[static_cast<std::size_t>(k)];
-      if (!from_zero) {
-        // The whole turns of the phase that the rough frequency leaves.
-        const double p = static_cast<double>(first);
-        const double turns = std::round((p * wave.frequency - wave.phase) / kTurn);
-        if (first != 0) wave.frequency = std::fabs((wave.phase + kTurn * turns) / p);
-        wave.phase = p * wave.frequency;
-        refine_pair(given, k, noise, first, wave);
-        good = !wrong(wave);
+    RotationFit fit{first, amplitude, {}};
+    const auto p = static_cast<double>(first);
+    const double reach = std::fabs(p) + static_cast<double>(rows);
+    for (const Step& step : given.steps) {
+      const std::size_t before = fit.frequencies.size();
+      const auto rough = measure(given.table, step, amplitude, noise);
+      // A slow sine says little about its turns: it is fitted from a frequency of 0.
+      for (const double start : {rough ? std::max(rough->value, rough->error / 4) : 0, 0.0}) {
+        const FrequencyFit best = refine(given.table, step, amplitude, p, noise, start);
+        const double f = best.frequency.value;
+        if (!(best.residual <= 4 * noise * amplitude + reach * f * kFrequencyNoise)) continue;
+        fit.frequencies.push_back({f, 6 * best.frequency.error + kFrequencyNoise * f});
+        break;
       }
-      fit.frequencies.push_back(wave.frequency);
-      fit.errors.push_back(6 * wave.frequency_error + kFrequencyNoise * wave.frequency);
+      if (fit.frequencies.size() == before) break;
     }
-    if (good) return fit;
-  }
-  return std::nullopt;
-}
-
-namespace {
-
-double rounded(double unit_roundoff, double value) {
-  return unit_roundoff > 0 ? rounded_to(unit_roundoff, value) : value;
-}
-
-}  // namespace
-
-std::optional<RotationCheck> check_rotations(const Rotations& given, const RotationFit& fit,
-                                             double unit_roundoff) {
-  // Exact angles; angles in float32; and those of frequencies that a float32 power made.
-  for (int arithmetic = 0; arithmetic < 3; ++arithmetic) {
-    RotationCheck check{arithmetic > 0, 0};
-    bool fits = true;
-    for (std::int64_t k = 0; k < given.pairs(); ++k) {
-      check_interruption();
-      const double frequency =
-          rounded(fit.rounding.frequencies, fit.frequencies[static_cast<std::size_t>(k)]);
-      for (std::int64_t n = 0; n < given.rows() && fits; ++n) {
-        const double p = rounded(fit.rounding.positions, static_cast<double>(fit.first + n));
-        const double product =
-            arithmetic == 1
-                ? static_cast<double>(static_cast<float>(p) * static_cast<float>(frequency))
-                : p * frequency;
-        const double angle = rounded(fit.rounding.angles, product);
-        const auto compare = [&](double value, double made) {
-          const double off = std::fabs(value - rounded_to(unit_roundoff, made));
-          double allowed = 2 * unit_roundoff * std::fabs(made) + 0x1p-48 * std::fabs(p) + 1e-300;
-          if (unit_roundoff > 0x1p-20 && unit_roundoff <= 0x1p-11) allowed += 0x1p-24;
-          if (arithmetic > 0) allowed += 0x1p-23 * fit.amplitude;
-          if (arithmetic == 2) allowed += std::fabs(angle) * kFrequencyNoise * fit.amplitude;
-          fits = fits && off <= allowed;
-          check.max_deviation = std::max(check.max_deviation, off);
-        };
-        if (given.has_cosines()) compare(given.cosines(n, k), fit.amplitude * std::cos(angle));
-        if (given.has_sines()) compare(given.sines(n, k), fit.amplitude * std::sin(angle));
-      }
-    }
-    if (fits) return check;
+    if (std::ssize(fit.frequencies) == given.pairs()) return fit;
   }
   return std::nullopt;
 }

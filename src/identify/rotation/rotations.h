@@ -1,58 +1,60 @@
-// Caches of rotations: which frequency each pair has, and which rule made the frequencies.
+// Caches of rotations: the frequency of each pair, the rules that may have made them, the rule that
+// did.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "identify/waves.h"
 #include "sextant/core/tensor.h"
 #include "sextant/identify/identify.h"
+#include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant::identify {
 
-// Cosines, sines, or both, [positions, pairs] of consecutive positions; what is missing has no
-// elements.
+// [positions, columns] of consecutive positions; pair k stands in the columns of steps[k].
 struct Rotations {
-  View<const double> cosines;
-  View<const double> sines;
+  View<const double> table;
+  std::vector<Step> steps;
 
-  bool has_cosines() const { return cosines.count() > 0; }
-  bool has_sines() const { return sines.count() > 0; }
-  std::int64_t rows() const { return has_cosines() ? cosines.size(0) : sines.size(0); }
-  std::int64_t pairs() const { return has_cosines() ? cosines.size(1) : sines.size(1); }
+  std::int64_t pairs() const { return std::ssize(steps); }
 };
 
-// Unit roundoffs of the types to which numbers were rounded on the way to an angle; 0: not at all.
-struct AngleRounding {
-  double positions = 0, frequencies = 0, angles = 0;
-};
-
-// What fits all values, whatever rule made it: value = amplitude * cos or sin of (first + row) *
-// frequencies[pair].
+// value = amplitude * cos or sin of (first + row) * frequency.
 struct RotationFit {
   std::int64_t first = 0;
   double amplitude = 1;
-  std::vector<double> frequencies;
-  std::vector<double> errors;   // how far each may be off
-  AngleRounding rounding = {};  // of what is made of them
+  std::vector<Frequency> frequencies;
 
   double relative_error(std::int64_t pair) const {
-    const auto k = static_cast<std::size_t>(pair);
-    return errors[k] / frequencies[k];
+    const Frequency& f = frequencies[static_cast<std::size_t>(pair)];
+    return f.error / f.value;
   }
 };
+inline constexpr double kFrequencyNoise = 2e-7;  // relative: a float32 power and its rounding
+// Nothing where no frequencies fit the values.
 std::optional<RotationFit> fit_rotations(const Rotations& given, double unit_roundoff);
 
-// How near what these frequencies make is to the values; nothing when it is not within the
-// roundings of the storage and of exact or float32 arithmetic.
-struct RotationCheck {
-  bool float32 = false;      // the angles were computed in float32
-  double max_deviation = 0;  // |given - remade|
+// A scheme of the registry with parameters, and the frequencies that it makes.
+struct RotationRule {
+  std::string scheme;
+  std::map<std::string, std::string> parameters;
+  std::string sentence;
+  RotationFrequencies made = {};
 };
-std::optional<RotationCheck> check_rotations(const Rotations& given, const RotationFit& fit,
-                                             double unit_roundoff);
+// Fills `made`; returns false where a parameter is outside the scheme's range.
+bool make(RotationRule& rule, std::int64_t pairs);
+// The plain rule of a base.
+RotationRule plain_rule(double base);
+// Calls `accept` with the candidates near a fit, likeliest first, until it returns true.
+bool search_rules(const RotationFit& fit, const std::function<bool(const RotationRule&)>& accept);
 
-// The rule behind a fit; scheme "unknown" when the values are no rotations at all.
+// Scheme "unknown" when the values are no rotations at all.
 Identification name_rotations(const Rotations& given, double unit_roundoff);
+// Frequencies alone, [pairs] without strides and nowhere rising, as a buffer inv_freq holds them.
+Identification name_frequencies(View<const double> frequencies, double unit_roundoff);
 
 }  // namespace sextant::identify
