@@ -1,10 +1,6 @@
 // Findings as sentences.
-#include "identify/sinusoidal/explain.h"
-
-#include <algorithm>
-#include <cmath>
-
 #include "identify/numbers.h"
+#include "identify/sinusoidal/compare.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::identify {
@@ -37,18 +33,15 @@ std::string order(SinusoidalLayout layout) {
   return {};
 }
 
-std::string mistake(const Sinusoidal& options) {
-  if (options.exponent == Exponent::standard) return {};
-  std::string text =
-      " This is the doubled-exponent mistake: the loop's index already steps over 0, 2, 4, ... and "
-      "is doubled "
-      "again, so every exponent is twice what the paper's formula has";
-  if (options.exponent == Exponent::doubled_unpaired) {
-    text +=
-        ", and the cosine of a pair is one step further, so that sine and cosine no longer share a "
-        "frequency";
-  }
-  return text +
+std::string mistake(Exponent exponent) {
+  if (exponent == Exponent::standard) return {};
+  return std::string(
+             " This is the doubled-exponent mistake: the loop's index already steps over 0, 2, 4, "
+             "... and is doubled again, so every exponent is twice what the paper's formula has") +
+         (exponent == Exponent::doubled_unpaired
+              ? ", and the cosine of a pair is one step further, so that sine and cosine no longer "
+                "share a frequency"
+              : "") +
          ". The formula's table has exponent = standard; keep the mistake only for a model trained "
          "with it.";
 }
@@ -58,60 +51,44 @@ std::string mistake(const Sinusoidal& options) {
 std::string explain(const Finding& finding) {
   const Sinusoidal& options = finding.options;
   const Comparison& compared = finding.comparison;
-  std::string text = "Positions " + std::to_string(options.first) + " to " +
-                     std::to_string(options.first + finding.rows - 1) +
+  const auto number = [](std::int64_t n) { return std::to_string(n); };
+  std::string text = "Positions " + number(options.first) + " to " +
+                     number(options.first + finding.rows - 1) +
                      " of a sinusoidal table: " + order(options.layout);
-  if (finding.base_matters) {
-    text += ", frequencies " + formula(options) + " with base " + shortest(options.base);
-  } else {
-    text += ", one frequency only, which does not determine the base";
-  }
+  text += finding.base_matters
+              ? ", frequencies " + formula(options) + " with base " + shortest(options.base)
+              : ", one frequency only, which does not determine the base";
   if (options.scale != 1) text += ", times " + significant(options.scale, 8);
   text += ".";
   if (options.width != finding.columns) {
-    text += " Only the first " + std::to_string(finding.columns) + " of " +
-            std::to_string(options.width) + " columns are here.";
+    text += " Only the first " + number(finding.columns) + " of " + number(options.width) +
+            " columns are here.";
   }
-  text += mistake(options);
+  text += mistake(options.exponent);
   if (options.precision == Precision::framework) text += kFloat32Sentence;
-  if (finding.rounded_before)
+  if (finding.rounded_before) {
     text += " The values had been rounded to a shorter type before they were stored in this one.";
-  if (!finding.sure_of_first)
+  }
+  if (!finding.sure_of_first) {
     text += " There are too few digits to be sure of the first position: others fit as well.";
+  }
   if (compared.rows_empty > 0) {
-    text += " " + std::to_string(compared.rows_empty) +
+    text += " " + number(compared.rows_empty) +
             (compared.rows_empty == 1 ? " row is" : " rows are") + " all zeros (padding?).";
   }
   if (compared.outside > 0) {
-    text += " " + std::to_string(compared.outside) + " of " + std::to_string(compared.compared) +
+    text += " " + number(compared.outside) + " of " + number(compared.compared) +
             " values do not belong to it; the worst is " + significant(compared.max_deviation, 3) +
-            " off in row " + std::to_string(compared.row) + ", column " +
-            std::to_string(compared.column) + ".";
+            " off in row " + number(compared.row) + ", column " + number(compared.column) + ".";
   }
   if (!finding.also.empty()) {
     const Sinusoidal& other = finding.also.front();
-    text += " The same numbers come from " +
-            (other.width != options.width ? "width " + std::to_string(other.width) + ", "
-                                          : std::string()) +
-            "base " + shortest(other.base) + ", ladder " + std::string(name_of(other.ladder)) +
+    text += " The same numbers come from ";
+    if (other.width != options.width) text += "width " + number(other.width) + ", ";
+    text += "base " + shortest(other.base) + ", ladder " + std::string(name_of(other.ladder)) +
             ", exponent " + std::string(name_of(other.exponent)) + ".";
   }
   return text;
-}
-
-std::string explain_undetermined_base(std::int64_t first, std::int64_t rows) {
-  return "Looks like a sinusoidal table at position " + std::to_string(first) + ", but " +
-         std::to_string(rows) + (rows == 1 ? " row is" : " rows are") +
-         " the same for every base: give rows further on.";
-}
-
-std::string explain_unknown(double deviation, bool guessed) {
-  return std::string(
-             "Not a sinusoidal table, or only a part of its columns: no layout gives sines and "
-             "cosines of one scale that "
-             "turn by one radian per row. ") +
-         (guessed ? "The nearest guess is off by " : "The paper's table of this shape is off by ") +
-         significant(deviation, 3) + ".";
 }
 
 }  // namespace sextant::identify

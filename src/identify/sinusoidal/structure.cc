@@ -1,40 +1,35 @@
-// The structures of a width and the ways to name them.
-#include "identify/sinusoidal/structure.h"
-
+// The structures of a width, from the columns and frequencies that the scheme itself tells.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "core/interruption.h"
+#include "identify/sinusoidal/search.h"
 
 namespace sextant::identify {
 namespace {
 
-constexpr SinusoidalLayout kLayouts[] = {SinusoidalLayout::interleaved,
-                                         SinusoidalLayout::half_split, SinusoidalLayout::cos_first};
-
-Structure structure_of(const Sinusoidal& options, bool unpaired) {
-  check_interruption();
-  Structure structure{options.layout, {}, unpaired, {}};
-  if (options.odd_width) structure.odd_widths.push_back(*options.odd_width);
-  // Cosines may stand far from their sines: all steps first, then those of one index together.
-  std::vector<Step> all;
-  for (std::int64_t column = 0; column < options.width; ++column) {
-    const SinusoidalColumn shown = sinusoidal_column(options, column);
-    if (shown.pair < 0) continue;
-    all.push_back({.index = unpaired ? 2 * shown.pair + (shown.cosine ? 1 : 0) : shown.pair});
-    (shown.cosine ? all.back().cosine : all.back().sine) = column;
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Step& x, const Step& y) { return x.index < y.index; });
-  for (const Step& step : all) {
-    if (structure.steps.empty() || structure.steps.back().index != step.index) {
-      structure.steps.push_back({.index = step.index});
+// The first 24 steps, and 72 of the others.
+std::vector<Step> steps_of(const Sinusoidal& options, bool unpaired) {
+  std::vector<Step> all(static_cast<std::size_t>(options.width + 3));
+  in_parts(options.width, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t column = begin; column < end; ++column) {
+      const SinusoidalColumn shown = sinusoidal_column(options, column);
+      if (shown.pair < 0) continue;
+      const std::int64_t index = unpaired ? 2 * shown.pair + (shown.cosine ? 1 : 0) : shown.pair;
+      Step& step = all[static_cast<std::size_t>(index)];
+      step.index = static_cast<double>(index);
+      (shown.cosine ? step.cosine : step.sine) = column;
     }
-    if (step.cosine >= 0) structure.steps.back().cosine = step.cosine;
-    if (step.sine >= 0) structure.steps.back().sine = step.sine;
+  });
+  std::erase_if(all, [](const Step& step) { return step.sine < 0 && step.cosine < 0; });
+  constexpr std::size_t kMost = 96, kDense = 24;
+  if (all.size() <= kMost) return all;
+  std::vector<Step> kept(all.begin(), all.begin() + kDense);
+  for (std::size_t i = 0; i < kMost - kDense; ++i) {
+    kept.push_back(all[kDense + i * (all.size() - 1 - kDense) / (kMost - kDense - 1)]);
   }
-  return structure;
+  return kept;
 }
 
 bool same_columns(const Structure& a, const Structure& b) {
@@ -44,75 +39,60 @@ bool same_columns(const Structure& a, const Structure& b) {
                     });
 }
 
+void add_reading(Structure& structure, Sinusoidal options) {
+  const Exponent exponent = options.exponent;
+  const bool d = options.ladder == Ladder::d, alone = structure.steps.size() < 2;
+  if (!d && (options.width < 4 || alone)) return;
+  if (exponent == Exponent::doubled && alone) return;
+  // With base e the logarithm of a frequency is the exponent itself: that of the last one, as the
+  // first one's would have lost digits.
+  options.base = std::numbers::e;
+  const bool unpaired = exponent == Exponent::doubled_unpaired;
+  const Tensor<double> frequencies = sinusoidal_frequencies(options, unpaired);
+  const std::int64_t last = frequencies.count() - 1;
+  const auto index = static_cast<double>(unpaired ? 2 * last + 1 : last);
+  const OddWidth usual = d ? OddWidth::extra_sine : OddWidth::zero_column;
+  const bool interleaved = options.layout == SinusoidalLayout::interleaved;
+  const double rarity = (d             ? 0
+                         : interleaved ? 0.5
+                                       : 0.25) +
+                        (exponent == Exponent::doubled ? 1.05 : 0) +
+                        (options.odd_width.value_or(usual) == usual ? 0 : 0.3);
+  if (options.odd_width == usual) options.odd_width.reset();
+  structure.readings.push_back(
+      {options, index > 0 ? -std::log(frequencies.data()[last]) / index : 0, rarity});
+}
+
 }  // namespace
 
 std::vector<Structure> structures_of(std::int64_t width, bool zero_column) {
   std::vector<Structure> found;
+  std::vector<std::optional<OddWidth>> rules = {std::nullopt};
+  if (width % 2 != 0) rules = {OddWidth::extra_sine, OddWidth::zero_column, OddWidth::round_up};
   for (const bool unpaired : {false, true}) {
-    for (const SinusoidalLayout layout : kLayouts) {
-      Sinusoidal options;
-      options.width = width;
-      options.layout = layout;
-      if (width % 2 == 0) {
-        if (!zero_column) found.push_back(structure_of(options, unpaired));
-        continue;
-      }
-      for (const OddWidth rule :
-           {OddWidth::extra_sine, OddWidth::zero_column, OddWidth::round_up}) {
+    for (const SinusoidalLayout layout :
+         {SinusoidalLayout::interleaved, SinusoidalLayout::half_split,
+          SinusoidalLayout::cos_first}) {
+      for (const std::optional<OddWidth> rule : rules) {
         if ((rule == OddWidth::zero_column) != zero_column) continue;
-        options.odd_width = rule;
-        Structure next = structure_of(options, unpaired);
-        if (rule == OddWidth::round_up && same_columns(found.back(), next)) {
-          found.back().odd_widths.push_back(rule);
-        } else {
-          found.push_back(std::move(next));
+        Sinusoidal options{.width = width, .layout = layout, .odd_width = rule};
+        Structure next{steps_of(options, unpaired), {}};
+        const bool known = !found.empty() && same_columns(found.back(), next);
+        Structure& structure = known ? found.back() : found.emplace_back(std::move(next));
+        for (const Ladder ladder : {Ladder::d, Ladder::d_half_minus_1}) {
+          options.ladder = ladder;
+          for (const Exponent exponent :
+               {Exponent::standard, Exponent::doubled, Exponent::doubled_unpaired}) {
+            options.exponent = exponent;
+            if ((exponent == Exponent::doubled_unpaired) == unpaired) {
+              add_reading(structure, options);
+            }
+          }
         }
       }
     }
   }
   return found;
-}
-
-std::vector<Reading> readings_of(const Structure& structure, std::int64_t width) {
-  std::vector<Reading> readings;
-  const auto add = [&](Ladder ladder, Exponent exponent, std::optional<OddWidth> odd_width) {
-    Reading reading;
-    reading.options.width = width;
-    reading.options.base = std::numbers::e;
-    reading.options.layout = structure.layout;
-    reading.options.ladder = ladder;
-    reading.options.exponent = exponent;
-    reading.options.odd_width = odd_width;
-    // With base e the logarithm of a frequency is the exponent itself.
-    const Tensor<double> frequencies =
-        sinusoidal_frequencies(reading.options, exponent == Exponent::doubled_unpaired);
-    // The last one, whose logarithm is near 1: that of the first would have lost digits.
-    const std::int64_t last = frequencies.count() - 1;
-    const double steps =
-        static_cast<double>(exponent == Exponent::doubled_unpaired ? 2 * last + 1 : last);
-    reading.exponent_per_step =
-        last < 0 || steps == 0 ? 0 : -std::log(frequencies.data()[last]) / steps;
-    const OddWidth usual = ladder == Ladder::d ? OddWidth::extra_sine : OddWidth::zero_column;
-    const bool interleaved = structure.layout == SinusoidalLayout::interleaved;
-    reading.rarity = (ladder == Ladder::d ? 0
-                      : interleaved       ? 0.5
-                                          : 0.25) +
-                     (exponent == Exponent::doubled ? 1.05 : 0) +
-                     (odd_width.value_or(usual) == usual ? 0 : 0.3);
-    if (odd_width == usual) reading.options.odd_width.reset();
-    readings.push_back(reading);
-  };
-  const auto add_exponents = [&](Ladder ladder, std::optional<OddWidth> odd_width) {
-    if (structure.unpaired) return add(ladder, Exponent::doubled_unpaired, odd_width);
-    add(ladder, Exponent::standard, odd_width);
-    if (structure.steps.size() > 1) add(ladder, Exponent::doubled, odd_width);
-  };
-  for (const Ladder ladder : {Ladder::d, Ladder::d_half_minus_1}) {
-    if (ladder == Ladder::d_half_minus_1 && (width < 4 || structure.steps.size() < 2)) continue;
-    if (structure.odd_widths.empty()) add_exponents(ladder, std::nullopt);
-    for (const OddWidth rule : structure.odd_widths) add_exponents(ladder, rule);
-  }
-  return readings;
 }
 
 }  // namespace sextant::identify

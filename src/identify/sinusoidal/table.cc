@@ -1,12 +1,11 @@
-// Whose table is this: suppose a structure, fit position, ratio and scale, name the fit, make the
-// table again, compare all.
-#include "sextant/identify/identify.h"
-
+// Whose table is this: candidates of every structure and every rounding on the way, compared with
+// rows of the table, the best one with all of it.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/fields.h"
@@ -14,25 +13,19 @@
 #include "core/overlap.h"
 #include "identify/numbers.h"
 #include "identify/sinusoidal/compare.h"
-#include "identify/sinusoidal/explain.h"
-#include "identify/sinusoidal/fit.h"
-#include "identify/sinusoidal/names.h"
-#include "identify/sinusoidal/ratio.h"
-#include "identify/sinusoidal/structure.h"
+#include "identify/sinusoidal/search.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
+#include "sextant/identify/identify.h"
 
 namespace sextant {
 namespace {
 
 using namespace identify;
 
-constexpr double kMaxOutside =
-    0.02;  // share of values that may be damaged before the table counts as another one
-
-constexpr double kSpareBits =
-    30;  // chance has one in 2^30, and some 2^10 structures, noises and bases to try
-
+constexpr double kMaxOutside = 0.02;  // share of damaged values beyond which it is another table
+constexpr double kSpareBits = 30;     // chance has one in 2^30, and some 2^10 candidates to try
 constexpr double kLargest = 0x1p500;  // the fits square values, and sum 2^22 squares
 
 // Returns whether the values are small enough to fit, but for some that may be damaged. Throws
@@ -46,25 +39,25 @@ bool check(View<const double> table, double unit_roundoff, int threads) {
   }
   check_unit_roundoff("identify_table.unit_roundoff", unit_roundoff);
   check_memory("identify_table.table", table);
-  std::atomic<std::int64_t> bad{std::numeric_limits<std::int64_t>::max()};
+  const std::int64_t width = table.size(1);
+  std::atomic<std::int64_t> bad{std::numeric_limits<std::int64_t>::max()};  // the first not finite
   std::atomic<std::int64_t> huge{0};
   parallel_for(table.size(0), threads, [&](std::int64_t row) {
-    for (std::int64_t column = 0; column < table.size(1); ++column) {
-      const double size = std::abs(table(row, column));
-      if (size <= kLargest) continue;
-      ++huge;
-      if (std::isfinite(size)) continue;
-      const std::int64_t place = row * table.size(1) + column;
-      std::int64_t known = bad.load();
-      while (place < known && !bad.compare_exchange_weak(known, place)) {
+    in_parts(width, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t column = begin; column < end; ++column) {
+        const double size = std::fabs(table(row, column));
+        if (size <= kLargest) continue;
+        ++huge;
+        std::int64_t known = bad.load();
+        const std::int64_t place = row * width + column;
+        while (!std::isfinite(size) && place < known && !bad.compare_exchange_weak(known, place)) {
+        }
       }
-      return;
-    }
+    });
   });
   if (bad < std::numeric_limits<std::int64_t>::max()) {
-    throw Error("identify_table.table", "must be finite, which row " +
-                                            std::to_string(bad / table.size(1)) + ", column " +
-                                            std::to_string(bad % table.size(1)) + " is not");
+    throw Error("identify_table.table", "must be finite, which row " + std::to_string(bad / width) +
+                                            ", column " + std::to_string(bad % width) + " is not");
   }
   return static_cast<double>(huge) <= kMaxOutside * static_cast<double>(table.count());
 }
@@ -82,19 +75,30 @@ std::vector<Noise> noises_from(double unit_roundoff) {
   return noises;
 }
 
+// A scale that was recognised is exact; one that was only measured is not.
+double scale_error(const Sinusoidal& options, const Fit& fit) {
+  const Round round = roundest_number(std::fabs(options.scale), 0x1p-50);
+  const bool known = options.scale > 0 && round.value == options.scale && round.roughness < 6;
+  return known ? 0x1p-51 : 2 * fit.scale_error / std::fabs(fit.scale) + 0x1p-51;
+}
+
 class Identifier {
  public:
   Identifier(View<const double> table, double unit_roundoff, int threads)
       : table_(table), unit_(unit_roundoff), threads_(threads) {}
 
   Identification run() {
-    const bool zero_column = last_column_is_zero();
+    bool zero_column = true;
+    for (std::int64_t row = 0; row < table_.size(0) && zero_column; ++row) {
+      if (row % 4096 == 0) check_interruption();
+      zero_column = table_(row, table_.size(1) - 1) == 0;
+    }
     const std::vector<Structure> structures = structures_of(table_.size(1), zero_column);
-    double values_left = kMaxValues;
+    double looks_left = kMaxLooks;
     const auto found = [&](const Noise& noise, bool far) {
       for (const Structure& structure : structures) {
         const auto accept = [&](const Fit& fit) { return judge(structure, noise, fit); };
-        if (search_fits(table_, structure, noise, far, values_left, accept)) return true;
+        if (search_fits(table_, structure, noise, far, looks_left, accept)) return true;
       }
       return false;
     };
@@ -121,64 +125,69 @@ class Identifier {
     Identification result;
     result.options = guess_;
     result.options.length = table_.size(0);
-    if (guess_.width == 0) result.options.width = table_.size(1);
-    const Noise noise{unit_, 0, kFloat64Angles};
-    result.max_deviation = compared(result.options, noise, 0, kAllRows).max_deviation;
+    const bool guessed = guess_.width > 0;
+    if (!guessed) result.options.width = table_.size(1);
+    result.max_deviation =
+        compared(result.options, {unit_, 0, kFloat64Angles}, 0, INT64_MAX).max_deviation;
     // A table that is that of the paper to the last bit can only lack what tells its base.
-    result.explanation = guess_fits_ || result.max_deviation == 0
-                             ? explain_undetermined_base(result.options.first, table_.size(0))
-                             : explain_unknown(result.max_deviation, guess_.width > 0);
+    if (guess_fits_ || result.max_deviation == 0) {
+      const std::int64_t rows = table_.size(0);
+      result.explanation = "Looks like a sinusoidal table at position " +
+                           std::to_string(guess_.first) + ", but " + std::to_string(rows) +
+                           (rows == 1 ? " row is" : " rows are") +
+                           " the same for every base: give rows further on.";
+    } else {
+      result.explanation =
+          std::string(
+              "Not a sinusoidal table, or only a part of its columns: no layout gives sines and "
+              "cosines of one scale that turn by one radian per row. ") +
+          (guessed ? "The nearest guess is off by "
+                   : "The paper's table of this shape is off by ") +
+          significant(result.max_deviation, 3) + ".";
+    }
     return result;
   }
 
  private:
-  bool last_column_is_zero() const {
-    for (std::int64_t row = 0; row < table_.size(0); ++row) {
-      if (row % 4096 == 0) check_interruption();
-      if (table_(row, table_.size(1) - 1) != 0) return false;
-    }
-    return true;
-  }
-
-  static double share_outside(const Comparison& c) {
-    const double compared = static_cast<double>(c.compared);
-    if (compared <= kLeastUseful * (compared + static_cast<double>(c.useless))) return 1;
-    return static_cast<double>(c.outside) / compared;
+  Comparison compared(Sinusoidal options, const Noise& noise, double error,
+                      std::int64_t rows) const {
+    options.threads = threads_;
+    return compare(table_, options, noise, error, unit_, rows);
   }
 
   // Whether a fit stands up to about 200 rows of the table under its best name.
   bool judge(const Structure& structure, const Noise& noise, const Fit& fit) {
-    const std::vector<Named> names =
-        names_of(structure, fit, table_.size(0), table_.size(1), noise);
-    for (std::size_t i = 0; i < names.size() && i < 4; ++i) {
-      Named name = names[i];
-      if (surplus_bits(name, fit, noise) < kSpareBits) continue;
-      const bool float32 = noise.angle == kFloat32Angles;
-      Comparison best = sample(name.options, noise, fit);
-      if (float32) {
-        Named framework = name;
-        framework.options.precision = Precision::framework;
-        const Comparison as_framework = sample(framework.options, noise, fit);
-        // Angles in float64 have been ruled out by now.
-        if (share_outside(as_framework) <= share_outside(best) &&
+    const auto sample = [&](const Sinusoidal& options) {
+      return compared(options, noise, scale_error(options, fit), 200);
+    };
+    const std::vector<Candidate> all =
+        candidates_of(structure, fit, table_.size(0), table_.size(1), noise);
+    for (std::size_t i = 0; i < all.size() && i < 4; ++i) {
+      Candidate candidate = all[i];
+      if (surplus_bits(candidate, fit, noise) < kSpareBits) continue;
+      Comparison best = sample(candidate.options);
+      if (noise.angle == kFloat32Angles) {  // angles in float64 have been ruled out by now
+        Sinusoidal framework = candidate.options;
+        framework.precision = Precision::framework;
+        const Comparison as_framework = sample(framework);
+        if (as_framework.share_outside() <= best.share_outside() &&
             as_framework.max_deviation <= 4 * best.max_deviation) {
-          name = framework;
+          candidate.options = framework;
           best = as_framework;
         }
       }
+      const double share = best.share_outside();
       if (best.max_deviation < guess_deviation_) {
-        guess_ = name.options;
+        guess_ = candidate.options;
         guess_deviation_ = best.max_deviation;
-        guess_fits_ = fit.ratio_known ? false : share_outside(best) <= kMaxOutside;
+        guess_fits_ = !fit.slope_known && share <= kMaxOutside;
       }
-      if (!fit.ratio_known || share_outside(best) > kMaxOutside) continue;
-      const double share = share_outside(best);
-      if (found_ && found_->share <= share) continue;
-      found_ = Found{name, fit, noise, share, structure.steps.size() > 1, {}};
-      for (const Named& other : names) {
-        if (other.roughness <= 3 && (other.options.base != name.options.base ||
-                                     other.options.ladder != name.options.ladder ||
-                                     other.options.exponent != name.options.exponent)) {
+      if (!fit.slope_known || share > kMaxOutside || (found_ && found_->share <= share)) continue;
+      found_ = Found{candidate, fit, noise, share, structure.steps.size() > 1, {}};
+      for (const Candidate& other : all) {
+        if (other.roughness <= 3 && (other.options.base != candidate.options.base ||
+                                     other.options.ladder != candidate.options.ladder ||
+                                     other.options.exponent != candidate.options.exponent)) {
           found_->also.push_back(other.options);
         }
       }
@@ -187,27 +196,9 @@ class Identifier {
     return false;
   }
 
-  Comparison compared(Sinusoidal options, const Noise& noise, double scale_tolerance,
-                      std::int64_t rows) const {
-    options.threads = threads_;
-    return compare(table_, options, noise, scale_tolerance, unit_, rows);
-  }
-
-  Comparison sample(const Sinusoidal& options, const Noise& noise, const Fit& fit) const {
-    return compared(options, noise, tolerance_of_scale(options, fit), 200);
-  }
-
-  // A scale that was recognised is exact; one that was only measured is not.
-  static double tolerance_of_scale(const Sinusoidal& options, const Fit& fit) {
-    return options.scale == roundest_number(options.scale, 0x1p-50).value &&
-                   roundest_number(options.scale, 0x1p-50).roughness < 6
-               ? 0x1p-51
-               : 2 * fit.scale_tolerance / std::abs(fit.scale) + 0x1p-51;
-  }
-
   // Bits that the values carry beyond those spent on choosing position, base and scale: noise never
   // has any to spare.
-  double surplus_bits(const Named& name, const Fit& fit, const Noise& noise) const {
+  double surplus_bits(const Candidate& candidate, const Fit& fit, const Noise& noise) const {
     const double unit = std::max(noise.storage, noise.angle);
     const double per_value = -std::log2(unit);
     const std::int64_t width = table_.size(1);
@@ -216,32 +207,33 @@ class Identifier {
     double values = static_cast<double>(width) * per_value;
     for (std::int64_t i = 1; i < rows; ++i) {
       const std::int64_t row = i * (table_.size(0) - 1) / (rows - 1);
+      check_interruption();
       for (std::int64_t column = 0; column < width; ++column) {
         const double change =
-            std::abs(table_(row, column) - table_(0, column)) / std::abs(fit.scale);
+            std::fabs(table_(row, column) - table_(0, column)) / std::fabs(fit.scale);
         values += std::min(per_value, std::log2(1 + change / unit));
       }
     }
-    const double position = std::log2(2 * std::abs(static_cast<double>(fit.first)) + 2);
-    const double scale = std::abs(name.options.scale) == 1 ? 1 : per_value;
-    return values - position - scale - 3.32 * name.roughness;
+    const double position = std::log2(2 * std::fabs(static_cast<double>(fit.first)) + 2);
+    const double scale = std::fabs(candidate.options.scale) == 1 ? 1 : per_value;
+    return values - position - scale - 3.32 * candidate.roughness;
   }
 
   Identification finish() const {
-    const auto& [name, fit, noise, share, base_matters, also] = *found_;
-    const Comparison all =
-        compared(name.options, noise, tolerance_of_scale(name.options, fit), kAllRows);
-    if (share_outside(all) > kMaxOutside) return unknown();
+    const auto& [candidate, fit, noise, share, base_matters, also] = *found_;
     Identification result;
+    result.options = candidate.options;
+    const Comparison all =
+        compared(result.options, noise, scale_error(result.options, fit), INT64_MAX);
+    if (all.share_outside() > kMaxOutside) return unknown();
     result.scheme = "sinusoidal";
-    result.options = name.options;
     result.max_deviation = all.max_deviation;
     if (result.options.exponent == Exponent::doubled) result.mistake = "doubled_exponent";
     if (result.options.exponent == Exponent::doubled_unpaired)
       result.mistake = "doubled_exponent_unpaired";
-    result.confidence = 1 - std::exp2(-surplus_bits(name, fit, noise) / 8);
+    result.confidence = 1 - std::exp2(-surplus_bits(candidate, fit, noise) / 8);
     if (!fit.sure_of_first) result.confidence *= 0.5;
-    if (all.outside > 0) result.confidence *= 0.5 * (1 - share_outside(all));
+    if (all.outside > 0) result.confidence *= 0.5 * (1 - all.share_outside());
     result.explanation = explain({result.options, table_.size(0), table_.size(1), also, all,
                                   fit.sure_of_first, base_matters, noise.storage > unit_});
     return result;
@@ -252,7 +244,7 @@ class Identifier {
   int threads_;
   // The reading with the least share of values outside the noise so far.
   struct Found {
-    Named name;
+    Candidate candidate;
     Fit fit;
     Noise noise;
     double share;
