@@ -101,7 +101,7 @@ FrequencyFit refine(View<const double> table, const Step& step, double amplitude
     const double left = std::sqrt(square / static_cast<double>(count));
     if (!(left < residual)) {  // too far: half way back
       next = (next + best) / 2;
-      if (std::fabs(next - best) <= 1e-16 * best || pass > 25) break;
+      if (std::fabs(next - best) <= 1e-3 * error) break;
       continue;
     }
     best = next, residual = left;

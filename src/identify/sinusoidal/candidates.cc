@@ -52,7 +52,9 @@ std::vector<Candidate> candidates_of(const Structure& structure, const Fit& fit,
     // Nobody chooses a base above 1e7; the mistake of doubling the exponent squares it.
     const double absurd = base.value > 1.01e7 ? 3 : 0;
     const double off = 4 * std::fabs(std::log(base.value) - log_base) / known;
-    add(options, base.roughness + reading.rarity + absurd + 0.02 * std::min(off, 4.0),
+    // Among bases that nobody chose, one digit more or less says nothing.
+    add(options,
+        std::min(base.roughness, 12.0) + reading.rarity + absurd + 0.02 * std::min(off, 4.0),
         base.roughness);
     if (options.exponent != Exponent::standard || options.ladder != Ladder::d ||
         options.layout != SinusoidalLayout::interleaved || base.roughness <= 1) {
