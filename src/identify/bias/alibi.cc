@@ -150,7 +150,9 @@ std::optional<Slopes> slopes_of(View<const double> bias, const Form& form, doubl
     }
     found.of_heads.push_back(slope);
   }
-  found.causal = hidden && !sees_future;
+  // The same line in every row has no distance 0 of its own: what it hides is a mask's.
+  const bool masked_line = form.is_line && !form.moves && queries > 1;
+  found.causal = hidden && (masked_line || !sees_future);
   return found;
 }
 

@@ -11,6 +11,7 @@
 namespace sextant::identify {
 namespace {
 
+constexpr double kTurn = 2 * std::numbers::pi;
 constexpr std::int64_t kFarthest = std::int64_t{1} << 20;  // first position of a slice
 
 // amplitude * e^(i phase) of row 0: least squares for a known frequency.
@@ -51,15 +52,15 @@ std::vector<std::int64_t> firsts_of(const Rotations& given, double amplitude, do
     const auto f = measure(given.table, step, amplitude, noise);
     if (!f) continue;
     const double rows = static_cast<double>(given.table.size(0));
-    phases.push_back({f->value, f->error + kFrequencyNoise * f->value,
+    phases.push_back({f->value, 6 * f->error + kFrequencyNoise * f->value,
                       std::arg(wave_at_row_0(given, step, f->value)),
                       6 * noise + 2 * rows * f->error});
   }
   const auto fits = [&](std::int64_t first) {
     const auto p = static_cast<double>(first);
     return std::all_of(phases.begin(), phases.end(), [&](const Phase& wave) {
-      const double off = std::remainder(p * wave.frequency - wave.phase, 2 * std::numbers::pi);
-      return std::fabs(off) <= wave.phase_error + std::fabs(p) * 6 * wave.frequency_error;
+      const double off = std::remainder(p * wave.frequency - wave.phase, kTurn);
+      return std::fabs(off) <= wave.phase_error + std::fabs(p) * wave.frequency_error;
     });
   };
   std::vector<std::int64_t> result;
@@ -69,6 +70,33 @@ std::vector<std::int64_t> firsts_of(const Rotations& given, double amplitude, do
     if (p != 0 && fits(-p)) result.push_back(-p);
   }
   return result;
+}
+
+// Frequencies to fit one from. A slow sine says little about its turns: 0 too. In a slice row 0 has
+// made some whole turns since position 0, so many as the rough frequency leaves.
+std::vector<double> starts_of(const Rotations& given, const Step& step, double amplitude, double p,
+                              double noise) {
+  const auto measured = measure(given.table, step, amplitude, noise);
+  const Frequency rough = measured.value_or(Frequency{0, 0.1});
+  std::vector<double> starts = {std::max(rough.value, rough.error / 4), 0};
+  if (p == 0) return starts;
+  const double phase = std::arg(wave_at_row_0(given, step, rough.value));
+  std::vector<double> phases = {phase};
+  if (!step.is_pair()) {
+    const double x = given.table(0, std::max(step.cosine, step.sine)) / amplitude;
+    const double angle = std::acos(std::clamp(x, -1.0, 1.0));
+    phases = {angle, -angle};
+    if (step.sine >= 0) phases = {std::numbers::pi / 2 - angle, std::numbers::pi / 2 + angle};
+  }
+  const double reach = std::min(8.0, std::round(3 * rough.error * std::fabs(p) / kTurn));
+  for (const double each : phases) {
+    const double turns = std::round((p * rough.value - each) / kTurn);
+    for (double more = -reach; more <= reach; ++more) {
+      const double start = (each + kTurn * (turns + more)) / p;
+      if (start > 0) starts.push_back(start);
+    }
+  }
+  return starts;
 }
 
 }  // namespace
@@ -94,17 +122,15 @@ std::optional<RotationFit> fit_rotations(const Rotations& whole, double unit_rou
     const auto p = static_cast<double>(first);
     const double reach = std::fabs(p) + static_cast<double>(rows);
     for (const Step& step : given.steps) {
-      const std::size_t before = fit.frequencies.size();
-      const auto rough = measure(given.table, step, amplitude, noise);
-      // A slow sine says little about its turns: it is fitted from a frequency of 0.
-      for (const double start : {rough ? std::max(rough->value, rough->error / 4) : 0, 0.0}) {
-        const FrequencyFit best = refine(given.table, step, amplitude, p, noise, start);
-        const double f = best.frequency.value;
-        if (!(best.residual <= 4 * noise * amplitude + reach * f * kFrequencyNoise)) continue;
-        fit.frequencies.push_back({f, 6 * best.frequency.error + kFrequencyNoise * f});
-        break;
+      FrequencyFit best{{}, HUGE_VAL};
+      for (const double start : starts_of(given, step, amplitude, p, noise)) {
+        const FrequencyFit next = refine(given.table, step, amplitude, p, noise, start);
+        if (next.residual < best.residual) best = next;
+        if (best.residual <= noise * amplitude) break;
       }
-      if (fit.frequencies.size() == before) break;
+      const double f = best.frequency.value;
+      if (!(best.residual <= 4 * noise * amplitude + reach * f * kFrequencyNoise)) break;
+      fit.frequencies.push_back({f, 6 * best.frequency.error + kFrequencyNoise * f});
     }
     if (std::ssize(fit.frequencies) == given.pairs()) return fit;
   }

@@ -70,15 +70,16 @@ Comparison compare(View<const double> table, const Sinusoidal& options, const No
     } else {
       remade = sinusoidal<double>(rows);
     }
-    Comparison& part = parts[static_cast<std::size_t>(b)];
+    Comparison part;
     for (std::int64_t row = begin; row < begin + rows.length; ++row) {
+      const double* made = remade.data() + (row - begin) * options.width;
       if (is_empty_row(table, row)) {
         part.rows_empty += 1;
         continue;
       }
       const double position = std::fabs(static_cast<double>(options.first + row));
       for (std::int64_t column = 0; column < width; ++column) {
-        const double given = table(row, column), exact = remade(row - begin, column);
+        const double given = table(row, column), exact = made[column];
         const double angle = position * frequencies[static_cast<std::size_t>(column)];
         const double size = std::max(std::fabs(exact), std::fabs(given));
         const double allowed =
@@ -94,6 +95,7 @@ Comparison compare(View<const double> table, const Sinusoidal& options, const No
         }
       }
     }
+    parts[static_cast<std::size_t>(b)] = part;
   });
   Comparison result;
   for (const Comparison& part : parts) merge(result, part);

@@ -91,15 +91,16 @@ struct Verdict {
 };
 
 // Gauss-Newton over the values that the slope predicts well enough, which are more with each pass.
+// Their `theta` belong to the supposed slope.
 Verdict sharpen(const std::vector<Value>& values, double first, double angle_noise,
-                double allowed_wrong, Frequency slope) {
+                double allowed_wrong, double supposed, Frequency slope) {
+  const bool exact = slope.error <= kExact * (1 + std::fabs(slope.value));
   Verdict verdict;
   while (true) {
     verdict = {slope};
-    const bool exact = slope.error <= kExact * (1 + std::fabs(slope.value));
     double pull = 0;
     for (const Value& v : values) {
-      const double theta = exact ? v.theta : std::exp(slope.value * v.index);
+      const double theta = slope.value == supposed ? v.theta : std::exp(slope.value * v.index);
       const double angle = (first + v.row) * theta;
       const double spread = std::fabs(angle * v.index) * slope.error;
       if (spread > 0.4) {
@@ -170,6 +171,20 @@ class Search {
     return found;
   }
 
+  // The slope that the slowest sine gives a position: sin(position e^(slope index)) = x.
+  std::optional<Frequency> slope_at(std::int64_t first, double scale) const {
+    const double p = static_cast<double>(first + rows_[0]);
+    for (auto step = structure_.steps.rbegin(); step != structure_.steps.rend(); ++step) {
+      if (step->sine < 0 || step->index == 0) continue;
+      const double x = table_(rows_[0], step->sine) / scale;
+      const double theta = std::asin(std::clamp(x, -1.0, 1.0)) / p;
+      if (!(theta > 0) || std::fabs(x) > 0.5) return std::nullopt;
+      const double error = noise_.storage + wave_.scale_error / wave_.scale + noise_.angle;
+      return Frequency{std::log(theta) / step->index, 2 * error / step->index};
+    }
+    return std::nullopt;
+  }
+
   std::optional<Fit> fit(std::int64_t first, double scale, const Frequency& prior) const {
     check_interruption();
     const auto p = static_cast<double>(first);
@@ -178,12 +193,12 @@ class Search {
       return !v.stuck && v.wrong <= 2 + v.tested / 16 && v.tested > 2 * v.wrong &&
              v.tested >= kUseless * static_cast<double>(all.size());
     };
-    Verdict verdict = sharpen(all, p, noise_.angle, 2, prior);
+    Verdict verdict = sharpen(all, p, noise_.angle, 2, prior.value, prior);
     if (!good(verdict)) return std::nullopt;
     // Once more, free to leave a slope that was only supposed.
     if (verdict.information > 0) {
       const double free = 4 / std::sqrt(verdict.information);
-      verdict = sharpen(all, p, noise_.angle, 2,
+      verdict = sharpen(all, p, noise_.angle, 2, prior.value,
                         {verdict.slope.value, std::max(verdict.slope.error, free)});
       if (!good(verdict)) return std::nullopt;
     }
@@ -258,28 +273,37 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
   const std::optional<Wave> wave = measure_wave(table, structure, noise);
   if (!wave) return false;
   const Search search(table, structure, noise, *wave);
-  const std::vector<Frequency> slopes =
-      slopes_to_try(structure, measure_slope(table, structure, *wave, noise));
+  const auto measured = measure_slope(table, structure, *wave, noise);
+  // Where the rows do not tell, each position has its own slope as well.
+  std::vector<std::optional<Frequency>> slopes;
+  for (const Frequency& slope : slopes_to_try(structure, measured)) slopes.emplace_back(slope);
+  if (!measured && !far) slopes.emplace_back();
   std::optional<Fit> unsure;
   int fits = 0;
   for (const double scale : {wave->scale, -wave->scale}) {
     const double phase = wave->phase + (scale < 0 ? std::numbers::pi : 0);
-    for (const Frequency& slope : slopes) {
-      const std::vector<Value> row = search.values(scale, slope.value, 1);
-      bool found = false;
+    for (const auto& tried : slopes) {
+      std::vector<Value> row;
+      if (tried) row = search.values(scale, tried->value, 1);
       // An uncertain slope may take a part of the work alone.
-      const double until =
-          slope.error > kExact * (1 + std::fabs(slope.value)) ? looks_left - kMaxLooks / 20 : 0;
+      const bool exact = tried && tried->error <= kExact * (1 + std::fabs(tried->value));
+      const double until = exact ? 0 : std::max(0.0, looks_left - kMaxLooks / 20);
+      bool found = false;
       // Returns true to end the search: with a fit, or without when there is too much to do.
       const auto visit = [&](std::int64_t first) {
-        if (looks_left <= std::max(until, 0.0) || fits > kMaxFits) return true;
+        if (looks_left <= until || fits > kMaxFits) return true;
         check_interruption();
-        const Verdict verdict = sharpen(row, static_cast<double>(first), noise.angle, 1, slope);
-        looks_left -= 1 + verdict.tested;
+        const auto slope = tried ? tried : search.slope_at(first, scale);
+        looks_left -= 1;
+        if (!slope) return false;
+        if (!tried) row = search.values(scale, slope->value, 1);
+        const auto p = static_cast<double>(first);
+        const Verdict verdict = sharpen(row, p, noise.angle, 1, slope->value, *slope);
+        looks_left -= verdict.tested;
         // Far away a slope that is not sharp enough says nothing.
         if (verdict.wrong > 1 + verdict.tested / 16 || (far && verdict.stuck)) return false;
         ++fits;
-        const std::optional<Fit> fit = search.fit(first, scale, slope);
+        const std::optional<Fit> fit = search.fit(first, scale, *slope);
         if (!fit) return false;
         if (fit->sure_of_first) return found = accept(*fit);
         if (!unsure || std::abs(fit->first) < std::abs(unsure->first)) unsure = fit;
