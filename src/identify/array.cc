@@ -52,30 +52,23 @@ bool is_named(const Identification& found) {
 // One reading of columns as cosines and sines: pair k stands in the columns first + k * step; -1
 // where there is no such function.
 struct Reading {
-  std::int64_t cosines, sines, step;
   const char* form;
+  std::int64_t cosines, sines, step;
 };
 
-Identification name_reading(View<const double> table, std::int64_t pairs, const Reading& reading,
-                            double unit_roundoff) {
-  Rotations given{table, {}};
-  for (std::int64_t k = 0; k < pairs; ++k) {
-    const auto column = [&](std::int64_t first) {
-      return first < 0 ? -1 : first + k * reading.step;
-    };
-    given.steps.push_back({static_cast<double>(k), column(reading.sines), column(reading.cosines)});
-  }
-  Identification found = name_rotations(given, unit_roundoff);
-  if (is_known(found)) found.form = reading.form;
-  return found;
-}
-
 // The first known of these readings.
-Identification name_first(View<const double> table, std::int64_t pairs,
-                          std::initializer_list<Reading> readings, double unit_roundoff) {
-  for (const Reading& reading : readings) {
-    Identification found = name_reading(table, pairs, reading, unit_roundoff);
-    if (is_known(found)) return found;
+Identification name_first(View<const double> table, std::int64_t pairs, double unit_roundoff,
+                          std::initializer_list<Reading> readings) {
+  for (const auto& [form, cosines, sines, step] : readings) {
+    Rotations given{table, {}};
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      given.steps.push_back({static_cast<double>(k), sines < 0 ? -1 : sines + k * step,
+                             cosines < 0 ? -1 : cosines + k * step});
+    }
+    Identification found = name_rotations(given, unit_roundoff);
+    if (!is_known(found)) continue;
+    found.form = form;
+    return found;
   }
   return {};
 }
@@ -93,36 +86,32 @@ bool holds_twice(View<const double> table, std::int64_t pairs, std::int64_t step
 }
 
 // A cache of one function, once or twice.
-Identification name_cache(View<const double> table, double unit_roundoff) {
+Identification name_cache(View<const double> table, double unit) {
   const std::int64_t width = table.size(1), half = width / 2;
-  if (width % 2 == 0 && width >= 4) {
-    if (holds_twice(table, half, 1, half)) {
-      return name_first(
-          table, half,
-          {{0, -1, 1, "cosines, twice side by side"}, {-1, 0, 1, "sines, twice side by side"}},
-          unit_roundoff);
-    }
-    if (holds_twice(table, half, 2, 1)) {
-      Identification found = name_first(
-          table, half, {{0, -1, 2, "cosines, each twice"}, {-1, 0, 2, "sines, each twice"}},
-          unit_roundoff);
-      if (is_known(found)) found.parameters["layout"] = "interleaved";
-      return found;
-    }
+  const bool even = width % 2 == 0 && width >= 4;
+  if (even && holds_twice(table, half, 1, half)) {
+    return name_first(
+        table, half, unit,
+        {{"cosines, twice side by side", 0, -1, 1}, {"sines, twice side by side", -1, 0, 1}});
   }
-  return name_first(table, width, {{0, -1, 1, "cosines"}, {-1, 0, 1, "sines"}}, unit_roundoff);
+  if (even && holds_twice(table, half, 2, 1)) {
+    Identification found = name_first(
+        table, half, unit, {{"cosines, each twice", 0, -1, 2}, {"sines, each twice", -1, 0, 2}});
+    if (is_known(found)) found.parameters["layout"] = "interleaved";
+    return found;
+  }
+  return name_first(table, width, unit, {{"cosines", 0, -1, 1}, {"sines", -1, 0, 1}});
 }
 
 // A cache of both; plain ones are sinusoidal tables too.
-Identification name_both(View<const double> table, double unit_roundoff) {
+Identification name_both(View<const double> table, double unit) {
   const std::int64_t half = table.size(1) / 2;
   if (table.size(1) % 2 != 0) return {};
-  return name_first(table, half,
-                    {{0, half, 1, "cosines, then sines"},
-                     {half, 0, 1, "sines, then cosines"},
-                     {0, 1, 2, "cosine and sine of each pair"},
-                     {1, 0, 2, "sine and cosine of each pair"}},
-                    unit_roundoff);
+  return name_first(table, half, unit,
+                    {{"cosines, then sines", 0, half, 1},
+                     {"sines, then cosines", half, 0, 1},
+                     {"cosine and sine of each pair", 0, 1, 2},
+                     {"sine and cosine of each pair", 1, 0, 2}});
 }
 
 // The defaults of a sinusoidal table are left out.
@@ -137,18 +126,6 @@ std::map<std::string, std::string> parameters_of(const Sinusoidal& options) {
   if (options.scale != plain.scale) result["scale"] = shortest(options.scale);
   if (options.precision != plain.precision) result["precision"] = name_of(options.precision);
   return result;
-}
-
-// Cosines and sines, which 16 bits hold by rounding alone.
-bool holds_waves(const Identification& found) {
-  return found.scheme == "sinusoidal" || (found.head_dim > 0 && found.inv_freq.size() > 0);
-}
-
-void tell_short_values(const ShortType* type, Identification& found) {
-  if (type == nullptr) return;
-  found.mistake = std::string("values_rounded_to_") + type->name;
-  found.explanation += std::string(" Every value is one of ") + type->name +
-                       ", stored in a wider type: it has the precision of 16 bits.";
 }
 
 // `of_waves`: the unit roundoff of cosines and sines, which may be those of a shorter type.
@@ -195,10 +172,10 @@ Identification name_block(View<const double> block, const Values& values, double
                           double of_waves) {
   if (values.finite && block.size(2) == 2) {
     const std::int64_t pairs = block.size(1);
-    const Identification found = name_first({block.data(), Shape{block.size(0), 2 * pairs}}, pairs,
-                                            {{0, 1, 2, "[position, pair, cosine and sine]"},
-                                             {1, 0, 2, "[position, pair, sine and cosine]"}},
-                                            of_waves);
+    const Identification found =
+        name_first({block.data(), Shape{block.size(0), 2 * pairs}}, pairs, of_waves,
+                   {{"[position, pair, cosine and sine]", 0, 1, 2},
+                    {"[position, pair, sine and cosine]", 1, 0, 2}});
     if (is_known(found)) return found;
   }
   if (values.finite && block.size(0) == 2) {
@@ -208,9 +185,8 @@ Identification name_block(View<const double> block, const Values& values, double
       check_interruption();
       for (std::int64_t c = 0; c < 2 * pairs; ++c) beside(n, c) = block(c / pairs, n, c % pairs);
     }
-    const Identification found =
-        name_first(std::as_const(beside).view(), pairs,
-                   {{0, pairs, 1, "[cosines and sines, position, pair]"}}, of_waves);
+    const Identification found = name_first(std::as_const(beside).view(), pairs, of_waves,
+                                            {{"[cosines and sines, position, pair]", 0, pairs, 1}});
     if (is_known(found)) return found;
   }
   return name_alibi(block, unit_roundoff);
@@ -250,8 +226,11 @@ Identification identify_array(View<const double> array, double unit_roundoff, in
   } else if (sizes.size() == 3) {
     found = name_block(values, seen, unit_roundoff, of_waves);
   }
-  if (is_named(found) && found.mistake.empty() && holds_waves(found)) {
-    tell_short_values(shorter, found);
+  const bool waves = found.scheme == "sinusoidal" || found.head_dim > 0;
+  if (shorter != nullptr && is_named(found) && found.mistake.empty() && waves) {
+    found.mistake = std::string("values_rounded_to_") + shorter->name;
+    found.explanation += std::string(" Every value is one of ") + shorter->name +
+                         ", stored in a wider type: it has the precision of 16 bits.";
   }
   if (!is_known(found) && found.explanation.empty()) {
     found.explanation =

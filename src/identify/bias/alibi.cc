@@ -77,9 +77,11 @@ struct Form {
   bool moves;     // the origin is one key further with each query
   double origin;  // of the last query
 
+  double origin_of(std::int64_t queries_left) const {
+    return origin - (moves ? static_cast<double>(queries_left) : 0);
+  }
   double distance(std::int64_t queries_left, std::int64_t key) const {
-    const double at = origin - (moves ? static_cast<double>(queries_left) : 0);
-    const double d = static_cast<double>(key) - at;
+    const double d = static_cast<double>(key) - origin_of(queries_left);
     return is_line ? d : -std::fabs(d);
   }
   std::string text(bool causal) const {
@@ -141,9 +143,7 @@ std::optional<Slopes> slopes_of(View<const double> bias, const Form& form, doubl
           continue;
         }
         const double d = form.distance(queries - 1 - q, k);
-        const double future =
-            form.moves ? form.origin - static_cast<double>(queries - 1 - q) : form.origin;
-        sees_future = sees_future || static_cast<double>(k) > future;
+        sees_future = sees_future || static_cast<double>(k) > form.origin_of(queries - 1 - q);
         const double allowed = 4 * unit_roundoff * std::max(std::fabs(value), of_row);
         if (!(std::fabs(value - slope * d) <= allowed)) return std::nullopt;
       }
@@ -179,15 +179,10 @@ Identification name_alibi(View<const double> bias, double unit_roundoff) {
     const std::int64_t strides[] = {bias.stride(0), 0, bias.stride(1)};
     bias = {bias.data(), Shape{bias.size(0), 1, bias.size(1)}, strides};
   }
-  const auto in_row = [&](std::int64_t k) { return bias(0, 0, k) <= kHidden; };
-  bool hides = false;
-  for (std::int64_t k = 0; k < bias.size(2) && !hides; ++k) hides = in_row(k);
-  std::vector<std::pair<bool, bool>> forms;  // is_line, moves
-  if (matrix) {
-    forms = {{false, true}, {true, false}, {true, true}, {false, false}};
-  } else {
-    forms = {{!hides, false}, {hides, false}};
-  }
+  bool hides = false;  // then a row is one of distances, else it may be one of keys
+  for (std::int64_t k = 0; k < bias.size(2); ++k) hides = hides || bias(0, 0, k) <= kHidden;
+  std::vector<std::pair<bool, bool>> forms = {{!hides, false}, {hides, false}};  // is_line, moves
+  if (matrix) forms = {{false, true}, {true, false}, {true, true}, {false, false}};
   for (const auto& [is_line, moves] : forms) {
     const auto origin = origin_of(bias, is_line);
     if (!origin) continue;

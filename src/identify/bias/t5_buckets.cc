@@ -37,18 +37,14 @@ std::optional<Buckets> by_distance(View<const double> matrix, std::int64_t offse
 // the last key the last query's own; of one row of distances, the first or the last 0.
 std::vector<std::int64_t> offsets_of(View<const double> matrix) {
   const std::int64_t queries = matrix.size(0), keys = matrix.size(1);
-  std::vector<std::int64_t> offsets = {0, keys - queries};
-  if (queries == 1) {
-    const auto is_zero = [&](std::int64_t k) { return k == keys || matrix(0, k) == 0; };
-    offsets[0] = 0;
-    while (!is_zero(offsets[0])) ++offsets[0];
-    offsets[1] = keys;
-    while (offsets[1] > 0 && !is_zero(offsets[1] - 1)) --offsets[1];
-    --offsets[1];
-    if (offsets[0] == keys) offsets.clear();
+  if (queries > 1 && queries == keys) return {0};
+  if (queries > 1) return {0, keys - queries};
+  std::vector<std::int64_t> zeros;
+  for (std::int64_t k = 0; k < keys; ++k) {
+    if (matrix(0, k) == 0) zeros.push_back(k);
   }
-  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
-  return offsets;
+  if (zeros.size() > 1) zeros = {zeros.front(), zeros.back()};
+  return zeros;
 }
 
 // Settings of models first, then by roundness.

@@ -87,17 +87,22 @@ std::optional<Check> check(const Rotations& given, std::int64_t first,
   return std::nullopt;
 }
 
-Identification explained(const Rotations& given, std::int64_t first, const RotationRule& rule,
-                         const Rounded& rounded, const Check& compared) {
+Identification of_rule(const RotationRule& rule, const Rounded& rounded, double max_deviation) {
   Identification found;
   found.scheme = rule.scheme;
   found.parameters = rule.parameters;
   found.mistake = rounded.mistake();
   found.inv_freq = rule.made.inv_freq;
   found.attention_factor = rule.made.attention_factor;
-  found.max_deviation = compared.max_deviation;
+  found.max_deviation = max_deviation;
+  found.head_dim = 2 * std::ssize(rule.made.inv_freq);
+  return found;
+}
+
+Identification explained(const Rotations& given, std::int64_t first, const RotationRule& rule,
+                         const Rounded& rounded, const Check& compared) {
+  Identification found = of_rule(rule, rounded, compared.max_deviation);
   found.first = first;
-  found.head_dim = 2 * given.pairs();
   found.confidence = rule.scheme == "rotary_unknown" ? 0.5 : 0.99;
   found.explanation = "Rotations of positions " + std::to_string(first) + " to " +
                       std::to_string(first + given.table.size(0) - 1) + " for " +
@@ -206,13 +211,7 @@ Identification name_frequencies(View<const double> frequencies, double unit_roun
       if (!(off <= allowed * rule.made.inv_freq[k])) return false;
       worst = std::max(worst, off);
     }
-    found.scheme = rule.scheme;
-    found.parameters = rule.parameters;
-    found.mistake = rounded.mistake();
-    found.inv_freq = rule.made.inv_freq;
-    found.attention_factor = rule.made.attention_factor;
-    found.max_deviation = worst;
-    found.head_dim = 2 * pairs;
+    found = of_rule(rule, rounded, worst);
     found.confidence = 0.9;
     found.form = "frequencies (inv_freq)";
     found.explanation = "Radians per position of " + std::to_string(pairs) +

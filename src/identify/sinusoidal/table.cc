@@ -1,7 +1,6 @@
 // Whose table is this: candidates of every structure and every rounding on the way, compared with
 // rows of the table, the best one with all of it.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -16,7 +15,6 @@
 #include "identify/sinusoidal/search.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "sextant/core/parallel.h"
 #include "sextant/identify/identify.h"
 
 namespace sextant {
@@ -39,25 +37,18 @@ bool check(View<const double> table, double unit_roundoff, int threads) {
   }
   check_unit_roundoff("identify_table.unit_roundoff", unit_roundoff);
   check_memory("identify_table.table", table);
-  const std::int64_t width = table.size(1);
-  std::atomic<std::int64_t> bad{std::numeric_limits<std::int64_t>::max()};  // the first not finite
-  std::atomic<std::int64_t> huge{0};
-  parallel_for(table.size(0), threads, [&](std::int64_t row) {
-    in_parts(width, [&](std::int64_t begin, std::int64_t end) {
+  std::int64_t huge = 0;
+  for (std::int64_t row = 0; row < table.size(0); ++row) {
+    in_parts(table.size(1), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t column = begin; column < end; ++column) {
         const double size = std::fabs(table(row, column));
         if (size <= kLargest) continue;
         ++huge;
-        std::int64_t known = bad.load();
-        const std::int64_t place = row * width + column;
-        while (!std::isfinite(size) && place < known && !bad.compare_exchange_weak(known, place)) {
-        }
+        if (std::isfinite(size)) continue;
+        throw Error("identify_table.table", "must be finite, which row " + std::to_string(row) +
+                                                ", column " + std::to_string(column) + " is not");
       }
     });
-  });
-  if (bad < std::numeric_limits<std::int64_t>::max()) {
-    throw Error("identify_table.table", "must be finite, which row " + std::to_string(bad / width) +
-                                            ", column " + std::to_string(bad % width) + " is not");
   }
   return static_cast<double>(huge) <= kMaxOutside * static_cast<double>(table.count());
 }
