@@ -118,7 +118,9 @@ std::optional<Found> settings_of(const Buckets& given) {
   std::int64_t most = 0;
   for (const auto& [distance, bucket] : given) most = std::max(most, bucket);
   if (most < 3 || most >= kMaxBuckets || given.size() < 8) return std::nullopt;
-  for (const auto& [count, both] : counts_of(given, most)) {
+  for (const auto& likely : counts_of(given, most)) {
+    const std::int64_t count = likely.first;
+    const bool both = likely.second;
     if (count <= most || count > kMaxBuckets || (both && count < 4)) continue;
     const std::int64_t exact = both ? count / 4 : count / 2;
     const std::int64_t limit = std::max<std::int64_t>({4 * farthest, 2048, exact + 1}) + 1;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/interruption.h"
 #include "identify/numbers.h"
 #include "sextant/core/parallel.h"
 
@@ -16,23 +17,13 @@ std::vector<double> column_frequencies(const Sinusoidal& options, std::int64_t w
   const Tensor<double> sines = sinusoidal_frequencies(options, false);
   const Tensor<double> cosines = sinusoidal_frequencies(options, true);
   std::vector<double> frequencies;
-  for (std::int64_t column = 0; column < width; ++column) {
-    const SinusoidalColumn shown = sinusoidal_column(options, column);
-    frequencies.push_back(shown.pair < 0 ? 0 : (shown.cosine ? cosines : sines).data()[shown.pair]);
-  }
+  in_parts(width, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t column = begin; column < end; ++column) {
+      const auto [pair, cosine] = sinusoidal_column(options, column);
+      frequencies.push_back(pair < 0 ? 0 : (cosine ? cosines : sines).data()[pair]);
+    }
+  });
   return frequencies;
-}
-
-void merge(Comparison& into, const Comparison& part) {
-  if (part.max_deviation > into.max_deviation) {
-    into.max_deviation = part.max_deviation;
-    into.row = part.row;
-    into.column = part.column;
-  }
-  into.compared += part.compared;
-  into.useless += part.useless;
-  into.outside += part.outside;
-  into.rows_empty += part.rows_empty;
 }
 
 }  // namespace
@@ -98,7 +89,17 @@ Comparison compare(View<const double> table, const Sinusoidal& options, const No
     parts[static_cast<std::size_t>(b)] = part;
   });
   Comparison result;
-  for (const Comparison& part : parts) merge(result, part);
+  for (const Comparison& part : parts) {
+    if (part.max_deviation > result.max_deviation) {
+      result.max_deviation = part.max_deviation;
+      result.row = part.row;
+      result.column = part.column;
+    }
+    result.compared += part.compared;
+    result.useless += part.useless;
+    result.outside += part.outside;
+    result.rows_empty += part.rows_empty;
+  }
   return result;
 }
 

@@ -53,17 +53,27 @@ bool check(View<const double> table, double unit_roundoff, int threads) {
   return static_cast<double>(huge) <= kMaxOutside * static_cast<double>(table.count());
 }
 
-// Roundings that a table may have gone through, finest first; a file may be wider than what was
-// once computed.
-std::vector<Noise> noises_from(double unit_roundoff) {
-  std::vector<Noise> noises;
-  for (const double storage : {unit_roundoff, 0x1p-24, 0x1p-11, 0x1p-8}) {
-    if (!noises.empty() && storage <= noises.back().storage) continue;
+// What a table may have gone through, likeliest first: roundings, as a file may be wider than what
+// was once computed, and angles in float32. Far positions are few when the phase is known to 24
+// bits; with 16-bit types there are millions: those come last.
+struct Attempt {
+  Noise noise;
+  bool far;
+};
+std::vector<Attempt> attempts_for(double unit_roundoff) {
+  std::vector<Attempt> attempts;
+  const auto add = [&](double storage, bool far) {
     const double tiny = std::max(smallest_normal(storage), smallest_normal(unit_roundoff));
-    noises.push_back({storage, tiny, kFloat64Angles});
-    noises.push_back({storage, tiny, kFloat32Angles});
+    attempts.push_back({{storage, tiny, kFloat64Angles}, far});
+    attempts.push_back({{storage, tiny, kFloat32Angles}, far});
+  };
+  for (const double storage : {unit_roundoff, 0x1p-24, 0x1p-11, 0x1p-8}) {
+    if (!attempts.empty() && storage <= attempts.back().noise.storage) continue;
+    add(storage, false);
+    if (storage <= 0x1p-24) add(storage, true);
   }
-  return noises;
+  if (unit_roundoff > 0x1p-24) add(unit_roundoff, true);
+  return attempts;
 }
 
 // A scale that was recognised is exact; one that was only measured is not.
@@ -86,27 +96,14 @@ class Identifier {
     }
     const std::vector<Structure> structures = structures_of(table_.size(1), zero_column);
     double looks_left = kMaxLooks;
-    const auto found = [&](const Noise& noise, bool far) {
+    for (const Attempt& attempt : attempts_for(unit_)) {
+      if (attempt.far && found_) continue;
       for (const Structure& structure : structures) {
-        const auto accept = [&](const Fit& fit) { return judge(structure, noise, fit); };
-        if (search_fits(table_, structure, noise, far, looks_left, accept)) return true;
+        const auto accept = [&](const Fit& fit) { return judge(structure, attempt.noise, fit); };
+        if (search_fits(table_, structure, attempt.noise, attempt.far, looks_left, accept))
+          return finish();
       }
-      return false;
-    };
-    // Far positions are few when the phase is known to 24 bits; with 16-bit types there are
-    // millions: those come last.
-    const std::vector<Noise> noises = noises_from(unit_);
-    for (std::size_t i = 0; i < noises.size(); i += 2) {
-      for (std::size_t k = i; k < i + 2; ++k) {
-        if (found(noises[k], false)) return finish();
-        if (guess_fits_) return unknown();
-      }
-      for (std::size_t k = i; k < i + 2; ++k) {
-        if (!found_ && noises[k].storage <= 0x1p-24 && found(noises[k], true)) return finish();
-      }
-    }
-    for (const Noise& noise : noises) {
-      if (!found_ && noise.storage == unit_ && unit_ > 0x1p-24 && found(noise, true)) break;
+      if (guess_fits_) return unknown();
     }
     if (found_) return finish();  // damaged, but less than any other reading would be
     return unknown();
