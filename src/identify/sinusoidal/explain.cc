@@ -6,32 +6,15 @@
 namespace sextant::identify {
 namespace {
 
-std::string formula(const Sinusoidal& options) {
-  const bool d = options.ladder == Ladder::d;
-  switch (options.exponent) {
-    case Exponent::standard:
-      return d ? "base^(-2k/width)" : "base^(-k/(width/2 - 1))";
-    case Exponent::doubled:
-      return d ? "base^(-4k/width)" : "base^(-2k/(width/2 - 1))";
-    case Exponent::doubled_unpaired:
-      return d ? "base^(-4k/width) for sines and base^(-2(2k + 1)/width) for cosines"
-               : "base^(-2k/(width/2 - 1)) for sines and base^(-(2k + 1)/(width/2 - 1)) for "
-                 "cosines";
-  }
-  return {};
-}
-
-std::string order(SinusoidalLayout layout) {
-  switch (layout) {
-    case SinusoidalLayout::interleaved:
-      return "sines and cosines alternate";
-    case SinusoidalLayout::half_split:
-      return "all sines, then all cosines";
-    case SinusoidalLayout::cos_first:
-      return "all cosines, then all sines";
-  }
-  return {};
-}
+// By exponent and ladder.
+constexpr const char* kFormulas[3][2] = {
+    {"base^(-2k/width)", "base^(-k/(width/2 - 1))"},
+    {"base^(-4k/width)", "base^(-2k/(width/2 - 1))"},
+    {"base^(-4k/width) for sines and base^(-2(2k + 1)/width) for cosines",
+     "base^(-2k/(width/2 - 1)) for sines and base^(-(2k + 1)/(width/2 - 1)) for cosines"}};
+// By layout.
+constexpr const char* kOrders[] = {"sines and cosines alternate", "all sines, then all cosines",
+                                   "all cosines, then all sines"};
 
 std::string mistake(Exponent exponent) {
   if (exponent == Exponent::standard) return {};
@@ -54,10 +37,13 @@ std::string explain(const Finding& finding) {
   const auto number = [](std::int64_t n) { return std::to_string(n); };
   std::string text = "Positions " + number(options.first) + " to " +
                      number(options.first + finding.rows - 1) +
-                     " of a sinusoidal table: " + order(options.layout);
-  text += finding.base_matters
-              ? ", frequencies " + formula(options) + " with base " + shortest(options.base)
-              : ", one frequency only, which does not determine the base";
+                     " of a sinusoidal table: " + kOrders[static_cast<int>(options.layout)];
+  text +=
+      finding.base_matters
+          ? std::string(", frequencies ") +
+                kFormulas[static_cast<int>(options.exponent)][static_cast<int>(options.ladder)] +
+                " with base " + shortest(options.base)
+          : ", one frequency only, which does not determine the base";
   if (options.scale != 1) text += ", times " + significant(options.scale, 8);
   text += ".";
   if (options.width != finding.columns) {

@@ -44,6 +44,7 @@ void add_reading(Structure& structure, Sinusoidal options) {
   const bool d = options.ladder == Ladder::d, alone = structure.steps.size() < 2;
   if (!d && (options.width < 4 || alone)) return;
   if (exponent == Exponent::doubled && alone) return;
+  check_interruption();
   // With base e the logarithm of a frequency is the exponent itself: that of the last one, as the
   // first one's would have lost digits.
   options.base = std::numbers::e;
