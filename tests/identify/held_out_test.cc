@@ -1,4 +1,4 @@
-// Tables made in odd ways, which nobody looked at while identify was written.
+// Tables made in odd ways.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,6 +69,15 @@ TEST(HeldOut, SinusoidalTablesOfOddSizesBasesAndScales) {
                  .layout = SinusoidalLayout::half_split},
                 type);
   }
+}
+
+TEST(HeldOut, OneOrTwoRowsOfAnyBase) {
+  for (const double base : {77.0, 500.0, 20000.0}) {
+    for (const std::int64_t first : {7, 30}) {
+      expect_same({.length = 1, .width = 512, .base = base, .first = first}, kFloat32);
+    }
+  }
+  expect_same({.length = 2, .width = 128, .base = 12345.678, .first = 1000000}, kFloat32);
 }
 
 TEST(HeldOut, SinusoidalTablesOfBasesThatAreNotRound) {
@@ -143,6 +152,13 @@ TEST(HeldOut, CachesOfRotationsOfOddBasesAndStarts) {
     expect_same({"rotary", {{"base", "77777"}}, 32, 2000}, Holds::cosines, kFloat32);
     expect_same({"rotary", {}, 64, 900, 2048}, holds, kFloat16);
     expect_same({"rotary", {{"base", "500000"}}, 64, 900}, holds, kBfloat16);
+  }
+}
+
+TEST(HeldOut, RotationsAMillionPositionsOn) {
+  for (const Holds holds : {Holds::cosines, Holds::sines}) {
+    expect_same({"rotary", {}, 24, 64, 1000000}, holds, kFloat32);
+    expect_same({"rotary", {{"base", "500000"}}, 24, 200, 1000000}, holds, kFloat32);
   }
 }
 
