@@ -1,4 +1,4 @@
-# sextant_embed(NAME folder): the files of src/folder as the header "folder_files.h", for the library of floor NAME: an array of bytes each,
+# sextant_embed(NAME folder): the files of src/folder as the header "folder_files.h", for the library of component NAME: an array of bytes each,
 # kModelSafetensors for model.safetensors. So what ships is in the library, and an installed program needs no path to it.
 function(sextant_embed name folder)
   if(NOT TARGET sextant_${name})

@@ -2,8 +2,8 @@
 # command line with its page of the manual. Components of the installation: library (what a program needs to run, when the
 # libraries are shared), development, program.
 include(CMakePackageConfigHelpers)
-get_property(SEXTANT_FLOORS GLOBAL PROPERTY SEXTANT_FLOORS)
-list(TRANSFORM SEXTANT_FLOORS PREPEND sextant_ OUTPUT_VARIABLE targets)
+get_property(SEXTANT_COMPONENTS GLOBAL PROPERTY SEXTANT_COMPONENTS)
+list(TRANSFORM SEXTANT_COMPONENTS PREPEND sextant_ OUTPUT_VARIABLE targets)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
 
 install(TARGETS sextant ${targets} EXPORT sextantTargets
@@ -16,12 +16,12 @@ install(FILES ${PROJECT_BINARY_DIR}/sextantConfig.cmake ${PROJECT_BINARY_DIR}/se
   DESTINATION ${package} COMPONENT development)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pkgconfig DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 
-# The headers of the floors that were built, and of each header over them.
+# The headers of the components that were built, and of each header over them.
 install(FILES include/sextant/sextant.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant COMPONENT development)
-foreach(floor ${SEXTANT_FLOORS})
-  install(FILES include/sextant/${floor}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant COMPONENT development)
-  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/sextant/${floor})
-    install(DIRECTORY include/sextant/${floor} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant COMPONENT development
+foreach(component ${SEXTANT_COMPONENTS})
+  install(FILES include/sextant/${component}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant COMPONENT development)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/sextant/${component})
+    install(DIRECTORY include/sextant/${component} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant COMPONENT development
       FILES_MATCHING PATTERN "*.h")
   endif()
 endforeach()

@@ -44,7 +44,7 @@ step "the documentation site" make site
 step "the explorer in a browser" make test-page
 step "clang, no precompiled headers" build_and_test clang build/clang -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON
-step "threads, every floor" build_and_test tsan build/tsan-all -DSEXTANT_ONE_TARGET=OFF
+step "threads, every component" build_and_test tsan build/tsan-all -DSEXTANT_ONE_TARGET=OFF
 step "threads, messages of ranks" sh -c 'cmake --preset ranks-tsan -DSEXTANT_WERROR=ON && cmake --build --preset ranks-tsan && ctest --preset ranks-tsan'
 step "fuzz" make fuzz FUZZ_SECONDS=60
 step "tidy" make tidy

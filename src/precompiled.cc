@@ -1,1 +1,1 @@
-// Nothing: what it is compiled for is the precompiled header that all floors share.
+// Nothing: what it is compiled for is the precompiled header that all components share.

@@ -1,4 +1,4 @@
-# The header of every floor includes every header of the floor's folder, and sextant.h every floor.
+# The header of every component includes every header of the component's folder, and sextant.h every component.
 set(include ${ROOT}/include)
 set(missing)
 function(expect_includes umbrella)
@@ -25,9 +25,9 @@ foreach(entry ${entries})
   list(FILTER headers EXCLUDE REGEX "-inl\\.h$")
   expect_includes(${entry}.h ${headers})
 endforeach()
-file(GLOB floors RELATIVE ${include}/sextant ${include}/sextant/*.h)
-list(REMOVE_ITEM floors sextant.h)
-expect_includes(sextant.h ${floors})
+file(GLOB components RELATIVE ${include}/sextant ${include}/sextant/*.h)
+list(REMOVE_ITEM components sextant.h)
+expect_includes(sextant.h ${components})
 if(missing)
   message(FATAL_ERROR "headers that are not included:${missing}")
 endif()

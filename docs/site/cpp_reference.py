@@ -107,7 +107,7 @@ def table(rows: list[tuple[str, str, str]], what: str) -> str:
     return "\n".join([f"| {what} | what it is for |", "|---|---|", *(f"| [{name}]({page}.md) | {purpose} |" for page, name, purpose in rows), ""])
 
 
-def add_floor(stage: Stage, umbrella: Path) -> None:
+def add_component(stage: Stage, umbrella: Path) -> None:
     folder = umbrella.with_suffix("")
     if not folder.is_dir():
         stage.write(f"cpp/{umbrella.stem}.md", header_page(umbrella).removeprefix(ORPHAN))
@@ -122,10 +122,10 @@ def add_floor(stage: Stage, umbrella: Path) -> None:
 
 
 def add_cpp_reference(stage: Stage) -> None:
-    floors = [path for path in sorted(INCLUDE.glob("*.h")) if path.stem != "sextant"]
-    for umbrella in floors:
-        add_floor(stage, umbrella)
-    intro = ("Everything is in the namespace `sextant`. A floor is a folder of headers, a header that includes all of them, and a library to "
+    components = [path for path in sorted(INCLUDE.glob("*.h")) if path.stem != "sextant"]
+    for umbrella in components:
+        add_component(stage, umbrella)
+    intro = ("Everything is in the namespace `sextant`. A component is a folder of headers, a header that includes all of them, and a library to "
              "link: `sextant::attention` with what it stands on; `sextant::sextant` is all. [Install and link](../install.md).")
     stage.write("cpp/index.md", f"# C++ reference\n\n{include_line('sextant.h')}{intro}\n\n"
-                + table([(path.stem, path.stem, purpose(path)) for path in floors], "floor") + contents(path.stem for path in floors))
+                + table([(path.stem, path.stem, purpose(path)) for path in components], "component") + contents(path.stem for path in components))

@@ -1,4 +1,4 @@
-// The ground floor: errors, element types, tensors and views, threads, random numbers, files.
+// The lowest component: errors, element types, tensors and views, threads, random numbers, files.
 #pragma once
 
 #include "sextant/core/dtype.h"

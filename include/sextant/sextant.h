@@ -1,5 +1,5 @@
 // Sextant: positions and attention in transformers, on the CPU. This header includes all of it:
-// every floor that was installed.
+// every component that was installed.
 #pragma once
 
 #include "sextant/attention.h"

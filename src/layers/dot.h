@@ -1,4 +1,4 @@
-// Sums of products in float64: the one inner loop of this floor's plain matrix products.
+// Sums of products in float64: the one inner loop of this component's plain matrix products.
 #pragma once
 
 #include <array>

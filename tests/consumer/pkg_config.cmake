@@ -1,4 +1,4 @@
-# A compiler and pkg-config, without CMake: one floor and everything, as README.md says.
+# A compiler and pkg-config, without CMake: one component and everything, as README.md says.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 file(GLOB_RECURSE file ${work}/prefix/*/sextant.pc)
 get_filename_component(folder ${file} DIRECTORY)

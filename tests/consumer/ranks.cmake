@@ -8,7 +8,7 @@ use(ranks ranks-user -DCMAKE_PREFIX_PATH=${work}/prefix)
 step(${mpirun} -n 2 ${BUILD}-ranks-user/consumer)
 use(attention ranks-without -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
 step_fails("sextant's 'mpi' needs packages that were not found: MPI"
-  ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-ranks-without -DFLOORS=mpi)
+  ${CMAKE_COMMAND} -S ${projects}/attention -B ${BUILD}-ranks-without -DCOMPONENTS=mpi)
 
 file(GLOB_RECURSE file ${work}/prefix/*/sextant-ranks.pc)
 get_filename_component(folder ${file} DIRECTORY)

@@ -1,6 +1,6 @@
 # Shared libraries: they bring along what they stand on, are named by their version, and find each other wherever they lie.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
-install_floors(shared -DBUILD_SHARED_LIBS=ON)
+install_components(shared -DBUILD_SHARED_LIBS=ON)
 use(attention shared-user -DCMAKE_PREFIX_PATH=${work}/shared -DCMAKE_DISABLE_FIND_PACKAGE_hwy=ON
     -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON)
 step(readelf -d ${work}/shared/lib/libsextant_attention.so)

@@ -42,8 +42,8 @@ function(use project name)
   step(${BUILD}-${name}/consumer)
 endfunction()
 
-# Configures, builds and installs the floors up to attention, from ${BUILD}-NAME into ${work}/NAME.
-function(install_floors name)
+# Configures, builds and installs the components up to attention, from ${BUILD}-NAME into ${work}/NAME.
+function(install_components name)
   step(${CMAKE_COMMAND} -S ${ROOT} -B ${BUILD}-${name} ${common} ${library} -DSEXTANT_TEXT=OFF -DSEXTANT_PICTURES=OFF
        -DSEXTANT_DEVELOP=OFF -DCMAKE_DISABLE_FIND_PACKAGE_ICU=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON
        -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DCMAKE_INSTALL_LIBDIR=lib ${ARGN})

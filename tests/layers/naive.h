@@ -1,4 +1,4 @@
-// Attention and linear maps written from the formulas, in long double: what this floor's tests
+// Attention and linear maps written from the formulas, in long double: what this component's tests
 // compare with.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Which libraries of others the text floor was built with.
+// Which libraries of others the text component was built with.
 #pragma once
 
 namespace sextant {

@@ -1,4 +1,4 @@
-// The text floor without ICU, SentencePiece and fastText: what works all the same, and what the
+// The text component without ICU, SentencePiece and fastText: what works all the same, and what the
 // rest says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The operator alone: headers of other floors need not be there.
+// The operator alone: headers of other components need not be there.
 #include <sextant/attention.h>
 #include <sextant/core.h>
 

@@ -1,4 +1,4 @@
-// Uses one function of several floors, as a user's program would.
+// Uses one function of several components, as a user's program would.
 #include <sextant/sextant.h>
 
 #include <cmath>

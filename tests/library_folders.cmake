@@ -1,12 +1,12 @@
-# Headers of libraries that a build may be without are included in their room alone, so that such a build has the rest.
+# Headers of libraries that a build may be without are included in their folder alone, so that such a build has the rest.
 file(GLOB_RECURSE sources ${ROOT}/include/*.h ${ROOT}/src/*.h ${ROOT}/src/*.cc ${ROOT}/python/src/*.h ${ROOT}/python/src/*.cc)
 set(found)
-function(keep_in room headers)
-  list(FILTER sources EXCLUDE REGEX "/${room}/")
+function(keep_in folder headers)
+  list(FILTER sources EXCLUDE REGEX "/${folder}/")
   foreach(source ${sources})
     file(STRINGS ${source} lines REGEX "^#include <(${headers})")
     foreach(line ${lines})
-      string(APPEND found "\n${source}: ${line}: in ${room} alone")
+      string(APPEND found "\n${source}: ${line}: in ${folder} alone")
     endforeach()
   endforeach()
   set(found "${found}" PARENT_SCOPE)

@@ -1,8 +1,8 @@
-# sextant_floor(NAME BELOW floors... LEAVE_OUT room PRIVATE targets... BUILD_ONLY targets... MODULES modules... LIBS flags...): the
-# library of src/NAME without a room, as the target sextant::NAME. A floor above one that is not built is not built either.
+# sextant_component(NAME BELOW components... LEAVE_OUT folder PRIVATE targets... BUILD_ONLY targets... MODULES modules... LIBS flags...): the
+# library of src/NAME without a folder, as the target sextant::NAME. A component above one that is not built is not built either.
 # BUILD_ONLY targets leave nothing to link (header-only libraries). MODULES and LIBS say in pkg-config's words what PRIVATE links.
 
-function(sextant_floor name)
+function(sextant_component name)
   cmake_parse_arguments(arg "" "LEAVE_OUT" "BELOW;PRIVATE;BUILD_ONLY;MODULES;LIBS" ${ARGN})
   foreach(below ${arg_BELOW})
     if(NOT TARGET sextant_${below})
@@ -15,7 +15,7 @@ function(sextant_floor name)
   endif()
   add_library(sextant_${name} ${sources})
   add_library(sextant::${name} ALIAS sextant_${name})
-  set_property(GLOBAL APPEND PROPERTY SEXTANT_FLOORS ${name})
+  set_property(GLOBAL APPEND PROPERTY SEXTANT_COMPONENTS ${name})
   # Until 1.0 a minor version may change the interface, so a program asks the loader for that version.
   set_target_properties(sextant_${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} DEFINE_SYMBOL "")
@@ -34,7 +34,7 @@ function(sextant_floor name)
     target_precompile_headers(sextant_${name} REUSE_FROM sextant_precompiled)
   endif()
   list(FILTER arg_PRIVATE INCLUDE REGEX "^sextant_")
-  set(reach ${name})  # the floors whose headers it can include
+  set(reach ${name})  # the components whose headers it can include
   foreach(below ${below} ${arg_PRIVATE})
     get_target_property(further ${below} SEXTANT_REACH)
     list(APPEND reach ${further})
@@ -47,25 +47,25 @@ function(sextant_floor name)
     MODULES ${arg_PRIVATE} ${arg_MODULES} LIBS ${arg_LIBS})
 endfunction()
 
-# A header of a floor that does not lie below is a file with an #error: each floor finds those before the headers themselves. The
-# optional floor is forbidden where it is not built too: the flags are the same with and without it, so ccache shares the objects.
+# A header of a component that does not lie below is a file with an #error: each component finds those before the headers themselves. The
+# optional component is forbidden where it is not built too: the flags are the same with and without it, so ccache shares the objects.
 function(sextant_forbid_upward_includes)
-  get_property(floors GLOBAL PROPERTY SEXTANT_FLOORS)
-  set(named ${floors} ranks)
+  get_property(components GLOBAL PROPERTY SEXTANT_COMPONENTS)
+  set(named ${components} ranks)
   list(REMOVE_DUPLICATES named)
-  foreach(floor ${named})
-    set(forbidden ${PROJECT_BINARY_DIR}/forbidden/${floor})
+  foreach(component ${named})
+    set(forbidden ${PROJECT_BINARY_DIR}/forbidden/${component})
     foreach(root include/sextant src)
-      file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${root} ${PROJECT_SOURCE_DIR}/${root}/${floor}/*.h)
+      file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${root} ${PROJECT_SOURCE_DIR}/${root}/${component}/*.h)
       string(REGEX REPLACE "^include/|^src$" "" prefix ${root})
-      foreach(header ${headers} ${floor}.h)
+      foreach(header ${headers} ${component}.h)
         file(CONFIGURE OUTPUT ${forbidden}/${prefix}/${header}
-          CONTENT "#error \"${header}: '${floor}' does not lie below this floor (ARCHITECTURE.md)\"\n")
+          CONTENT "#error \"${header}: '${component}' does not lie below this component (ARCHITECTURE.md)\"\n")
       endforeach()
     endforeach()
-    foreach(above ${floors})
+    foreach(above ${components})
       get_target_property(reach sextant_${above} SEXTANT_REACH)
-      if(NOT floor IN_LIST reach)
+      if(NOT component IN_LIST reach)
         target_include_directories(sextant_${above} BEFORE PRIVATE ${forbidden})
       endif()
     endforeach()
