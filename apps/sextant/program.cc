@@ -119,11 +119,11 @@ std::string suggestion(CLI::App& program) {
   CLI::App* command = called(program).command;
   const auto extras = program.remaining(true);
   if (extras.empty()) return "";
-  std::vector<std::string> known, hidden;  // parameters of schemes, which help does not show
-  if (extras.front().starts_with("-")) {
+  std::vector<std::string> known;
+  if (extras.front().starts_with(
+          "-")) {  // parameters of schemes, which help does not show, as well
     for (const CLI::Option* option : command->get_options()) {
-      auto& names = option->get_group().empty() ? hidden : known;
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
   } else if (command == &program) {
     for (const CLI::App* candidate : program.get_subcommands({})) {
@@ -134,11 +134,7 @@ std::string suggestion(CLI::App& program) {
   if (std::ranges::find(known, word) != known.end()) {
     return "; it must come after the command: " + called(program).words + " " + word;
   }
-  const std::string hint =
-      suggested(word, std::vector<std::string_view>(known.begin(), known.end()));
-  return !hint.empty()
-             ? hint
-             : suggested(word, std::vector<std::string_view>(hidden.begin(), hidden.end()));
+  return suggested(word, std::vector<std::string_view>(known.begin(), known.end()));
 }
 
 int explain(CLI::App& program, const CLI::ParseError& problem) {

@@ -1,4 +1,4 @@
-// Damerau's distance between words.
+// Names that a word begins, and Damerau's distance between words.
 #include "core/nearest.h"
 
 #include <algorithm>
@@ -11,6 +11,12 @@ namespace sextant {
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string best;
   const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  constexpr std::size_t kFewLetters = 2;  // one letter begins too many names
+  for (const std::string_view candidate : candidates) {
+    if (letters < kFewLetters || !candidate.starts_with(word)) continue;
+    if (best.empty() || candidate.size() < best.size()) best = candidate;
+  }
+  if (!best.empty()) return best;
   constexpr std::size_t kShort = 4;  // of such a word one letter may differ
   std::size_t fewest = (letters <= kShort ? 1 : std::max<std::size_t>(2, letters / 3)) + 1;
   for (const std::string_view candidate : candidates) {

@@ -67,6 +67,14 @@ TEST(Program, AnUnknownOptionIsAWrongCommandLineAndTheNearestIsNamed) {
   EXPECT_THAT(inner.err, HasSubstr("see 'sextant plot losses --help'"));
 }
 
+TEST(Program, TheBeginningOfAnOptionOrACommandIsEnoughToNameIt) {
+  EXPECT_THAT(sextant("train lm --batch 4").err,
+              HasSubstr("unknown option '--batch'; did you mean '--batch-size'?"));
+  EXPECT_THAT(sextant("encode --bas=100").err, HasSubstr("did you mean '--base'?"));
+  EXPECT_THAT(sextant("plo").err, HasSubstr("unknown command 'plo'; did you mean 'plot'?"));
+  EXPECT_THAT(sextant("attend --text 'the cat'").err, Not(HasSubstr("--left")));
+}
+
 TEST(Program, AnOptionBeforeTheCommandIsShownItsPlace) {
   const Outcome wrong = sextant("--length 4 encode --width 4");
   EXPECT_EQ(wrong.code, 2);

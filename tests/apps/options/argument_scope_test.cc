@@ -99,7 +99,7 @@ TEST(ArgumentScope, NamesThatAreNoneAreAnsweredWithTheNearest) {
     EXPECT_LT(outcome.err.size(), 120U) << outcome.err;
   }
   EXPECT_THAT(sextant("plot heatmp").err, HasSubstr("did you mean 'heatmap'?"));
-  EXPECT_THAT(sextant("train ml").err, HasSubstr("did you mean 'lm'?"));
+  EXPECT_THAT(sextant("train ml").err, HasSubstr("did you mean 'mlm'?"));
 }
 
 TEST(ArgumentScope, AModelOfAnotherLibraryIsToldAsSuch) {

@@ -211,7 +211,7 @@ TEST(Encode, OtherSchemesGiveTheirOwnTables) {
   const Outcome none = sextant("encode --scheme none --length 3 --width 4");
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("adds nothing"));
-  EXPECT_THAT(sextant("encode --scheme no --length 3 --width 4").err, HasSubstr("sinusoidal"));
+  EXPECT_THAT(sextant("encode --scheme nought --length 3 --width 4").err, HasSubstr("sinusoidal"));
 }
 
 std::vector<double> numbers_of(const std::string& path, const Shape& shape) {
