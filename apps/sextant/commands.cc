@@ -1,31 +1,30 @@
-// All commands, in the order of the help.
+// All commands, in the groups and the order of the help.
 #include "commands.h"
+
+#include <vector>
 
 namespace sextant::app {
 
 void add_commands(CLI::App& program, Job& job) {
-  add_encode(program, job);
-  add_plot(program, job);
-  add_attend(program, job);
-  add_attention(program, job);
-  add_compare(program, job);
-  add_extrapolate(program, job);
-  add_similarity(program, job);
-  add_embed(program, job);
-  add_recommend(program, job);
-  add_vocabulary(program, job);
-  add_tokenize(program, job);
-  add_convert_rotary(program, job);
-  add_identify(program, job);
-  add_generate(program, job);
-  add_translate(program, job);
-  add_guess(program, job);
-  add_evaluate(program, job);
-  add_train(program, job);
-  add_average(program, job);
-  add_report(program, job);
-  add_list(program, job);
-  add_info(program, job);
+  struct Group {
+    const char* name;
+    std::vector<void (*)(CLI::App&, Job&)> commands;
+  };
+  const Group groups[] = {
+      {"Positions", {add_encode, add_plot, add_identify, add_list}},
+      {"Attention", {add_attend, add_attention, add_compare, add_report}},
+      {"Models",
+       {add_train, add_extrapolate, add_generate, add_translate, add_guess, add_evaluate,
+        add_info}},
+      {"Lessons", {add_embed, add_similarity, add_recommend}},
+      {"Text and files", {add_tokenize, add_vocabulary, add_convert_rotary, add_average}},
+  };
+  for (const auto& [name, commands] : groups) {
+    for (const auto add : commands) {
+      add(program, job);
+      program.get_subcommands({}).back()->group(name);
+    }
+  }
 }
 
 }  // namespace sextant::app

@@ -16,7 +16,7 @@ struct EndWith {
   int code;
 };
 
-// Adds all commands, in the order of the help.
+// Adds all commands, in the groups and the order of the help.
 void add_commands(CLI::App& program, Job& job);
 
 // Every one leaves its job in `job` when its command was asked for; the job keeps the options

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -13,8 +12,8 @@
 #include "commands.h"
 #include "core/nearest.h"
 #include "options/argument_scope.h"
-#include "options/arguments.h"
 #include "options/file_arguments.h"
+#include "options/help.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
 #include "sextant/kernels.h"
@@ -26,43 +25,15 @@ namespace {
 
 constexpr int kUnusableInput = 1;
 constexpr int kWrongCommandLine = 2;
-constexpr std::size_t kNameWidth = 30;
-
-// CLI11's help with descriptions broken into lines and without what our descriptions say already.
-class HelpText : public CLI::Formatter {
- public:
-  HelpText() { column_width(kNameWidth); }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_type_size() == 0 || option->get_positional()) return "";
-    const std::string type = option->get_type_name();
-    return " " + type.substr(0, type.find(':'));  // without the list that the description has
-  }
-  std::string make_option_desc(const CLI::Option* option) const override {
-    return wrap(option->get_description(), kLineWidth - kNameWidth);
-  }
-  std::string make_description(const CLI::App* app) const override {
-    const std::string text = app->get_description();
-    const auto line = text.find('\n');  // a command's first line is its short form
-    return wrap(text.substr(line == std::string::npos ? 0 : line + 1), kLineWidth) + "\n\n";
-  }
-  std::string make_subcommand(const CLI::App* command) const override {
-    std::stringstream out;
-    const std::string text = command->get_description();
-    CLI::detail::format_help(out, command->get_name(), text.substr(0, text.find('\n')), 14);
-    return out.str();
-  }
-};
 
 void build(CLI::App& program, Job& job) {
   program.description("Sextant: positional encodings and attention for transformers, on the CPU.");
-  program.formatter(std::make_shared<HelpText>());
+  program.formatter(help_format());
   program.set_help_flag("-h,--help", "show this help");
   program.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION, "the version");
   program.require_subcommand(1);
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  program.get_formatter()->label("Subcommands", "Commands");
   add_commands(program, job);
-  for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
   program.footer(
       "`sextant COMMAND --help` explains a command. Try:\n"
       "  sextant attend \"the cat sat on the mat\" --causal\n"

@@ -1,10 +1,12 @@
 // Runs the real command line, as a shell would, and keeps all that came of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +70,18 @@ inline Outcome shell(const std::string& line) {
 }
 
 inline Outcome sextant(const std::string& arguments) { return shell("sextant " + arguments); }
+
+// The commands that the program's help lists.
+inline std::vector<std::string> command_names() {
+  std::string help = sextant("--help").out;
+  help.resize(std::min(help.find("\n\n`sextant"), help.size()));  // without the examples
+  const std::regex line("\n  ([a-z][a-z-]*)  ");
+  std::vector<std::string> names;
+  for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at) {
+    names.push_back((*at)[1]);
+  }
+  return names;
+}
 
 // Rows of comma-separated numbers.
 inline std::vector<std::vector<double>> csv(const std::string& text) {

@@ -207,6 +207,13 @@ std::string wrap(std::string_view text, std::size_t columns) {
       width = out.back() == '\n' ? 0 : width + 1;
     }
     const auto word = text.substr(0, std::min(text.find_first_of(" \n"), text.size()));
+    if (const auto comma = word.substr(0, columns).rfind(',');
+        word.size() > columns && comma != std::string_view::npos) {
+      out.append(word.substr(0, comma + 1)) += '\n';
+      width = 0;
+      text.remove_prefix(comma + 1);
+      continue;
+    }
     out += word;
     width += word.size();
     text.remove_prefix(word.size());

@@ -49,7 +49,8 @@ Format format_of_path(std::string_view path, std::span<const Format> allowed,
 // "1,003,854".
 std::string grouped(std::int64_t count);
 
-// `text` in lines of at most `columns` bytes, broken at spaces; line breaks of the text stay.
+// `text` in lines of at most `columns` bytes, broken at spaces, a longer word after a comma; line
+// breaks of the text stay.
 std::string wrap(std::string_view text, std::size_t columns);
 
 }  // namespace sextant::app

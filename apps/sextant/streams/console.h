@@ -10,8 +10,6 @@
 
 namespace sextant::app {
 
-inline constexpr std::size_t kLineWidth = 100;  // of help and lists, in columns
-
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 // A terminal that understands colour, and no NO_COLOR (no-color.org) in the environment.

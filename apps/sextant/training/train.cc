@@ -29,10 +29,11 @@ void add_train(CLI::App& program, Job& job) {
       "  sextant train translate --pairs train.tsv --valid valid.tsv --pointer --minutes 60 -o "
       "run\n"
       "  sextant train --resume -o run --minutes 90\n"
-      "  mpirun -n 4 sextant train lm --text plays.txt --minutes 20 -o plays   (built with MPI)\n"
+      "  mpirun -n 4 sextant train lm --text plays.txt --minutes 20 -o plays\n"
       "  mpirun -n 4 sextant train lm --text plays.txt --length 65536 --batch-size 2 "
       "--sequence-ranks 4 --steps 500 -o long\n"
-      "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
+      "mpirun needs a build with MPI. Ctrl-C saves and ends with exit code 130; a closed terminal "
+      "saves too.");
   command.callback([options, &command, &job] {
     options->check(command);
     if (!options->resume) options->plan(command);  // throws what the words alone tell

@@ -64,7 +64,7 @@ TEST(ArgumentScope, ParametersOfSchemesAreNamedOnce) {
 
 TEST(ArgumentScope, LayoutsHaveOneMeaningInEveryHelp) {
   for (const char* command : {"attention", "convert-rotary"}) {
-    EXPECT_THAT(sextant(std::string(command) + " --help").out,
+    EXPECT_THAT(shell("COLUMNS=100 sextant " + std::string(command) + " --help").out,
                 HasSubstr("which channels form pair k of n rotated ones. interleaved: 2k"));
   }
 }

@@ -100,6 +100,7 @@ TEST(Nearest, KnowsSwappedLettersAndWhatIsTooFar) {
 TEST(Wrap, BreaksAtSpacesAndKeepsIndents) {
   EXPECT_EQ(wrap("one two three", 7), "one two\nthree");
   EXPECT_EQ(wrap("  a\nb", 7), "  a\nb");
+  EXPECT_EQ(wrap("a one,two,three b", 7), "a\none,\ntwo,\nthree b");
 }
 
 }  // namespace

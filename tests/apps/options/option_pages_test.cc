@@ -42,7 +42,7 @@ Row row_of(const std::string& names, const std::string& text) {
 
 // Of the groups between the first one and the scheme, whose options have lists of their own.
 std::vector<Row> rows_of(const std::string& command) {
-  std::istringstream help(sextant(command + " --help").out);
+  std::istringstream help(shell("COLUMNS=100 sextant " + command + " --help").out);
   std::vector<Row> rows;
   std::string line, names, text;
   const auto finish = [&] {
