@@ -45,5 +45,6 @@ void add_average(CLI::App& program, Job& job);
 void add_report(CLI::App& program, Job& job);
 void add_list(CLI::App& program, Job& job);
 void add_info(CLI::App& program, Job& job);
+void add_completion(CLI::App& program, Job& job);
 
 }  // namespace sextant::app

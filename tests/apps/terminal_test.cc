@@ -82,6 +82,7 @@ constexpr std::string_view kCommands[] = {
     "list \"$H\"",
     "info --model \"$H\"",
     "info --model model",
+    "completion \"$H\"",
     "\"$H\"",
     "attend a --\"$H\"",
 };

@@ -1,4 +1,4 @@
-# The page of the manual: installed, with a section for each command, and roff that groff has nothing to say about.
+# The page of the manual: installed, with a section for each command, and roff that groff has nothing to say about; completions for shells.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 set(page ${work}/prefix/share/man/man1/sextant.1)
 file(READ ${page} text)
@@ -24,3 +24,10 @@ if(GROFF)
     message(FATAL_ERROR "groff says\n${said}")
   endif()
 endif()
+# Beside it, what completes words in shells.
+foreach(file IN ITEMS bash-completion/completions/sextant zsh/site-functions/_sextant fish/vendor_completions.d/sextant.fish)
+  file(READ ${work}/prefix/share/${file} text)
+  if(NOT text MATCHES "convert-rotary")
+    message(FATAL_ERROR "share/${file} does not complete the commands")
+  endif()
+endforeach()

@@ -2,6 +2,8 @@
 #include <utility>
 
 #include "attention/attend_command.h"
+#include "core/strings.h"
+#include "options/choices.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/attention_steps.h"
 #include "streams/console.h"
@@ -11,10 +13,10 @@ namespace {
 
 constexpr std::string_view kAllSteps = "all";
 
-std::string step_names() {
-  std::string names;
-  for (const std::string_view name : names_of<AttentionStep>()) names += std::string(name) + " | ";
-  return names + std::string(kAllSteps);
+std::vector<std::string_view> step_names() {
+  auto names = names_of<AttentionStep>();
+  names.push_back(kAllSteps);
+  return names;
 }
 
 void write_all(const Attend& attend, const AttentionSteps& steps) {
@@ -31,10 +33,10 @@ void write_all(const Attend& attend, const AttentionSteps& steps) {
 }  // namespace
 
 void add_steps(CLI::App& command, Attend& attend) {
-  command
-      .add_option("--step", attend.step,
-                  "shows one step of the computation: " + step_names() + " (all: --json only)")
-      ->type_name("NAME");
+  auto* step = command.add_option(
+      "--step", attend.step,
+      "shows one step of the computation: " + joined(step_names(), " | ") + " (all: --json only)");
+  offer(step->type_name("NAME"), step_names());
 }
 
 void attend_step(const Attend& attend, const std::vector<std::string>& first,

@@ -2,9 +2,11 @@
 #include <tuple>
 
 #include "attention/attention_command.h"
+#include "options/choices.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
+#include "sextant/core/names.h"
 
 namespace sextant::app {
 namespace {
@@ -59,14 +61,17 @@ void add_arrays(CLI::App& program, AttentionCommand& command) {
 }
 
 void add_visibility(CLI::App& program, AttentionCommand& command) {
-  add_parsed(
-      program, "--causal", "NAME",
-      [&command](const std::string& text, const std::string& where) {
-        command.causal = parse_name<Causal>(text, where);
-      },
-      "top_left: query i attends to keys 0 .. i; bottom_right: the last query to all keys of k; "
-      "at_lengths: the last query to all keys before --kv-lengths; at_offsets: by --query-offsets; "
-      "none (default)")
+  offer(add_parsed(
+            program, "--causal", "NAME",
+            [&command](const std::string& text, const std::string& where) {
+              command.causal = parse_name<Causal>(text, where);
+            },
+            "top_left: query i attends to keys 0 .. i; bottom_right: the last query to all keys of "
+            "k; "
+            "at_lengths: the last query to all keys before --kv-lengths; at_offsets: by "
+            "--query-offsets; "
+            "none (default)"),
+        names_of<Causal>())
       ->group(kPositions);
   add_parsed(
       program, "--window", "L,R",
@@ -154,12 +159,13 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
 void add_more_results(CLI::App& program, AttentionCommand& command) {
   auto* weights =
       add_output(program, command, "--weights", "the weights, [batch, heads, length, k_len]");
-  add_parsed(
-      program, "--stage", "NAME",
-      [&command](const std::string& text, const std::string& where) {
-        command.stage = parse_name<Stage>(text, where);
-      },
-      "stage of the weights: scores | capped | biased | probabilities (default)")
+  offer(add_parsed(
+            program, "--stage", "NAME",
+            [&command](const std::string& text, const std::string& where) {
+              command.stage = parse_name<Stage>(text, where);
+            },
+            "stage of the weights: scores | capped | biased | probabilities (default)"),
+        names_of<Stage>())
       ->needs(weights);
   add_output(program, command, "--lse",
              "log(sum(exp(scores))) of each row, [batch, heads, length]");

@@ -1,9 +1,26 @@
 // Options from lists of fields, for CLI11.
 #include "options/field_options.h"
 
+#include "options/choices.h"
 #include "options/command_line.h"
 
 namespace sextant::app {
+
+namespace {
+
+// The names that an option takes; none for numbers and texts.
+std::vector<std::string_view> names_taken(const Option& option) {
+  std::vector<std::string_view> names;
+  if (const auto* choice = std::get_if<ChoiceRange>(&option.range)) {
+    names = choice->names;
+  } else if (std::holds_alternative<FlagRange>(option.range)) {
+    names = {"yes", "no"};
+  }
+  if (!option.unset.empty()) names.push_back(option.unset);
+  return names;
+}
+
+}  // namespace
 
 std::string dashed(std::string_view field) {
   std::string name = "--" + std::string(field);
@@ -44,7 +61,7 @@ void add_value(CLI::App& command, const CommandOption& option,
       option.name, [read, where](const std::string& text) { read(text, where); },
       option.worded().explained() + " (" + option.of.allowed() + "; default " +
           option.default_text + ")");
-  added->type_name(option.type);
+  offer(added->type_name(option.type), names_taken(option.of));
   if (!option.group.empty()) added->group(option.group);
 }
 

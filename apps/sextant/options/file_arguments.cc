@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "options/choices.h"
 #include "options/scheme_text.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
@@ -122,8 +123,9 @@ CLI::Option* output_file(CLI::Option* option, const std::string& type) {
 
 CLI::Option* text_or_stdin(CLI::Option* option) { return mark(option, FileUse::reads_text); }
 
-CLI::Option* scheme_list(CLI::Option* option, const std::string& type) {
-  return mark(option->type_name(type), FileUse::reads_schemes);
+CLI::Option* scheme_list(CLI::Option* option, const std::string& type,
+                         const std::vector<std::string_view>& names) {
+  return mark(offer(option->type_name(type), names), FileUse::reads_schemes);
 }
 
 FileUse file_use(CLI::Option& option) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "options/command_line.h"
 
@@ -21,7 +23,9 @@ enum class FileUse {
 CLI::Option* input_file(CLI::Option* option, const std::string& type = "FILE");
 CLI::Option* output_file(CLI::Option* option, const std::string& type = "FILE");
 CLI::Option* text_or_stdin(CLI::Option* option);
-CLI::Option* scheme_list(CLI::Option* option, const std::string& type);
+// `names`: the schemes that it takes.
+CLI::Option* scheme_list(CLI::Option* option, const std::string& type,
+                         const std::vector<std::string_view>& names);
 
 FileUse file_use(CLI::Option& option);
 

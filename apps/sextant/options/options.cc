@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "lessons/sentence_fields.h"
+#include "options/choices.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"
 #include "sextant/core/error.h"
@@ -35,13 +35,14 @@ std::string checked(std::string text, const std::string& source, std::uint64_t l
 
 }  // namespace
 
-CLI::Validator one_of(const std::string& where, std::vector<std::string> names) {
-  return CLI::Validator(
-      [where, names = std::move(names)](const std::string& value) {
+CLI::Validator one_of(const std::string& where, const std::vector<std::string>& names) {
+  const CLI::Validator check(
+      [where, names](const std::string& value) {
         find_name(std::vector<std::string_view>(names.begin(), names.end()), value, where);
         return std::string();
       },
       "");
+  return named(check, {names.begin(), names.end()});
 }
 
 void add_threads(CLI::App& command, int& threads) {

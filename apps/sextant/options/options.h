@@ -34,7 +34,7 @@ CLI::Option* add_integer(CLI::App& command, const std::string& name, T& value, s
       ->type_name("N");
 }
 // A check of an option that takes one of these names; its Error names `where`, "attend.part".
-CLI::Validator one_of(const std::string& where, std::vector<std::string> names);
+CLI::Validator one_of(const std::string& where, const std::vector<std::string>& names);
 // --threads, of commands whose results do not depend on it.
 void add_threads(CLI::App& command, int& threads);
 inline constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();

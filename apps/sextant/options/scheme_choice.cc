@@ -17,11 +17,9 @@ namespace {
 
 // The names of all schemes that are not refused, one line per kind.
 std::string names_by_kind(SchemeRefusal refusal) {
-  std::map<SchemeKind, std::vector<std::string>> names;
-  for (const Scheme* scheme : schemes()) {
-    if (refusal == nullptr || refusal(*scheme).empty()) {
-      names[scheme->kind].emplace_back(scheme->name);
-    }
+  std::map<SchemeKind, std::vector<std::string_view>> names;
+  for (const std::string_view name : scheme_names(refusal)) {
+    names[find_scheme(name).kind].push_back(name);
   }
   std::string text;
   for (const auto& [kind, list] : names) text += joined(list, ", ") + "\n";
@@ -29,6 +27,14 @@ std::string names_by_kind(SchemeRefusal refusal) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> scheme_names(SchemeRefusal refusal) {
+  std::vector<std::string_view> names;
+  for (const Scheme* scheme : schemes()) {
+    if (refusal == nullptr || refusal(*scheme).empty()) names.push_back(scheme->name);
+  }
+  return names;
+}
 
 std::string option_name(std::string_view parameter) {
   std::string name(parameter == "file" ? "scheme-file" : parameter);  // --file is a text's
@@ -56,13 +62,13 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
                                       "must be a single scheme for this command, got " + scheme);
                         }
                       },
-                      names_by_kind(refusal) +
+                      "the positional scheme\n" + names_by_kind(refusal) +
                           (default_scheme.empty() ? "" : "(default " + default_scheme + ") ") +
                           "Each has parameters, which are options: `sextant list NAME`. If this "
                           "command has an option of that name itself, use --scheme-PARAMETER, or "
                           "rotary:base=500000" +
                           (several ? ". Schemes that go together: rotary+t5" : "")),
-                  "NAME")
+                  "NAME", scheme_names(refusal))
           ->group(kSchemeGroup);
   input_file(
       command.add_option("--scheme-weights", weights_file,

@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "options/command_line.h"
 #include "sextant/figures/named_scheme.h"
@@ -18,6 +20,9 @@ std::string option_name(std::string_view parameter);
 
 // Why a command cannot take a scheme, as the end of a sentence; empty: it can.
 using SchemeRefusal = std::string (*)(const Scheme&);
+
+// The names of the schemes that are not refused.
+std::vector<std::string_view> scheme_names(SchemeRefusal refusal = nullptr);
 
 // The meaning of a scheme's parameter, with that of each choice, for options of other names.
 std::string meaning_of(std::string_view scheme, std::string_view parameter);

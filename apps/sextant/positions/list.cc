@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "core/option_json.h"
+#include "options/choices.h"
 #include "options/scheme_choice.h"
 #include "positions/option_list.h"
 #include "sextant/schemes/scheme.h"
@@ -163,7 +164,8 @@ void add_list(CLI::App& program, Job& job) {
       "has all of that for every scheme.");
   auto list = std::make_shared<List>();
   auto* scheme =
-      command.add_option("NAME,--scheme", list->scheme, "show only this scheme, in full");
+      offer(command.add_option("NAME,--scheme", list->scheme, "show only this scheme, in full"),
+            scheme_names());
   command
       .add_option("--options", list->command,
                   "the options of a command with their ranges instead: attend | generate | train")

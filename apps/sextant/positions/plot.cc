@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "commands.h"
+#include "core/strings.h"
+#include "options/choices.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "positions/plot_command.h"
@@ -23,10 +25,14 @@ constexpr Kind kKinds[] = {
     {"difference", "difference", ""},
 };
 
-const Kind& find_kind(const std::string& name) {
+std::vector<std::string_view> kind_names() {
   std::vector<std::string_view> names;
   for (const Kind& kind : kKinds) names.push_back(kind.name);
-  return kKinds[find_name(names, name, "plot.kind")];
+  return names;
+}
+
+const Kind& find_kind(const std::string& name) {
+  return kKinds[find_name(kind_names(), name, "plot.kind")];
 }
 
 // What the kinds of schemes can be drawn as.
@@ -149,9 +155,7 @@ void add_plot(CLI::App& program, Job& job) {
       "perplexities "
       "by length: `sextant plot extrapolation`.");
   auto plot = std::make_shared<PlotOptions>();
-  command.add_option(
-      "KIND", plot->kind,
-      "sinusoids | rows | heatmap | similarity | distance | offset-matrix | difference");
+  offer(command.add_option("KIND", plot->kind, joined(kind_names(), " | ")), kind_names());
   plot->text.add_to(command, "sinusoids: words to mark");
   plot->splitting.add_to(command);
   add_integer(command, "--length", plot->length, 1, kMaxInteger,
@@ -199,7 +203,7 @@ void add_plot(CLI::App& program, Job& job) {
           "distance: several schemes with their parameters, such as "
           "sinusoidal,rotary,rotary:base=500000; one panel per kind. difference: two of one "
           "shape"),
-      "LIST");
+      "LIST", scheme_names());
   auto* table = input_file(
       command.add_option("--table", plot->table,
                          "draw the table in this .npy or text file instead of making one; - "

@@ -6,6 +6,7 @@
 #include "experiments/extrapolation_words.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"
+#include "options/scheme_choice.h"
 #include "options/scheme_text.h"
 #include "sextant/core/error.h"
 
@@ -59,7 +60,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
                       "kerple is "
                       "kerple_log (default ") +
               names_of(run.schemes) + ")"),
-      "LIST");
+      "LIST", scheme_names());
   output.add_formats(command, kScoreFormats);
   output_file(command.add_option(
       "--picture", picture,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "options/choices.h"
 #include "options/field_options.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
@@ -38,9 +39,11 @@ void TrainOptions::add(CLI::App& command, const PlanPart<Options>& part) {
 }
 
 void TrainOptions::add_to(CLI::App& command) {
-  command.add_option("KIND", kind,
-                     "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
-                     "of sentences; dates, copy, reverse, sort: small built-in tasks");
+  offer(command.add_option(
+            "KIND", kind,
+            "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
+            "of sentences; dates, copy, reverse, sort: small built-in tasks"),
+        {std::begin(kTrainingKinds), std::end(kTrainingKinds)});
   output_file(command.add_option("-o,--output", folder, "the run's folder, created if needed"),
               "DIR");
   command.add_flag("--resume", resume,
