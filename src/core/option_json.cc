@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/option_text.h"
+#include "sextant/core/error.h"
+
 namespace sextant {
 namespace {
 
@@ -32,6 +35,22 @@ struct ToJson {
   }
 };
 
+struct ValueToJson {
+  std::string_view text, where;
+
+  Json operator()(const FlagRange&) const { return read_option<bool>(text, where); }
+  Json operator()(const ChoiceRange&) const { return text; }
+  Json operator()(const IntegerRange&) const { return read_option<std::int64_t>(text, where); }
+  Json operator()(const NumberRange&) const { return read_option<double>(text, where); }
+  Json operator()(const TextRange&) const { return text; }
+  Json operator()(const ListRange& range) const {
+    if (std::holds_alternative<IntegerRange>(range.each)) {
+      return read_option<std::vector<std::int64_t>>(text, where);
+    }
+    return read_option<std::vector<double>>(text, where);
+  }
+};
+
 }  // namespace
 
 Json json_of(const OptionRange& range) { return std::visit(ToJson{}, range); }
@@ -40,11 +59,29 @@ Json json_of(const Option& option, std::string_view written) {
   Json json;
   json["name"] = option.name;
   json["option"] = written;
-  json["default"] = option.default_text.empty() ? Json() : Json(option.default_text);
+  json["default"] = option.default_text.empty() ? Json() : value_json(option, option.default_text);
   json["range"] = option.allowed();
   json["values"] = json_of(option.range);
   if (!option.unset.empty()) json["unset"] = option.unset;
   json["meaning"] = option.explained();
+  return json;
+}
+
+Json value_json(const Option& option, std::string_view text) {
+  if (text == option.unset) return text;
+  try {
+    return std::visit(ValueToJson{text, option.name}, option.range);
+  } catch (const Error&) {
+    return text;
+  }
+}
+
+Json values_json(std::span<const Option> options, const std::map<std::string, std::string>& texts) {
+  Json json = Json::object();
+  for (const Option& option : options) {
+    const auto given = texts.find(std::string(option.name));
+    if (given != texts.end()) json[given->first] = value_json(option, given->second);
+  }
   return json;
 }
 

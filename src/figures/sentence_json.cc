@@ -3,16 +3,20 @@
 
 #include <string>
 
+#include "core/option_json.h"
+#include "sextant/schemes/scheme.h"
+
 namespace sextant::figures {
 namespace {
 
 // Those of one scheme; of several, a list in their order.
 Json parameters_of(const PositionSchemes& schemes) {
-  if (schemes.empty()) return Json::object();
-  if (schemes.size() == 1) return schemes[0].parameters;
   Json list = Json::array();
-  for (const PositionScheme& scheme : schemes) list.push_back(scheme.parameters);
-  return list;
+  for (const auto& [scheme, parameters] : schemes) {
+    list.push_back(values_json(find_scheme(scheme).parameters(), parameters));
+  }
+  if (list.empty()) return Json::object();
+  return list.size() == 1 ? list[0] : list;
 }
 
 }  // namespace

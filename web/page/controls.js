@@ -74,14 +74,17 @@
     return select;
   };
 
+  // The default of an option as it is written on the command line: "yes", "10000", "1,2"; nothing of one that must be given.
+  const default_text = ({default: value}) => value === null ? undefined : typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+
   function parameter_control(parameter, value, change) {
     const {type, names, min, max, multiple_of} = parameter.values;
     if (type === 'flag' || type === 'choice') {
       const options = [...(parameter.unset ? [parameter.unset] : []), ...(type === 'flag' ? ['yes', 'no'] : names)];
-      return explorer.select(options.map((name) => [name, name]), value || parameter.default, change);
+      return explorer.select(options.map((name) => [name, name]), value || default_text(parameter), change);
     }
     // Any text is passed on: the program says what is wrong with it.
-    const placeholder = parameter.default ?? 'needed';
+    const placeholder = default_text(parameter) ?? 'needed';
     if (type === 'integer' && !parameter.unset) {
       return make('input', {type: 'number', value, placeholder, min, max, step: multiple_of ?? 1, inputmode: 'numeric', oninput: (event) => change(event.target.value)});
     }
@@ -91,7 +94,7 @@
 
   // A field whose value is in the state by this key; `start` stands for an absent one.
   function option_field(option, key, name, change, start) {
-    return explorer.field(name, parameter_control(option, state.get(key, start === option.default ? '' : start), (value) => {
+    return explorer.field(name, parameter_control(option, state.get(key, start === default_text(option) ? '' : start), (value) => {
       state.set({[key]: value === '' || value === start ? null : value});
       change(key);
     }), option.meaning + ' (' + option.range + ')', [...new Set([option.name, key, key.replaceAll('-', '_')])].join(' '));
@@ -101,18 +104,18 @@
   // or with another prefix.
   explorer.parameter_fields = (scheme, change, {left_out = ['heads'], prefix = 'p.'} = {}) => scheme.parameters
     .filter((parameter) => parameter.values.type !== 'text' && !left_out.includes(parameter.name))
-    .map((parameter) => option_field(parameter, prefix + parameter.name, parameter.name, change, parameter.default));
+    .map((parameter) => option_field(parameter, prefix + parameter.name, parameter.name, change, default_text(parameter)));
 
   // The options of a command that `words` names, as on the command line: "max-tokens"; their values are in the state by these
   // words. `start` has values that the page begins with instead of the command's defaults.
   explorer.command_options = (command, words, start = {}) => {
     const list = words.map((word) => globalThis.sextant_options[command].find(({option}) => option === '--' + word));
-    const first = (i) => start[words[i]] ?? list[i].default;
+    const first = (i) => start[words[i]] ?? default_text(list[i]);
     const value = (i) => state.get(words[i], first(i));
     return {
       value: (word) => value(words.indexOf(word)),
       values: () => Object.fromEntries(words.map((word, i) => [word, value(i)])),
-      given: () => list.map((option, i) => [option, value(i)]).filter(([option, text]) => text !== option.default),
+      given: () => list.map((option, i) => [option, value(i)]).filter(([option, text]) => text !== default_text(option)),
       args() {
         return this.given().map(([{option, values}, text]) => values.type === 'flag' ? option : `${option}=${text}`);
       },

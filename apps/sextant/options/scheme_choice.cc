@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/option_json.h"
 #include "core/strings.h"
 #include "options/argument_scope.h"
 #include "options/file_arguments.h"
@@ -196,23 +197,28 @@ std::optional<SchemeWeights> SchemeChoice::weights() const {
 std::string SchemeChoice::title() const { return figures::title_of(positions()); }
 
 Json SchemeChoice::resolved_parameters() const {
-  if (several_.empty()) return app::resolved_parameters(descriptor(), parameters);
   Json list = Json::array();
-  for (const PositionScheme& each : positions()) {
-    list.push_back(app::resolved_parameters(find_scheme(each.scheme), each.parameters));
+  for (const auto& [name, values] : positions()) {
+    list.push_back(app::resolved_parameters(find_scheme(name), values));
   }
-  return list;
+  return several_.empty() ? list[0] : list;
+}
+
+Json SchemeChoice::given_parameters() const {
+  Json list = Json::array();
+  for (const auto& [name, values] : positions()) {
+    list.push_back(values_json(find_scheme(name).parameters(), values));
+  }
+  return several_.empty() ? list[0] : list;
 }
 
 Json resolved_parameters(const Scheme& scheme,
                          const std::map<std::string, std::string>& parameters) {
-  Json json = Json::object();
+  std::map<std::string, std::string> values = parameters;
   for (const Option& parameter : scheme.parameters()) {
-    const std::string name(parameter.name);
-    const auto given = parameters.find(name);
-    json[name] = given == parameters.end() ? parameter.default_text : given->second;
+    values.try_emplace(std::string(parameter.name), parameter.default_text);
   }
-  return json;
+  return values_json(scheme.parameters(), values);
 }
 
 void check_has_table(const SchemeChoice& choice, const std::string& where) {

@@ -58,8 +58,10 @@ struct SchemeChoice {
   figures::NamedScheme named(const std::optional<SchemeWeights>& weights) const {
     return {scheme, parameters, weights ? &*weights : nullptr};
   }
-  std::string title() const;         // "rotary positions", "no positions"
-  Json resolved_parameters() const;  // defaults included; of several schemes a list in their order
+  std::string title() const;  // "rotary positions", "no positions"
+  // Their values; of several schemes a list in their order. Given: without defaults.
+  Json resolved_parameters() const;
+  Json given_parameters() const;
   // What --scheme-weights holds, in float64; none when it was not given. Throws Error for what is
   // no file of floats.
   std::optional<SchemeWeights> weights() const;
@@ -71,7 +73,7 @@ struct SchemeChoice {
   PositionSchemes several_;  // where there are several; `scheme` is their names then
 };
 
-// Every parameter as it is written on the command line, defaults included.
+// The values of all parameters, defaults included.
 Json resolved_parameters(const Scheme& scheme,
                          const std::map<std::string, std::string>& parameters);
 // Throws Error for a content term, which has no table, and says which commands show it.

@@ -108,7 +108,7 @@ void finish(const Compare& compare, const OrderDifference& found, const std::str
   json["verdict"] = verdict;
   json["model"] = compare.lab ? "lab" : "sentence";
   json["scheme"] = compare.choice.scheme;
-  json["parameters"] = compare.choice.parameters;
+  json["parameters"] = compare.choice.given_parameters();
   json["first"] = first;
   json["second"] = second;
   write_result(compare.output, Format::json, to_text(json) + "\n");

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "core/option_json.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
@@ -92,7 +93,8 @@ Json to_json(const Identify& identify, const StoredTable& table, const Identific
   json["width"] = sizes.size() == 2 ? Json(sizes[1]) : Json();
   json["dtype"] = table.dtype ? Json(dtype_name(*table.dtype)) : Json();
   json["form"] = found.form.empty() ? Json() : Json(found.form);
-  json["parameters"] = known ? Json(found.parameters) : Json();
+  json["parameters"] =
+      known ? values_json(find_scheme(found.scheme).parameters(), found.parameters) : Json();
   json["heads"] = found.heads > 0 ? Json(found.heads) : Json();
   json["head_dim"] = found.head_dim > 0 ? Json(found.head_dim) : Json();
   json["inv_freq"] = found.inv_freq.empty() ? Json() : Json(found.inv_freq);

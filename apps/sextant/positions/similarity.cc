@@ -135,7 +135,7 @@ void run(Similarity& similarity) {
     json["positions"] = {at_first, at_second};
     json["width"] = options.width;
     json["exponent"] = name_of(options.exponent);
-    json["parameters"] = similarity.choice.parameters;
+    json["parameters"] = similarity.choice.given_parameters();
     json["word"] = alike.word;
     json["position"] = alike.position;
     json["both"] = alike.both;

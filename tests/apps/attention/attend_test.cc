@@ -245,7 +245,7 @@ TEST(Attend, ATerminalShowsEveryWordOfALongSentence) {
 TEST(Attend, TakesSchemesThatGoTogether) {
   const auto both = sextant("attend 'a b c' --scheme rotary:base=100+alibi --json").json();
   EXPECT_EQ(both["scheme"], "rotary+alibi");
-  EXPECT_EQ(both["parameters"][0]["base"], "100");
+  EXPECT_EQ(both["parameters"][0]["base"], 100);
   EXPECT_NE(both["weights"],
             sextant("attend 'a b c' --scheme rotary --base 100 --json").json()["weights"]);
   EXPECT_THAT(sextant("attend 'a b c' --scheme rotary+alibi").out,

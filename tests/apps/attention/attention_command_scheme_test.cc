@@ -90,7 +90,7 @@ TEST_F(AttentionScheme, WritesTheGradientsOfItsWeights) {
           file + " --json");
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_EQ(made.json()["options"]["scheme"], "t5");
-  EXPECT_EQ(made.json()["options"]["parameters"]["bidirectional"], "yes");
+  EXPECT_EQ(made.json()["options"]["parameters"]["bidirectional"], true);
   EXPECT_EQ(made.json()["outputs"]["dscheme"]["weights"]["table"], (std::vector{8, 2}));
   const SafetensorsFile gradients = load_safetensors(file);
   const Array& table = gradients.tensors.at("table");

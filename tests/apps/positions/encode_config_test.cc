@@ -36,7 +36,7 @@ TEST(EncodeConfig, WritesTheSameFileAsTheSchemeByName) {
 TEST(EncodeConfig, TellsSchemeParametersFrequenciesAndFactor) {
   const auto json = sextant("encode" + config("gpt_oss") + "--layer 1 --length 2 --json").json();
   EXPECT_EQ(json["scheme"], "rotary_yarn");
-  EXPECT_EQ(json["parameters"]["truncate"], "no");
+  EXPECT_EQ(json["parameters"]["truncate"], false);
   EXPECT_EQ(json["inv_freq"].size(), 32U);
   // The catalogue's golden values have 9 and 8 digits.
   EXPECT_NEAR(json["inv_freq"][9].get<double>(), 0.0317056962, 1e-10);

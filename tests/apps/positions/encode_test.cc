@@ -182,7 +182,7 @@ TEST(Encode, BfloatFilesHoldTheirBitsAndSaySo) {
 TEST(Encode, JsonHoldsTheNumbersAndHowTheyWereMade) {
   const auto json = sextant("encode --length 2 --width 4 --base 100 --dtype float64 --json").json();
   EXPECT_EQ(json["scheme"], "sinusoidal");
-  EXPECT_EQ(json["parameters"]["base"], "100");
+  EXPECT_EQ(json["parameters"]["base"], 100);
   EXPECT_EQ(json["dtype"], "float64");
   EXPECT_EQ(json["values"][1][0].get<double>(), 0.8414709848078965);
 }
@@ -242,7 +242,7 @@ TEST(Encode, RotationsArePairsOfCosineAndSine) {
                         "--dtype float64 --json")
                         .json();
   EXPECT_EQ(json["kind"], "rotated");
-  EXPECT_EQ(json["parameters"]["base"], "100");
+  EXPECT_EQ(json["parameters"]["base"], 100);
   EXPECT_EQ(json["parameters"]["layout"], "half_split");  // a default, resolved
   EXPECT_EQ(json["inv_freq"], (std::vector{1.0, 0.1}));
   EXPECT_EQ(json["attention_factor"], 1.0);

@@ -162,7 +162,7 @@ TEST(Identify, NamesCachesOfRotations) {
   save_npy(folder / "cos.npy", cosines);
   const auto found = sextant("identify --json " + folder / "cos.npy").json();
   EXPECT_EQ(found["scheme"], "rotary_linear");
-  EXPECT_EQ(found["parameters"]["factor"], "4");
+  EXPECT_EQ(found["parameters"]["factor"], 4);
   EXPECT_EQ(found["form"], "cosines, twice side by side");
   EXPECT_EQ(found["head_dim"], 64);
   EXPECT_EQ(found["inv_freq"].size(), 32U);
@@ -200,8 +200,8 @@ TEST(Identify, NamesSlopesAndWholeNumbers) {
   save_npy(folder / "buckets.npy", map);
   const auto t5 = sextant("identify --json " + folder / "buckets.npy").json();
   EXPECT_EQ(t5["scheme"], "t5") << t5.dump();
-  EXPECT_EQ(t5["parameters"]["num_buckets"], "8");
-  EXPECT_EQ(t5["parameters"]["bidirectional"], "no");
+  EXPECT_EQ(t5["parameters"]["num_buckets"], 8);
+  EXPECT_EQ(t5["parameters"]["bidirectional"], false);
   EXPECT_EQ(t5["dtype"], "int64");
 }
 

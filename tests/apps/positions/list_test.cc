@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 #include "apps/run_program.h"
+#include "sextant/core/numbers.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/text/segment.h"
 
@@ -99,6 +101,26 @@ TEST(List, ShowsOneSchemeInFull) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean 't5'?"));
 }
 
+TEST(List, TypesDefaults) {
+  const auto defaults = [](const std::string& scheme) {
+    std::map<std::string, Json> values;
+    const Json list = sextant("list " + scheme + " --json").json();
+    for (const auto& one : list[0]["parameters"]) {
+      values[one["name"].get<std::string>()] = one["default"];
+    }
+    return values;
+  };
+  auto rotary = defaults("rotary");
+  EXPECT_TRUE(rotary["base"].is_number());
+  EXPECT_EQ(rotary["base"], 10000);
+  EXPECT_EQ(rotary["layout"], "half_split");
+  auto t5 = defaults("t5");
+  EXPECT_EQ(t5["num_buckets"], 32);
+  EXPECT_EQ(t5["bidirectional"], true);
+  EXPECT_EQ(defaults("document_mask")["starts"], Json::array({0}));
+  EXPECT_EQ(defaults("sincos_2d")["columns"], "auto");  // unset
+}
+
 // What a page makes its controls of is what the command's help says.
 TEST(List, HasTheOptionsOfCommands) {
   const auto words_of = [](const std::string& text) {
@@ -117,14 +139,19 @@ TEST(List, HasTheOptionsOfCommands) {
       const auto meaning = option["meaning"].get<std::string>();
       EXPECT_THAT(help, HasSubstr(name + " "));
       if (option["values"]["type"] == "flag") continue;
+      const Json& value = option["default"];
+      const std::string default_text = value.is_string() ? value.get<std::string>()
+                                       : option["values"]["type"] == "integer"
+                                           ? value.dump()
+                                           : shortest(value.get<double>());
       EXPECT_THAT(help, HasSubstr(meaning + " (" + option["range"].get<std::string>() +
-                                  "; default " + option["default"].get<std::string>() + ")"));
+                                  "; default " + default_text + ")"));
       EXPECT_THAT(text, HasSubstr(name + ": " + meaning));
     }
   }
   for (const auto& option : sextant("list --json --options train").json()) {
     if (option["values"]["type"] == "flag") {
-      EXPECT_EQ(option["default"], "no") << option;
+      EXPECT_EQ(option["default"], false) << option;
     }
     EXPECT_FALSE(option["option"] == "--post-norm" && option["name"] == "pre_norm");
   }
