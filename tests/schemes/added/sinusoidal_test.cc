@@ -201,7 +201,8 @@ TEST(SinusoidalNames, GoBothWays) {
     parse_name<Ladder>("d/2", "encode.ladder");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "[encode.ladder] must be one of d, d/2-1, got 'd/2'");
+    EXPECT_STREQ(error.what(),
+                 "[encode.ladder] must be one of d, d/2-1, got 'd/2'; did you mean 'd/2-1'?");
   }
 }
 
