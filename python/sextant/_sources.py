@@ -72,12 +72,16 @@ def contents_of(given: Any, argument: str) -> bytes:
 
 
 def elements_of(given: Any, argument: str, wanted: str) -> list[Any]:
-    """The elements of a list or of another iterable that is no text."""
+    """The elements of an iterable. What its own iteration raises stays as it is."""
+    refused = TypeError(f"[{argument}] must be {wanted}, got {type(given).__name__}")
     try:
         elements = iter(given)
+    except (TypeError, NotImplementedError):  # the latter of a memoryview of several axes, here or
+        raise refused from None
+    try:
         return list(elements)
-    except (TypeError, NotImplementedError):  # a memoryview of several axes has an iterator that cannot go
-        raise TypeError(f"[{argument}] must be {wanted}, got {type(given).__name__}") from None
+    except NotImplementedError:  # at its first element, by the version of Python
+        raise refused from None
 
 
 def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:

@@ -67,10 +67,8 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
               command.causal = parse_name<Causal>(text, where);
             },
             "top_left: query i attends to keys 0 .. i; bottom_right: the last query to all keys of "
-            "k; "
-            "at_lengths: the last query to all keys before --kv-lengths; at_offsets: by "
-            "--query-offsets; "
-            "none (default)"),
+            "k; at_lengths: the last query to all keys before --kv-lengths; at_offsets: by "
+            "--query-offsets; none (default)"),
         names_of<Causal>())
       ->group(kPositions);
   add_parsed(

@@ -26,7 +26,7 @@ std::vector<std::string> choices_of(CLI::Option& option) {
       if (name.size() <= kMark.size() || !name.starts_with(kMark)) continue;
       return CLI::detail::split(name.substr(kMark.size()), ' ');
     }
-  } catch (const CLI::OptionNotFound&) {  // behind the last check
+  } catch (const CLI::OptionNotFound&) {  // after the last check
     return {};
   }
 }

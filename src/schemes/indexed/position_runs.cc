@@ -4,7 +4,6 @@
 #include <string>
 
 #include "core/max_position.h"
-#include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
 
 namespace sextant::schemes_detail {
@@ -48,11 +47,6 @@ void PositionRuns::check_heads(const CallExtents& call, std::int64_t heads) cons
   if (call.heads == heads) return;
   throw Error(scheme_, "must be made for the call's heads, " + std::to_string(call.heads) +
                            ", got " + std::to_string(heads));
-}
-
-PositionRuns runs_of(std::string_view scheme, const SchemeRequest& request) {
-  check_one_id(request, scheme);
-  return PositionRuns(scheme, request.positions);
 }
 
 }  // namespace sextant::schemes_detail

@@ -106,7 +106,4 @@ void fill_mask(const PositionRuns& ids, const IndexedBias::Tile& tile, float* va
       [&](std::int64_t at, std::int64_t keys) { std::fill_n(values + at, keys, kHiddenScore); });
 }
 
-// The ids of a request; throws Error("scheme.positions") for more than one axis.
-PositionRuns runs_of(std::string_view scheme, const SchemeRequest& request);
-
 }  // namespace sextant::schemes_detail
